@@ -1,0 +1,32 @@
+# Each target sets up what it needs: Python 3.11 or newer, pip and make are enough.
+PYTHON ?= python3
+VENV ?= .venv
+# Keeps torch to its CPU build. On a machine with a GPU: make demo CONSTRAINTS=
+CONSTRAINTS ?= -c constraints-cpu.txt
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-slow lint setup clean
+
+demo: setup
+	$(BIN)/python recipes/demo.py
+
+test: setup
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-slow: setup
+	$(BIN)/python -m pytest -n 2 -m slow
+
+lint: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+
+setup: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml constraints-cpu.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check $(CONSTRAINTS) -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) demo build *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,42 @@
+"""``python -m data_prep SOURCE ...`` and ``python -m data_prep inspect SHARDS``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from kgscout_jax.entry import guarded, parse
+
+
+def main(args: Sequence[str] | None = None, prog: str = "python -m data_prep") -> int:
+    """Prepare or inspect shards; returns the exit code."""
+    args = list(sys.argv[1:] if args is None else args)
+    if args[:1] == ["inspect"]:
+        return inspect_main(args[1:], f"{prog} inspect")
+    return guarded(lambda: _prepare(args, prog))
+
+
+def inspect_main(args: Sequence[str], prog: str) -> int:
+    """Print what is in a folder of shards; returns the exit code."""
+
+    def work() -> None:
+        from data_prep.inspect import InspectSettings, inspect
+
+        inspect(parse(InspectSettings, args, prog))
+
+    return guarded(work)
+
+
+def _prepare(args: Sequence[str], prog: str) -> None:
+    from data_prep.settings import PrepSettings
+
+    settings = parse(PrepSettings, args, prog)
+    from data_prep.inspect import InspectSettings, inspect
+    from data_prep.pipeline import prepare
+
+    prepare(settings)
+    inspect(InspectSettings(shards=settings.out))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+"""``inspect SHARDS``: what is in a folder of shards, for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+from data_prep.accounting import STAGES
+from kgscout_jax.shards import Shards
+
+
+@dataclass(frozen=True, kw_only=True)
+class InspectSettings:
+    """Print what is in a folder of shards, and what each cut lost.
+
+    Example: python -m data_prep inspect shards/ --verify
+    """
+
+    shards: tyro.conf.Positional[Path]
+    """The folder."""
+    verify: bool = False
+    """Also compare every byte with its checksum."""
+
+
+def inspect(settings: InspectSettings) -> None:
+    """Print a summary of the folder to standard output."""
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.width = max(console.width, 100)
+    shards = Shards.open(settings.shards, verify=settings.verify)
+    manifest = shards.manifest
+    encoder, graph = manifest["encoder"], manifest["graph"]
+    sizes = {name: entry["bytes"] for name, entry in manifest["files"].items()}
+    n_triplets = len(shards.triplets)
+    console.print(f"[bold]{shards.path}[/bold]  ({manifest['source']})")
+    console.print(f"  settings   {_pairs(manifest['settings'])}")
+    console.print(
+        f"  encoder    {encoder['name']}, d = {encoder['dimension']}, weights "
+        f"{encoder['weights_sha256'][:12]}, text version {encoder['text_version']}"
+    )
+    console.print(f"  graph      {_pairs(graph)}")
+    console.print(
+        f"  kept       {n_triplets:,} triplets, {len(shards.entities):,} entities, "
+        f"{len(shards.relations):,} relations"
+    )
+    table = sizes["triplet_embeddings.npy"] / max(n_triplets, 1)
+    console.print(f"  tables     {table:,.0f} bytes a triplet, embeddings")
+    console.print(f"  seconds    {_pairs(manifest['seconds'])}")
+    if manifest["missing_splits"]:
+        console.print(f"  missing    {', '.join(manifest['missing_splits'])}")
+    for name in shards.splits:
+        counts = manifest["splits"][name]
+        own = sum(size for file, size in sizes.items() if file.startswith(f"{name}/"))
+        each = own / max(counts["questions"], 1)
+        console.print()
+        console.print(
+            f"[bold]{name}[/bold]: {counts['questions']:,} questions of "
+            f"{counts['read']:,} read; dropped without an answer "
+            f"{counts['dropped_without_answer']:,}; topics not in the graph "
+            f"{counts['topics_not_found']:,}"
+        )
+        console.print(
+            f"  {counts['candidates']:,} candidates, at most {counts['width']:,} a "
+            f"question; {each:,.0f} bytes a question"
+        )
+        console.print(_survival_table(counts["survival"]))
+    if settings.verify:
+        console.print("\nevery checksum agrees")
+
+
+def _pairs(values: dict[str, Any]) -> str:
+    return ", ".join(
+        f"{key.replace('_', ' ')} {value:,}" if isinstance(value, int | float)
+        else f"{key.replace('_', ' ')} {value}"
+        for key, value in values.items()
+    )  # fmt: skip
+
+
+def _survival_table(groups: dict[str, Any]):
+    """Rows per hop: share of questions with an answer, and of answers, per stage."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        title="questions with an answer, and share of answers, left by each cut",
+        title_justify="left",
+        title_style="",
+    )
+    for title in ("hop", "questions", "topic"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for stage in STAGES:
+        table.add_column(f"answer\n{stage}", justify="right", no_wrap=True)
+    for stage in STAGES[1:]:
+        table.add_column(f"share\n{stage}", justify="right", no_wrap=True)
+    for name, row in groups.items():
+        n = max(row["questions"], 1)
+        answers = max(row["answers"]["in graph"], 1)
+        table.add_row(
+            name,
+            f"{row['questions']:,}",
+            f"{row['topics'] / n:.1%}",
+            *(f"{row['with_answer'][stage] / n:.1%}" for stage in STAGES),
+            *(f"{row['answers'][stage] / answers:.1%}" for stage in STAGES[1:]),
+        )
+    return table

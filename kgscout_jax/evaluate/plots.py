@@ -1,0 +1,181 @@
+"""The two figures: metrics against K, reward against epoch (thesis, 3.3 and 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.evaluate.metrics import DEFINITIONS
+from kgscout_jax.files import whole_file
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's palette: told apart with any common colour blindness, and each line
+# has a marker of its own for print.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = "osD^vPX"
+CEILING = "#555555"
+MAX_REWARD = 10
+
+
+def metric_against_k(report: Mapping[str, Any], out_dir: Path) -> list[Path]:
+    """The files written: ``metric_against_k.png``, one panel per metric.
+
+    Args:
+        report: the content of ``metrics.json``.
+        out_dir: where to write.
+    """
+    from matplotlib.figure import Figure
+
+    names, ks = report["retrievers"], report["ks"]
+    shown = [
+        metric
+        for metric in DEFINITIONS
+        if any(report[names[0]][metric][str(k)]["n"] for k in ks)
+    ]
+    columns = min(4, len(shown))
+    rows = -(-len(shown) // columns)
+    figure = Figure(figsize=(3.3 * columns, 3.0 * rows + 0.9), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False, sharex=True)
+    for metric, panel in zip(shown, panels.flat, strict=False):
+        for i, name in enumerate(names):
+            _curve(panel, report[name][metric], ks, name, i)
+        n = {report[names[0]][metric][str(k)]["n"] for k in ks}
+        panel.set_title(f"{metric} (n = {', '.join(map(str, sorted(n)))})", fontsize=10)
+        panel.set_xticks(ks, _tick_labels(ks))
+        panel.grid(alpha=0.25)
+        panel.set_ylim(top=min(1.02, panel.get_ylim()[1]), bottom=_bottom(panel))
+    for panel in panels.flat[len(shown) :]:
+        panel.set_axis_off()
+    for i, panel in enumerate(panels.flat[: len(shown)]):
+        if i + columns >= len(shown):
+            panel.set_xlabel("K, triplets kept")
+            panel.tick_params(labelbottom=True)
+        if i % columns == 0:
+            panel.set_ylabel("mean over questions")
+    handles, labels = panels.flat[0].get_legend_handles_labels()
+    figure.legend(
+        handles,
+        labels,
+        loc="outside lower center",
+        ncols=min(6, len(labels)),
+        frameon=False,
+    )
+    figure.suptitle(
+        f"{_subject(report)}; bands: {report['level']:.0%} bootstrap intervals",
+        fontsize=11,
+    )
+    path = out_dir / "metric_against_k.png"
+    _save(figure, path)
+    return [path]
+
+
+def reward_against_epoch(rows: Sequence[Mapping[str, Any]], out: Path) -> Path:
+    """``out``, with the mean reward of train and dev per epoch drawn in it.
+
+    Args:
+        rows: of a run's ``metrics.jsonl``; those of kind ``epoch`` are used, with
+            ``epoch``, ``train_reward`` and ``dev_reward`` (either may be absent).
+        out: the PNG file.
+
+    Raises:
+        UserError: no row has a reward.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    if not has_rewards(rows):
+        raise UserError(
+            f"{out}: nothing to draw, found no row of kind 'epoch' with "
+            "'train_reward' or 'dev_reward'"
+        )
+    # A resumed run may have written an epoch twice: the last one holds.
+    epochs = {row["epoch"]: row for row in rows if row.get("kind") == "epoch"}
+    figure = Figure(figsize=(5.6, 3.6), layout="constrained")
+    panel = figure.subplots()
+    for i, part in enumerate(("train", "dev")):
+        curve = list(_points(epochs, f"{part}_reward"))
+        if not curve:
+            continue
+        xs, ys = zip(*curve, strict=True)
+        marker = MARKERS[i] if len(xs) <= 60 else ""
+        panel.plot(xs, ys, color=COLOURS[i], marker=marker, markersize=4, label=part)
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    panel.set_xlabel("epoch")
+    panel.set_ylabel(f"mean reward (of at most {MAX_REWARD})")
+    panel.set_title("Reward against epoch", fontsize=11)
+    panel.grid(alpha=0.25)
+    panel.legend(frameon=False)
+    _save(figure, out)
+    return out
+
+
+def has_rewards(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether ``reward_against_epoch`` has anything to draw in these rows."""
+    return any(
+        isinstance(row.get(key), int | float)
+        for row in rows
+        if row.get("kind") == "epoch"
+        for key in ("train_reward", "dev_reward")
+    )
+
+
+def _curve(
+    panel: Axes, figures: Mapping[str, Any], ks: Sequence[int], name: str, i: int
+) -> None:
+    """One retriever's line with its band; the ceiling is a dashed line without."""
+    known = [k for k in ks if figures[str(k)]["value"] is not None]
+    values = [figures[str(k)]["value"] for k in known]
+    if name == "ceiling":
+        panel.plot(known, values, "--", color=CEILING, label=name, zorder=1)
+        return
+    colour = COLOURS[i % len(COLOURS)]
+    marker = MARKERS[i % len(MARKERS)]
+    low = [figures[str(k)]["low"] for k in known]
+    high = [figures[str(k)]["high"] for k in known]
+    panel.plot(known, values, color=colour, marker=marker, markersize=4, label=name)
+    panel.fill_between(known, low, high, color=colour, alpha=0.15, linewidth=0)
+
+
+def _bottom(panel: Axes) -> float:
+    """Where the y axis starts: at 0 if that wastes less than half of the panel."""
+    low, high = panel.get_ylim()
+    return 0.0 if low < high / 2 else low
+
+
+def _tick_labels(ks: Sequence[int]) -> list[str]:
+    """The K, less those that would overprint the one before."""
+    apart = (ks[-1] - ks[0]) / 12
+    labels: list[str] = []
+    last = float("-inf")
+    for k in ks:
+        crowded = k - last < apart
+        labels.append("" if crowded else str(k))
+        last = last if crowded else k
+    return labels
+
+
+def _points(
+    epochs: Mapping[int, Mapping[str, Any]], key: str
+) -> Iterator[tuple[int, float]]:
+    for epoch in sorted(epochs):
+        value = epochs[epoch].get(key)
+        if isinstance(value, int | float):
+            yield epoch, value
+
+
+def _subject(report: Mapping[str, Any]) -> str:
+    measured = report["context"].get("measured_on")
+    return f"{measured}, {report['split']}" if measured else f"{report['split']} split"
+
+
+def _save(figure: Figure, path: Path) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    FigureCanvasAgg(figure)
+    with whole_file(path, "wb") as handle:
+        figure.savefig(handle, format="png", dpi=150)

@@ -1,0 +1,142 @@
+"""Files that are either whole or absent, and readers that say which line is wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import io
+import json
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from kgscout_jax.errors import UserError
+
+
+@contextlib.contextmanager
+def whole_file(path: Path, mode: str = "w") -> Iterator[Any]:
+    """A handle to write ``path`` with; it appears under its name only when complete.
+
+    Written aside in the same folder, flushed to disk, then renamed. An exception
+    leaves whatever stood at ``path`` before.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    encoding = None if "b" in mode else "utf-8"
+    try:
+        with open(aside, mode, encoding=encoding) as handle:
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.replace(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write ``text`` to ``path``, whole or not at all."""
+    with whole_file(path) as handle:
+        handle.write(text)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write ``value`` as indented JSON, whole or not at all."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write one line per item, whole or not at all."""
+    with whole_file(path) as handle:
+        for line in lines:
+            handle.write(line)
+            handle.write("\n")
+
+
+def write_array(path: Path, array: np.ndarray) -> None:
+    """Write ``array`` as .npy, whole or not at all."""
+    with whole_file(path, "wb") as handle:
+        np.save(handle, array, allow_pickle=False)
+
+
+def read_array(path: Path, *, mmap: bool = False) -> np.ndarray:
+    """The array in a .npy file, memory-mapped if asked.
+
+    Raises:
+        UserError: the file is missing, truncated or not an .npy file.
+    """
+    try:
+        return np.load(path, mmap_mode="r" if mmap else None, allow_pickle=False)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (ValueError, EOFError, OSError) as error:
+        raise UserError(f"{path}: not a whole .npy file ({error})") from None
+
+
+def read_json(path: Path) -> Any:
+    """The JSON value in a file; raises UserError if there is none."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path}: not valid JSON ({error})") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+@contextlib.contextmanager
+def open_text(path: Path) -> Iterator[TextIO]:
+    """A UTF-8 text handle on a plain or .gz file.
+
+    Raises:
+        UserError: the file is missing, unreadable, not UTF-8 or not gzip.
+    """
+    try:
+        if path.suffix == ".gz":
+            with gzip.open(path, "rb") as raw, io.TextIOWrapper(raw, "utf-8") as handle:
+                yield handle
+        else:
+            with open(path, encoding="utf-8") as handle:
+                yield handle
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 text ({error.reason})") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise UserError(f"{path}: not a whole gzip file ({error})") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line number from 1, object) for each line that is not blank.
+
+    Raises:
+        UserError: a line is not a JSON object; it names the file and the line.
+    """
+    with open_text(path) as handle:
+        for number, line in enumerate(handle, start=1):
+            if not line.strip():
+                continue
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise UserError(f"{path}:{number}: not valid JSON ({error})") from None
+            if not isinstance(value, dict):
+                found = type(value).__name__
+                raise UserError(f"{path}:{number}: expected a JSON object, got {found}")
+            yield number, value
+
+
+def sha256_file(path: Path) -> str:
+    """The hex sha256 of a file's bytes."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as handle:
+        while block := handle.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

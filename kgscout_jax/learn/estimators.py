@@ -1,0 +1,107 @@
+"""Two estimators of the policy gradient, each as the loss whose gradient it is.
+
+Both are pure functions of one question's logits; the caller vmaps. A question with no
+more candidates than the budget keeps everything whatever the logits: weight 0.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from kgscout_jax.policy.inclusion import inclusion, presence
+from kgscout_jax.policy.sampling import plackett_luce_log_prob
+
+
+class ClosedForm(NamedTuple):
+    """Expectations under the Poissonised top-k of one question."""
+
+    presence: Float[Array, ""]
+    """Expected share of the gold answers that are kept (thesis: R_pres)."""
+    path: Float[Array, ""]
+    """Expected share of the candidates on shortest paths that are kept."""
+
+
+def closed_form(
+    logits: Float[Array, "n"],
+    mask: Bool[Array, "n"],
+    nodes: Int[Array, "n 2"],
+    answers: Int[Array, "a"],
+    on_path: Bool[Array, "n"],
+    k: Float[Array, ""],
+    n_nodes: int,
+) -> ClosedForm:
+    """Expected answer presence and path share for a budget of k, without sampling.
+
+    With inclusion probabilities q_i = 1 - exp(-u_i) that sum to k, an answer is kept
+    with probability 1 - exp(-sum of u_i over the triplets that hold it). Exact for
+    Poisson sampling, an approximation for Plackett-Luce.
+    """
+    kept = inclusion(logits, mask, k)
+    nodes_kept = presence(kept.intensity, nodes[:, 0], nodes[:, 1], mask, n_nodes)
+    answer_mask = answers >= 0
+    at_answers = jnp.where(answer_mask, nodes_kept[jnp.maximum(answers, 0)], 0.0)
+    on_path = on_path & mask
+    path = jnp.where(on_path, kept.probability, 0.0).sum()
+    return ClosedForm(
+        presence=at_answers.sum() / jnp.maximum(answer_mask.sum(), 1),
+        path=path / jnp.maximum(on_path.sum(), 1),
+    )
+
+
+def reinforce(
+    logits: Float[Array, "n"],
+    mask: Bool[Array, "n"],
+    indices: Int[Array, "g k"],
+    selected_mask: Bool[Array, "g k"],
+    advantage_g: Float[Array, "g"],
+) -> Float[Array, ""]:
+    """Mean over g samples of advantage times log-probability (thesis 3.3.5).
+
+    Its gradient is the REINFORCE estimate of the expected reward's gradient.
+    """
+    log_prob_g = jax.vmap(plackett_luce_log_prob, in_axes=(None, None, 0, 0))(
+        logits, mask, indices, selected_mask
+    )
+    return jnp.mean(jax.lax.stop_gradient(advantage_g) * log_prob_g)
+
+
+def advantages(
+    rewards: Float[np.ndarray, "b g"],
+    weight: Float[np.ndarray, "b"],
+    *,
+    baseline: str,
+    greedy: Float[np.ndarray, "b"] | None = None,
+    average: float = 0.0,
+    normalise: bool = True,
+) -> Float[np.ndarray, "b g"]:
+    """Rewards less a baseline, on the host.
+
+    Args:
+        rewards: of g sampled subsets per question.
+        weight: 1 for questions that carry a gradient, else 0.
+        baseline: "greedy" (the reward of the k best, self-critic), "moving_average"
+            (one number for all questions) or "leave_one_out" (the mean of the
+            question's other samples).
+        greedy: needed by "greedy".
+        average: needed by "moving_average".
+        normalise: divide by the standard deviation over the batch.
+    """
+    if baseline == "leave_one_out":
+        g = rewards.shape[1]
+        others = (rewards.sum(axis=1, keepdims=True) - rewards) / (g - 1)
+    elif baseline == "greedy":
+        assert greedy is not None
+        others = greedy[:, None]
+    else:
+        others = average
+    out = (rewards - others) * weight[:, None]
+    if normalise:
+        count = max(weight.sum() * rewards.shape[1], 1)
+        scale = np.sqrt((out**2).sum() / count)
+        out = out / max(scale, 1e-6)
+    return out.astype(np.float32)

@@ -1,0 +1,209 @@
+"""The jitted steps: propose subsets, update by either estimator, rank greedily."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from flax import nnx
+from jaxtyping import Array, Bool, Float, Int
+
+from kgscout_jax.batches import Batch, Tables
+from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.estimators import closed_form, reinforce
+from kgscout_jax.policy.network import ScoutPolicy
+from kgscout_jax.policy.sampling import (
+    categorical_entropy,
+    greedy_top_k,
+    gumbel_top_k,
+)
+
+
+class State(NamedTuple):
+    """Everything that training changes, and a checkpoint holds."""
+
+    params: Any
+    opt_state: Any
+    step: Int[Array, ""]
+    average: Float[Array, ""]
+    """Moving average of the reward, for that baseline."""
+
+
+class Proposal(NamedTuple):
+    """Subsets of b questions, g sampled ones and the greedy one, and their logits."""
+
+    indices: Int[Array, "b g k"]
+    selected_mask: Bool[Array, "b g k"]
+    greedy: Int[Array, "b k"]
+    """The k best candidates, -1 beyond n_real."""
+    logits: Float[Array, "b n"]
+    pullback: Callable[[Float[Array, "b n"]], tuple[Any]]
+    """From a gradient of the logits to one of the parameters: the forward pass is not
+    done again once the host has scored the subsets."""
+
+
+def optimizer(config: TrainConfig, total_steps: int) -> optax.GradientTransformation:
+    """AdamW with clipping, warm-up and a cosine down to a tenth."""
+    schedule = optax.warmup_cosine_decay_schedule(
+        init_value=0.0,
+        peak_value=config.learning_rate,
+        warmup_steps=min(config.warmup_steps, max(total_steps - 1, 0)),
+        decay_steps=max(total_steps, 1),
+        end_value=config.learning_rate / 10,
+    )
+    return optax.chain(
+        optax.clip_by_global_norm(config.clip_norm),
+        optax.adamw(schedule, weight_decay=config.weight_decay, mask=decayed),
+    )
+
+
+def decayed(params: Any) -> Any:
+    """Which parameters decay: the matrices."""
+    return jax.tree.map(lambda x: x.ndim >= 2, params)
+
+
+Objective = tuple[Array, dict[str, Array]]
+"""A loss, and values to show."""
+
+
+class Steps:
+    """Jitted functions over (params or state, tables, batch); shapes are static."""
+
+    def __init__(
+        self,
+        policy: ScoutPolicy,
+        config: TrainConfig,
+        transform: optax.GradientTransformation,
+        n_nodes: int,
+    ) -> None:
+        self.config = config
+        self.transform = transform
+        self.n_nodes = n_nodes
+        self.graphdef, _ = nnx.split(policy, nnx.Param)
+        self.propose: Callable[..., Proposal] = jax.jit(self._propose)
+        self.rank = jax.jit(self._rank, static_argnames="k")
+        donated = partial(jax.jit, donate_argnums=0)
+        self.update_closed_form = donated(self._update_closed_form)
+        self.update_reinforce = donated(self._update_reinforce)
+
+    def _logits(self, params: Any, tables: Tables, batch: Batch) -> Float[Array, "b n"]:
+        return nnx.merge(self.graphdef, params)(batch.inputs(tables))
+
+    def _rank(
+        self, params: Any, tables: Tables, batch: Batch, k: int
+    ) -> Int[Array, "b k"]:
+        """Positions of the k best candidates, best first; -1 beyond n_real."""
+        logits = self._logits(params, tables, batch)
+        return best(logits, batch.mask, min(k, logits.shape[1]))
+
+    def _propose(
+        self, params: Any, tables: Tables, batch: Batch, key: Array
+    ) -> Proposal:
+        logits, pullback = jax.vjp(lambda p: self._logits(p, tables, batch), params)
+        b, n = logits.shape
+        k, g = min(self.config.k, n), self.config.samples
+        keys = jax.random.split(key, (b, g))
+        sample = jax.vmap(gumbel_top_k, in_axes=(0, None, None, None))
+        sample = jax.vmap(sample, in_axes=(0, 0, 0, None))
+        indices, selected = sample(keys, logits, batch.mask, k)
+        greedy = best(logits, batch.mask, k)
+        return Proposal(indices, selected, greedy, logits, pullback)
+
+    def _update_closed_form(
+        self,
+        state: State,
+        tables: Tables,
+        batch: Batch,
+        weight: Float[Array, "b"],
+        k: Float[Array, ""],
+    ) -> tuple[State, dict[str, Array]]:
+        config = self.config
+
+        def objective(logits: Float[Array, "b n"]) -> Objective:
+            parts = jax.vmap(closed_form, in_axes=(0, 0, 0, 0, 0, None, None))(
+                logits, batch.mask, batch.nodes, batch.answers, batch.on_path, k,
+                self.n_nodes,
+            )  # fmt: skip
+            value = config.presence_weight * parts.presence
+            value = value + config.path_weight * parts.path
+            shown = {
+                "presence": weighted_mean(parts.presence, weight),
+                "path": weighted_mean(parts.path, weight),
+            }
+            return self._loss(logits, batch, weight, value, shown)
+
+        def loss(params: Any) -> Objective:
+            return objective(self._logits(params, tables, batch))
+
+        (_, shown), gradient = jax.value_and_grad(loss, has_aux=True)(state.params)
+        return self._apply(state, gradient, shown)
+
+    def _update_reinforce(
+        self,
+        state: State,
+        batch: Batch,
+        weight: Float[Array, "b"],
+        proposal: Proposal,
+        advantage: Float[Array, "b g"],
+        average: Float[Array, ""],
+    ) -> tuple[State, dict[str, Array]]:
+        def loss(logits: Float[Array, "b n"]) -> Objective:
+            value = jax.vmap(reinforce)(
+                logits, batch.mask, proposal.indices, proposal.selected_mask, advantage
+            )
+            return self._loss(logits, batch, weight, value, {})
+
+        of_logits = jax.value_and_grad(loss, has_aux=True)
+        (_, shown), gradient = of_logits(proposal.logits)
+        (gradient,) = proposal.pullback(gradient)
+        return self._apply(state._replace(average=average), gradient, shown)
+
+    def _loss(
+        self,
+        logits: Float[Array, "b n"],
+        batch: Batch,
+        weight: Float[Array, "b"],
+        value: Float[Array, "b"],
+        shown: dict[str, Array],
+    ) -> Objective:
+        """The loss: minus the mean objective and entropy of questions with weight."""
+        entropy = jax.vmap(categorical_entropy)(logits, batch.mask)
+        value = value + self.config.entropy_weight * entropy
+        loss = -weighted_mean(value, weight)
+        return loss, {**shown, "loss": loss, "entropy": weighted_mean(entropy, weight)}
+
+    def _apply(
+        self, state: State, gradient: Any, shown: dict[str, Array]
+    ) -> tuple[State, dict[str, Array]]:
+        """One descent step."""
+        updates, opt_state = self.transform.update(
+            gradient, state.opt_state, state.params
+        )
+        params = optax.apply_updates(state.params, updates)
+        shown |= {
+            "grad_norm": optax.global_norm(gradient),
+            "temperature": jnp.exp(params["log_temperature"][...]),
+        }
+        return State(params, opt_state, state.step + 1, state.average), shown
+
+
+def best(
+    logits: Float[Array, "b n"], mask: Bool[Array, "b n"], k: int
+) -> Int[Array, "b k"]:
+    """Positions of the k best candidates of each question, -1 beyond n_real."""
+    top = jax.vmap(greedy_top_k, in_axes=(0, 0, None))
+    indices, selected = top(logits, mask, k)
+    return jnp.where(selected, indices, -1)
+
+
+def weighted_mean(
+    values: Float[Array, "b"], weight: Float[Array, "b"]
+) -> Float[Array, ""]:
+    """Mean over questions with weight; 0 if none has any."""
+    # Double where: a question without candidates may hold a NaN, and no gradient.
+    values = jnp.where(weight > 0, values, 0.0)
+    return (values * weight).sum() / jnp.maximum(weight.sum(), 1.0)

@@ -1,0 +1,1 @@
+"""The policy: network, sampling without replacement, and inclusion probabilities."""

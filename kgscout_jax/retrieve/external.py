@@ -1,0 +1,167 @@
+"""Anybody's ``retrieved.jsonl`` as a retriever, so that its figures are ours.
+
+One JSON object a line, of which ``id`` and ``triplets`` are read: a ranked list of
+[head, relation, tail] or [head, relation, tail, score]. The order in the file is the
+ranking. Names are matched case-insensitively with white space collapsed; names that
+the shards don't know are kept, for an answer may be among them.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.files import read_json_lines
+from kgscout_jax.retrieve.base import Rankings
+from kgscout_jax.retrieve.names import NameSpace
+from kgscout_jax.shards import Shards, Split
+
+logger = logging.getLogger(__name__)
+
+FLOAT32_MAX = float(np.finfo(np.float32).max)
+
+
+class External:
+    """The triplets that some system wrote to a ``retrieved.jsonl``."""
+
+    def __init__(self, path: Path | str, name: str | None = None) -> None:
+        """Name the file; it is read by ``rank``.
+
+        Args:
+            path: the file, plain or .gz.
+            name: what to call the system; None: what the file's first line says under
+                ``retriever``, else the name of the file.
+
+        Raises:
+            UserError: there is no such file, or its first line is no JSON object.
+        """
+        self.path = Path(path)
+        if name is None:
+            first = next(read_json_lines(self.path), (0, {}))[1].get("retriever")
+            name = first if isinstance(first, str) and first.strip() else None
+        self.name = name or self.path.name.removesuffix(".gz").removesuffix(".jsonl")
+
+    def rank(self, shards: Shards, split: Split, k: int) -> Rankings:
+        """The first ``k`` triplets that the file has for each question, if it has any.
+
+        ``notes`` counts: ``missing`` (questions of the split that the file lacks),
+        ``unknown`` (ids that the split lacks), ``repeated`` (triplets that occur again
+        in the same list and are dropped).
+
+        Raises:
+            UserError: a line is malformed or an id occurs twice; names file and line.
+        """
+        b = len(split)
+        rows = {info.id: i for i, info in enumerate(split.questions)}
+        names = NameSpace.of(shards).fork()
+        ids = np.full((b, k, 3), -1, np.int32)
+        scores = np.zeros((b, k), np.float32)
+        lengths = np.zeros(b, np.int32)
+        seconds = np.full(b, np.nan)
+        lines: dict[str, int] = {}
+        unknown = repeated = 0
+        for number, record in read_json_lines(self.path):
+            where = f"{self.path}:{number}"
+            question_id = _question_id(record, where)
+            if question_id in lines:
+                raise UserError(
+                    f"{where}: id {question_id!r} occurs twice, first on line "
+                    f"{lines[question_id]}"
+                )
+            lines[question_id] = number
+            triplets = _triplets(record, where)
+            i = rows.get(question_id)
+            if i is None:
+                unknown += 1
+                continue
+            kept: dict[tuple[int, int, int], float] = {}
+            for head, relation, tail, score in triplets:
+                triplet = (
+                    names.add_entity(head),
+                    names.add_relation(relation),
+                    names.add_entity(tail),
+                )
+                repeated += triplet in kept
+                kept.setdefault(triplet, score)
+            lengths[i] = length = min(k, len(kept))
+            if length:
+                ids[i, :length] = list(kept)[:length]
+                scores[i, :length] = list(kept.values())[:length]
+            if _is_number(spent := record.get("seconds")):
+                seconds[i] = spent
+        missing = b - (len(lines) - unknown)
+        if missing == b:
+            logger.warning(
+                "%s: none of its %d ids is in split %r; is it of this data set?",
+                self.path,
+                len(lines),
+                split.name,
+            )
+        return Rankings(
+            retriever=self.name,
+            heads=ids[..., 0],
+            relations=ids[..., 1],
+            tails=ids[..., 2],
+            scores=scores,
+            lengths=lengths,
+            seconds=seconds,
+            names=names,
+            notes={"missing": missing, "unknown": unknown, "repeated": repeated},
+        )
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a JSON value is a number that float32 can hold."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return abs(value) <= FLOAT32_MAX
+
+
+def _question_id(record: dict[str, Any], where: str) -> str:
+    """The id of a line; numbers become text."""
+    value = record.get("id")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str) or not value:
+        raise UserError(f"{where}: 'id' is {value!r}, expected a question id")
+    return value
+
+
+def _triplets(record: dict[str, Any], where: str) -> list[tuple[str, str, str, float]]:
+    """The triplets of a line, checked; a missing score is 0."""
+    values = record.get("triplets")
+    if not isinstance(values, list):
+        found = "missing" if values is None else type(values).__name__
+        raise UserError(
+            f"{where}: 'triplets' is {found}, expected a list of "
+            "[head, relation, tail, score]"
+        )
+    triplets = []
+    for rank, value in enumerate(values, start=1):
+        if not isinstance(value, list) or len(value) not in (3, 4):
+            raise UserError(
+                f"{where}: triplet {rank} is {_short(value)}, expected "
+                "[head, relation, tail] or [head, relation, tail, score]"
+            )
+        for name in value[:3]:
+            if not isinstance(name, str) or not name.strip():
+                raise UserError(
+                    f"{where}: triplet {rank} is {_short(value)}, expected three "
+                    "names that are not empty"
+                )
+        score = value[3] if len(value) == 4 else None
+        if score is not None and not _is_number(score):
+            raise UserError(
+                f"{where}: triplet {rank} has score {_short(score)}, expected a number"
+            )
+        triplets.append((*value[:3], score or 0))
+    return triplets
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,0 +1,126 @@
+"""Embeddings on disk by string: what was embedded once is never embedded again.
+
+One folder per encoder identity holds segment files, each written whole. A killed run
+loses at most the strings since its last segment. A row is keyed by 128 bits of the
+string's blake2b hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float16, Int64, UInt64
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.files import write_array
+from kgscout_jax.progress import progress
+from kgscout_jax.text.encoder import SentenceEncoder
+
+SEGMENT_ROWS = 4096
+
+
+def default_cache() -> Path:
+    """``$KGSCOUT_CACHE``, else ``~/.cache/kgscout``."""
+    return Path(os.environ.get("KGSCOUT_CACHE") or Path.home() / ".cache" / "kgscout")
+
+
+def string_keys(texts: Sequence[str]) -> UInt64[np.ndarray, "n 2"]:
+    """128-bit keys of ``texts``."""
+    raw = b"".join(
+        hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        for text in texts
+    )
+    return np.frombuffer(raw, np.uint64).reshape(-1, 2)
+
+
+class EmbeddingCache:
+    """Unit embeddings (float16) of strings, computed on a miss and kept."""
+
+    def __init__(self, encoder: SentenceEncoder, root: Path | None = None) -> None:
+        self.encoder = encoder
+        self.folder = (root or default_cache()) / "embeddings" / encoder.identity.digest
+        self.hits = 0
+        """Strings found on disk so far."""
+        self.misses = 0
+        """Strings embedded so far."""
+
+    def embed(
+        self, texts: Sequence[str], *, what: str = "strings"
+    ) -> Float16[np.ndarray, "n d"]:
+        """Embeddings of ``texts``, in order; each distinct string at most once."""
+        dimension = self.encoder.identity.dimension
+        out = np.empty((len(texts), dimension), np.float16)
+        if not len(texts):
+            return out
+        keys = string_keys(texts)
+        _, first, inverse = np.unique(
+            keys.view("V16").ravel(), return_index=True, return_inverse=True
+        )
+        unique = np.empty((len(first), dimension), np.float16)
+        missing = self._read(keys[first], unique)
+        self.hits += len(first) - len(missing)
+        self.misses += len(missing)
+        if len(missing):
+            wanted = [texts[first[i]] for i in missing]
+            self._compute(wanted, keys[first[missing]], missing, unique, what)
+        out[:] = unique[inverse]
+        return out
+
+    def _read(
+        self, keys: UInt64[np.ndarray, "n 2"], out: Float16[np.ndarray, "n d"]
+    ) -> Int64[np.ndarray, "k"]:
+        """Fill rows of ``out`` that are on disk; positions of those that are not."""
+        missing = np.ones(len(keys), bool)
+        for file in sorted(self.folder.glob("*.npy")):
+            segment = self._open(file)
+            order = np.argsort(segment["key"][:, 0], kind="stable")
+            high = segment["key"][order, 0]
+            at = np.minimum(np.searchsorted(high, keys[:, 0]), len(high) - 1)
+            rows = order[at]
+            found = missing & (segment["key"][rows] == keys).all(axis=1)
+            out[found] = segment["row"][rows[found]]
+            missing &= ~found
+        return np.flatnonzero(missing)
+
+    def _open(self, file: Path) -> np.ndarray:
+        try:
+            return np.load(file, mmap_mode="r", allow_pickle=False)
+        except (ValueError, EOFError, OSError) as error:
+            raise UserError(
+                f"{file}: damaged cache segment ({error}); delete it and run again"
+            ) from None
+
+    def _compute(
+        self,
+        texts: list[str],
+        keys: UInt64[np.ndarray, "k 2"],
+        rows: Int64[np.ndarray, "k"],
+        out: Float16[np.ndarray, "n d"],
+        what: str,
+    ) -> None:
+        """Embed ``texts`` into ``out[rows]``, saving a segment every few thousand."""
+        waiting: list[np.ndarray] = []
+        count = 0
+        with progress(len(texts), f"embedding {what}", "strings") as bar:
+            for positions, vectors in self.encoder.stream(texts):
+                out[rows[positions]] = vectors
+                waiting.append(positions)
+                count += len(positions)
+                bar.update(len(positions))
+                if count >= SEGMENT_ROWS:
+                    self._save(np.concatenate(waiting), keys, rows, out)
+                    waiting, count = [], 0
+        if waiting:
+            self._save(np.concatenate(waiting), keys, rows, out)
+
+    def _save(self, positions, keys, rows, out) -> None:
+        dtype = [("key", np.uint64, 2), ("row", np.float16, out.shape[1])]
+        segment = np.empty(len(positions), np.dtype(dtype))
+        segment["key"] = keys[positions]
+        segment["row"] = out[rows[positions]]
+        write_array(self.folder / f"{uuid.uuid4().hex}.npy", segment)

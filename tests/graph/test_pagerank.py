@@ -1,0 +1,201 @@
+"""PageRank of a batch against networkx, by hand, and bit for bit against itself."""
+
+import logging
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgscout_jax.graph import pagerank as module
+from kgscout_jax.graph.pagerank import pagerank
+
+N = 8
+weights = st.sampled_from([0.0, 0.25, 1.0, 3.0])
+edge_lists = st.lists(
+    st.tuples(st.integers(0, N - 1), st.integers(0, N - 1), weights), max_size=20
+)
+node_sets = st.lists(st.integers(0, N - 1), max_size=3, unique=True)
+batches = st.lists(
+    st.tuples(st.integers(1, N), edge_lists, node_sets), min_size=1, max_size=5
+)
+
+
+def oracle(n, edges, restart, direction, weighted, alpha=0.85):
+    """networkx on the multigraph, nearly exact; zeros without a restart node."""
+    if not restart:
+        return np.zeros(n)
+    graph = nx.MultiDiGraph()
+    graph.add_nodes_from(range(n))
+    for head, tail, weight in edges:
+        graph.add_edge(head, tail, weight=weight)
+        if direction == "both":
+            graph.add_edge(tail, head, weight=weight)
+    rank = nx.pagerank(
+        graph,
+        alpha=alpha,
+        personalization=dict.fromkeys(restart, 1.0),
+        tol=1e-12,
+        max_iter=5000,
+        weight="weight" if weighted else None,
+    )
+    return np.array([rank[i] for i in range(n)])
+
+
+def fold(n, edges, restart):
+    """A drawn graph on N nodes as one on n."""
+    edges = [(head % n, tail % n, weight) for head, tail, weight in edges]
+    return n, edges, sorted({node % n for node in restart})
+
+
+def run(batch, direction, weighted=False, **options):
+    """PageRank of a batch of (n, edges, restart), split into one array per block."""
+    sizes = [n for n, _, _ in batch]
+    start = np.cumsum([0, *sizes])
+    edges = [
+        (h + s, t + s, w)
+        for s, (_, own, _) in zip(start[:-1], batch, strict=True)
+        for h, t, w in own
+    ]
+    columns = np.array(edges, float).reshape(-1, 3)
+    ends = columns[:, :2].astype(np.int32)
+    restart = [
+        r + s for s, (_, _, own) in zip(start[:-1], batch, strict=True) for r in own
+    ]
+    rank = pagerank(
+        int(start[-1]),
+        ends[:, 0],
+        ends[:, 1],
+        np.repeat(np.arange(len(batch)), sizes),
+        np.array(restart, np.int64),
+        direction=direction,
+        edge_weight=columns[:, 2] if weighted else None,
+        **options,
+    )
+    return np.split(rank, start[1:-1])
+
+
+@pytest.mark.parametrize("direction", ["both", "directed"])
+@pytest.mark.parametrize("weighted", [False, True])
+@settings(deadline=None, max_examples=60)
+@given(batch=batches)
+def test_equals_networkx_on_the_same_multigraph(direction, weighted, batch):
+    batch = [fold(*question) for question in batch]
+    found = run(batch, direction, weighted)
+    for (n, edges, restart), rank in zip(batch, found, strict=True):
+        expected = oracle(n, edges, restart, direction, weighted)
+        assert np.abs(rank - expected).sum() <= n * 1e-6
+        assert rank.sum() == pytest.approx(1.0 if restart else 0.0, abs=1e-9)
+
+
+def random_graph(seed, n, m):
+    rng = np.random.default_rng(seed)
+    ends = (rng.random((m, 2)) ** 2 * n).astype(int)  # a few hubs
+    return n, [(int(h), int(t), 1.0) for h, t in ends], [0, n // 2]
+
+
+@pytest.mark.parametrize("direction", ["both", "directed"])
+@pytest.mark.parametrize("n", [30, 400, 3000])
+def test_error_bound_holds_on_larger_graphs(direction, n):
+    question = random_graph(n, n, 3 * n)
+    (rank,) = run([question], direction)
+    expected = oracle(*question, direction, weighted=False)
+    assert np.abs(rank - expected).sum() <= n * 1e-6
+
+
+def two_cycle(n):
+    """A graph on which the walk settles as slowly as alpha allows."""
+    return n, [(0, 1, 1.0), (1, 0, 1.0)], [0]
+
+
+@pytest.mark.parametrize("direction", ["both", "directed"])
+def test_a_block_does_not_depend_on_the_others_bit_for_bit(direction, monkeypatch):
+    batch = [random_graph(i, 5 + 37 * i, 10 + 90 * i) for i in range(8)]
+    batch += [two_cycle(2), (3, [], [1]), (4, [(0, 1, 1.0)], []), two_cycle(500)]
+    shrunk = []
+    square = module._square
+    monkeypatch.setattr(
+        module, "_square", lambda *a: shrunk.append(a[0].shape) or square(*a)
+    )
+    together = run(batch, direction)
+    assert len(shrunk) >= 3  # converged blocks left the working set, more than once
+    for i, question in enumerate(batch):
+        np.testing.assert_array_equal(together[i], run([question], direction)[0])
+    reverse = run(batch[::-1], direction)[::-1]
+    for one, other in zip(together, reverse, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_two_nodes_by_hand():
+    # a = .15 + .85 b and b = .85 a
+    (rank,) = run([(2, [(0, 1, 1.0)], [0])], "both", tolerance=1e-9, max_iterations=500)
+    np.testing.assert_allclose(rank, [0.15 / 0.2775, 0.1275 / 0.2775], atol=2e-9)
+    # b is dangling and gives all it has back to a: b = .85 a and a + b = 1
+    (rank,) = run(
+        [(2, [(0, 1, 1.0)], [0])], "directed", tolerance=1e-9, max_iterations=500
+    )
+    np.testing.assert_allclose(rank, [1 / 1.85, 0.85 / 1.85], atol=2e-9)
+
+
+def test_parallel_edges_add_and_self_loops_count_twice_both_ways():
+    # From 0: twice to 1, once to 2; both lead nowhere else.
+    edges = [(0, 1, 1.0), (0, 1, 1.0), (0, 2, 1.0)]
+    (rank,) = run([(3, edges, [0])], "directed")
+    assert rank[1] == pytest.approx(2 * rank[2])
+    # Both ways, the loop at 0 is two of the three ways out of 0.
+    # b = .85 a / 3 and a + b = 1
+    (rank,) = run([(2, [(0, 0, 1.0), (0, 1, 1.0)], [0])], "both")
+    assert rank[0] == pytest.approx(1 / (1 + 0.85 / 3), abs=2e-6)
+
+
+def test_unreachable_nodes_are_exactly_zero():
+    (rank,) = run([(4, [(0, 1, 1.0), (2, 3, 1.0), (3, 0, 1.0)], [0])], "directed")
+    assert rank[2:].tolist() == [0.0, 0.0]
+
+
+def test_repeated_restarts_and_gaps_between_blocks():
+    heads, tails = np.array([0, 2]), np.array([1, 3])
+    plain = pagerank(
+        4, heads, tails, np.array([0, 0, 1, 1]), np.array([0, 1, 2]), direction="both"
+    )
+    gaps = pagerank(
+        4,
+        heads,
+        tails,
+        np.array([3, 3, 900, 900]),
+        np.array([0, 1, 2, 2, 0]),
+        direction="both",
+    )
+    np.testing.assert_array_equal(plain, gaps)
+
+
+def test_nothing_at_all():
+    none = np.empty(0, np.int32)
+    assert pagerank(0, none, none, none, none, direction="both").shape == (0,)
+    alone = pagerank(2, none, none, np.array([0, 0]), np.array([1]), direction="both")
+    assert alone.tolist() == [0.0, 1.0]
+
+
+def test_stopping_early_is_said(caplog):
+    with caplog.at_level(logging.WARNING, logger=module.__name__):
+        run([two_cycle(2), (2, [], [0])], "both", max_iterations=5)
+    assert "1 of 2 graphs did not converge in 5 iterations" in caplog.text
+
+
+def test_bad_arguments_are_refused():
+    edge, block = (np.array([0]), np.array([1])), np.array([0, 0])
+    restart = np.array([0])
+    with pytest.raises(ValueError, match="direction is 'up'"):
+        pagerank(2, *edge, block, restart, direction="up")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ValueError, match="alpha is 1"):
+        pagerank(2, *edge, block, restart, direction="both", alpha=1.0)
+    with pytest.raises(ValueError, match="ascend"):
+        pagerank(2, *edge, np.array([1, 0]), restart, direction="both")
+    with pytest.raises(ValueError, match="connects two blocks"):
+        pagerank(2, *edge, np.array([0, 1]), restart, direction="both")
+    for bad in ([-1.0], [np.nan], [1.0, 1.0]):
+        with pytest.raises(ValueError, match="edge_weight"):
+            pagerank(
+                2, *edge, block, restart, direction="both", edge_weight=np.array(bad)
+            )

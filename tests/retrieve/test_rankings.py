@@ -1,0 +1,132 @@
+"""The order of triplets, and the retrievers that nobody trains."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shards_factory import shards_of
+from split_factory import Case
+
+from kgscout_jax.retrieve.base import Retriever, rank_candidates, top_k
+from kgscout_jax.retrieve.baselines import PPR, Ceiling, Cosine, cosine_scores
+
+values = st.sampled_from([0.0, -0.0, 1.5, -2.0, math.inf, -math.inf, math.nan])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data(), st.integers(0, 7), st.integers(1, 9))
+def test_top_k_equals_sorted(data, n, k):
+    scores = np.array([data.draw(st.lists(values, min_size=n, max_size=n))] * 2)
+    mask = np.array(
+        [data.draw(st.lists(st.booleans(), min_size=n, max_size=n)) for _ in range(2)]
+    ).reshape(2, n)
+    ids = np.array([data.draw(st.permutations(range(n))) for _ in range(2)])
+    ids = ids.reshape(2, n).astype(np.int32)
+    positions, lengths = top_k(scores.reshape(2, n), mask, ids, k)
+    assert positions.shape == (2, k) and positions.dtype == np.int32
+    for row in range(2):
+        real = [i for i in range(n) if mask[row, i] and not math.isnan(scores[row, i])]
+        best = sorted(real, key=lambda i: (-scores[row, i], ids[row, i]))[:k]
+        assert positions[row].tolist() == best + [-1] * (k - len(best))
+        assert lengths[row] == len(best)
+
+
+def test_top_k_ties_as_float32():
+    """Scores that are one number in the file are one number here."""
+    scores = np.array([[1.0, 1.0 + 1e-12]])
+    positions, _ = top_k(scores, np.ones((1, 2), bool), np.array([[3, 9]]), 2)
+    assert positions.tolist() == [[0, 1]]
+
+
+def test_top_k_refuses_nothing():
+    with pytest.raises(ValueError, match="at least 1"):
+        top_k(np.zeros((1, 2)), np.ones((1, 2), bool), np.array([[3, 9]]), 0)
+
+
+def two_questions(n=None):
+    chain = [("a", "r", "b"), ("b", "r", "c"), ("c", "s", "d"), ("a", "s", "d")]
+    star = [("x", "r", "y"), ("x", "r", "z")]
+    cases = [
+        Case(triplets=chain, topics=["a"], answers=["d"]),
+        Case(triplets=star, topics=["x"], answers=["z"]),
+    ]
+    return shards_of(cases, n=n)
+
+
+def test_cosine_is_the_dot_product():
+    shards, split = two_questions(n=6)
+    scores = cosine_scores(shards, split)
+    for i, row in enumerate(split.candidates):
+        for slot, number in enumerate(row):
+            if number < 0:
+                assert scores[i, slot] == 0
+                continue
+            question = split.question_embeddings[i].astype(np.float64)
+            triplet = shards.triplet_embeddings[number].astype(np.float64)
+            np.testing.assert_allclose(scores[i, slot], question @ triplet, atol=1e-6)
+    rankings = Cosine().rank(shards, split, 3)
+    assert rankings.lengths.tolist() == [3, 2]
+    assert (np.diff(rankings.scores[0]) <= 0).all()
+    assert rankings.heads[1, 2] == -1
+
+
+def test_equal_embeddings_tie_and_go_by_triplet_id():
+    shards, split = two_questions()
+    shards.triplet_embeddings[:] = shards.triplet_embeddings[0]
+    rankings = Cosine().rank(shards, split, 4)
+    ids = [
+        int(np.flatnonzero((shards.triplets == row).all(axis=1))[0])
+        for row in zip(
+            *(c[0] for c in (rankings.heads, rankings.relations, rankings.tails)),
+            strict=True,
+        )
+    ]
+    assert ids == sorted(ids)
+
+
+def test_ppr_adds_head_and_tail():
+    shards, split = two_questions()
+    rankings = PPR().rank(shards, split, 4)
+    sums = (split.ppr[..., 0] + split.ppr[..., 1])[0, : split.n_real[0]]
+    np.testing.assert_array_equal(rankings.scores[0], np.sort(sums)[::-1])
+
+
+def test_ceiling_keeps_every_candidate_in_order():
+    shards, split = two_questions(n=5)
+    rankings = Ceiling().rank(shards, split, 1)
+    assert rankings.keeps_all and rankings.lengths.tolist() == [4, 2]
+    kept = np.stack([rankings.heads, rankings.relations, rankings.tails], axis=-1)
+    np.testing.assert_array_equal(kept[0, :4], shards.triplets[split.candidates[0, :4]])
+    assert (kept[0, 4:] == -1).all()
+
+
+@pytest.mark.parametrize("retriever", [Cosine(), PPR(), Ceiling()])
+def test_protocol_and_k_beyond_n(retriever):
+    shards, split = two_questions()
+    assert isinstance(retriever, Retriever)
+    rankings = retriever.rank(shards, split, 50)
+    assert rankings.retriever == retriever.name
+    assert rankings.lengths.tolist() == [4, 2]
+    assert (rankings.seconds > 0).all() and len(rankings) == 2
+
+
+def test_scores_must_fit_the_candidates():
+    shards, split = two_questions()
+    with pytest.raises(ValueError, match="shape"):
+        rank_candidates("x", shards, split, np.zeros((2, 3)), 2)
+
+
+def test_empty_split():
+    shards, split = two_questions()
+    nothing = dataclasses.replace(
+        split,
+        questions=[],
+        question_embeddings=split.question_embeddings[:0],
+        candidates=split.candidates[:0],
+        ppr=split.ppr[:0],
+    )
+    for retriever in (Cosine(), PPR(), Ceiling()):
+        assert len(retriever.rank(shards, nothing, 3)) == 0
