@@ -28,13 +28,13 @@ def survival(split: Split) -> dict[str, dict[str, Any]]:
         ],
         axis=1,
     ).reshape(len(split), len(STAGES))
-    linked = (split.topics >= 0).any(axis=1)
+    linked = np.any(split.topics >= 0, axis=1)
     hops = [q.hop for q in split.questions]
     groups: dict[str, np.ndarray] = {"all": np.ones(len(split), bool)}
     for hop in sorted({h for h in hops if h is not None}):
-        groups[str(hop)] = np.array([h == hop for h in hops], bool)
+        groups[str(hop)] = np.fromiter((h == hop for h in hops), bool)
     if None in hops and len(groups) > 1:
-        groups["unknown"] = np.array([h is None for h in hops], bool)
+        groups["unknown"] = np.fromiter((h is None for h in hops), bool)
     return {
         name: {
             "questions": int(rows.sum()),

@@ -55,8 +55,8 @@ class Kept:
 
 
 def pad(values: np.ndarray, counts: Int[np.ndarray, "b"], fill: float) -> np.ndarray:
-    """Ragged rows as one padded array [b, max(counts), ...]."""
-    width = int(counts.max(initial=0))
+    """Ragged rows as one padded array [b, max(counts), ...], at least one wide."""
+    width = int(counts.max(initial=1))
     out = np.full((len(counts), width, *values.shape[1:]), fill, values.dtype)
     out[np.arange(width) < counts[:, None]] = values
     return out

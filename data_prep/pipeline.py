@@ -18,15 +18,21 @@ from data_prep.accounting import survival
 from data_prep.assemble import Kept, assemble_split
 from data_prep.chunks import Arrays, Linked, choose_chunk, cosines, cut_chunk
 from data_prep.settings import PrepSettings
-from data_prep.shards import write_manifest, write_split, write_tables
+from data_prep.shards import (
+    discard,
+    write_manifest,
+    write_split,
+    write_tables,
+    written_fingerprint,
+)
 from data_prep.sources import load_source
 from data_prep.sources.base import Loaded
 from data_prep.work import Workspace, fingerprint, locked
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import read_json, sha256_file
+from kgscout_jax.files import sha256_file
 from kgscout_jax.graph.store import KnowledgeGraph
 from kgscout_jax.progress import progress
-from kgscout_jax.records import Question
+from kgscout_jax.records import Question, entity_key
 from kgscout_jax.shards import SPLITS, Shards
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import SentenceEncoder
@@ -69,19 +75,24 @@ def _prepare(settings: PrepSettings) -> Shards:
         "source": settings.source,
         "settings": settings.to_manifest(),
         "encoder": encoder.identity.to_dict(),
-        "sources": {file.name: sha256_file(file) for file in loaded.files},
+        # A list: the order of triplet files decides ids, and two may share a name.
+        "sources": [
+            *({"file": f.name, "sha256": sha256_file(f)} for f in loaded.files),
+            *({"package": k, "version": v} for k, v in loaded.versions.items()),
+        ],
     }
     mark = fingerprint(about)
-    if (out / "manifest.json").exists():
-        if read_json(out / "manifest.json").get("fingerprint") == mark:
+    if (out / "manifest.json").exists() and not settings.overwrite:
+        if written_fingerprint(out) == mark:
+            shards = Shards.open(out)
+            Workspace(out, mark).remove()  # left by a run killed in its last moment
             logger.info("%s: already prepared with these settings", out)
-            return Shards.open(out)
-        if not settings.overwrite:
-            raise UserError(
-                f"{out}: holds shards of another source or other settings; "
-                "choose another folder or give --overwrite"
-            )
-        (out / "manifest.json").unlink()
+            return shards
+        raise UserError(
+            f"{out}: holds shards of another source or other settings; "
+            "choose another folder or give --overwrite"
+        )
+    discard(out)
     work = Workspace(out, mark)
     splits = {
         name: link(loaded, name, settings)
@@ -124,11 +135,11 @@ def _prepare(settings: PrepSettings) -> Shards:
     clock.lap("choose candidates")
 
     kept = Kept.of(graph, [c for chunks in chosen.values() for c in chunks])
-    relations = [graph.relations[i] for i in kept.relations]
+    relations = [graph.relations[int(i)] for i in kept.relations]
     phrases = [prefix.document_prefix + relation_phrase(r) for r in relations]
     write_tables(
         out,
-        entities=[graph.entities[i] for i in kept.entities],
+        entities=[graph.entities[int(i)] for i in kept.entities],
         relations=relations,
         triplets=kept.renumbered(graph),
         triplet_embeddings=table[np.searchsorted(table_ids, kept.triplets)],
@@ -203,7 +214,8 @@ def link(loaded: Loaded, name: str, settings: PrepSettings) -> LinkedSplit:
             notes["dropped_without_answer"] += 1
             continue
         notes["without_topic"] += not len(record.topics)
-        notes["topics_not_found"] += len(set(question.topics)) - len(record.topics)
+        asked = set(map(entity_key, question.topics))
+        notes["topics_not_found"] += len(asked) - len(record.topics)
         notes["without_answer_in_graph"] += not len(record.answers)
         questions.append(question)
         linked.append(record)

@@ -52,7 +52,7 @@ class PrepSettings:
     cache: Path | None = None
     """Where embeddings are kept; default $KGSCOUT_CACHE or ~/.cache/kgscout."""
     overwrite: Annotated[bool, tyro.conf.arg(name="overwrite")] = False
-    """Replace shards that were prepared with other settings."""
+    """Write anew where there are shards already: of other settings, or damaged."""
 
     def __post_init__(self) -> None:
         for name, low in (

@@ -5,6 +5,7 @@ The format itself, and its reader, are in ``kgscout_jax.shards``.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -13,16 +14,50 @@ from typing import Any
 
 import numpy as np
 
-from kgscout_jax.files import sha256_file, write_array, write_json, write_lines
+from kgscout_jax.files import (
+    read_json,
+    sha256_file,
+    write_array,
+    write_json,
+    write_lines,
+)
 from kgscout_jax.shards import (
     FORMAT,
     QUESTIONS,
+    SPLITS,
     VERSION,
     QuestionInfo,
     Split,
     split_arrays,
     split_files,
 )
+
+TABLES = (
+    "entities.txt",
+    "relations.txt",
+    "triplets.npy",
+    "triplet_embeddings.npy",
+    "relation_embeddings.npy",
+)
+"""The files that all splits share."""
+
+
+def written_fingerprint(out: Path) -> str | None:
+    """What the manifest in ``out`` says was asked for; None if it says nothing."""
+    manifest = read_json(out / "manifest.json")
+    return manifest.get("fingerprint") if isinstance(manifest, dict) else None
+
+
+def discard(out: Path) -> None:
+    """Delete the shards in ``out``, if any, and nothing else; the manifest first."""
+    (out / "manifest.json").unlink(missing_ok=True)
+    for name in TABLES:
+        (out / name).unlink(missing_ok=True)
+    for split in SPLITS:
+        for name in (QUESTIONS, *(f"{key}.npy" for key in split_files())):
+            (out / split / name).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # not there, or something else is in it
+            (out / split).rmdir()
 
 
 def write_split(out: Path, split: Split) -> None:
@@ -57,8 +92,7 @@ def write_tables(
 
 def write_manifest(out: Path, splits: Sequence[str], about: dict[str, Any]) -> None:
     """Write ``manifest.json``, with every file's size and sha256: all is done."""
-    names = ["entities.txt", "relations.txt", "triplets.npy"]
-    names += ["triplet_embeddings.npy", "relation_embeddings.npy"]
+    names = [*TABLES]
     for split in splits:
         names.append(f"{split}/{QUESTIONS}")
         names += [f"{split}/{key}.npy" for key in split_files()]

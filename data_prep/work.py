@@ -39,8 +39,12 @@ def locked(out: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UserError(f"{out}: another data_prep is writing here") from None
-        yield
-    (out / ".lock").unlink(missing_ok=True)
+        for part in out.rglob(".*.part"):  # files that a killed run did not finish
+            part.unlink()
+        try:
+            yield
+        finally:
+            (out / ".lock").unlink(missing_ok=True)
 
 
 class Workspace:

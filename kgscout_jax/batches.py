@@ -31,8 +31,8 @@ class Tables(NamedTuple):
     def of(shards: Shards) -> Tables:
         """Both tables of a folder of shards, moved to the default device."""
         return Tables(
-            jnp.asarray(shards.triplet_embeddings),
-            jnp.asarray(shards.relation_embeddings),
+            jnp.asarray(_not_empty(shards.triplet_embeddings)),
+            jnp.asarray(_not_empty(shards.relation_embeddings)),
         )
 
 
@@ -82,7 +82,7 @@ class BatchReader:
     def __init__(self, shards: Shards, split: Split, direction: str = "both") -> None:
         """``direction``: of the shortest paths that ``on_path`` marks."""
         self.split = split
-        self.relation_of = np.asarray(shards.triplets[:, 1])
+        self.relation_of = _not_empty(np.asarray(shards.triplets[:, 1]))
         self.paths = split.path_triplets[direction]
         self.width = split.candidates.shape[1]
         self.answer_width = max(split.answers.shape[1], 1)
@@ -90,7 +90,7 @@ class BatchReader:
         """Bound on local node ids: the static size for sums over nodes."""
 
     def read(self, rows: Int[np.ndarray, "k"], size: int | None = None) -> Batch:
-        """The questions ``rows``, padded with empty questions to ``size``."""
+        """The questions ``rows``, filled up to ``size`` with empty ones, on the device."""
         split, b = self.split, size or len(rows)
         k = len(rows)
         n = bucket(int(split.n_real[rows].max(initial=1)), self.width)
@@ -104,17 +104,18 @@ class BatchReader:
         on_path[:k] = self._on_path(rows, candidates)
         answers = np.full((b, self.answer_width), -1, np.int32)
         answers[:k, : split.answers.shape[1]] = split.answers[rows]
-        return Batch(
-            question=_filled(split.question_embeddings[rows], b),
-            candidates=padded,
-            relation_rows=relation_rows,
-            relation_index=relation_index,
-            ppr=_filled(split.ppr[rows, :n], b),
-            nodes=_filled(split.nodes[rows, :n].astype(np.int32), b),
-            answers=answers,
-            on_path=on_path,
-            mask=mask,
-        )
+        arrays = {
+            "question": _filled(split.question_embeddings[rows], b),
+            "candidates": padded,
+            "relation_rows": relation_rows,
+            "relation_index": relation_index,
+            "ppr": _filled(split.ppr[rows, :n], b),
+            "nodes": _filled(split.nodes[rows, :n].astype(np.int32), b),
+            "answers": answers,
+            "on_path": on_path,
+            "mask": mask,
+        }
+        return Batch(**{name: jnp.asarray(array) for name, array in arrays.items()})
 
     def _relations(
         self, candidates: Int[np.ndarray, "b n"], mask: Bool[np.ndarray, "b n"]
@@ -147,6 +148,11 @@ class BatchReader:
         keys = owner * m + self.paths.values[index]
         place = np.arange(len(rows))[:, None] * m + candidates
         return np.isin(place, keys) & (candidates >= 0)
+
+
+def _not_empty(table: np.ndarray) -> np.ndarray:
+    """``table``, or one row of zeros for padding to point at if it has none."""
+    return table if len(table) else np.zeros((1, *table.shape[1:]), table.dtype)
 
 
 def _filled(array: np.ndarray, size: int) -> np.ndarray:

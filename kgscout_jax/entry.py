@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import logging
 import sys
 from collections.abc import Callable, Sequence
@@ -36,7 +38,25 @@ def guarded(work: Callable[[], int | None]) -> int:
 
 
 def parse(config: type[C], args: Sequence[str], prog: str) -> C:
-    """The arguments as a config dataclass; exits 0 on --help, 2 on an error."""
+    """The arguments as a config dataclass; exits 0 on --help.
+
+    Raises:
+        UserError: a flag is unknown, missing or has a bad value.
+    """
     import tyro
 
-    return tyro.cli(config, args=list(args), prog=prog)
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            return tyro.cli(config, args=list(args), prog=prog)
+    except SystemExit as stop:
+        if stop.code != 2:
+            raise
+    raise UserError(f"{out_of_box(said.getvalue())} (see {prog} --help)")
+
+
+def out_of_box(said: str) -> str:
+    """The message in a box that tyro drew, above its first rule, as one line."""
+    lines = [line.strip("│ ") for line in said.splitlines() if line[:1] == "│"]
+    rules = [i for i, line in enumerate(lines) if line and not line.strip("─")]
+    return " ".join(lines[: rules[0] if rules else None])

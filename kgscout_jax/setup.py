@@ -15,7 +15,7 @@ def setup_jax() -> None:
     """
     import jax
 
-    if not jax.config.jax_compilation_cache_dir:
+    if not os.environ.get("JAX_COMPILATION_CACHE_DIR"):
         root = os.environ.get("KGSCOUT_CACHE") or Path.home() / ".cache" / "kgscout"
         jax.config.update("jax_compilation_cache_dir", str(Path(root) / "jax"))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)

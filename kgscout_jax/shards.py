@@ -30,6 +30,8 @@ from kgscout_jax.records import Triplet
 FORMAT = "kgscout-shards"
 VERSION = 1
 SPLITS = ("train", "dev", "test")
+NEEDED = ("source", "fingerprint", "encoder", "splits", "files")
+"""What a reader takes from the manifest."""
 DIRECTIONS = ("directed", "both")
 """How edges are walked: head to tail only, or both ways."""
 
@@ -170,6 +172,9 @@ class Shards:
             raise UserError(
                 f"{manifest_path}: format version is {version}, expected {VERSION}"
             )
+        missing = [key for key in NEEDED if not manifest.get(key)]
+        if missing:
+            raise UserError(f"{manifest_path}: damaged, no {', '.join(missing)}")
         for name, entry in manifest["files"].items():
             file = path / name
             if not file.is_file():
@@ -226,10 +231,10 @@ class Shards:
             )
         folder = self.path / name
         questions = [read_info(row) for _, row in read_json_lines(folder / QUESTIONS)]
-        arrays = {
+        arrays: dict[str, Any] = {
             key: read_array(folder / f"{key}.npy", mmap=True) for key in split_files()
         }
-        ragged = {
+        ragged: dict[str, Any] = {
             kind: {
                 direction: Ragged(
                     arrays.pop(f"{kind}_{direction}"),

@@ -40,10 +40,15 @@ def main() -> int:
             return done.returncode
         print(f"=== {name} took {time.monotonic() - start:.0f} s", flush=True)
     show_questions(ROOT / RESULTS / "retrieved.jsonl", count=5, kept=6)
+    metrics = json.loads((ROOT / RESULTS / "metrics.json").read_text("utf-8"))
+    hops = metrics["counts"]["by_hop"]
+    longer = 1 - hops.get("1", 0) / metrics["counts"]["questions"]
+    easy = metrics["cosine"]["answer_hit"]["10"]["value"]
+    print(f"\nTest questions of more than one hop: {longer:.1%}")
+    print(f"Test questions with an answer in cosine's top 10: {easy:.1%}")
     print(f"\nPlots:  {RESULTS}/metric_against_k.png")
     print(f"        {RESULTS}/reward_against_epoch.png")
     print(f"Tables: {RESULTS}/table.md, {RESULTS}/metrics.json")
-    metrics = json.loads((ROOT / RESULTS / "metrics.json").read_text("utf-8"))
     ours, cosine = (
         metrics[name]["answer_hit"]["30"]["value"] for name in ("kgscout", "cosine")
     )

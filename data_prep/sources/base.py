@@ -25,6 +25,8 @@ class Loaded:
     ``questions``; None where all questions share ``graph``."""
     files: list[Path] = field(default_factory=list)
     """Every file that was read: their hashes go into the manifest."""
+    versions: dict[str, str] = field(default_factory=dict)
+    """Packages the data came from and their versions: recorded like ``files``."""
     notes: dict[str, int] = field(default_factory=dict)
     """Counts worth telling, by a short name. Sources that read files give
     ``triplets_read`` and ``duplicate_triplets`` (dropped; repeats between the subgraphs

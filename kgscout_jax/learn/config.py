@@ -9,6 +9,12 @@ from typing import Any, Literal
 
 from kgscout_jax.errors import UserError
 
+BY_ESTIMATOR: dict[str, dict[str, float]] = {
+    "closed_form": {"learning_rate": 1e-3, "entropy_weight": 0.0},
+    "reinforce": {"learning_rate": 5e-4, "entropy_weight": 1.0},
+}
+"""Defaults that depend on the estimator (measured, see recipes/README.md)."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig:
@@ -36,23 +42,24 @@ class TrainConfig:
     """closed_form: weight of the expected share of answers kept."""
     path_weight: float = 3.0
     """closed_form: weight of the expected share of shortest-path triplets kept."""
-    baseline: Literal["greedy", "moving_average", "leave_one_out"] = "greedy"
+    baseline: Literal["greedy", "moving_average", "leave_one_out"] = "leave_one_out"
     """reinforce: what is subtracted from the reward."""
-    samples: int = 1
-    """reinforce: subsets sampled per question and step."""
+    samples: int = 128
+    """reinforce: subsets sampled per question and step; the network runs once."""
     normalise_advantage: bool = True
     """reinforce: divide advantages by their standard deviation over the batch."""
-    entropy_weight: float = 0.0
-    """Weight of the policy's entropy, added to the objective."""
+    entropy_weight: float | None = None
+    """Weight of the policy's entropy in the objective; reinforce 1, closed_form 0."""
     epochs: int = 10
     """Passes over the training questions."""
     batch_size: int = 16
     """Questions per update."""
     questions_per_epoch: int | None = None
     """Draw this many training questions anew for each epoch; None for all."""
-    learning_rate: float = 3e-4
-    """Peak; warmed up linearly, then lowered on a cosine to a tenth."""
+    learning_rate: float | None = None
+    """Peak, then lowered on a cosine to a tenth; reinforce 5e-4, closed_form 1e-3."""
     warmup_steps: int = 50
+    """Steps of linear warm-up; at most a tenth of all steps."""
     weight_decay: float = 0.01
     clip_norm: float = 1.0
     """Bound on the gradient's global norm."""
@@ -69,6 +76,9 @@ class TrainConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        for name, value in BY_ESTIMATOR[self.estimator].items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
         for name in ("k", "k_low", "samples", "epochs", "batch_size", "save_every"):
             self._check(name, getattr(self, name) >= 1, "at least 1")
         for name in ("warmup_steps", "weight_decay", "entropy_weight", "dev_questions"):

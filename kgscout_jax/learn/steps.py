@@ -48,10 +48,11 @@ class Proposal(NamedTuple):
 
 def optimizer(config: TrainConfig, total_steps: int) -> optax.GradientTransformation:
     """AdamW with clipping, warm-up and a cosine down to a tenth."""
+    assert config.learning_rate is not None  # TrainConfig fills it in
     schedule = optax.warmup_cosine_decay_schedule(
         init_value=0.0,
         peak_value=config.learning_rate,
-        warmup_steps=min(config.warmup_steps, max(total_steps - 1, 0)),
+        warmup_steps=min(config.warmup_steps, total_steps // 10),
         decay_steps=max(total_steps, 1),
         end_value=config.learning_rate / 10,
     )
@@ -172,7 +173,7 @@ class Steps:
     ) -> Objective:
         """The loss: minus the mean objective and entropy of questions with weight."""
         entropy = jax.vmap(categorical_entropy)(logits, batch.mask)
-        value = value + self.config.entropy_weight * entropy
+        value = value + (self.config.entropy_weight or 0.0) * entropy
         loss = -weighted_mean(value, weight)
         return loss, {**shown, "loss": loss, "entropy": weighted_mean(entropy, weight)}
 
@@ -180,13 +181,14 @@ class Steps:
         self, state: State, gradient: Any, shown: dict[str, Array]
     ) -> tuple[State, dict[str, Array]]:
         """One descent step."""
+        params: Any
         updates, opt_state = self.transform.update(
             gradient, state.opt_state, state.params
         )
         params = optax.apply_updates(state.params, updates)
         shown |= {
             "grad_norm": optax.global_norm(gradient),
-            "temperature": jnp.exp(params["log_temperature"][...]),
+            "temperature": jnp.exp(nnx.to_pure_dict(params)["log_temperature"]),
         }
         return State(params, opt_state, state.step + 1, state.average), shown
 

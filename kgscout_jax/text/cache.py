@@ -12,6 +12,7 @@ import os
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float16, Int64, UInt64
@@ -49,6 +50,12 @@ class EmbeddingCache:
         self.misses = 0
         """Strings embedded so far."""
 
+    @property
+    def _dtype(self) -> np.dtype:
+        """A row of a segment."""
+        dimension = self.encoder.identity.dimension
+        return np.dtype([("key", np.uint64, 2), ("row", np.float16, dimension)])
+
     def embed(
         self, texts: Sequence[str], *, what: str = "strings"
     ) -> Float16[np.ndarray, "n d"]:
@@ -58,15 +65,14 @@ class EmbeddingCache:
         if not len(texts):
             return out
         keys = string_keys(texts)
-        _, first, inverse = np.unique(
-            keys.view("V16").ravel(), return_index=True, return_inverse=True
-        )
+        distinct: Any = keys.view("V16").ravel()
+        _, first, inverse = np.unique(distinct, return_index=True, return_inverse=True)
         unique = np.empty((len(first), dimension), np.float16)
         missing = self._read(keys[first], unique)
         self.hits += len(first) - len(missing)
         self.misses += len(missing)
         if len(missing):
-            wanted = [texts[first[i]] for i in missing]
+            wanted = [texts[int(i)] for i in first[missing]]
             self._compute(wanted, keys[first[missing]], missing, unique, what)
         out[:] = unique[inverse]
         return out
@@ -89,11 +95,14 @@ class EmbeddingCache:
 
     def _open(self, file: Path) -> np.ndarray:
         try:
-            return np.load(file, mmap_mode="r", allow_pickle=False)
+            segment = np.load(file, mmap_mode="r", allow_pickle=False)
+            if segment.dtype != self._dtype:
+                raise ValueError(f"rows of {segment.dtype}")
         except (ValueError, EOFError, OSError) as error:
             raise UserError(
                 f"{file}: damaged cache segment ({error}); delete it and run again"
             ) from None
+        return segment
 
     def _compute(
         self,
@@ -119,8 +128,7 @@ class EmbeddingCache:
             self._save(np.concatenate(waiting), keys, rows, out)
 
     def _save(self, positions, keys, rows, out) -> None:
-        dtype = [("key", np.uint64, 2), ("row", np.float16, out.shape[1])]
-        segment = np.empty(len(positions), np.dtype(dtype))
+        segment = np.empty(len(positions), self._dtype)
         segment["key"] = keys[positions]
         segment["row"] = out[rows[positions]]
         write_array(self.folder / f"{uuid.uuid4().hex}.npy", segment)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -159,7 +160,7 @@ class SentenceEncoder:
         order = np.argsort(pads, kind="stable")
         starts = np.flatnonzero(np.diff(pads[order], prepend=-1))
         pad_id = int(getattr(model.tokenizer, "pad_token_id", 0) or 0)
-        for start, stop in zip(starts, [*starts[1:], len(order)], strict=True):
+        for start, stop in itertools.pairwise([*starts, len(order)]):
             for low in range(start, stop, batch_size):
                 rows = order[low : min(low + batch_size, stop)]
                 width = int(pads[rows[0]])

@@ -1,0 +1,130 @@
+"""Interning, canonical order, pieces and adjacency of the knowledge graph."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.store import GraphBuilder, KnowledgeGraph, group_by
+from kgscout_jax.records import display_name, entity_key
+
+NAMES = st.sampled_from(["A", "a", " A ", "B", "b  c", "B\tC", "Ä", "ä", "D"])
+RELATIONS = st.sampled_from(["r", "R", "r  s", "r s", "t"])
+TRIPLETS = st.lists(st.tuples(NAMES, RELATIONS, NAMES), max_size=25)
+
+
+def test_identity_of_entities_and_relations():
+    graph = KnowledgeGraph.from_triplets(
+        [("New  York", "in", "USA"), ("new york", "In", "Usa "), ("USA", "in", "usa")]
+    )
+    assert list(graph.entities) == ["New York", "USA"]  # the first spelling stays
+    assert list(graph.relations) == ["in", "In"]  # relations keep their case
+    assert graph.triplets.tolist() == [[0, 0, 1], [0, 1, 1], [1, 0, 1]]
+    assert graph.duplicates == 0
+
+
+def test_duplicates_go_parallel_edges_and_self_loops_stay():
+    graph = KnowledgeGraph.from_triplets(
+        [
+            ("a", "r", "b"),
+            ("A", "r", " B"),  # the same by identity
+            ("a", "s", "b"),  # parallel
+            ("b", "r", "a"),  # the other way round
+            ("a", "r", "a"),
+            ("a", "r", "b"),
+        ]
+    )
+    assert graph.duplicates == 2
+    assert [graph.triplet(i) for i in range(4)] == [
+        ("a", "r", "a"),
+        ("a", "r", "b"),
+        ("a", "s", "b"),
+        ("b", "r", "a"),
+    ]
+    assert len(graph.triplets) == 4
+
+
+def test_find():
+    graph = KnowledgeGraph.from_triplets([("Zürich", "in", "Switzerland")])
+    assert graph.find("  ZÜRICH ") == 0
+    assert graph.find("Bern") is None
+    names = ["switzerland", "Bern", "SWITZERLAND", "zürich"]
+    assert graph.find_all(names).tolist() == [1, 0]
+    assert graph.find_all([]).dtype == np.int32
+
+
+@pytest.mark.parametrize(
+    ("triplet", "what"),
+    [
+        (("", "r", "b"), "an entity is empty"),
+        (("a", "r", " \n"), "an entity is empty"),
+        (("a", " ", "b"), "the relation is empty"),
+    ],
+)
+def test_empty_names_are_refused(triplet, what):
+    with pytest.raises(UserError, match=what):
+        KnowledgeGraph.from_triplets([triplet])
+
+
+def test_no_triplets():
+    graph, pieces = GraphBuilder().build()
+    assert graph.triplets.shape == (0, 3)
+    assert pieces == []
+    builder = GraphBuilder()
+    builder.add([])
+    graph, pieces = builder.build()
+    assert graph.triplets.shape == (0, 3)
+    assert [piece.tolist() for piece in pieces] == [[]]
+    assert graph.by_head.of(np.empty(0, np.int32)).tolist() == []
+
+
+def identity(triplet):
+    head, relation, tail = triplet
+    return entity_key(head), display_name(relation), entity_key(tail)
+
+
+@given(st.lists(TRIPLETS, max_size=4))
+def test_pieces_against_sets(pieces):
+    builder = GraphBuilder()
+    assert [builder.add(piece) for piece in pieces] == list(range(len(pieces)))
+    graph, ids = builder.build()
+    rows = [tuple(row) for row in graph.triplets.tolist()]
+    assert rows == sorted(set(rows))
+    named = [identity(graph.triplet(i)) for i in range(len(rows))]
+    assert set(named) == {identity(t) for piece in pieces for t in piece}
+    assert len(set(named)) == len(named)
+    for piece, own in zip(pieces, ids, strict=True):
+        assert own.tolist() == sorted(set(own.tolist()))
+        assert {named[i] for i in own} == set(map(identity, piece))
+    # A repeat within a piece is one, the same triplet in two pieces is none.
+    repeats = sum(len(piece) - len(set(map(identity, piece))) for piece in pieces)
+    assert graph.duplicates == repeats
+    keys = [entity_key(name) for name in graph.entities]
+    firsts = dict.fromkeys(
+        entity_key(name) for piece in pieces for h, _, t in piece for name in (h, t)
+    )
+    assert keys == list(firsts)
+    assert all(graph.find(name) == i for i, name in enumerate(graph.entities))
+
+
+@given(TRIPLETS, st.lists(st.integers(0, 8), max_size=6))
+def test_adjacency_against_a_loop(triplets, wanted):
+    graph = KnowledgeGraph.from_triplets(triplets)
+    nodes = [i % len(graph.entities) for i in wanted] if len(graph.entities) else []
+    for side, column in ((graph.by_head, 0), (graph.by_tail, 2)):
+        expected = [
+            i
+            for node in nodes
+            for i in np.flatnonzero(graph.triplets[:, column] == node)
+        ]
+        assert side.of(np.array(nodes, np.int32)).tolist() == expected
+        assert len(side.offsets) == len(graph.entities) + 1
+
+
+def test_group_by_keeps_entities_without_triplets():
+    adjacency = group_by(np.array([3, 1, 3], np.int32), 5)
+    assert adjacency.offsets.tolist() == [0, 0, 1, 1, 3, 3]
+    assert adjacency.of(np.array([4, 3, 0, 3], np.int32)).tolist() == [0, 2, 0, 2]

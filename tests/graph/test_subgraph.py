@@ -1,0 +1,230 @@
+"""Balls, PageRank and the cut of many questions at once against networkx and loops."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgscout_jax.graph import subgraph as module
+from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.graph.subgraph import (
+    Subgraphs,
+    balls,
+    cut_subgraphs,
+    top_of_block,
+    unique_keys,
+)
+
+N = 9
+TRIPLETS = st.lists(
+    st.tuples(st.integers(0, N - 1), st.sampled_from("rs"), st.integers(0, N - 1)),
+    min_size=1,
+    max_size=22,
+)
+TOPICS = st.lists(st.lists(st.integers(0, N - 1), max_size=3), min_size=1, max_size=5)
+
+
+def graph_of(triplets) -> KnowledgeGraph:
+    return KnowledgeGraph.from_triplets([(f"e{h}", r, f"e{t}") for h, r, t in triplets])
+
+
+def ids_of(graph: KnowledgeGraph, topics) -> list[np.ndarray]:
+    return [graph.find_all([f"e{i}" for i in row]) for row in topics]
+
+
+def multigraph(graph: KnowledgeGraph, kind=nx.MultiGraph):
+    """networkx's view, the triplet id as the key of an edge."""
+    out = kind()
+    out.add_nodes_from(range(len(graph.entities)))
+    for i, (head, _, tail) in enumerate(graph.triplets.tolist()):
+        out.add_edge(head, tail, key=i)
+    return out
+
+
+def ball_oracle(graph: KnowledgeGraph, topics, hops) -> list[int]:
+    """Ids of the triplets with an end at most hops - 1 steps from a topic."""
+    if not len(topics):
+        return []
+    undirected = multigraph(graph)
+    near = nx.multi_source_dijkstra_path_length(
+        undirected, set(topics.tolist()), cutoff=hops - 1, weight=lambda *_: 1
+    )
+    return sorted(
+        key for u, v, key in undirected.edges(keys=True) if u in near or v in near
+    )
+
+
+def rank_oracle(graph: KnowledgeGraph, ball, topics, direction) -> dict[int, float]:
+    """PageRank of the nodes of a ball, nearly exact."""
+    walk = nx.MultiDiGraph()
+    walk.add_nodes_from(topics.tolist())
+    for i in ball:
+        head, _, tail = graph.triplets[i].tolist()
+        walk.add_edge(head, tail)
+        if direction == "both":
+            walk.add_edge(tail, head)
+    if not len(topics):
+        return dict.fromkeys(walk, 0.0)
+    restart = dict.fromkeys(topics.tolist(), 1.0)
+    return nx.pagerank(walk, personalization=restart, tol=1e-12, max_iter=5000)
+
+
+def rows_of(cut: Subgraphs, block: int) -> tuple[list[int], np.ndarray]:
+    here = slice(*cut.offsets[block : block + 2])
+    return cut.triplet_ids[here].tolist(), cut.ppr[here]
+
+
+@given(TRIPLETS, TOPICS, st.integers(1, 4))
+def test_balls_against_networkx(triplets, topics, hops):
+    graph = graph_of(triplets)
+    linked = ids_of(graph, topics)
+    m = len(graph.triplets)
+    expected = [
+        block * m + i
+        for block, own in enumerate(linked)
+        for i in ball_oracle(graph, own, hops)
+    ]
+    assert balls(graph, linked, hops).tolist() == expected
+    with pytest.MonkeyPatch.context() as patch:  # the way without bitmaps
+        patch.setattr(module, "BITMAP_CELLS", 0)
+        assert balls(graph, linked, hops).tolist() == expected
+
+
+@given(st.lists(st.integers(0, 30)))
+def test_unique_keys_both_ways(keys):
+    array = np.array(keys, np.int64)
+    assert unique_keys(array, 31).tolist() == sorted(set(keys))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "BITMAP_CELLS", 0)
+        assert unique_keys(array, 31).tolist() == sorted(set(keys))
+
+
+def test_a_ball_by_hand():
+    # 0 - 1 - 2 - 3 in a row, against the arrows as well; 4 - 5 apart; a loop at 3.
+    triplets = [(1, "r", 0), (1, "r", 2), (3, "r", 2), (3, "s", 3), (4, "r", 5)]
+    graph = graph_of(triplets)
+    topics = ids_of(graph, [[0], [4, 3], []])
+
+    def named(hops):
+        m = len(graph.triplets)
+        keys = balls(graph, topics, hops)
+        return [
+            sorted(graph.triplet(i) for i in keys[keys // m == block] % m)
+            for block in range(3)
+        ]
+
+    a, b, c, loop, apart = ((f"e{h}", r, f"e{t}") for h, r, t in triplets)
+    assert named(1) == [[a], sorted([c, loop, apart]), []]
+    assert named(2) == [sorted([a, b]), sorted([b, c, loop, apart]), []]
+    assert named(3) == [sorted([a, b, c]), sorted([a, b, c, loop, apart]), []]
+    assert named(4) == [sorted([a, b, c, loop]), sorted([a, b, c, loop, apart]), []]
+
+
+@settings(deadline=None)
+@given(
+    TRIPLETS,
+    TOPICS,
+    st.integers(1, 3),
+    st.none() | st.integers(1, 8),
+    st.sampled_from(["both", "directed"]),
+)
+def test_the_cut_keeps_the_best_by_pagerank(triplets, topics, hops, size, direction):
+    graph = graph_of(triplets)
+    linked = ids_of(graph, topics)
+    cut = cut_subgraphs(
+        graph, linked, hops=hops, max_triplets=size, direction=direction
+    )
+    uncut = cut_subgraphs(
+        graph, linked, hops=hops, max_triplets=None, direction=direction
+    )
+    n = len(graph.entities)
+    nodes = []
+    for block, own in enumerate(linked):
+        ball = ball_oracle(graph, own, hops)
+        assert cut.sizes_before_cut[block] == len(ball)
+        nodes += sorted(
+            {block * n + e for i in ball for e in graph.triplets[i, [0, 2]].tolist()}
+        )
+        # The uncut ball has networkx's ranks.
+        found, ppr = rows_of(uncut, block)
+        assert found == ball
+        rank = rank_oracle(graph, ball, own, direction)
+        expected = np.array(
+            [[rank[graph.triplets[i, 0]], rank[graph.triplets[i, 2]]] for i in ball]
+        ).reshape(-1, 2)
+        assert np.abs(ppr - expected).sum() <= 2 * len(ball) * len(rank) * 1e-6
+        # The cut is the top of those by the sum, ties by id.
+        scores = ppr[:, 0] + ppr[:, 1]
+        order = sorted(range(len(ball)), key=lambda i: (-scores[i], ball[i]))
+        kept = sorted(order[:size])
+        cut_ids, cut_ppr = rows_of(cut, block)
+        assert cut_ids == [ball[i] for i in kept]
+        np.testing.assert_array_equal(cut_ppr, ppr[kept])
+    assert cut.nodes_before_cut.tolist() == nodes
+    assert cut.n_blocks == len(topics)
+
+
+@settings(deadline=None)
+@given(TRIPLETS, TOPICS, st.integers(1, 3), st.integers(1, 6))
+def test_other_questions_change_nothing(triplets, topics, hops, size):
+    graph = graph_of(triplets)
+    linked = ids_of(graph, topics)
+    together = cut_subgraphs(graph, linked, hops=hops, max_triplets=size)
+    for block, own in enumerate(linked):
+        alone = cut_subgraphs(graph, [own], hops=hops, max_triplets=size)
+        ids, ppr = rows_of(together, block)
+        own_ids, own_ppr = rows_of(alone, 0)
+        assert ids == own_ids
+        np.testing.assert_array_equal(ppr, own_ppr)  # bit for bit
+
+
+@settings(deadline=None)
+@given(TRIPLETS, TOPICS, st.randoms(use_true_random=False))
+def test_given_subgraphs(triplets, topics, rng):
+    graph = graph_of(triplets)
+    linked = ids_of(graph, topics)
+    m = len(graph.triplets)
+    given_ids = [
+        np.array(sorted(rng.sample(range(m), rng.randint(0, m))), np.int32)
+        for _ in topics
+    ]
+    cut = cut_subgraphs(graph, linked, given=given_ids, max_triplets=None)
+    for block, own in enumerate(given_ids):
+        ids, ppr = rows_of(cut, block)
+        assert ids == own.tolist()
+        rank = rank_oracle(graph, ids, linked[block], "both")
+        expected = [[rank[graph.triplets[i, c]] for c in (0, 2)] for i in ids]
+        error = np.abs(ppr - np.array(expected).reshape(-1, 2)).sum()
+        assert error <= 2 * len(ids) * len(rank) * 1e-6
+
+
+def test_no_topics_is_an_empty_subgraph():
+    graph = graph_of([(0, "r", 1), (1, "r", 2)])
+    none = np.empty(0, np.int32)
+    cut = cut_subgraphs(graph, [none, graph.find_all(["e0"]), none], hops=1)
+    assert cut.sizes_before_cut.tolist() == [0, 1, 0]
+    assert cut.offsets.tolist() == [0, 0, 1, 1]
+    nobody = cut_subgraphs(graph, [none], hops=2)
+    assert len(nobody.triplet_ids) == 0
+    assert nobody.ppr.shape == (0, 2)
+    assert cut_subgraphs(graph, [], hops=2).n_blocks == 0
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=30),
+    st.none() | st.integers(1, 6),
+)
+def test_top_of_block_against_sorting(rows, k):
+    rows = sorted(rows)
+    blocks = np.array([block for block, _ in rows], int)
+    scores = np.array([score for _, score in rows], float)
+    ids = np.arange(len(rows)) * 7 % 31  # distinct, in no order
+    expected = np.zeros(len(rows), bool)
+    for block in set(blocks.tolist()):
+        own = np.flatnonzero(blocks == block)
+        best = sorted(own, key=lambda i: (-scores[i], ids[i]))
+        expected[best[:k]] = True
+    assert top_of_block(blocks, ids, scores, k).tolist() == expected.tolist()
