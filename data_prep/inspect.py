@@ -88,16 +88,18 @@ def _survival_table(groups: dict[str, Any]):
     table = Table(
         box=box.SIMPLE_HEAD,
         pad_edge=False,
-        title="questions with an answer, and share of answers, left by each cut",
+        title="questions with an answer left by each cut, and share of answers left",
         title_justify="left",
         title_style="",
     )
     for title in ("hop", "questions", "topic"):
         table.add_column(title, justify="right", no_wrap=True)
     for stage in STAGES:
-        table.add_column(f"answer\n{stage}", justify="right", no_wrap=True)
+        title = f"answer\n{stage.removeprefix('in ')}"
+        table.add_column(title, justify="right", no_wrap=True)
     for stage in STAGES[1:]:
-        table.add_column(f"share\n{stage}", justify="right", no_wrap=True)
+        title = f"share\n{stage.removeprefix('in ')}"
+        table.add_column(title, justify="right", no_wrap=True)
     for name, row in groups.items():
         n = max(row["questions"], 1)
         answers = max(row["answers"]["in graph"], 1)

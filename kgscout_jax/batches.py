@@ -90,7 +90,7 @@ class BatchReader:
         """Bound on local node ids: the static size for sums over nodes."""
 
     def read(self, rows: Int[np.ndarray, "k"], size: int | None = None) -> Batch:
-        """The questions ``rows``, filled up to ``size`` with empty ones, on the device."""
+        """The questions ``rows``, on the device; empty ones fill up to ``size``."""
         split, b = self.split, size or len(rows)
         k = len(rows)
         n = bucket(int(split.n_real[rows].max(initial=1)), self.width)

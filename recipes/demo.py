@@ -20,7 +20,7 @@ DEMO = Path("demo")
 SHARDS, RUN, RESULTS = DEMO / "shards", DEMO / "run", DEMO / "results"
 STEPS = (
     ("prepare", "-m data_prep world", f"--out {SHARDS}"),
-    ("train", "train.py", f"--shards {SHARDS} --run {RUN} --reward-direction both"),
+    ("train", "train.py", f"--shards {SHARDS} --run {RUN}"),
     (
         "evaluate",
         "eval.py retrieval",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from orbax.checkpoint import v1 as ocp
 
@@ -111,7 +112,8 @@ class RunFolder:
     def save(self, step: int, state: Any, dev_reward: float | None) -> None:
         """Save ``state`` in the background; a save still under way is awaited."""
         metrics: Any = None if dev_reward is None else {METRIC: float(dev_reward)}
-        leaves = flatten(state)
+        # Copies: the next step is given these buffers to write into.
+        leaves = jax.tree.map(jnp.copy, flatten(state))
         self.checkpointer.save_async(step, leaves, metrics=metrics, force=True)
 
     def load(self, step: int) -> dict[str, Any]:

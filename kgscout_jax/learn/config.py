@@ -36,10 +36,11 @@ class TrainConfig:
     k_low: int = 10
     """Smallest budget of closed_form; each step draws one, log-uniformly, up to k."""
     reward_direction: Literal["directed", "both"] = "directed"
-    """Whether kept triplets connect from head to tail only (the thesis) or both ways;
-    for closed_form, of the shortest paths it wants kept."""
+    """Kept triplets connect from head to tail only (the thesis), or both ways."""
     presence_weight: float = 2.0
     """closed_form: weight of the expected share of answers kept."""
+    path_direction: Literal["directed", "both"] = "both"
+    """closed_form: how edges of the shortest paths it wants kept may be walked."""
     path_weight: float = 3.0
     """closed_form: weight of the expected share of shortest-path triplets kept."""
     baseline: Literal["greedy", "moving_average", "leave_one_out"] = "leave_one_out"
@@ -50,7 +51,7 @@ class TrainConfig:
     """reinforce: divide advantages by their standard deviation over the batch."""
     entropy_weight: float | None = None
     """Weight of the policy's entropy in the objective; reinforce 1, closed_form 0."""
-    epochs: int = 10
+    epochs: int = 8
     """Passes over the training questions."""
     batch_size: int = 16
     """Questions per update."""

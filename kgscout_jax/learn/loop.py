@@ -56,7 +56,7 @@ def train(config: TrainConfig) -> RunFolder:
             f"{config.shards}: no training question has an answer and a candidate in "
             "its subgraph"
         )
-    reader = BatchReader(shards, split, config.reward_direction)
+    reader = BatchReader(shards, split, config.path_direction)
     batch_count = math.ceil(min(len(rows), config.questions_per_epoch or len(rows))
                             / config.batch_size)  # fmt: skip
     total_steps = batch_count * config.epochs
@@ -82,7 +82,8 @@ def train(config: TrainConfig) -> RunFolder:
         saved = run.load(first)
         check_leaves(config.run, saved, flatten(as_pure(state)))
         state = restored(state, saved)
-        logger.info("%s: resumed at step %d of %d", config.run, first, total_steps)
+        told = "resumed at" if first < total_steps else "finished, nothing left after"
+        logger.info("%s: %s step %d of %d", config.run, told, first, total_steps)
     run.forget_after(first or 0)
     first = first or 0
 
@@ -372,7 +373,7 @@ class Measure:
         rows: Int[np.ndarray, "k"],
         config: TrainConfig,
     ) -> None:
-        self.reader = BatchReader(shards, split, config.reward_direction)
+        self.reader = BatchReader(shards, split)
         self.reward = HostReward(split, config.reward_direction)
         self.batches = list(by_size(split.n_real, rows, config.batch_size))
         self.budgets = config.budgets

@@ -1,0 +1,1 @@
+"""Language models over the kept triplets: prompts, endpoints, replies."""

@@ -1,0 +1,512 @@
+"""Whole training runs on tiny shards: learning, resuming bit for bit, refusing."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+from written_shards import DIMENSION, NOWHERE, PLANTED, planted, write_shards
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.learn import loop
+from kgscout_jax.learn.checkpoints import RunFolder
+from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.loop import train
+from kgscout_jax.learn.runs import check_encoder, load_policy
+from kgscout_jax.learn.steps import Steps
+from kgscout_jax.shards import Shards
+
+ROOT = Path(__file__).resolve().parents[2]
+TINY: dict[str, Any] = {
+    "k": 4,
+    "k_low": 2,
+    "epochs": 2,
+    "batch_size": 8,
+    "learning_rate": 1e-2,
+    "warmup_steps": 2,
+    "tower_hidden": (8, 4),
+    "gate_hidden": 8,
+    "combiner_hidden": 4,
+    "heads": 2,
+    "save_every": 2,
+}
+REINFORCE: dict[str, Any] = {"estimator": "reinforce", "samples": 4}
+STEPS = 5  # of an epoch: 40 questions
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compilation_cache(tmp_path_factory):
+    """What one run compiles, the next one finds, in another process too."""
+    folder = tmp_path_factory.mktemp("cache")
+    before = {
+        name: getattr(jax.config, name)
+        for name in (
+            "jax_compilation_cache_dir",
+            "jax_persistent_cache_min_compile_time_secs",
+        )
+    }
+    jax.config.update("jax_compilation_cache_dir", str(folder / "jax"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    yield folder
+    for name, value in before.items():
+        jax.config.update(name, value)
+
+
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory) -> Shards:
+    return write_shards(tmp_path_factory.mktemp("shards"))
+
+
+def tiny(shards: Shards, run: Path, **more: Any) -> TrainConfig:
+    return TrainConfig(shards=shards.path, run=run, **{**TINY, **more})
+
+
+def final(run: Path) -> dict[str, np.ndarray]:
+    """Every array of the latest checkpoint."""
+    folder = RunFolder.existing(run)
+    assert folder.latest_step is not None
+    leaves = folder.load(folder.latest_step)
+    folder.close()
+    return leaves
+
+
+def same_bits(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> None:
+    assert one.keys() == other.keys()
+    for name in one:
+        assert one[name].dtype == other[name].dtype
+        assert one[name].tobytes() == other[name].tobytes(), name
+
+
+def rows(run: Path) -> list[dict[str, Any]]:
+    """The rows of metrics.jsonl but for the times."""
+    times = ("seconds", "questions_per_second")
+    lines = (run / "metrics.jsonl").read_text().splitlines()
+    return [
+        {key: value for key, value in json.loads(line).items() if key not in times}
+        for line in lines
+    ]
+
+
+def epochs(run: Path) -> list[dict[str, Any]]:
+    return [row for row in rows(run) if row["kind"] == "epoch"]
+
+
+@pytest.fixture(scope="module")
+def finished(shards, tmp_path_factory) -> Path:
+    """A run of closed_form that nobody disturbed."""
+    run = tmp_path_factory.mktemp("runs") / "finished"
+    train(tiny(shards, run, epochs=4))
+    return run
+
+
+# --- learning
+
+
+def test_the_closed_form_learns_what_was_planted(shards, tmp_path):
+    train(tiny(shards, tmp_path, epochs=8, learning_rate=2e-2))
+    found = epochs(tmp_path)
+    assert [row["epoch"] for row in found] == list(range(1, 9))
+    assert found[-1]["dev_reward"] > found[0]["dev_reward"] + 1
+    assert found[-1]["dev_answer_hit@4"] > 0.9
+    assert found[-1]["train_answer_hit@4"] > 0.9
+    losses = [row["loss"] for row in rows(tmp_path) if row["kind"] == "step"]
+    assert np.mean(losses[-3:]) < np.mean(losses[:3]) - 0.5
+
+
+def test_reinforce_learns_what_was_planted(shards, tmp_path):
+    more = {"samples": 32, "baseline": "leave_one_out", "entropy_weight": 0.0}
+    train(tiny(shards, tmp_path, **REINFORCE | more, epochs=10, learning_rate=2e-2))
+    found = epochs(tmp_path)
+    assert found[-1]["dev_reward"] > found[0]["dev_reward"] + 1
+    rewards = [row["reward"] for row in rows(tmp_path) if row["kind"] == "step"]
+    assert np.mean(rewards[-3:]) > np.mean(rewards[:3]) + 0.5
+
+
+@pytest.mark.parametrize("baseline", ["greedy", "moving_average", "leave_one_out"])
+def test_every_baseline_runs(shards, tmp_path, baseline):
+    config = tiny(shards, tmp_path, **REINFORCE, baseline=baseline, entropy_weight=0.01)
+    train(config)
+    logged = rows(tmp_path)
+    assert [row["step"] for row in logged if row["kind"] == "epoch"] == [5, 10]
+    for row in logged:
+        assert all(math.isfinite(v) for k, v in row.items() if k != "kind")
+    steps = [row for row in logged if row["kind"] == "step"]
+    assert {"reward", "loss", "entropy", "grad_norm", "temperature"} <= set(steps[0])
+    assert 0 <= steps[0]["reward"] <= 10
+    assert steps[0]["grad_norm"] > 0
+
+
+def test_bfloat16_runs(shards, tmp_path):
+    train(tiny(shards, tmp_path, dtype="bfloat16", epochs=1))
+    leaves = final(tmp_path)
+    assert all(np.isfinite(leaf).all() for leaf in leaves.values())
+    params = {name for name in leaves if name.startswith("params/")}
+    assert all(leaves[name].dtype == np.float32 for name in params)
+
+
+@pytest.mark.parametrize("estimator", ["closed_form", "reinforce"])
+def test_nothing_is_compiled_twice(shards, tmp_path, monkeypatch, estimator):
+    made: list[Steps] = []
+
+    class Recorded(Steps):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            made.append(self)
+
+    monkeypatch.setattr(loop, "Steps", Recorded)
+    more = REINFORCE if estimator == "reinforce" else {}
+    train(tiny(shards, tmp_path, **more))
+    (steps,) = made
+    counts = {
+        name: function._cache_size()
+        for name, function in vars(steps).items()
+        if hasattr(function, "_cache_size")
+    }
+    used = {name: count for name, count in counts.items() if count}
+    update = f"update_{estimator}"
+    expected = {"rank", update} | ({"propose"} if more else set())
+    assert used == dict.fromkeys(expected, 1)
+
+
+def test_questions_drawn_for_each_epoch(shards, tmp_path):
+    train(tiny(shards, tmp_path, questions_per_epoch=11, epochs=3))
+    assert [row["step"] for row in epochs(tmp_path)] == [2, 4, 6]
+
+
+# --- the run's folder
+
+
+def test_the_same_seed_gives_the_same_bits(shards, finished, tmp_path):
+    train(tiny(shards, tmp_path / "a", epochs=4))
+    same_bits(final(tmp_path / "a"), final(finished))
+    assert rows(tmp_path / "a") == rows(finished)
+    train(tiny(shards, tmp_path / "b", epochs=1, seed=1))
+    assert rows(tmp_path / "b")[0] != rows(finished)[0]
+
+
+def test_what_is_written(shards, finished):
+    about = json.loads((finished / "config.json").read_text())
+    assert set(about) == {"config", "policy", "encoder", "shards"}
+    assert about["config"]["tower_hidden"] == [8, 4]
+    assert about["policy"]["dimension"] == DIMENSION
+    assert about["shards"] == {"source": "tiny", "fingerprint": "tiny"}
+    kinds = [(row["kind"], row["step"]) for row in rows(finished)]
+    assert kinds == [
+        ("step", 5), ("epoch", 5), ("step", 10), ("epoch", 10),
+        ("step", 15), ("epoch", 15), ("step", 20), ("epoch", 20),
+    ]  # fmt: skip
+
+
+def test_the_latest_two_and_the_best_are_kept(finished):
+    folder = RunFolder.existing(finished)
+    scored = {row["step"]: row["dev_reward"] for row in epochs(finished)}
+    top = max(scored.values())
+    assert folder.latest_step == 20
+    assert scored[folder.best_step] == pytest.approx(top)
+    kept = {int(point.step) for point in folder.checkpointer.checkpoints}
+    folder.close()
+    assert {20, folder.best_step} <= kept
+    assert len(kept) <= 3
+    on_disk = {path.name for path in (finished / "checkpoints").iterdir()}
+    assert on_disk == {str(step) for step in kept}
+
+
+def test_a_policy_is_loaded_at_its_best(shards, finished):
+    trained = load_policy(finished)
+    folder = RunFolder.existing(finished)
+    assert trained.step == folder.best_step
+    leaves = folder.load(trained.step)
+    folder.close()
+    temperature = np.asarray(trained.policy.log_temperature[...])
+    np.testing.assert_array_equal(leaves["params/log_temperature"], temperature)
+    latest = load_policy(finished, step=20)
+    assert latest.step == 20
+    check_encoder(trained.about, shards, finished)
+
+
+def test_a_step_that_was_not_kept(finished):
+    with pytest.raises(UserError, match=r"no checkpoint of step 7.*20"):
+        load_policy(finished, step=7)
+
+
+def test_no_run(tmp_path):
+    with pytest.raises(UserError, match="no such run"):
+        load_policy(tmp_path / "nowhere")
+    with pytest.raises(UserError, match=r"no config\.json, this is not a run"):
+        load_policy(tmp_path)
+
+
+def test_a_run_without_a_checkpoint(finished, tmp_path):
+    shutil.copy(finished / "config.json", tmp_path / "config.json")
+    with pytest.raises(UserError, match="no checkpoint yet"):
+        load_policy(tmp_path)
+
+
+# --- resuming
+
+
+class Stopped(Exception):
+    """Stands for whatever ends a process."""
+
+
+@pytest.mark.parametrize("saves", [1, 3, 4])
+@pytest.mark.parametrize("estimator", ["closed_form", "reinforce"])
+def test_stopped_after_a_save_and_resumed(
+    shards, tmp_path, monkeypatch, estimator, saves
+):
+    # The moving average of the reward is state, too.
+    more = REINFORCE | {"baseline": "moving_average"}
+    more = more if estimator == "reinforce" else {}
+    train(tiny(shards, tmp_path / "whole", **more))
+    save: Callable[..., None] = RunFolder.save
+    count = 0
+
+    def stopping(self: RunFolder, *args: Any) -> None:
+        nonlocal count
+        save(self, *args)
+        count += 1
+        if count == saves:
+            self.close()
+            raise Stopped
+
+    monkeypatch.setattr(RunFolder, "save", stopping)
+    with pytest.raises(Stopped):
+        train(tiny(shards, tmp_path / "stopped", **more))
+    monkeypatch.undo()
+    train(tiny(shards, tmp_path / "stopped", **more))
+    same_bits(final(tmp_path / "stopped"), final(tmp_path / "whole"))
+    assert rows(tmp_path / "stopped") == rows(tmp_path / "whole")
+
+
+def command(config: TrainConfig) -> list[str]:
+    """``python train.py`` with these settings."""
+    out = [sys.executable, "train.py"]
+    for name, value in config.to_dict().items():
+        if name in ("shards", "run", *TINY, *REINFORCE, "baseline"):
+            out.append("--" + name.replace("_", "-"))
+            out += map(str, value) if isinstance(value, list) else [str(value)]
+    return out
+
+
+def kill_at(process: subprocess.Popen, run: Path, moment: int, delay: float) -> bool:
+    """SIGKILL once so many new files are below the checkpoints; False: too late."""
+
+    def files() -> set[str]:
+        return {str(path) for path in (run / "checkpoints").rglob("*")}
+
+    known = files()
+    while process.poll() is None:
+        if len(files() - known) >= moment:
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+            return process.wait() == -signal.SIGKILL
+        time.sleep(0.001)
+    return False
+
+
+def test_killed_and_resumed(shards, finished, tmp_path, compilation_cache):
+    # A checkpoint is about 20 files: some moments are in the middle of a save.
+    rng = random.Random(3)
+    config = tiny(shards, tmp_path / "run", epochs=4)
+    environment = {**os.environ, "KGSCOUT_CACHE": str(compilation_cache)}
+    started = {"cwd": ROOT, "env": environment, "stderr": subprocess.PIPE}
+    killed = 0
+    for _ in range(2):
+        process = subprocess.Popen(command(config), **started)
+        moment, delay = rng.randint(2, 40), rng.choice([0.0, 0.0, 0.02])
+        killed += kill_at(process, config.run, moment, delay)
+    assert killed, "every run ended before its moment"
+    done = subprocess.run(command(config), **started)
+    assert done.returncode == 0, done.stderr
+    same_bits(final(config.run), final(finished))
+    assert rows(config.run) == rows(finished)
+
+
+def test_a_line_that_a_killed_run_was_writing(shards, finished, tmp_path):
+    run = shutil.copytree(finished, tmp_path / "run")
+    whole = (run / "metrics.jsonl").read_text()
+    later = json.dumps({"kind": "step", "step": 23, "epoch": 5}) + "\n"
+    (run / "metrics.jsonl").write_text(whole + later + '{"kind": "st')
+    folder = RunFolder(run)
+    folder.forget_after(20)
+    assert (run / "metrics.jsonl").read_text() == whole
+    folder.forget_after(12)
+    assert [row["step"] for row in rows(run)] == [5, 5, 10, 10]
+
+
+def test_a_finished_run_stays_as_it_is(shards, finished, tmp_path):
+    run = shutil.copytree(finished, tmp_path / "run")
+    train(tiny(shards, run, epochs=4))
+    assert rows(run) == rows(finished)
+    same_bits(final(run), final(finished))
+
+
+@pytest.mark.parametrize(
+    ("change", "flag"),
+    [
+        ({"learning_rate": 3e-3}, "--learning-rate 0.01, found 0.003"),
+        ({"tower_hidden": (8, 8)}, r"--tower-hidden \[8, 4\], found \[8, 8\]"),
+        ({"estimator": "reinforce", "samples": 4}, "--estimator closed_form"),
+        ({"epochs": 5}, "--epochs 4, found 5"),
+    ],
+)
+def test_other_settings_are_refused(shards, finished, change, flag):
+    before = (finished / "config.json").read_bytes()
+    with pytest.raises(UserError, match=f"was started with {flag}") as caught:
+        train(tiny(shards, finished, **{"epochs": 4, **change}))
+    assert "\n" not in str(caught.value)
+    assert (finished / "config.json").read_bytes() == before
+
+
+def test_other_shards_are_refused(finished, tmp_path):
+    other = write_shards(tmp_path / "other", fingerprint="other")
+    with pytest.raises(UserError, match="was started on other shards"):
+        train(tiny(other, finished, epochs=4))
+
+
+def test_moved_shards_and_another_rhythm_of_saving_are_fine(shards, finished, tmp_path):
+    run = shutil.copytree(finished, tmp_path / "run")
+    moved = Shards.open(shutil.copytree(shards.path, tmp_path / "moved"))
+    train(tiny(moved, run, epochs=4, save_every=3))
+    assert rows(run) == rows(finished)
+
+
+# --- starting from another run
+
+
+def test_init_starts_from_another_runs_parameters(shards, finished, tmp_path):
+    still = {"learning_rate": 1e-12, "weight_decay": 0.0, "epochs": 1}
+    train(tiny(shards, tmp_path / "run", init=finished, **still))
+    start = load_policy(finished)
+    folder = RunFolder.existing(finished)
+    before = folder.load(start.step)
+    folder.close()
+    after = final(tmp_path / "run")
+    params = [name for name in after if name.startswith("params/")]
+    assert len(params) > 10
+    for name in params:
+        np.testing.assert_allclose(after[name], before[name], atol=1e-6)
+    fresh = tmp_path / "fresh"
+    train(tiny(shards, fresh, **still))
+    other = final(fresh)
+    assert any(np.abs(after[name] - other[name]).max() > 0.1 for name in params)
+    assert epochs(tmp_path / "run")[0]["dev_reward"] > epochs(fresh)[0]["dev_reward"]
+
+
+def test_init_from_no_run(shards, tmp_path):
+    with pytest.raises(UserError, match="no such run"):
+        train(tiny(shards, tmp_path / "run", init=tmp_path / "nowhere"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_init_from_a_run_with_another_encoder(finished, tmp_path):
+    other = write_shards(tmp_path / "shards", encoder={"weights_sha256": "f" * 64})
+    with pytest.raises(UserError, match="encoder random with weights_sha256 fff"):
+        train(tiny(other, tmp_path / "run", init=finished))
+
+
+# --- data that is hard to learn from
+
+
+@pytest.mark.parametrize("estimator", ["closed_form", "reinforce"])
+def test_everything_is_kept(shards, tmp_path, estimator):
+    more = {"k": 40, "k_low": 40, "weight_decay": 0.0, "epochs": 1}
+    more |= REINFORCE if estimator == "reinforce" else {}
+    train(tiny(shards, tmp_path / "run", **more))
+    for row in rows(tmp_path / "run"):
+        assert all(math.isfinite(v) for k, v in row.items() if k != "kind")
+    assert epochs(tmp_path / "run")[0]["dev_answer_hit@40"] == 1
+    # No gradient: the parameters are those of one that takes no steps.
+    train(tiny(shards, tmp_path / "still", **more, learning_rate=1e-12))
+    moved, still = final(tmp_path / "run"), final(tmp_path / "still")
+    for name in moved:
+        if name.startswith("params/"):
+            np.testing.assert_array_equal(moved[name], still[name])
+
+
+def test_questions_of_different_size_some_without_candidates(tmp_path):
+    cases = {
+        "train": [planted(i, 3 + 5 * i) for i in range(12)] + [NOWHERE] * 2,
+        "dev": [NOWHERE, planted(20, 9)],
+    }
+    shards = write_shards(tmp_path / "shards", cases)
+    for name, more in (("closed", {}), ("sampled", REINFORCE)):
+        train(tiny(shards, tmp_path / name, **more, batch_size=4))
+        for row in rows(tmp_path / name):
+            assert all(math.isfinite(v) for k, v in row.items() if k != "kind")
+        assert [row["step"] for row in epochs(tmp_path / name)] == [3, 6]
+
+
+def test_no_usable_question(tmp_path):
+    shards = write_shards(
+        tmp_path / "shards", {"train": [NOWHERE], "dev": [planted(0)]}
+    )
+    with pytest.raises(UserError, match="no training question has an answer"):
+        train(tiny(shards, tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_no_train_split(tmp_path):
+    shards = write_shards(tmp_path / "shards", {"dev": PLANTED["dev"]})
+    with pytest.raises(UserError, match="no split 'train'; present: dev"):
+        train(tiny(shards, tmp_path / "run"))
+
+
+def test_no_dev_split(tmp_path):
+    shards = write_shards(tmp_path / "shards", {"train": PLANTED["train"]})
+    train(tiny(shards, tmp_path / "run"))
+    assert not any(
+        key.startswith("dev") for row in rows(tmp_path / "run") for key in row
+    )
+    assert load_policy(tmp_path / "run").step == 2 * STEPS
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("estimator", ["closed_form", "reinforce"])
+def test_a_loss_that_is_not_finite_stops_the_run(shards, tmp_path, estimator, value):
+    table = np.array(shards.relation_embeddings)
+    table[0] = value
+    poisoned = write_shards(tmp_path / "shards", relation_embeddings=table)
+    more = REINFORCE if estimator == "reinforce" else {}
+    with pytest.raises(UserError, match=r"(loss|grad_norm) is (nan|inf) at step \d"):
+        train(tiny(poisoned, tmp_path / "run", **more))
+
+
+# --- settings
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"k": 0}, "--k: found 0, expected at least 1"),
+        ({"k_low": 5}, r"--k-low: found 5, expected at most --k \(4\)"),
+        ({"learning_rate": 0.0}, "--learning-rate: found 0.0, expected above 0"),
+        ({"weight_decay": -1.0}, "--weight-decay: found -1.0, expected at least 0"),
+        ({"questions_per_epoch": 0}, "--questions-per-epoch: found 0"),
+        (
+            {"estimator": "reinforce", "baseline": "leave_one_out", "samples": 1},
+            "--samples: found 1, expected at least 2 with leave_one_out",
+        ),
+    ],
+)
+def test_settings_are_checked(shards, tmp_path, wrong, message):
+    with pytest.raises(UserError, match=message):
+        tiny(shards, tmp_path, **wrong)
+
+
+def test_heads_that_do_not_divide(shards, tmp_path):
+    with pytest.raises(UserError, match="3 does not divide dimension 16"):
+        train(tiny(shards, tmp_path / "run", heads=3))

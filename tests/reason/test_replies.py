@@ -1,0 +1,172 @@
+"""Replies of every shape: what is read, and what it is called."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgscout_jax.reason.replies import (
+    FAILURES,
+    MAX_CHARS,
+    clean_answers,
+    is_refusal,
+    read_reply,
+)
+from kgscout_jax.records import display_name, entity_key
+
+TEMPLATE = '{"ans":["your answer 1","your answer 2"]}'
+
+
+@pytest.mark.parametrize(
+    "text, answers, failure",
+    [
+        # well-formed
+        ('{"ans": ["Paris", "Lyon"]}', ("Paris", "Lyon"), "none"),
+        ('{"ans" : ["Paris"]}\nReason:\n- It says so.', ("Paris",), "none"),
+        ('```json\n{"ans": ["Paris"]}\n```', ("Paris",), "none"),
+        ('Let me think [1].\nSo:\n```\n{"ans": ["Paris"]}\n```.', ("Paris",), "none"),
+        ('{"reason": "a {b}", "ans": ["Paris"]}', ("Paris",), "none"),
+        ('{"ans": ["Paris", " paris ", "PARIS"]}', ("Paris",), "none"),
+        ('{"ans": ["Paris", "answer not available"]}', ("Paris",), "none"),
+        ('{"ans": ["he said \\"no\\" {}"]}', ('he said "no" {}',), "none"),
+        ('{"ans": ["two\nlines"]}', ("two lines",), "none"),
+        ('{"result": {"ans": ["Paris"]}}', ("Paris",), "none"),
+        # repaired
+        ("{'ans': ['Paris', 'Lyon']}", ("Paris", "Lyon"), "repaired"),
+        ("{'ans': [\"L'Aquila\"]} because", ("L'Aquila",), "repaired"),
+        ('{"ans": ["Paris", "Lyon"', ("Paris", "Lyon"), "repaired"),
+        ('{"ans": ["Washington, D.C.', ("Washington, D.C.",), "repaired"),
+        ('```json\n{"ans": ["Paris",\n```\nDone.', ("Paris",), "repaired"),
+        ('{"ans": ["Paris",]}', ("Paris",), "repaired"),
+        ('{ans: ["Paris"]}', ("Paris",), "repaired"),
+        ("{“ans”: [“Paris”]}", ("Paris",), "repaired"),
+        ('{"ans": "Paris"}', ("Paris",), "repaired"),
+        ('{"answer": ["Paris"]}', ("Paris",), "repaired"),
+        ('{"ans": [1990, 2.5, true, null]}', ("1990", "2.5"), "repaired"),
+        ('{"ans": ["a", ["b"], {"name": "c"}]}', ("a", "b", "c"), "repaired"),
+        # a list without an object
+        ('["Paris", "Lyon"]', ("Paris", "Lyon"), "bare_list"),
+        ("I think ['Paris', 'Lyon'] is right [1]", ("Paris", "Lyon"), "bare_list"),
+        ('Answers: ["Paris", "Ly', ("Paris", "Ly"), "bare_list"),
+        # none at all
+        ("The capital is Paris.", (), "no_json"),
+        ("It is a city.\n**Answer:** Paris.", ("Paris",), "no_json"),
+        ("answer: x\nFinal answer: Paris", ("Paris",), "no_json"),
+        ("Answer: answer not available", (), "no_json"),
+        ('{"city": "Paris"}', (), "no_answers"),
+        ("{}", (), "no_answers"),
+        # nothing to say
+        ('{"ans": []}', (), "empty"),
+        ('{"ans": [" ", ""]}', (), "empty"),
+        ('{"ans": null}', (), "empty"),
+        ('{"ans":', (), "empty"),
+        (TEMPLATE, (), "empty"),
+        ('{"ans": ["answer not available"]}', (), "not_available"),
+        ('{"ans": ["Answer Not Available."]}', (), "not_available"),
+        ("{'ans': ['answer not available'", (), "not_available"),
+        ("Answer not available.", (), "not_available"),
+        (" \n", (), "no_reply"),
+        (None, (), "no_reply"),
+    ],
+)
+def test_shapes(text, answers, failure):
+    reply = read_reply(text)
+    assert (reply.answers, reply.failure) == (answers, failure)
+    assert reply.to_json()["answers"] == list(answers)
+
+
+@pytest.mark.parametrize(
+    "text, answers, n",
+    [
+        # the last one counts ...
+        ('{"ans": ["Lyon"]} no, wait: {"ans": ["Paris"]}', ("Paris",), 2),
+        ('{"ans": ["Lyon"]}\n{"ans": ["answer not available"]}', (), 2),
+        # ... unless it is mangled and an earlier one is not
+        ('{"ans": ["Paris"]} and {"ans": ["Lyo', ("Paris",), 2),
+        ("{'ans': ['Lyon']} {'ans': ['Paris']}", ("Paris",), 2),
+        # the prompt's placeholder is not an answer
+        (f'{{"ans": ["Paris"]}} as in {TEMPLATE}', ("Paris",), 2),
+        (f'I am to write {TEMPLATE}.\n{{"ans": ["Paris"]}}', ("Paris",), 2),
+        # a further question is the model's own
+        ('{"ans": ["Paris"]}\n\n## Question: who?\n{"ans": ["Bob"]}', ("Paris",), 1),
+        ('Question: who?\n{"ans": ["Paris"]}', ("Paris",), 1),
+        # an object beats a list
+        ('["Lyon"] {"ans": ["Paris"]} ["Nice"]', ("Paris",), 1),
+    ],
+)
+def test_several(text, answers, n):
+    reply = read_reply(text)
+    assert (reply.answers, reply.n_objects) == (answers, n)
+
+
+def test_refusals():
+    assert is_refusal("The answer is not available!") and is_refusal("N/A")
+    assert not is_refusal("Not Available Records") and not is_refusal("Na")
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 50_000, '{"ans": [' + "[" * 50_000, '{"a":' * 5_000, "{" * 50_000]
+)
+def test_deep_nonsense_is_read_quickly(text):
+    assert read_reply(text).answers == ()
+
+
+def test_long_reply_is_read_from_its_end():
+    reply = read_reply("thinking " * MAX_CHARS + '{"ans": ["Paris"]}')
+    assert reply.answers == ("Paris",)
+
+
+# letters, and everything that JSON and Markdown use
+text = st.text(st.sampled_from(list("ab Zé1{}[]\"'`,:\\\n#*.-_“")), max_size=60)
+names = st.lists(
+    st.text(st.sampled_from(list("abcdefgh éÅ1.,-'\"{}[]")), min_size=1, max_size=12),
+    max_size=5,
+)
+prose = st.text(st.sampled_from(list("abc Zé1.,:\n`*()!?-")), max_size=40)
+
+
+@given(text)
+def test_never_raises(reply):
+    read = read_reply(reply)
+    assert read.failure in FAILURES
+    assert all(answer == display_name(answer) != "" for answer in read.answers)
+    assert len({entity_key(answer) for answer in read.answers}) == len(read.answers)
+
+
+@given(names, prose, prose, st.booleans())
+def test_well_formed_objects_survive_their_surroundings(given_names, before, after, fence):
+    body = json.dumps({"ans": given_names})
+    body = f"```json\n{body}\n```" if fence else body
+    read = read_reply(f"{before}\n{body}\n{after}")
+    assert read.answers == clean_answers(given_names)
+    assert read.failure == ("none" if read.answers else "empty")
+
+
+plain = st.lists(
+    st.text(st.sampled_from(list("abcdefgh é1")), min_size=3, max_size=12).filter(
+        lambda name: len(name.strip()) > 2
+    ),
+    min_size=1,
+    max_size=5,
+    unique_by=entity_key,
+)
+
+
+@given(plain, st.data())
+def test_what_was_complete_before_the_cut_is_kept(given_names, data):
+    body = json.dumps({"ans": given_names}, ensure_ascii=False)
+    cut = data.draw(st.integers(len('{"ans":'), len(body) - 1))
+    said = body[:cut]
+    read = read_reply(said)
+    complete = [n for n in given_names if json.dumps(n, ensure_ascii=False) in said]
+    assert read.answers[: len(complete)] == clean_answers(complete)
+    assert len(read.answers) <= len(complete) + 1
+    assert read.failure == ("repaired" if read.answers else "empty")
+
+
+@given(plain, prose)
+def test_single_quotes(given_names, after):
+    read = read_reply(repr({"ans": given_names}) + after)
+    assert read.answers == clean_answers(given_names)
+    assert read.failure == "repaired"
