@@ -18,6 +18,8 @@ usage: kgscout COMMAND ...        (kgscout COMMAND --help says more)
   inspect SHARDS  what is in a folder of shards, and what each cut lost
   train           train the policy on shards
   eval retrieval  measure retrievers on a split: metrics, table, plots
+  eval answers    judge a file of predicted answers by the rules of a paper
+  export RUN OUT  write what inference needs of a run, and nothing else
 
 Example: kgscout prep world --out shards/ && kgscout train --shards shards/ --run run/
 """
@@ -31,6 +33,7 @@ def main(args: Sequence[str] | None = None) -> int:
         "inspect": inspect_main,
         "train": train_main,
         "eval": eval_main,
+        "export": export_main,
     }
     if not args or args[0] in ("-h", "--help"):
         print(USAGE, end="")
@@ -81,15 +84,19 @@ def train_main(args: Sequence[str], prog: str) -> int:
 
 
 def eval_main(args: Sequence[str], prog: str) -> int:
-    """Measure: ``retrieval``."""
+    """Measure: ``retrieval`` or ``answers``."""
     args = list(args)
-    if args[:1] != ["retrieval"]:
+    kinds: dict[str, Callable[[Sequence[str], str], None]] = {
+        "retrieval": _eval_retrieval,
+        "answers": _eval_answers,
+    }
+    if not args or args[0] not in kinds:
         if args[:1] in (["-h"], ["--help"]):
-            print(f"usage: {prog} retrieval ...   ({prog} retrieval --help says more)")
+            print(f"usage: {prog} {'|'.join(kinds)} ...   (--help behind it says more)")
             return 0
         found = args[0] if args else "nothing"
-        return guarded(lambda: _unknown(found, ["retrieval"]))
-    return guarded(lambda: _eval_retrieval(args[1:], f"{prog} retrieval"))
+        return guarded(lambda: _unknown(found, list(kinds)))
+    return guarded(lambda: kinds[args[0]](args[1:], f"{prog} {args[0]}"))
 
 
 def _eval_retrieval(args: Sequence[str], prog: str) -> None:
@@ -102,3 +109,29 @@ def _eval_retrieval(args: Sequence[str], prog: str) -> None:
     from kgscout_jax.evaluate.run import evaluate_run
 
     evaluate_run(settings)
+
+
+def _eval_answers(args: Sequence[str], prog: str) -> None:
+    from kgscout_jax.evaluate.settings import AnswerSettings
+
+    settings = parse(AnswerSettings, args, prog)
+    from kgscout_jax.evaluate.answers import evaluate_predictions
+
+    evaluate_predictions(settings)
+
+
+def export_main(args: Sequence[str], prog: str) -> int:
+    """Write the directory that inference loads."""
+
+    def work() -> None:
+        from kgscout_jax.export_settings import ExportSettings
+
+        settings = parse(ExportSettings, args, prog)
+        from kgscout_jax.setup import setup_jax
+
+        setup_jax()
+        from kgscout_jax.export import export_run
+
+        export_run(settings)
+
+    return guarded(work)

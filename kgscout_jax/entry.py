@@ -56,7 +56,17 @@ def parse(config: type[C], args: Sequence[str], prog: str) -> C:
 
 
 def out_of_box(said: str) -> str:
-    """The message in a box that tyro drew, above its first rule, as one line."""
-    lines = [line.strip("│ ") for line in said.splitlines() if line[:1] == "│"]
-    rules = [i for i, line in enumerate(lines) if line and not line.strip("─")]
-    return " ".join(lines[: rules[0] if rules else None])
+    """The message in a box that tyro drew, as one line.
+
+    Where the output knows no box-drawing characters, a title stands for the lid.
+    """
+    lines = said.splitlines()
+    boxed = [line.strip("│ ") for line in lines if line.startswith("│")]
+    parts: list[list[str]] = [[]]
+    for line in boxed or lines:
+        if line.strip() and not line.strip(" ─-"):
+            parts.append([])
+        else:
+            parts[-1].append(line.strip())
+    wanted = parts[0] if boxed else parts[min(1, len(parts) - 1)]
+    return " ".join(" ".join(wanted).split())

@@ -9,6 +9,6 @@ out=${2:?folder to write}
 python -m data_prep rog --input "$data" --out "$out/shards" --direction directed \
     --train-questions 3000
 python train.py --shards "$out/shards" --run "$out/reinforce" --epochs 50 \
-    --estimator reinforce --baseline leave_one_out --samples 32 --learning-rate 1e-3
+    --estimator reinforce
 python eval.py retrieval --run "$out/reinforce" --shards "$out/shards" --split test \
     --k 30 50 100 150 --out "$out/results"

@@ -20,7 +20,7 @@ DEMO = Path("demo")
 SHARDS, RUN, RESULTS = DEMO / "shards", DEMO / "run", DEMO / "results"
 STEPS = (
     ("prepare", "-m data_prep world", f"--out {SHARDS}"),
-    ("train", "train.py", f"--shards {SHARDS} --run {RUN}"),
+    ("train", "train.py", f"--shards {SHARDS} --run {RUN} --epochs 3"),
     (
         "evaluate",
         "eval.py retrieval",

@@ -15,7 +15,8 @@ function without ever holding an array of shape [b, n, 3d + 2]:
   weighs candidates: a softmax over unique relations adds log(multiplicity).
 
 Deviations from the thesis, which leaves these open: sizes and GELU (tanh form);
-embeddings are scaled to unit variance; PPR enters as standardised log(ppr + 1e-8).
+embeddings are scaled to unit variance; PPR enters as standardised log(ppr + 1e-8); first
+layers start with paired weights, see ``pair_question``.
 """
 
 from __future__ import annotations
@@ -255,6 +256,20 @@ class QuestionAttention(nnx.Module):
         return value @ self.output.kernel[...] + self.output.bias[...]
 
 
+def pair_question(layer: Dense, embedding: int, question: int, d: int) -> None:
+    """Start the layer so that it sees how question and embedding agree.
+
+    The question's weights become plus (even units) or minus (odd units) those of the
+    embedding: units respond to w.(x + q) and w.(x - q), and the difference of their
+    curved responses grows with x.q. With independent weights that product, on which
+    any ranking by meaning rests, would have to be found from noise.
+    """
+    kernel = layer.kernel[...]
+    sign = 1.0 - 2.0 * (jnp.arange(kernel.shape[1]) % 2)
+    paired = kernel[embedding : embedding + d] * sign
+    layer.kernel[...] = kernel.at[question : question + d].set(paired)
+
+
 class ScoutPolicy(nnx.Module):
     """Scores of all candidates of b questions at once (thesis 3.3.4, figure 3.2).
 
@@ -277,6 +292,8 @@ class ScoutPolicy(nnx.Module):
         self.gate = Mlp(3 * d, (config.gate_hidden,), rngs=rngs)
         self.combiner = Mlp(3, (config.combiner_hidden,), rngs=rngs)
         self.log_temperature = nnx.Param(jnp.zeros((), jnp.float32))
+        for mlp, row in ((self.tower_a, 0), (self.tower_b, 0), (self.gate, d)):
+            pair_question(mlp.hidden[0], row, 2 * d, d)
 
     def __call__(self, inputs: PolicyInputs) -> Float[Array, "b n"]:
         """Final logits, float32, -inf where the mask is False.

@@ -1,7 +1,7 @@
 """Reading the answers out of what a language model said.
 
-A prompt asks for ``{"ans": ["...", "..."]}`` (thesis, section 3.2), and models send that
-in a code fence, with a reason before or behind, with single quotes, cut off in the
+A prompt asks for ``{"ans": ["...", "..."]}`` (thesis, section 3.2), and models send
+that in a code fence, with a reason before or behind, with single quotes, cut off in the
 middle, twice, or not at all. ``read_reply`` gets out of it what is there and says how
 it came by it; it never raises, so that no question drops out of a denominator.
 
@@ -9,7 +9,7 @@ Which of several objects counts:
 
 - What stands behind a line that starts a new ``Question:`` is the model running on into
   an example of its own, and is not read, if an object came before it.
-- The prompt's own placeholder (``"your answer 1"``) is never an answer.
+- The prompt's own placeholder (``"your answer 1"``, ``"..."``) is never an answer.
 - A well-formed object beats a mangled one, an object beats a bare list.
 - Among equals the last one counts: models think first and conclude at the end.
 """
@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -133,6 +134,35 @@ def read_reply(text: str | None) -> Reply:
     return Reply(answers=(), failure="no_answers" if other_json else "no_json")
 
 
+def agree(replies: Sequence[Reply]) -> Reply:
+    """What several samples of one question agree on: self-consistency.
+
+    An answer counts that at least half of the samples with answers give, most often
+    given first; where there is none, the one given most often, the earliest among
+    equals. Without any answer, the failure that occurs most often.
+    """
+    if not replies:
+        return Reply(answers=(), failure="no_reply")
+    spoken = [reply for reply in replies if reply.answers]
+    chosen = spoken or replies
+    failures: Counter[Failure] = Counter(reply.failure for reply in chosen)
+    spelling: dict[str, str] = {}
+    votes: Counter[str] = Counter()
+    for reply in spoken:
+        for answer in reply.answers:
+            spelling.setdefault(entity_key(answer), answer)
+            votes[entity_key(answer)] += 1
+    ranked = votes.most_common()
+    kept = [key for key, n in ranked if 2 * n >= len(spoken)] or [
+        key for key, _ in ranked[:1]
+    ]
+    return Reply(
+        answers=tuple(spelling[key] for key in kept),
+        failure=failures.most_common(1)[0][0],
+        n_objects=sum(reply.n_objects for reply in replies),
+    )
+
+
 def is_refusal(answer: str) -> bool:
     """Whether this is a way of saying that there is no answer."""
     return bool(_REFUSAL.fullmatch(_words(answer)))
@@ -153,7 +183,7 @@ def clean_answers(value: Any) -> tuple[str, ...]:
 
 
 def _objects(text: str) -> tuple[list[_Found | None], bool]:
-    """Objects with answers in order, None for a placeholder; and if others were seen."""
+    """Objects with answers in order, None for a placeholder; were there others?"""
     found: list[_Found | None] = []
     others = False
     openings = [match.start() for match in _OPENING.finditer(text)][-MAX_OBJECTS:]
@@ -200,7 +230,7 @@ def _bare_lists(text: str) -> list[_Found]:
 
 
 def _judge(value: Any, failure: Failure, rank: int) -> _Found | None:
-    """The answers in the value of ``ans``; None where it is the prompt's placeholder."""
+    """The answers in the value of ``ans``; None for the prompt's placeholder."""
     answers = clean_answers(value)
     if answers:
         return _Found(answers, failure, rank)
@@ -237,7 +267,7 @@ def _key_of(value: Any) -> str | None:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """The strings and numbers in a JSON value, in order; no deeper than JSON can nest."""
+    """The strings and numbers in a JSON value, in order."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
@@ -261,7 +291,7 @@ def _before_next_question(text: str) -> str:
 
 
 def _is_placeholder(answer: str) -> bool:
-    return bool(_PLACEHOLDER.fullmatch(_words(answer)))
+    return bool(_PLACEHOLDER.fullmatch(_words(answer))) or not answer.strip("….")
 
 
 def _words(text: str) -> str:

@@ -1,0 +1,229 @@
+"""Prompts: small template files with versions, filled with triplets and a question.
+
+A template (``templates/NAME.txt``) starts with ``version:`` and ``about:`` lines, then
+holds messages, each under a ``--- role`` line, with ``$triplets`` and ``$question``
+where those go. Raise the version with every change of the words: it is recorded with
+each result.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import string
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.records import display_name
+from kgscout_jax.text.linearize import relation_phrase
+
+FOLDER = Path(__file__).parent / "templates"
+ROLES = ("system", "user", "assistant")
+NO_TRIPLETS = "(none)"
+"""What stands for the triplets where there are none."""
+PER_MESSAGE = 8
+"""Tokens reckoned for the markers around a message."""
+
+Message = tuple[str, str]
+"""Role, content."""
+Scored = tuple[str, str, str, float]
+"""Head, relation, tail, score: a retrieved triplet."""
+TokenCount = Callable[[str], int]
+"""How many tokens a text has for a model."""
+
+_PIECE = re.compile(r"\w+|[^\w\s]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Template:
+    """The words of a prompt."""
+
+    name: str
+    version: int
+    about: str
+    """One line for people."""
+    messages: tuple[Message, ...]
+    """With ``$triplets`` and ``$question`` in them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt:
+    """What is sent to a model for one question."""
+
+    messages: tuple[Message, ...]
+    template: str
+    version: int
+    n_triplets: int
+    """How many triplets fitted: the best ones."""
+    tokens: int
+    """Length of the messages, by the count that the budget was held against."""
+
+    @property
+    def hash(self) -> str:
+        """The hex sha256 of the messages."""
+        return hashlib.sha256(json.dumps(self.messages).encode()).hexdigest()
+
+    def show(self) -> str:
+        """The messages as a person reads them."""
+        head = f"# prompt {self.template}, version {self.version}, "
+        head += f"{self.n_triplets} triplets, about {self.tokens} tokens"
+        parts = [f"--- {role}\n{content}" for role, content in self.messages]
+        return "\n".join([head, *parts])
+
+
+def template_names() -> list[str]:
+    """The templates that come along, sorted."""
+    return sorted(path.stem for path in FOLDER.glob("*.txt"))
+
+
+@cache
+def load_template(name: str) -> Template:
+    """A template by name, or by the path of a file of one's own.
+
+    Raises:
+        UserError: there is none of that name, or the file is not a template.
+    """
+    own = "/" in name or name.endswith(".txt")
+    path = Path(name) if own else FOLDER / f"{name}.txt"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        if own:
+            raise UserError(f"{path}: no such file") from None
+        known = ", ".join(template_names())
+        raise UserError(f"prompt: {name!r}: expected one of {known}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read as text ({error})") from None
+    return parse_template(path, text)
+
+
+def parse_template(path: Path, text: str) -> Template:
+    """The template in a file's text; raises UserError, naming the line."""
+    header: dict[str, str] = {}
+    messages: list[tuple[str, list[str]]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.startswith("--- "):
+            role = line[4:].strip()
+            if role not in ROLES:
+                expected = ", ".join(ROLES)
+                raise UserError(f"{path}:{number}: role {role!r}, expected {expected}")
+            messages.append((role, []))
+        elif messages:
+            messages[-1][1].append(line)
+        elif line.strip():
+            key, colon, value = line.partition(":")
+            if not colon or key not in ("version", "about"):
+                raise UserError(
+                    f"{path}:{number}: {line!r}, expected 'version: NUMBER', "
+                    "'about: WORDS' or '--- ROLE'"
+                )
+            header[key] = value.strip()
+    if not header.get("version", "").isdecimal():
+        found = header.get("version", "none")
+        raise UserError(f"{path}: version: {found}, expected a whole number")
+    done = tuple((role, "\n".join(lines).strip()) for role, lines in messages)
+    fields = {"question", "triplets"}
+    for role, content in done:
+        body = string.Template(content)
+        if not body.is_valid() or not set(body.get_identifiers()) <= fields:
+            raise UserError(
+                f"{path}: {role} message: a $ that starts neither $question nor "
+                "$triplets ($$ writes one)"
+            )
+    asked = [c for _, c in done if "question" in string.Template(c).get_identifiers()]
+    if not asked:
+        raise UserError(f"{path}: no $question in any message")
+    return Template(
+        name=path.stem,
+        version=int(header["version"]),
+        about=header.get("about", ""),
+        messages=done,
+    )
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens a text has, rather too many than too few.
+
+    A word costs a token per three bytes, begun ones included, a mark one: byte-pair
+    vocabularies take about four letters of English, three digits, or one character of
+    most other scripts at a time.
+    """
+    return sum(-(-len(piece.encode()) // 3) for piece in _PIECE.findall(text))
+
+
+def triplet_line(triplet: Scored, *, scores: bool = False) -> str:
+    """One triplet as the thesis shows it: ``- head, relation phrase, tail``.
+
+    With scores: ``- [2.31] head, relation phrase, tail``.
+    """
+    head, relation, tail, score = triplet
+    phrase = relation_phrase(relation) or relation
+    words = f"{display_name(head)}, {phrase}, {display_name(tail)}"
+    return f"- [{score:.2f}] {words}" if scores else f"- {words}"
+
+
+def render(
+    template: Template,
+    question: str,
+    triplets: Sequence[Scored],
+    *,
+    scores: bool = False,
+    budget: int | None = None,
+    count: TokenCount = estimate_tokens,
+) -> Prompt:
+    """The prompt for a question: as many of its best triplets as the budget allows.
+
+    Triplets go in whole, best first; the first that does not fit ends the list.
+
+    Args:
+        template: the words.
+        question: as people read it.
+        triplets: best first.
+        scores: whether to write each triplet's score.
+        budget: the most tokens the messages may have; None: no limit.
+        count: how tokens are counted.
+
+    Raises:
+        UserError: the budget does not even hold the words and the question.
+    """
+    question = display_name(question)
+
+    def filled(text: str) -> tuple[Message, ...]:
+        return tuple(
+            (
+                role,
+                string.Template(content).substitute(triplets=text, question=question),
+            )
+            for role, content in template.messages
+        )
+
+    def length(messages: tuple[Message, ...]) -> int:
+        return sum(PER_MESSAGE + count(content) for _, content in messages)
+
+    bare = length(filled(NO_TRIPLETS))
+    if budget is not None and bare > budget:
+        raise UserError(
+            f"prompt {template.name}: {bare} tokens without a triplet, expected at "
+            f"most the budget of {budget}"
+        )
+    lines: list[str] = []
+    spent = bare
+    for triplet in triplets:
+        line = triplet_line(triplet, scores=scores)
+        # a line end may be a token of its own
+        spent += count(line) + 1
+        if budget is not None and spent > budget:
+            break
+        lines.append(line)
+    messages = filled("\n".join(lines) or NO_TRIPLETS)
+    return Prompt(
+        messages=messages,
+        template=template.name,
+        version=template.version,
+        n_triplets=len(lines),
+        tokens=length(messages),
+    )

@@ -1,0 +1,276 @@
+"""The client against a real server on the loopback that misbehaves on purpose."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+pytest.importorskip("openai", reason="the [llm] extra is not installed")
+
+from unruly_server import serving
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.reason.completions import EndpointSettings, Request, spending
+from kgscout_jax.reason.endpoint import Endpoint, _seconds
+from kgscout_jax.reason.replies import read_reply
+
+
+def endpoint(url, **options):
+    options = {"model": "m", "backoff": 0.01, "timeout": 10.0, **options}
+    return Endpoint(EndpointSettings(url=url, **options))
+
+
+def asking(*texts):
+    return [Request(messages=(("system", "s"), ("user", text))) for text in texts]
+
+
+def answer(completion):
+    return read_reply(completion.text).answers
+
+
+def test_order_concurrency_and_counts(monkeypatch):
+    monkeypatch.setenv("MY_KEY", "secret")
+    texts = [f"q{i}" for i in range(9)]
+    seen = {}
+    with serving(delay=0.05) as server:
+        client = endpoint(
+            server.url, concurrency=3, key_env="MY_KEY", seed=5,
+            extra={"cache_prompt": True}, input_price=2.0, output_price=10.0,
+        )  # fmt: skip
+        found = client.ask_all(asking(*texts), on_completion=seen.__setitem__)
+    assert [answer(one) for one in found] == [(text,) for text in texts]
+    assert seen == dict(enumerate(found))
+    assert server.most == 3 and set(server.keys) == {"Bearer secret"}
+    body = min(server.bodies, key=lambda body: body["messages"][-1]["content"])
+    assert body == {
+        "model": "m",
+        "messages": [
+            {"role": "system", "content": "s"},
+            {"role": "user", "content": "q0"},
+        ],
+        "temperature": 0.1,
+        "max_tokens": 512,
+        "seed": 5,
+        "cache_prompt": True,
+    }
+    total = spending(found, client.settings)
+    assert (total.prompt_tokens, total.reply_tokens, total.estimated) == (90, 18, 0)
+    assert total.cost == total.full_cost == pytest.approx((90 * 2 + 18 * 10) / 1e6)
+    assert total.seconds >= 9 * 0.05 and total.answered == 9 and total.retries == 0
+
+
+@pytest.mark.parametrize(
+    "act",
+    "429_plain 500 cut hang_up broken html empty_choices null_choices list "
+    "odd_content".split(),
+)
+def test_what_passes_is_asked_again(act):
+    with serving([act, act]) as server:
+        found = endpoint(server.url).ask(asking("q")[0])
+    assert (answer(found), found.attempts, found.error) == (("q",), 3, None)
+
+
+@pytest.mark.parametrize("act", ["500", "hang_up", "broken"])
+def test_what_does_not_pass_is_reported(act):
+    with serving([act] * 3) as server:
+        found = endpoint(server.url, retries=2).ask(asking("q")[0])
+    assert found.text is None and found.attempts == 3 and len(server.bodies) == 3
+    assert {"500": "HTTP 500", "hang_up": "no conn", "broken": "not a"}[
+        act
+    ] in found.error
+
+
+def test_retry_after_is_respected():
+    with serving(["429"]) as server:
+        assert endpoint(server.url).ask(asking("q")[0]).attempts == 2
+    assert server.times[1] - server.times[0] >= 0.3
+
+
+def test_retry_after_forms():
+    assert _seconds("2.5") == 2.5 and _seconds("-1") == 0
+    assert _seconds(None) is None and _seconds("soon") is None
+    assert _seconds("Wed, 21 Oct 2015 07:28:00 GMT") == 0
+
+
+@pytest.mark.parametrize("act", ["slow", "drip"])
+def test_deadline_is_for_the_whole_attempt(act):
+    started = time.monotonic()
+    with serving([act]) as server:
+        found = endpoint(server.url, timeout=0.4, retries=0).ask(asking("q")[0])
+        assert time.monotonic() - started < 1.4
+    assert found.text is None and found.error == "no reply in 0.4 s"
+
+
+def test_bad_request_fails_alone_and_at_once():
+    def script(number, body):
+        return "400" if body["messages"][-1]["content"] == "bad" else "ok"
+
+    with serving(script) as server:
+        found = endpoint(server.url).ask_all(asking("a", "bad", "b"))
+    assert [one.attempts for one in found] == [1, 1, 1]
+    assert found[1].text is None and "HTTP 400" in found[1].error
+    assert "\n" not in found[1].error and answer(found[2]) == ("b",)
+    assert spending(found, endpoint(server.url).settings).failed == 1
+
+
+@pytest.mark.parametrize(
+    "act, message",
+    [("401", r"HTTP 401.*\$MY_KEY"), ("404", "HTTP 404.*'m'"), ("quota", "HTTP 429")],
+)
+def test_what_cannot_work_stops_the_batch(act, message, tmp_path):
+    with serving(["ok", act]) as server:
+        client = endpoint(
+            server.url, concurrency=1, key_env="MY_KEY", cache=tmp_path / "cache"
+        )
+        with pytest.raises(UserError, match=message):
+            client.ask_all(asking("a", "b", "c"))
+        assert len(server.bodies) == 2
+        # what was answered is kept
+        again = client.ask_all(asking("a", "b", "c"))
+    assert [one.cached for one in again] == [True, False, False]
+
+
+def test_cache_resumes_without_asking_again(tmp_path):
+    cache = tmp_path / "cache"
+    with serving() as server:
+        client = endpoint(server.url, cache=cache, input_price=1.0)
+        first = client.ask_all(asking("a", "b", "a"))
+        assert len(server.bodies) == 2 and first[0] == first[2]
+    files = sorted(cache.rglob("*"))
+    assert sum(path.is_file() for path in files) == 2
+    with serving() as server:  # another port
+        client = endpoint(server.url, cache=cache, input_price=1.0)
+        second = client.ask_all(asking("b", "c", "a"))
+        assert [one.cached for one in second] == [True, False, True]
+        assert len(server.bodies) == 1
+        assert answer(second[0]) == ("b",) and second[2].seconds == first[0].seconds
+        total = spending(second, client.settings)
+        assert (total.cost, total.full_cost) == (10 / 1e6, 30 / 1e6)
+        # other settings, other replies
+        warmer = endpoint(server.url, cache=cache, temperature=0.7)
+        assert not warmer.ask(asking("a")[0]).cached
+        sample = Request(messages=asking("a")[0].messages, sample=1)
+        assert not client.ask(sample).cached and client.ask(sample).cached
+
+
+def test_damaged_cache_files_are_asked_again(tmp_path):
+    with serving() as server:
+        client = endpoint(server.url, cache=tmp_path)
+        request = asking("a")[0]
+        path = client.cache.path(client.key(request))
+        for damage in ("", "{", "[]", '{"format": 1}', '{"format": 1, "reply": {}}'):
+            client.ask(request)
+            path.write_text(damage)
+            assert not client.ask(request).cached
+            assert json.loads(path.read_text())["reply"]["text"]
+
+
+def test_server_that_dies_in_the_middle(tmp_path):
+    texts = [f"q{i}" for i in range(30)]
+    options = {"concurrency": 2, "retries": 1, "cache": tmp_path}
+
+    def script(number, body):
+        return "ok" if number < 10 else "hang_up"
+
+    with serving(script) as server:
+        first = endpoint(server.url, **options).ask_all(asking(*texts))
+        asked = len(server.bodies)
+    got = [one for one in first if one.text is not None]
+    assert len(got) == 10 and len(first) == 30
+    # it gave up on the server instead of trying all of them to the end
+    assert asked <= 10 + 2 * 6
+    errors = [one.error for one in first if one.text is None]
+    assert all(errors) and sum("not asked" in error for error in errors) >= 14
+    with serving() as server:
+        second = endpoint(server.url, **options).ask_all(asking(*texts))
+        assert len(server.bodies) == 20
+    assert [answer(one) for one in second] == [(text,) for text in texts]
+
+
+def test_nothing_listens():
+    with serving() as server:
+        url = server.url
+    found = endpoint(url, retries=1).ask_all(asking("a", "b"))
+    assert [one.text for one in found] == [None, None]
+    assert all("no connection" in one.error for one in found)
+
+
+def test_reply_without_counts_or_content():
+    with serving(usage=False) as server:
+        found = endpoint(server.url).ask(asking("two words")[0])
+        total = spending([found], endpoint(server.url).settings)
+    # s: 1, two words: 1 + 2, and 8 around each message
+    assert (found.prompt_tokens, found.estimated) == (1 + 3 + 2 * 8, True)
+    assert found.reply_tokens > 0 and total.estimated == 1
+    with serving(["silent"]) as server:
+        found = endpoint(server.url).ask(asking("q")[0])
+    assert found.text == "" and read_reply(found.text).failure == "no_reply"
+
+
+def test_killed_batch_keeps_what_it_had(tmp_path):
+    """A process killed in the middle: the next one asks only for the rest."""
+    root = Path(__file__).resolve().parents[2]
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from kgscout_jax.reason.completions import EndpointSettings, Request\n"
+        "from kgscout_jax.reason.endpoint import Endpoint\n"
+        "s = EndpointSettings(url=sys.argv[1], model='m', concurrency=1,"
+        " cache=Path(sys.argv[2]))\n"
+        "r = [Request(messages=(('user', f'q{i}'),)) for i in range(200)]\n"
+        "Endpoint(s).ask_all(r)\n"
+    )
+    with serving(delay=0.02) as server:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, server.url, str(tmp_path)], cwd=root
+        )
+        deadline = time.monotonic() + 30
+        while len(server.bodies) < 10 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+        asked = len(server.bodies)
+    assert 10 <= asked < 200
+    kept = list(tmp_path.rglob("[0-9a-f]*.json"))
+    assert asked - 1 <= len(kept) + 1 and len(kept) <= asked
+    assert all(json.loads(path.read_text())["reply"]["text"] for path in kept)
+    requests = [Request(messages=(("user", f"q{i}"),)) for i in range(asked)]
+    with serving() as server:
+        found = endpoint(server.url, cache=tmp_path).ask_all(requests)
+        assert len(server.bodies) == asked - len(kept)
+    assert [answer(one) for one in found] == [(f"q{i}",) for i in range(asked)]
+
+
+@pytest.mark.parametrize(
+    "field, value, message",
+    [
+        ("url", "localhost:80", "url: 'localhost:80', expected http"),
+        ("model", "", "model: none"),
+        ("timeout", 0, "timeout: 0, expected more than 0"),
+        ("concurrency", 0, "concurrency: 0, expected at least 1"),
+        ("retries", -1, "retries: -1, expected at least 0"),
+    ],
+)
+def test_settings_are_checked(field, value, message):
+    with pytest.raises(UserError, match=message):
+        EndpointSettings(**{"url": "http://x/v1", "model": "m", field: value})
+
+
+def test_importing_the_client_is_light():
+    code = (
+        "import sys, kgscout_jax.reason.endpoint\n"
+        "print(sorted({'openai', 'jax', 'scipy'} & set(sys.modules)))"
+    )
+    root = Path(__file__).resolve().parents[2]
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == "[]\n"
