@@ -7,8 +7,9 @@ from typing import Any
 from kgscout_jax.evaluate.retrieval import check_ks, evaluate_retrieval
 from kgscout_jax.evaluate.settings import RetrievalSettings
 from kgscout_jax.evaluate.tables import console_table
+from kgscout_jax.export import load_trained
 from kgscout_jax.learn.checkpoints import RunFolder
-from kgscout_jax.learn.runs import check_encoder, load_policy
+from kgscout_jax.learn.runs import check_encoder
 from kgscout_jax.retrieve.baselines import PPR, Ceiling, Cosine
 from kgscout_jax.retrieve.scout import KGScout
 from kgscout_jax.shards import Shards
@@ -23,7 +24,7 @@ def evaluate_run(settings: RetrievalSettings) -> dict[str, Any]:
     ks = check_ks(settings.k)
     shards = Shards.open(settings.shards)
     shards.split(settings.split)
-    trained = load_policy(settings.run, step=settings.step)
+    trained = load_trained(settings.run, step=settings.step)
     check_encoder(trained.about, shards, settings.run)
     ours, theirs = trained.about["shards"], shards.manifest
     context = {

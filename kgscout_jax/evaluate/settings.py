@@ -16,7 +16,7 @@ class RetrievalSettings:
     """
 
     run: Path
-    """The trained run."""
+    """The trained run, or an export of one."""
     shards: Path
     """Shards to measure on: the run's own, or another data set's."""
     out: Path

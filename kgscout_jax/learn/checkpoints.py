@@ -98,6 +98,13 @@ class RunFolder:
         return None if latest is None else int(latest.step)
 
     @property
+    def steps(self) -> list[int]:
+        """Steps of the checkpoints that are there, ascending."""
+        if self.latest_step is None:
+            return []
+        return sorted(int(point.step) for point in self.checkpointer.checkpoints)
+
+    @property
     def best_step(self) -> int | None:
         """The step with the best dev reward, else the latest; None before the first."""
         if self.latest_step is None:

@@ -33,12 +33,16 @@ class TrainConfig:
     """How the policy gradient is estimated."""
     k: int = 100
     """Triplets kept: the largest budget of closed_form, the only one of reinforce."""
-    k_low: int = 10
+    k_low: int = 5
     """Smallest budget of closed_form; each step draws one, log-uniformly, up to k."""
     reward_direction: Literal["directed", "both"] = "directed"
     """Kept triplets connect from head to tail only (the thesis), or both ways."""
+    reward: Literal["host", "device"] = "host"
+    """reinforce: where subsets are scored; device: each step is one jitted call."""
     presence_weight: float = 2.0
     """closed_form: weight of the expected share of answers kept."""
+    hit_weight: float = 2.0
+    """closed_form: weight of the probability that any answer is kept."""
     path_direction: Literal["directed", "both"] = "both"
     """closed_form: how edges of the shortest paths it wants kept may be walked."""
     path_weight: float = 3.0

@@ -22,6 +22,8 @@ class ClosedForm(NamedTuple):
 
     presence: Float[Array, ""]
     """Expected share of the gold answers that are kept (thesis: R_pres)."""
+    hit: Float[Array, ""]
+    """Probability that at least one triplet with a gold answer is kept."""
     path: Float[Array, ""]
     """Expected share of the candidates on shortest paths that are kept."""
 
@@ -35,7 +37,7 @@ def closed_form(
     k: Float[Array, ""],
     n_nodes: int,
 ) -> ClosedForm:
-    """Expected answer presence and path share for a budget of k, without sampling.
+    """Expected presence, hit and path share for a budget of k, without sampling.
 
     With inclusion probabilities q_i = 1 - exp(-u_i) that sum to k, an answer is kept
     with probability 1 - exp(-sum of u_i over the triplets that hold it). Exact for
@@ -45,10 +47,14 @@ def closed_form(
     nodes_kept = presence(kept.intensity, nodes[:, 0], nodes[:, 1], mask, n_nodes)
     answer_mask = answers >= 0
     at_answers = jnp.where(answer_mask, nodes_kept[jnp.maximum(answers, 0)], 0.0)
+    is_answer = jnp.zeros(n_nodes, bool).at[jnp.maximum(answers, 0)].max(answer_mask)
+    holds_answer = is_answer[nodes].any(axis=1) & mask
+    expected = jnp.where(holds_answer, kept.intensity, 0.0).sum()
     on_path = on_path & mask
     path = jnp.where(on_path, kept.probability, 0.0).sum()
     return ClosedForm(
         presence=at_answers.sum() / jnp.maximum(answer_mask.sum(), 1),
+        hit=-jnp.expm1(-expected),
         path=path / jnp.maximum(on_path.sum(), 1),
     )
 

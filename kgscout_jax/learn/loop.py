@@ -23,6 +23,7 @@ from kgscout_jax.batches import BatchReader, Tables, by_size, epoch_batches
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoints import RunFolder, check_leaves, flatten, unflatten
 from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.device_reward import DeviceReward
 from kgscout_jax.learn.estimators import advantages
 from kgscout_jax.learn.reward import HostReward
 from kgscout_jax.learn.runs import check_encoder, load_policy
@@ -39,6 +40,8 @@ LOG_EVERY = 10
 """Steps between rows of kind "step" in metrics.jsonl."""
 MAY_CHANGE = ("run", "save_every", "shards")
 """Fields that may differ when a run is resumed; shards are compared by content."""
+ONCE = {"reward": "host"}
+"""What a run did that is older than the field."""
 
 
 def train(config: TrainConfig) -> RunFolder:
@@ -75,7 +78,8 @@ def train(config: TrainConfig) -> RunFolder:
     run = RunFolder(config.run)
     claim(run, config, policy_config, shards)
     transform = optimizer(config, total_steps)
-    steps = Steps(policy, config, transform, reader.n_nodes)
+    device_reward = DeviceReward(split, config.reward_direction)
+    steps = Steps(policy, config, transform, reader.n_nodes, device_reward)
     state = fresh_state(policy, transform)
     first = run.latest_step
     if first is not None:
@@ -119,6 +123,17 @@ def train(config: TrainConfig) -> RunFolder:
                 if config.estimator == "closed_form":
                     state, shown = closed_form_step(
                         steps, state, tables, reader, chosen, config, step
+                    )
+                elif config.reward == "device":
+                    state, shown = reinforce_on_device_step(
+                        steps,
+                        state,
+                        tables,
+                        reader,
+                        chosen,
+                        config,
+                        jax.random.fold_in(key, step),
+                        device_reward,
                     )
                 else:
                     state, shown = reinforce_step(
@@ -229,6 +244,30 @@ def reinforce_step(
     return state, shown
 
 
+def reinforce_on_device_step(
+    steps: Steps,
+    state: State,
+    tables: Tables,
+    reader: BatchReader,
+    rows: Int[np.ndarray, "k"],
+    config: TrainConfig,
+    key: jax.Array,
+    device_reward: DeviceReward,
+) -> tuple[State, dict[str, Any]]:
+    """The same update, scored on the device: the host reads, and waits for nothing."""
+    batch = reader.read(rows, config.batch_size)
+    inputs = device_reward.read(rows, config.batch_size, batch.mask.shape[1])
+    learns, all_kept = np.zeros((2, config.batch_size), np.float32)
+    learns[: len(rows)] = reader.split.n_real[rows] > config.k
+    all_kept[: len(rows)] = reader.split.n_real[rows] <= config.k
+    state, shown = steps.reinforce_on_device(
+        state, tables, batch, inputs, learns, all_kept, key
+    )
+    if not all_kept.any():
+        del shown["reward_all_kept"]
+    return state, shown
+
+
 # --- pieces
 
 
@@ -285,19 +324,20 @@ def claim(
         "shards": {
             "source": shards.manifest["source"],
             "fingerprint": shards.manifest["fingerprint"],
+            "settings": shards.manifest["settings"],
         },
     }
     if run.config_file.exists():
         known = run.config
         for name, value in about["config"].items():
-            before = known["config"].get(name)
+            before = known["config"].get(name, ONCE.get(name))
             if before != value and name not in MAY_CHANGE:
                 flag = name.replace("_", "-")
                 raise UserError(
                     f"{run.path}: was started with --{flag} {before}, found {value}; "
                     "choose another --run for other settings"
                 )
-        if known["shards"] != about["shards"]:
+        if known["shards"]["fingerprint"] != about["shards"]["fingerprint"]:
             raise UserError(
                 f"{run.path}: was started on other shards "
                 f"({known['shards']['source']}), found {config.shards}"

@@ -38,6 +38,11 @@ def load_policy(path: Path, *, step: int | None = None) -> TrainedPolicy:
         step = run.best_step if step is None else step
         if step is None:
             raise UserError(f"{path}: no checkpoint yet")
+        if step not in run.steps:
+            raise UserError(
+                f"{path}: no checkpoint of step {step}, there are: "
+                f"{', '.join(map(str, run.steps)) or 'none'}"
+            )
         leaves = run.load(step)
     finally:
         run.close()

@@ -14,6 +14,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from kgscout_jax.batches import Batch, Tables
 from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.device_reward import DeviceReward, RewardInputs
 from kgscout_jax.learn.estimators import closed_form, reinforce
 from kgscout_jax.policy.network import ScoutPolicy
 from kgscout_jax.policy.sampling import (
@@ -80,8 +81,11 @@ class Steps:
         config: TrainConfig,
         transform: optax.GradientTransformation,
         n_nodes: int,
+        reward: DeviceReward | None = None,
     ) -> None:
+        """``reward``: needed by ``reinforce_on_device`` only."""
         self.config = config
+        self.reward = reward
         self.transform = transform
         self.n_nodes = n_nodes
         self.graphdef, _ = nnx.split(policy, nnx.Param)
@@ -90,6 +94,7 @@ class Steps:
         donated = partial(jax.jit, donate_argnums=0)
         self.update_closed_form = donated(self._update_closed_form)
         self.update_reinforce = donated(self._update_reinforce)
+        self.reinforce_on_device = donated(self._reinforce_on_device)
 
     def _logits(self, params: Any, tables: Tables, batch: Batch) -> Float[Array, "b n"]:
         return nnx.merge(self.graphdef, params)(batch.inputs(tables))
@@ -130,9 +135,11 @@ class Steps:
                 self.n_nodes,
             )  # fmt: skip
             value = config.presence_weight * parts.presence
+            value = value + config.hit_weight * parts.hit
             value = value + config.path_weight * parts.path
             shown = {
                 "presence": weighted_mean(parts.presence, weight),
+                "hit": weighted_mean(parts.hit, weight),
                 "path": weighted_mean(parts.path, weight),
             }
             return self._loss(logits, batch, weight, value, shown)
@@ -162,6 +169,45 @@ class Steps:
         (_, shown), gradient = of_logits(proposal.logits)
         (gradient,) = proposal.pullback(gradient)
         return self._apply(state._replace(average=average), gradient, shown)
+
+    def _reinforce_on_device(
+        self,
+        state: State,
+        tables: Tables,
+        batch: Batch,
+        inputs: RewardInputs,
+        learns: Float[Array, "b"],
+        all_kept: Float[Array, "b"],
+        key: Array,
+    ) -> tuple[State, dict[str, Array]]:
+        """Propose, score and update without leaving the device."""
+        assert self.reward is not None
+        config, average = self.config, state.average
+        proposal = self._propose(state.params, tables, batch, key)
+        indices, selected = proposal.indices, proposal.selected_mask
+        if config.baseline == "greedy":
+            greedy = proposal.greedy[:, None]
+            indices = jnp.concatenate([indices, greedy], axis=1)
+            selected = jnp.concatenate([selected, greedy >= 0], axis=1)
+        total = self.reward.total(inputs, batch.nodes, batch.answers, indices, selected)
+        rewards = total[:, : config.samples]
+        advantage = advantages_on_device(
+            rewards,
+            learns,
+            baseline=config.baseline,
+            greedy=total[:, -1],
+            average=average,
+            normalise=config.normalise_advantage,
+        )
+        of_question = rewards.mean(axis=1)
+        mean = jnp.where(learns.any(), weighted_mean(of_question, learns), average)
+        moved = 0.95 * average + 0.05 * mean
+        average = jnp.where(state.step == 0, mean, moved)
+        state, shown = self._update_reinforce(
+            state, batch, learns, proposal, advantage, average
+        )
+        reward_all_kept = weighted_mean(of_question, all_kept)
+        return state, {"reward": mean, **shown, "reward_all_kept": reward_all_kept}
 
     def _loss(
         self,
@@ -209,3 +255,28 @@ def weighted_mean(
     # Double where: a question without candidates may hold a NaN, and no gradient.
     values = jnp.where(weight > 0, values, 0.0)
     return (values * weight).sum() / jnp.maximum(weight.sum(), 1.0)
+
+
+def advantages_on_device(
+    rewards: Float[Array, "b g"],
+    weight: Float[Array, "b"],
+    *,
+    baseline: str,
+    greedy: Float[Array, "b"],
+    average: Float[Array, ""],
+    normalise: bool,
+) -> Float[Array, "b g"]:
+    """``estimators.advantages`` under jit."""
+    if baseline == "leave_one_out":
+        g = rewards.shape[1]
+        others = (rewards.sum(axis=1, keepdims=True) - rewards) / (g - 1)
+    elif baseline == "greedy":
+        others = greedy[:, None]
+    else:
+        others = average
+    out = (rewards - others) * weight[:, None]
+    if normalise:
+        count = jnp.maximum(weight.sum() * rewards.shape[1], 1.0)
+        scale = jnp.sqrt((out**2).sum() / count)
+        out = out / jnp.maximum(scale, 1e-6)
+    return out

@@ -1,0 +1,31 @@
+"""What an export is asked to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportSettings:
+    """Write what inference needs of a trained run, and nothing else.
+
+    Example: kgscout export runs/first policy/ --metrics results/metrics.json
+    """
+
+    run: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
+    """The trained run."""
+    out: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="OUT")]
+    """Folder to write: config.json, model.safetensors, policy.stablehlo, golden.npz,
+    README.md."""
+    step: int | None = None
+    """Checkpoint to export; default the best by dev reward."""
+    metrics: Path | None = None
+    """metrics.json of an evaluation of this checkpoint, for the model card."""
+    shards: Path | None = None
+    """The shards it was trained on, if they have been moved since."""
+    overwrite: Annotated[bool, tyro.conf.arg(name="overwrite")] = False
+    """Replace the exported policy that is in the folder."""
