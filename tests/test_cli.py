@@ -239,7 +239,7 @@ def shards(tmp_path_factory) -> Shards:
     return write_shards(tmp_path_factory.mktemp("shards"))
 
 
-TINY = """--k 4 --k-low 2 --epochs 4 --batch-size 8 --learning-rate 0.02
+TINY = """--k 4 --k-low 2 --epochs 4 --batch-size 8 --learning-rate 0.01
     --warmup-steps 2 --tower-hidden 8 4 --gate-hidden 8 --combiner-hidden 4
     --heads 2""".split()
 

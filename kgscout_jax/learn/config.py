@@ -33,7 +33,7 @@ class TrainConfig:
     """How the policy gradient is estimated."""
     k: int = 100
     """Triplets kept: the largest budget of closed_form, the only one of reinforce."""
-    k_low: int = 5
+    k_low: int = 2
     """Smallest budget of closed_form; each step draws one, log-uniformly, up to k."""
     reward_direction: Literal["directed", "both"] = "directed"
     """Kept triplets connect from head to tail only (the thesis), or both ways."""

@@ -736,7 +736,12 @@ import sentence_transformers  # so that each child has it already
 
 
 def files():
-    return {str(f) for f in out.rglob("*") if f.name != ".lock"}
+    return {
+        f"{folder}/{name}"
+        for folder, names, others in os.walk(out)
+        for name in (*names, *others)
+        if name != ".lock"
+    }
 
 
 for moment in [*map(int, moments), None]:
