@@ -27,7 +27,7 @@ from data_prep.shards import (
 )
 from data_prep.sources import load_source
 from data_prep.sources.base import Loaded
-from data_prep.work import Workspace, fingerprint, locked
+from data_prep.work import Workspace, fingerprint, writing
 from kgscout_jax.errors import UserError
 from kgscout_jax.files import sha256_file
 from kgscout_jax.graph.store import KnowledgeGraph
@@ -59,7 +59,7 @@ def prepare(settings: PrepSettings) -> Shards:
     Raises:
         UserError: bad input, or the folder holds shards of other settings.
     """
-    with locked(settings.out):
+    with writing(settings.out):
         return _prepare(settings)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import logging
@@ -14,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kgscout_jax.errors import UserError
-from kgscout_jax.files import whole_file, write_json
+from kgscout_jax.files import locked, whole_file, write_json
 
 logger = logging.getLogger("kgscout")
 
@@ -27,24 +25,12 @@ def fingerprint(value: dict[str, Any]) -> str:
 
 
 @contextlib.contextmanager
-def locked(out: Path) -> Iterator[None]:
-    """Hold ``out`` for this process; raises UserError if another one prepares it."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        handle = open(out / ".lock", "w")  # noqa: SIM115 (closed below, held meanwhile)
-    except OSError as error:
-        raise UserError(f"{out}: cannot be written ({error.strerror})") from None
-    with handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"{out}: another data_prep is writing here") from None
-        for part in out.rglob(".*.part"):  # files that a killed run did not finish
+def writing(out: Path) -> Iterator[None]:
+    """Hold ``out`` for this process, rid of files that a killed one did not finish."""
+    with locked(out, "data_prep"):
+        for part in out.rglob(".*.part"):
             part.unlink()
-        try:
-            yield
-        finally:
-            (out / ".lock").unlink(missing_ok=True)
+        yield
 
 
 class Workspace:

@@ -62,7 +62,8 @@ def show_questions(file: Path, *, count: int, kept: int) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
+    console.width = max(console.width, 110)
     lines = file.read_text("utf-8").splitlines()
     for line in lines[:: max(len(lines) // count, 1)][:count]:
         record = json.loads(line)

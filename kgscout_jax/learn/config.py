@@ -90,7 +90,6 @@ class TrainConfig:
             self._check(name, getattr(self, name) >= 0, "at least 0")
         for name in ("learning_rate", "clip_norm"):
             self._check(name, getattr(self, name) > 0, "above 0")
-        self._check("k_low", self.k_low <= self.k, f"at most --k ({self.k})")
         if self.questions_per_epoch is not None:
             self._check("questions_per_epoch", self.questions_per_epoch >= 1, "above 0")
         if self.baseline == "leave_one_out" and self.estimator == "reinforce":

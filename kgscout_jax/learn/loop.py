@@ -21,6 +21,7 @@ from jaxtyping import Int
 
 from kgscout_jax.batches import BatchReader, Tables, by_size, epoch_batches
 from kgscout_jax.errors import UserError
+from kgscout_jax.files import locked
 from kgscout_jax.learn.checkpoints import RunFolder, check_leaves, flatten, unflatten
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.device_reward import DeviceReward
@@ -48,8 +49,19 @@ def train(config: TrainConfig) -> RunFolder:
     """The finished run.
 
     Raises:
-        UserError: bad settings or shards, a run of other settings, a non-finite loss.
+        UserError: bad settings or shards, a run of other settings, a run that another
+            process is writing, a non-finite loss.
     """
+    run = RunFolder(config.run)
+    with locked(config.run, "training"):
+        try:
+            _train(config, run)
+        finally:
+            run.close()  # waits for a save under way, also when the loss went wild
+    return run
+
+
+def _train(config: TrainConfig, run: RunFolder) -> None:
     # --- data
     shards = Shards.open(config.shards)
     split = shards.split("train")
@@ -75,7 +87,6 @@ def train(config: TrainConfig) -> RunFolder:
         policy = ScoutPolicy(policy_config, rngs=nnx.Rngs(config.seed))
 
     # --- state: resume > init > fresh
-    run = RunFolder(config.run)
     claim(run, config, policy_config, shards)
     transform = optimizer(config, total_steps)
     device_reward = DeviceReward(split, config.reward_direction)
@@ -119,6 +130,7 @@ def train(config: TrainConfig) -> RunFolder:
                 epoch=epoch,
             )
             started, done = time.monotonic(), 0
+            unchecked: list[tuple[int, dict[str, Any]]] = []
             for chosen in batches[step - epoch * batch_count :]:
                 if config.estimator == "closed_form":
                     state, shown = closed_form_step(
@@ -148,13 +160,19 @@ def train(config: TrainConfig) -> RunFolder:
                     )
                 step += 1
                 done += len(chosen)
-                if step % LOG_EVERY == 0 or step % batch_count == 0:
+                unchecked.append((step, shown))
+                saves = step % config.save_every == 0
+                logs = step % LOG_EVERY == 0 or step % batch_count == 0
+                if saves or logs:  # the host waits for the device here only
+                    check_finite(run, unchecked)
+                    unchecked = []
+                if logs:
                     log_step(run, bar, step, epoch, shown, done, started)
                 else:
                     bar.update(1)
                 if step % batch_count == 0:
                     break
-                if step % config.save_every == 0:
+                if saves:
                     run.save(step, as_pure(state), None)
             # --- end of the epoch: measure, log, save
             row: dict[str, Any] = {"kind": "epoch", "step": step, "epoch": epoch + 1}
@@ -171,8 +189,6 @@ def train(config: TrainConfig) -> RunFolder:
                 epoch + 1,
                 ", ".join(f"{k} {v:.3f}" for k, v in row.items() if "_" in k),
             )
-    run.close()
-    return run
 
 
 # --- one step of each estimator
@@ -188,7 +204,7 @@ def closed_form_step(
     step: int,
 ) -> tuple[State, dict[str, Any]]:
     """An update with a budget drawn log-uniformly from [k_low, k]."""
-    low, high = math.log(config.k_low), math.log(config.k)
+    low, high = math.log(min(config.k_low, config.k)), math.log(config.k)
     draw = np.random.default_rng([config.seed, step, 2]).random()
     k = math.exp(low + (high - low) * draw)
     batch = reader.read(rows, config.batch_size)
@@ -381,14 +397,8 @@ def log_step(
     done: int,
     started: float,
 ) -> None:
-    """Write a row to metrics.jsonl and show it; raise UserError if it is not finite."""
+    """Write a row to metrics.jsonl and show it."""
     values = {name: float(value) for name, value in shown.items()}
-    for name in ("loss", "grad_norm"):
-        if not math.isfinite(values[name]):
-            raise UserError(
-                f"{run.path}: {name} is {values[name]} at step {step}; the latest "
-                "checkpoint is whole, lower --learning-rate or look at the data"
-            )
     rate = done / max(time.monotonic() - started, 1e-9)
     row = {"kind": "step", "step": step, "epoch": epoch + 1}
     row |= {name: round(value, 6) for name, value in values.items()}
@@ -401,6 +411,18 @@ def log_step(
         grad=f"{values['grad_norm']:.3f}",
         qps=f"{rate:.0f}",
     )
+
+
+def check_finite(run: RunFolder, steps: list[tuple[int, dict[str, Any]]]) -> None:
+    """Raise UserError at the first step whose loss or gradient is not finite."""
+    for step, shown in steps:
+        for name in ("loss", "grad_norm"):
+            value = float(shown[name])
+            if not math.isfinite(value):
+                raise UserError(
+                    f"{run.path}: {name} is {value} at step {step}; the latest "
+                    "checkpoint is whole, lower --learning-rate or look at the data"
+                )
 
 
 class Measure:

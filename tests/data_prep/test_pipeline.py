@@ -23,7 +23,7 @@ from data_prep.accounting import STAGES
 from data_prep.inspect import InspectSettings, inspect
 from data_prep.pipeline import prepare
 from data_prep.settings import PrepSettings
-from data_prep.work import locked
+from data_prep.work import writing
 from kgscout_jax.errors import UserError
 from kgscout_jax.records import entity_key
 from kgscout_jax.shards import DIRECTIONS, SPLITS, Shards
@@ -792,7 +792,7 @@ def test_what_a_killed_run_left_is_cleared(cut, source, cache, tmp_path):
 
 
 def test_a_folder_is_prepared_by_one_process(source, cache, tmp_path):
-    with locked(tmp_path / "out"), pytest.raises(UserError, match="another data_prep"):
+    with writing(tmp_path / "out"), pytest.raises(UserError, match="another data_prep"):
         prepare(settings_for(source, tmp_path / "out", cache))
 
 
