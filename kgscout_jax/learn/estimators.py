@@ -6,11 +6,10 @@ more candidates than the budget keeps everything whatever the logits: weight 0.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from kgscout_jax.policy.inclusion import inclusion, presence
@@ -77,26 +76,27 @@ def reinforce(
 
 
 def advantages(
-    rewards: Float[np.ndarray, "b g"],
-    weight: Float[np.ndarray, "b"],
+    rewards: Any,
+    weight: Any,
     *,
     baseline: str,
-    greedy: Float[np.ndarray, "b"] | None = None,
-    average: float = 0.0,
+    greedy: Any = None,
+    average: Any = 0.0,
     normalise: bool = True,
-) -> Float[np.ndarray, "b g"]:
-    """Rewards less a baseline, on the host.
+) -> Any:
+    """Rewards less a baseline, [b, g] float32; numpy or JAX, as the rewards are.
 
     Args:
-        rewards: of g sampled subsets per question.
-        weight: 1 for questions that carry a gradient, else 0.
+        rewards: [b, g], of g sampled subsets per question.
+        weight: [b], 1 for questions that carry a gradient, else 0.
         baseline: "greedy" (the reward of the k best, self-critic), "moving_average"
             (one number for all questions) or "leave_one_out" (the mean of the
             question's other samples).
-        greedy: needed by "greedy".
-        average: needed by "moving_average".
+        greedy: [b], needed by "greedy".
+        average: a scalar, needed by "moving_average".
         normalise: divide by the standard deviation over the batch.
     """
+    xp = rewards.__array_namespace__()
     if baseline == "leave_one_out":
         g = rewards.shape[1]
         others = (rewards.sum(axis=1, keepdims=True) - rewards) / (g - 1)
@@ -107,7 +107,6 @@ def advantages(
         others = average
     out = (rewards - others) * weight[:, None]
     if normalise:
-        count = max(weight.sum() * rewards.shape[1], 1)
-        scale = np.sqrt((out**2).sum() / count)
-        out = out / max(scale, 1e-6)
-    return out.astype(np.float32)
+        count = xp.maximum(weight.sum() * rewards.shape[1], 1.0)
+        out = out / xp.maximum(xp.sqrt((out**2).sum() / count), 1e-6)
+    return out.astype(xp.float32)

@@ -15,7 +15,7 @@ from jaxtyping import Array, Bool, Float, Int
 from kgscout_jax.batches import Batch, Tables
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.device_reward import DeviceReward, RewardInputs
-from kgscout_jax.learn.estimators import closed_form, reinforce
+from kgscout_jax.learn.estimators import advantages, closed_form, reinforce
 from kgscout_jax.policy.network import ScoutPolicy
 from kgscout_jax.policy.sampling import (
     categorical_entropy,
@@ -191,7 +191,7 @@ class Steps:
             selected = jnp.concatenate([selected, greedy >= 0], axis=1)
         total = self.reward.total(inputs, batch.nodes, batch.answers, indices, selected)
         rewards = total[:, : config.samples]
-        advantage = advantages_on_device(
+        advantage = advantages(
             rewards,
             learns,
             baseline=config.baseline,
@@ -255,28 +255,3 @@ def weighted_mean(
     # Double where: a question without candidates may hold a NaN, and no gradient.
     values = jnp.where(weight > 0, values, 0.0)
     return (values * weight).sum() / jnp.maximum(weight.sum(), 1.0)
-
-
-def advantages_on_device(
-    rewards: Float[Array, "b g"],
-    weight: Float[Array, "b"],
-    *,
-    baseline: str,
-    greedy: Float[Array, "b"],
-    average: Float[Array, ""],
-    normalise: bool,
-) -> Float[Array, "b g"]:
-    """``estimators.advantages`` under jit."""
-    if baseline == "leave_one_out":
-        g = rewards.shape[1]
-        others = (rewards.sum(axis=1, keepdims=True) - rewards) / (g - 1)
-    elif baseline == "greedy":
-        others = greedy[:, None]
-    else:
-        others = average
-    out = (rewards - others) * weight[:, None]
-    if normalise:
-        count = jnp.maximum(weight.sum() * rewards.shape[1], 1.0)
-        scale = jnp.sqrt((out**2).sum() / count)
-        out = out / jnp.maximum(scale, 1e-6)
-    return out

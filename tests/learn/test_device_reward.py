@@ -26,7 +26,7 @@ from kgscout_jax.learn.device_reward import DeviceReward, device_reward
 from kgscout_jax.learn.estimators import advantages
 from kgscout_jax.learn.loop import train
 from kgscout_jax.learn.reward import HostReward, RewardWeights
-from kgscout_jax.learn.steps import Steps, advantages_on_device
+from kgscout_jax.learn.steps import Steps
 
 jitted = jax.jit(device_reward, static_argnames="directed")
 BATCH, SUBSETS, BUDGET, WIDTH, ANSWERS = 4, 3, 9, 16, 3
@@ -210,7 +210,7 @@ def test_advantages_are_those_of_the_host(baseline, normalise):
     for weight in (np.array([1, 1, 0, 1, 0], np.float32), np.zeros(5, np.float32)):
         settings = {"baseline": baseline, "greedy": greedy, "normalise": normalise}
         expected = advantages(rewards, weight, average=0.3, **settings)
-        found = jax.jit(partial(advantages_on_device, baseline=baseline,
+        found = jax.jit(partial(advantages, baseline=baseline,
                                 normalise=normalise))(
             rewards, weight, greedy=greedy, average=jnp.float32(0.3)
         )  # fmt: skip
