@@ -195,7 +195,6 @@ def link(loaded: Loaded, name: str, settings: PrepSettings) -> LinkedSplit:
     questions: list[Question] = []
     linked: list[Linked] = []
     notes = {"read": len(loaded.questions[name]), "dropped_without_answer": 0}
-    notes |= {"without_topic": 0, "without_answer_in_graph": 0, "topics_not_found": 0}
     for i, question in enumerate(loaded.questions[name]):
         names = [*question.answers, *(question.answer_entities or ())]
         record = Linked(
@@ -213,10 +212,6 @@ def link(loaded: Loaded, name: str, settings: PrepSettings) -> LinkedSplit:
         if name == "train" and not len(record.answers):
             notes["dropped_without_answer"] += 1
             continue
-        notes["without_topic"] += not len(record.topics)
-        asked = set(map(entity_key, question.topics))
-        notes["topics_not_found"] += len(asked) - len(record.topics)
-        notes["without_answer_in_graph"] += not len(record.answers)
         questions.append(question)
         linked.append(record)
     size = settings.train_questions if name == "train" else None
@@ -227,6 +222,12 @@ def link(loaded: Loaded, name: str, settings: PrepSettings) -> LinkedSplit:
         rows.sort()
         questions = [questions[i] for i in rows]
         linked = [linked[i] for i in rows]
+    asked = sum(len(set(map(entity_key, q.topics))) for q in questions)
+    notes |= {
+        "without_topic": sum(not len(record.topics) for record in linked),
+        "without_answer_in_graph": sum(not len(record.answers) for record in linked),
+        "topics_not_found": asked - sum(len(record.topics) for record in linked),
+    }
     return LinkedSplit(questions, linked, notes)
 
 

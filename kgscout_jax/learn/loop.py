@@ -8,6 +8,7 @@ with the same bits as one never killed (same machine, versions and devices).
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
 import time
@@ -53,15 +54,12 @@ def train(config: TrainConfig) -> RunFolder:
             process is writing, a non-finite loss.
     """
     run = RunFolder(config.run)
-    with locked(config.run, "training"):
-        try:
-            _train(config, run)
-        finally:
-            run.close()  # waits for a save under way, also when the loss went wild
+    with contextlib.ExitStack() as held:
+        _train(config, run, held)
     return run
 
 
-def _train(config: TrainConfig, run: RunFolder) -> None:
+def _train(config: TrainConfig, run: RunFolder, held: contextlib.ExitStack) -> None:
     # --- data
     shards = Shards.open(config.shards)
     split = shards.split("train")
@@ -87,6 +85,8 @@ def _train(config: TrainConfig, run: RunFolder) -> None:
         policy = ScoutPolicy(policy_config, rngs=nnx.Rngs(config.seed))
 
     # --- state: resume > init > fresh
+    held.enter_context(locked(config.run, "training"))
+    held.callback(run.close)  # waits for a save under way, whatever ends the loop
     claim(run, config, policy_config, shards)
     transform = optimizer(config, total_steps)
     device_reward = DeviceReward(split, config.reward_direction)

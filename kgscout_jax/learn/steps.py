@@ -233,7 +233,7 @@ class Steps:
         )
         params = optax.apply_updates(state.params, updates)
         shown |= {
-            "grad_norm": optax.global_norm(gradient),
+            "grad_norm": optax.tree.norm(gradient),
             "temperature": jnp.exp(nnx.to_pure_dict(params)["log_temperature"]),
         }
         return State(params, opt_state, state.step + 1, state.average), shown
