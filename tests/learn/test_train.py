@@ -23,6 +23,7 @@ from written_shards import DIMENSION, GOOD, NOWHERE, PLANTED, planted, write_sha
 
 from kgscout_jax.batches import BatchReader, Tables
 from kgscout_jax.errors import UserError
+from kgscout_jax.files import locked
 from kgscout_jax.learn import loop
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
@@ -405,6 +406,17 @@ def test_init_from_no_run(shards, tmp_path):
     with pytest.raises(UserError, match="no such run"):
         train(tiny(shards, tmp_path / "run", init=tmp_path / "nowhere"))
     assert not (tmp_path / "run").exists()
+
+
+def test_a_run_that_another_process_is_writing(shards, tmp_path):
+    held = locked(tmp_path / "run", "training")
+    with held, pytest.raises(UserError, match="another training is writing here"):
+        train(tiny(shards, tmp_path / "run"))
+    assert not (tmp_path / "run" / "config.json").exists()
+
+
+def test_a_budget_of_one_needs_no_other_flag(shards, tmp_path):
+    assert tiny(shards, tmp_path / "run", k=1).budgets == (1,)
 
 
 def test_init_from_a_run_with_another_encoder(finished, tmp_path):
