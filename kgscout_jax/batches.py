@@ -139,13 +139,9 @@ class BatchReader:
         self, rows: Int[np.ndarray, "k"], candidates: Int[np.ndarray, "k n"]
     ) -> Bool[np.ndarray, "k n"]:
         """Which candidates lie on a shortest path of their question."""
-        offsets = self.paths.offsets
-        lengths = offsets[rows + 1] - offsets[rows]
-        owner = np.repeat(np.arange(len(rows)), lengths)
-        before = np.cumsum(lengths) - lengths
-        index = np.arange(len(owner)) + np.repeat(offsets[rows] - before, lengths)
+        owner, on_path = self.paths.rows(rows)
         m = len(self.relation_of)
-        keys = owner * m + self.paths.values[index]
+        keys = owner * m + on_path
         place = np.arange(len(rows))[:, None] * m + candidates
         return np.isin(place, keys) & (candidates >= 0)
 

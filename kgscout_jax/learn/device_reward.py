@@ -134,7 +134,7 @@ class DeviceReward:
         n_real[: len(rows)] = split.n_real[rows]
         is_answer = _marked(np.asarray(split.answers[rows]), b, v)
 
-        question, edges = self._path_edges(rows)
+        question, edges = self.split.path_edges[self.direction].rows(rows)
         slot, start, end, depth = edges.T.astype(np.int64)
         hops = np.bincount(question, minlength=b)
         # Four-fold steps: few widths, so few compilations.
@@ -179,19 +179,6 @@ class DeviceReward:
             levels,
         )
         return RewardInputs(*(jnp.asarray(array) for array in arrays))
-
-    def _path_edges(
-        self, rows: Int[np.ndarray, "k"]
-    ) -> tuple[Int64[np.ndarray, "e"], Int[np.ndarray, "e 4"]]:
-        """The shortest-path hops of the questions, with the batch position of each."""
-        ragged = self.split.path_edges[self.direction]
-        begin = np.asarray(ragged.offsets[rows])
-        lengths = ragged.offsets[rows + 1] - begin
-        question = np.repeat(np.arange(len(rows)), lengths)
-        before = np.cumsum(lengths) - lengths
-        return question, ragged.values[
-            np.arange(len(question)) + (begin - before)[question]
-        ]
 
     def _pair(
         self,

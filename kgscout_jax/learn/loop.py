@@ -104,11 +104,11 @@ def _train(config: TrainConfig, run: RunFolder, held: contextlib.ExitStack) -> N
 
     # --- evaluation after each epoch
     tables = Tables.of(shards)
-    measures = {"train": Measure(shards, split, sample_rows(split, rows, 256), config)}
+    measures = {"train": Measure(shards, split, sample_rows(rows, 256), config)}
     if "dev" in shards.splits:
         dev = shards.split("dev")
         every = np.arange(len(dev), dtype=np.int64)
-        dev_rows = sample_rows(dev, every, config.dev_questions)
+        dev_rows = sample_rows(every, config.dev_questions)
         if len(dev_rows):
             measures["dev"] = Measure(shards, dev, dev_rows, config)
     if "dev" not in measures:
@@ -293,9 +293,7 @@ def usable(split: Split) -> Int[np.ndarray, "k"]:
     return np.flatnonzero(has_answer & (split.n_real > 0))
 
 
-def sample_rows(
-    split: Split, rows: Int[np.ndarray, "k"], size: int
-) -> Int[np.ndarray, "j"]:
+def sample_rows(rows: Int[np.ndarray, "k"], size: int) -> Int[np.ndarray, "j"]:
     """At most ``size`` of ``rows``, spread evenly: the same ones in every run."""
     if size >= len(rows):
         return rows
@@ -315,7 +313,7 @@ def epoch_rows(
 
 def policy_of(config: TrainConfig, shards: Shards, split: Split) -> PolicyConfig:
     """The network's config: sizes as asked, PPR statistics of the training split."""
-    part = sample_rows(split, np.arange(len(split)), 2000)
+    part = sample_rows(np.arange(len(split)), 2000)
     mean, std = ppr_statistics(split.ppr[part], split.candidates[part] >= 0)
     return PolicyConfig(
         dimension=int(shards.encoder["dimension"]),

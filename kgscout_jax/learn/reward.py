@@ -187,7 +187,7 @@ class HostReward:
         """
         b = len(rows)
         coverage = np.zeros((b, g), np.float32)
-        question, edges = self._path_edges(rows)
+        question, edges = self.split.path_edges[self.direction].rows(rows)
         if len(edges) == 0:
             return coverage
         slot, u, v, depth = edges.T.astype(np.int64)
@@ -223,18 +223,6 @@ class HostReward:
                 best[at_answer] / np.float32(d + 1),
             )
         return coverage
-
-    def _path_edges(
-        self, rows: Int[np.ndarray, "b"]
-    ) -> tuple[Int64[np.ndarray, "e"], Int[np.ndarray, "e 4"]]:
-        """The shortest-path hops of the questions, with the batch position of each."""
-        ragged = self.split.path_edges[self.direction]
-        begin = np.asarray(ragged.offsets[rows])
-        lengths = ragged.offsets[rows + 1] - begin
-        question = np.repeat(np.arange(len(rows)), lengths)
-        before = np.cumsum(lengths) - lengths
-        index = np.arange(len(question)) + (begin - before)[question]
-        return question, ragged.values[index]
 
     def _covered(
         self,
