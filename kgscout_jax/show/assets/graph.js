@@ -1,0 +1,387 @@
+/* The drawing of one section.kgv: Cytoscape.js on a canvas, with its panel around it. */
+"use strict";
+
+const KGScoutGraph = (() => {
+  const { make, roles, ROLES } = KGScoutPanel;
+  const { STYLE, fit } = KGScoutStyle;
+  const FIRST_K = 30; // more than this is asked for with the slider
+  const NAMELESS = /^[mg]\.[0-9a-z_]+$/; // Freebase ids without a name
+
+  class Graph {
+    constructor(section) {
+      this.section = section;
+      this.data = JSON.parse(section.querySelector("script").textContent);
+      this.k = Math.min(this.data.triplets.length, FIRST_K);
+      this.labels = "room";
+      this.query = "";
+      this.firstRank = new Map();
+      this.data.triplets.forEach(([h, , t], rank) => {
+        for (const id of [h, t]) if (!this.firstRank.has(id)) this.firstRank.set(id, rank);
+      });
+      this.build();
+    }
+
+    build() {
+      const { data } = this;
+      this.panel = KGScoutPanel.controls(data, this.k, {
+        k: (k) => this.show(k), search: (text) => this.search(text), next: () => this.next(),
+        labels: (mode) => { this.labels = mode; this.mark(); },
+        in: () => this.zoom(1.25), out: () => this.zoom(0.8), fit: () => this.fit(),
+        png: () => this.save(),
+      });
+      const names = KGScoutPanel.names(data, this.firstRank, { show: (id) => this.find(id) });
+      this.table = KGScoutPanel.table(data, {
+        light: (rank) => this.light(rank === null ? null : this.edge(rank)),
+        hold: (rank) => this.hold(this.edge(rank)),
+      });
+      this.canvas = make("div", {
+        className: "kgv-canvas", tabIndex: 0, onkeydown: (event) => this.key(event),
+        attrs: { role: "img" },
+      });
+      this.tip = make("div", { className: "kgv-tip", hidden: true });
+      this.status = make("p", { className: "kgv-status", attrs: { role: "status" } });
+      this.stage = make("div", { className: "kgv-stage" }, this.canvas, this.tip);
+      const empty = !data.triplets.length;
+      if (empty) {
+        this.stage.append(make("p", { className: "kgv-empty", textContent: "Nothing was kept." }));
+      }
+      this.section.append(
+        names, ...(empty ? [] : [this.panel.bar, KGScoutPanel.legend(data)]), this.stage,
+        ...(empty ? [] : [this.status, this.table.scroll]),
+      );
+      // The wheel scrolls the page unless the drawing is meant.
+      this.canvas.addEventListener("wheel", (event) => {
+        const meant = event.ctrlKey || event.metaKey || document.activeElement === this.canvas;
+        this.cy?.userZoomingEnabled(meant);
+      }, { capture: true, passive: true });
+      this.canvas.addEventListener("pointerdown", () => this.canvas.focus({ preventScroll: true }));
+    }
+
+    /* Draws; until then, and after sleep(), the section only keeps its place. */
+    wake() {
+      if (this.cy) return;
+      this.cy = cytoscape({
+        container: this.canvas, style: STYLE, minZoom: 0.1, maxZoom: 4, boxSelectionEnabled: false,
+        autounselectify: true, userZoomingEnabled: false,
+      });
+      this.cy.on("mouseover", "node, edge", ({ target, renderedPosition }) => {
+        this.light(target);
+        this.hint(target, renderedPosition);
+      });
+      this.cy.on("mouseout", "node, edge", () => { this.light(null); this.tip.hidden = true; });
+      this.cy.on("tap", ({ target }) => this.hold(target === this.cy ? null : target));
+      this.cy.on("pan zoom", () => { this.tip.hidden = true; });
+      this.show(this.k);
+    }
+
+    sleep() {
+      this.held = null;
+      this.cy?.destroy();
+      this.cy = null;
+    }
+
+    edge(rank) {
+      return this.cy?.getElementById(`e${rank}`) ?? null;
+    }
+
+    /* Draws the top k. */
+    show(k) {
+      this.k = k;
+      const { data, cy } = this;
+      const marks = data.paths.filter(([from]) => from <= k).pop();
+      this.onPath = new Set(marks ? marks[1] : []);
+      this.panel.k.textContent = `${k} of ${data.triplets.length}`;
+      this.table.rows.forEach((row, rank) => {
+        row.hidden = rank >= k;
+        row.lastChild.textContent = this.onPath.has(rank) ? "●" : "";
+      });
+      if (!cy) return;
+      this.held = null;
+      const edges = this.edges(k);
+      const nodes = this.nodes(edges);
+      const width = this.canvas.clientWidth - 50;
+      const plan = KGScoutLayout.place(nodes, edges, { width, height: this.tallest() - 50 });
+      plan.widths = new Map(nodes.map(({ id, w }) => [id, w]));
+      plan.beside = new Map(); // pair of entities -> edges so far that run beside boxes
+      cy.batch(() => {
+        cy.elements().remove();
+        cy.add(nodes.map((node) => this.drawnNode(node, plan)));
+        cy.add(edges.map((edge) => this.drawnEdge(edge, plan)));
+        if (plan.note) cy.add(this.note(plan.note));
+      });
+      this.mark();
+      this.search(this.query);
+      this.resize();
+      this.report(nodes.length, edges.length);
+    }
+
+    edges(k) {
+      return this.data.triplets.slice(0, k).map(([head, relation, tail, , weight], rank) => {
+        const label = fit(this.data.relations[relation][1], 11, "bold", k > 15 ? 130 : 190);
+        return { rank, head, tail, relation, weight, onPath: this.onPath.has(rank),
+          text: label.text, labelWidth: label.width };
+      });
+    }
+
+    nodes(edges) {
+      const { names, kinds } = this.data;
+      const ids = new Set(kinds.flatMap((kind, id) => (kind & 1 ? [id] : [])));
+      for (const { head, tail } of edges) ids.add(head).add(tail);
+      const loops = new Set(edges.filter((e) => e.head === e.tail).map((e) => e.head));
+      return [...ids].map((id) => {
+        const kind = roles(kinds[id], this.data.judged);
+        const topic = kind[0] === "topic";
+        const size = topic ? 15 : 12;
+        const label = fit(names[id] || "(no name)", size, kind.length ? "bold" : "normal", topic ? 220 : edges.length > 15 ? 150 : 200);
+        // Cut corners need room beside the text.
+        const room = topic ? 24 : kind.length ? 30 : 14;
+        if (!kind.length && NAMELESS.test(names[id])) kind.push("nameless");
+        return { id, topic, size, text: label.text, w: Math.round(label.width + room),
+          h: topic ? 34 : 22, loops: loops.has(id), kind };
+      });
+    }
+
+    drawnNode({ id, w, size, text, kind }, plan) {
+      return {
+        group: "nodes", classes: kind.join(" "), position: plan.positions.get(id), grabbable: true,
+        data: { id: `n${id}`, entity: id, w, h: plan.heights.get(id), size, label: text },
+      };
+    }
+
+    drawnEdge({ rank, head, tail, weight, text, labelWidth }, plan) {
+      const data = { id: `e${rank}`, rank, source: `n${head}`, target: `n${tail}`, label: text,
+        width: 1 + 5 * weight };
+      const route = plan.routes.get(rank);
+      if (head === tail) return { group: "edges", data };
+      if (!route) return this.crossing(data, plan);
+      // The route runs from parent to child; the edge from head to tail.
+      const down = route.child === tail;
+      const [a, b] = down ? [route.start, route.end] : [route.end, route.start];
+      const end = ({ x, y }) => `${x}px ${y}px`;
+      const [dx, dy] = [b.x - a.x, b.y - a.y];
+      const [px, py] = [route.bend.x - a.x, route.bend.y - a.y];
+      const length = Math.hypot(dx, dy);
+      Object.assign(data, {
+        weight: (px * dx + py * dy) / length ** 2,
+        distance: (py * dx - px * dy) / length,
+        sourceEnd: end(down ? route.parentEnd : route.childEnd),
+        targetEnd: end(down ? route.childEnd : route.parentEnd),
+        offset: labelWidth / 2 + (down ? 16 : 9),
+      });
+      return { group: "edges", data, classes: `tree from-${down ? "target" : "source"}` };
+    }
+
+    /* An edge that is no part of the tree. Between boxes above one another it leaves and
+       arrives at their sides: there is no room between them. */
+    crossing(data, { positions, widths, beside }) {
+      const [a, b] = [data.source, data.target].map((id) => Number(id.slice(1)));
+      const [from, to] = [positions.get(a), positions.get(b)];
+      const apart = Math.abs(from.x - to.x) - (widths.get(a) + widths.get(b)) / 2;
+      if (apart > 12) return { group: "edges", classes: "cross", data };
+      const pair = a < b ? `${a} ${b}` : `${b} ${a}`;
+      const before = beside.get(pair) ?? 0;
+      beside.set(pair, before + 1);
+      const side = from.x < 0 ? -1 : 1;
+      const bulge = 30 + 0.12 * Math.abs(from.y - to.y) + 20 * before;
+      Object.assign(data, {
+        distance: side * Math.sign(to.y - from.y || 1) * -bulge,
+        sourceEnd: `${(side * widths.get(a)) / 2}px 0px`,
+        targetEnd: `${(side * widths.get(b)) / 2}px 0px`,
+      });
+      return { group: "edges", classes: "cross beside", data };
+    }
+
+    note({ x, y }) {
+      const label = fit("Kept, but connected to no topic:", 13, "italic", 400);
+      return { group: "nodes", classes: "note", grabbable: false, selectable: false,
+        position: { x: x + label.width / 2, y },
+        data: { id: "note", w: label.width, h: 18, size: 13, label: label.text } };
+    }
+
+    /* Path marks, and the labels that are shown unasked. */
+    mark() {
+      // A few crossing paths can be labelled; more would lie on one another.
+      const crowded = this.cy?.edges(".cross").filter((e) => this.onPath.has(e.data("rank"))).length > 4;
+      this.cy?.batch(() => {
+        this.cy.edges().forEach((edge) => {
+          const path = this.onPath.has(edge.data("rank"));
+          const room = !edge.hasClass("cross") || (path && !crowded);
+          const named = { room, paths: path, all: true, none: false }[this.labels];
+          edge.toggleClass("path", path).toggleClass("named", named);
+        });
+      });
+    }
+
+    report(nodes, edges) {
+      const path = this.onPath.size;
+      const { total, triplets } = this.data;
+      const text = !total ? "Nothing was kept." :
+        `${edges} of ${triplets.length} triplets, ${nodes} ${nodes === 1 ? "entity" : "entities"}, ` +
+        `${path || "none"} on a shortest path between a topic and an answer.` +
+        (total > triplets.length ? ` Only the best ${triplets.length} of ${total} are drawn.` : "");
+      this.status.textContent = text;
+      this.canvas.setAttribute("aria-label", `Drawing: ${text}`);
+      Object.assign(this.section.dataset, { nodes, edges, path, ready: "yes" });
+    }
+
+    /* The canvas is as high as the drawing needs, within bounds; then all is fitted in. */
+    resize() {
+      const box = this.cy.elements().boundingBox();
+      const zoom = Math.min(1.1, (this.canvas.clientWidth - 40) / Math.max(box.w, 1));
+      const height = Math.round(Math.min(this.tallest(), Math.max(260, box.h * zoom + 50)));
+      this.canvas.style.height = `${height}px`;
+      this.cy.resize();
+      this.fit();
+    }
+
+    tallest() {
+      return Math.max(420, Math.min(1100, window.innerHeight));
+    }
+
+    fit() {
+      this.cy?.fit(undefined, 22);
+      if (this.cy?.zoom() > 1.25) this.zoom(1.25 / this.cy.zoom());
+      this.cy?.center();
+    }
+
+    zoom(factor) {
+      const { cy, canvas } = this;
+      const middle = { x: canvas.clientWidth / 2, y: canvas.clientHeight / 2 };
+      cy?.zoom({ level: cy.zoom() * factor, renderedPosition: middle });
+    }
+
+    key(event) {
+      const pan = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (pan[event.key]) this.cy.panBy({ x: pan[event.key][0], y: pan[event.key][1] });
+      else if (event.key === "+" || event.key === "=") this.zoom(1.25);
+      else if (event.key === "-") this.zoom(0.8);
+      else if (event.key === "0" || event.key === "f") this.fit();
+      else if (event.key === "Escape") this.hold(null);
+      else return;
+      event.preventDefault();
+    }
+
+    /* Lights an entity or a triplet with what it touches; null: what is held. */
+    light(element) {
+      const target = element ?? this.held;
+      const cy = this.cy;
+      if (!cy) return;
+      let on = cy.collection();
+      if (target?.length) {
+        on = target.isNode() ? target.closedNeighborhood() : target.union(target.connectedNodes());
+      }
+      this.mark();
+      cy.batch(() => {
+        cy.elements().removeClass("lit dim");
+        if (on.length) cy.elements().not(on).addClass("dim");
+        on.addClass("lit");
+        on.edges().addClass("named");
+      });
+      const ranks = new Set(on.edges().map((edge) => edge.data("rank")));
+      this.table.rows.forEach((row, rank) => row.classList.toggle("kgv-lit", ranks.has(rank)));
+    }
+
+    hold(element) {
+      this.held = element?.length && element.id() !== "note" ? element : null;
+      this.light(null);
+      const rank = this.held?.isEdge() ? this.held.data("rank") : null;
+      const row = rank === null ? null : this.table.rows[rank];
+      // Only the table scrolls, never the page.
+      if (row) this.table.scroll.scrollTop = row.offsetTop - this.table.scroll.clientHeight / 2;
+    }
+
+    hint(target, { x, y }) {
+      const { names, kinds, relations, triplets } = this.data;
+      const lines = [];
+      if (target.isNode()) {
+        const id = target.data("entity");
+        const role = roles(kinds[id], this.data.judged).map((each) => ROLES[each]).join(", ");
+        lines.push(make("b", { textContent: names[id] }), make("div", {
+          textContent: `${role ? `${role}; ` : ""}${target.degree()} of the triplets shown` }));
+      } else {
+        const [h, r, t, value] = triplets[target.data("rank")];
+        lines.push(
+          make("b", { textContent: `${names[h]} → ${names[t]}` }),
+          make("div", { textContent: relations[r][0] }),
+          make("div", { textContent: `rank ${target.data("rank") + 1}, score ${KGScoutPanel.score(value)}` }),
+        );
+      }
+      this.tip.replaceChildren(...lines);
+      this.tip.hidden = false;
+      const right = this.stage.clientWidth - this.tip.offsetWidth - 8;
+      this.tip.style.left = `${Math.max(4, Math.min(x + 14, right))}px`;
+      this.tip.style.top = `${y + 16}px`;
+    }
+
+    /* Marks entities by name, and those at the ends of relations by name. */
+    search(text) {
+      this.query = text;
+      const wanted = text.trim().toLowerCase();
+      const { names, relations, triplets } = this.data;
+      const has = (value) => value.toLowerCase().includes(wanted);
+      const hits = new Set(wanted ? names.flatMap((name, id) => (has(name) ? [id] : [])) : []);
+      const rows = triplets.map(([h, r, t]) => {
+        const relation = wanted !== "" && relations[r].some(has);
+        if (relation) hits.add(h).add(t);
+        return relation || hits.has(h) && has(names[h]) || hits.has(t) && has(names[t]);
+      });
+      this.table.rows.forEach((row, rank) => row.classList.toggle("kgv-found", Boolean(rows[rank])));
+      if (!this.cy) return;
+      const drawn = this.cy.nodes().filter((node) => hits.has(node.data("entity")));
+      this.cy.nodes().removeClass("found");
+      drawn.addClass("found");
+      this.hits = drawn.toArray();
+      this.at = -1;
+      const hidden = [...hits].filter((id) => this.firstRank.get(id) >= this.k).length;
+      this.section.dataset.found = drawn.length;
+      this.panel.found.textContent = wanted
+        ? `${drawn.length} found${hidden ? `, ${hidden} beyond K` : ""}` : "";
+    }
+
+    next() {
+      if (!this.hits?.length) return;
+      this.at = (this.at + 1) % this.hits.length;
+      this.go(this.hits[this.at]);
+    }
+
+    go(node) {
+      if (this.cy.zoom() < 1) this.cy.zoom(1);
+      this.cy.center(node);
+      this.hold(node);
+    }
+
+    /* Shows an entity, with a larger K if it takes one. */
+    find(id) {
+      const rank = this.firstRank.get(id);
+      if (!this.cy || rank === undefined) return;
+      if (rank >= this.k) {
+        this.panel.slider.value = rank + 1;
+        this.show(rank + 1);
+      }
+      this.go(this.cy.getElementById(`n${id}`));
+    }
+
+    image() {
+      return this.cy.png({ full: true, scale: 2, bg: "#ffffff", maxWidth: 8000, maxHeight: 8000 });
+    }
+
+    save() {
+      if (!this.cy) return;
+      const download = `${this.section.id || "triplets"}.png`;
+      make("a", { href: this.image(), download }).click();
+    }
+
+    /* Paper shows an image of the whole drawing, as wide as the paper. */
+    print() {
+      const asleep = !this.cy;
+      this.wake();
+      this.light(null);
+      this.paper ??= this.stage.appendChild(make("img", { className: "kgv-paper", alt: "" }));
+      this.paper.src = this.image();
+      if (asleep) this.sleep();
+    }
+  }
+
+  return Graph;
+})();

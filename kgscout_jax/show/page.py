@@ -1,0 +1,109 @@
+"""Drawings as HTML: a page of its own, or fragments for a page that holds many.
+
+Nothing from the data is ever markup: it travels as JSON in an inert script element,
+with every character that HTML or JavaScript could take for an end escaped, and the
+script in the page puts it into text nodes and onto a canvas. The page may load nothing:
+its Content-Security-Policy forbids it.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from kgscout_jax.files import write_text
+from kgscout_jax.records import display_name
+from kgscout_jax.show.drawing import drawing_data
+from kgscout_jax.show.view import GraphView
+
+ASSETS = Path(__file__).parent / "assets"
+SCRIPTS = (
+    "cytoscape.min.js",
+    "layout.js",
+    "style.js",
+    "panel.js",
+    "graph.js",
+    "start.js",
+)
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+    "img-src data: blob:"
+)
+_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def graph_page(view: GraphView) -> str:
+    """A whole HTML document with one drawing; it opens from disk, without a network."""
+    title = escape(_encodable(display_name(view.title)))
+    question = escape(_encodable(display_name(view.question)))
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{CONTENT_SECURITY_POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="kgscout">
+<title>{title}</title>
+{graph_assets()}
+</head>
+<body class="kgv-page">
+<header class="kgv-header">
+<p class="kgv-title">{title}</p>
+<h1>{question}</h1>
+</header>
+<main>
+{graph_fragment(view, "drawing")}
+</main>
+</body>
+</html>
+"""
+
+
+def graph_fragment(view: GraphView, id: str) -> str:
+    """One drawing to stand in a page that holds :func:`graph_assets` once.
+
+    It is drawn when it comes into sight and given up when it is far away, so a page may
+    hold hundreds.
+
+    Args:
+        view: what to draw.
+        id: the element's id, another one for each drawing of a page.
+    """
+    label = escape(_encodable(f"Kept triplets: {display_name(view.question)}"))
+    return (
+        f'<section class="kgv" id="{escape(id)}" aria-label="{label}">'
+        f'<script type="application/json">{_inert_json(drawing_data(view))}</script>'
+        "<noscript><p>This drawing needs JavaScript.</p></noscript></section>"
+    )
+
+
+@functools.cache
+def graph_assets() -> str:
+    """The style and the scripts that draw the fragments of a page: once per page."""
+    style = (ASSETS / "graph.css").read_text(encoding="utf-8")
+    scripts = [(ASSETS / name).read_text(encoding="utf-8") for name in SCRIPTS]
+    return "\n".join(
+        [
+            f"<style>\n{style}</style>",
+            *(f"<script>\n{script}</script>" for script in scripts),
+        ]
+    )
+
+
+def write_page(path: Path, view: GraphView) -> None:
+    """Write :func:`graph_page` to ``path``, whole or not at all."""
+    write_text(path, graph_page(view))
+
+
+def _inert_json(value: Any) -> str:
+    """JSON that holds no character which could end the script element around it."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _encodable(text).translate(_UNSAFE)
+
+
+def _encodable(text: str) -> str:
+    """The text with "?" for lone surrogates, which no UTF-8 file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")

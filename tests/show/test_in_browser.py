@@ -1,0 +1,249 @@
+"""Drawings in headless Chromium: that they are drawn, and that the controls work.
+
+A script at the end of the page plays the user and leaves what it saw in the document.
+"""
+
+import html
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import matplotlib.image
+import numpy as np
+import pytest
+
+from kgscout_jax.show import GraphView, graph_assets, graph_fragment, graph_page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs chromium on PATH"),
+]
+
+EVIL = "</script><img src=x onerror=\"document.title='broken'\">"
+TOPIC_BLUE = (0x00, 0x5F, 0x96)
+PATH_ORANGE = (0xD0, 0x7A, 0x00)
+ANSWER_GREEN = (0x00, 0x78, 0x5A)
+
+PROBE = (Path(__file__).parent / "probe.js").read_text(encoding="utf-8")
+
+
+def chromium(tmp_path, text, *flags):
+    """What Chromium prints for a page with this text."""
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
+    command = [
+        CHROMIUM,
+        *"--headless --no-sandbox --disable-gpu --disable-quic --no-first-run".split(),
+        *"--disable-background-networking --disable-component-update".split(),
+        *"--disable-sync --disable-dev-shm-usage --hide-scrollbars".split(),
+        f"--user-data-dir={tmp_path / 'profile'}",
+        "--window-size=1280,900",
+        "--virtual-time-budget=2000",
+        *flags,
+        (tmp_path / "page.html").as_uri(),
+    ]
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=100, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def play(tmp_path, body, script):
+    """What the probe saw after ``script`` (the body of an async function) ran."""
+    page = (
+        f"<!DOCTYPE html><html><head><meta charset=utf-8><title>fine</title>"
+        f"{graph_assets()}</head><body>{body}<pre id=seen></pre>"
+        f"<script>{PROBE}</script>"
+        f"<script>async function play() {{ {script} }}</script></body></html>"
+    )
+    dom = chromium(tmp_path, page, "--dump-dom")
+    seen = json.loads(html.unescape(dom.split('<pre id="seen">')[1].split("</pre>")[0]))
+    assert seen["errors"] == []
+    assert (seen["requests"], seen["violations"], seen["images"]) == (0, 0, 0)
+    assert seen["title"] == "fine"
+    return seen
+
+
+def chain(n=3):
+    """Topic - middle - Answer, then leaves on the topic, best first."""
+    leaves = [("Topic", "leaf of", f"leaf {i}", 1 - i / n) for i in range(n)]
+    return GraphView(
+        title="chain",
+        question="what?",
+        topics=("Topic",),
+        answers=("Answer", "Elsewhere"),
+        triplets=[
+            ("Topic", "a.b.leads_to", "middle", 5.0),
+            ("Answer", "comes from", "middle", 4.0),
+            *leaves,
+        ],
+    )
+
+
+def dense(seed, n=120):
+    """A random multigraph with hubs, parallel edges, self-loops and loose pieces."""
+    rng = np.random.default_rng(seed)
+    ends = np.minimum(rng.geometric(0.06, (n, 2)), 70)
+    names = [f"entity number {i} " + "long " * (i % 5) for i in range(71)]
+    scores = np.sort(rng.normal(size=n))[::-1]
+    return GraphView(
+        title="dense",
+        question="which?",
+        topics=(names[1], names[2]),
+        answers=(names[3], names[9]),
+        gold=(names[3], names[4]),
+        triplets=[
+            (names[h], f"domain.type.relation_{h % 4}", names[t], float(s))
+            for (h, t), s in zip(ends, scores, strict=True)
+        ],
+    )
+
+
+def test_what_is_drawn_and_that_the_controls_work(tmp_path):
+    hostile = GraphView(
+        title=EVIL,
+        question=EVIL,
+        topics=(EVIL,),
+        answers=("b",),
+        triplets=[(EVIL, EVIL, "b", 1.0), ("b", "self", "b", 0.5)],
+    )
+    nothing = GraphView(title="", question="?", topics=("Topic",), answers=("A",))
+    body = (
+        graph_fragment(chain(40), "chain")
+        + graph_fragment(hostile, "hostile")
+        + graph_fragment(nothing, "nothing")
+        + '<div style="height: 9000px"></div>'
+        + graph_fragment(chain(), "far")
+    )
+    seen = play(
+        tmp_path,
+        body,
+        """
+        await pause(300);
+        seen.far = section("far").dataset.ready ?? "not yet";
+        seen.first = state("chain");
+        type("chain", "input[type=range]", 42);
+        seen.all = state("chain");
+        type("chain", "input[type=range]", 1);
+        seen.one = state("chain");
+        type("chain", "input[type=range]", 5);
+        type("chain", "input[type=search]", "LEAF 1");
+        seen.search = state("chain");
+        seen.found = graph("chain").cy.nodes(".found").map((n) => n.data("label"));
+        const hint = section("chain").querySelector(".kgv-found");
+        seen.hint = hint.textContent;
+        type("chain", "input[type=search]", "leads_to");
+        seen.byRelation = graph("chain").cy.nodes(".found").map((n) => n.data("label"));
+        const rows = section("chain").querySelectorAll("tbody tr");
+        rows[1].dispatchEvent(new MouseEvent("mouseenter"));
+        seen.lit = graph("chain").cy.edges(".lit").map((e) => e.data("rank"));
+        rows[1].dispatchEvent(new MouseEvent("mouseleave"));
+        seen.unlit = graph("chain").cy.elements(".lit, .dim").length;
+        graph("chain").cy.getElementById("n1").emit({
+          type: "mouseover", position: { x: 0, y: 0 } });
+        seen.tip = section("chain").querySelector(".kgv-tip").textContent;
+        seen.litRows = [...rows].flatMap((r, i) => r.matches(".kgv-lit") ? [i] : []);
+        const before = graph("chain").cy.zoom();
+        section("chain").querySelector("[title='Zoom in']").click();
+        seen.zoomed = graph("chain").cy.zoom() / before;
+        const canvas = section("chain").querySelector(".kgv-canvas");
+        const press = (target, key) => target.dispatchEvent(
+          new KeyboardEvent("keydown", { key, bubbles: true }));
+        press(canvas, "-");
+        seen.keyed = graph("chain").cy.zoom() / before;
+        rows[0].focus();
+        press(rows[0], "ArrowDown");
+        seen.focused = [...rows].indexOf(document.activeElement);
+        const chips = [...section("chain").querySelectorAll(".kgv-chip")];
+        seen.chips = chips.map((chip) => [chip.textContent, chip.disabled]);
+        type("chain", "input[type=range]", 1);
+        chips[1].click();
+        seen.raised = state("chain");
+        seen.held = graph("chain").cy.nodes(".lit").map((n) => n.data("label"));
+        dispatchEvent(new Event("beforeprint"));
+        seen.paper = section("chain").querySelector(".kgv-paper").src.slice(0, 22);
+        document.querySelectorAll(".kgv-paper").forEach((image) => image.remove());
+        seen.hostile = state("hostile");
+        seen.cell = section("hostile").querySelector("td:nth-child(3)").textContent;
+        seen.nothing = state("nothing");
+        seen.empty = section("nothing").querySelector(".kgv-empty").textContent;
+        delete section("far").dataset.ready;
+        seen.farAsleep = graph("far").cy === null;
+        section("far").scrollIntoView();
+        await pause(600);
+        seen.farLater = section("far").dataset.ready;
+        seen.chainLater = graph("chain").cy === null ? "given up" : "kept";
+        """,
+    )
+    assert seen["far"] == "not yet" and seen["farLater"] == "yes"
+    assert seen["farAsleep"]  # printed meanwhile, and given up again
+    assert seen["chainLater"] == "given up"
+    # 42 triplets over 43 entities: the first 30 are shown, later all, later one.
+    for name, k in (("first", 30), ("all", 42), ("one", 1), ("search", 5)):
+        shown = seen[name]
+        assert shown["drawn"] == [k + 1, k] and shown["rows"] == k, name
+        assert (shown["nodes"], shown["edges"]) == (str(k + 1), str(k))
+        assert shown["path"] == (0 if k == 1 else 2)
+        assert (shown["overlaps"], shown["unseen"], shown["undrawable"]) == (0, 0, 0)
+    assert seen["first"]["text"].startswith("30 of 42 triplets, 31 entities, 2 on")
+    widths = seen["all"]["widths"]
+    assert widths == sorted(widths, reverse=True) and widths[0] == 6 and widths[-1] == 1
+    assert seen["found"] == ["leaf 1"]
+    assert seen["hint"] == "1 found, 10 beyond K"  # leaf 10 to leaf 19
+    assert sorted(seen["byRelation"]) == ["Topic", "middle"]
+    assert (seen["lit"], seen["unlit"]) == ([1], 0)
+    assert seen["litRows"] == [0, 1]  # both triplets of "middle"
+    assert seen["tip"] == "middle2 of the triplets shown"
+    assert seen["zoomed"] == pytest.approx(1.25)
+    assert seen["keyed"] == pytest.approx(1.0) and seen["focused"] == 1
+    assert seen["chips"] == [
+        ["Topic#1", False],
+        ["Answer#2", False],
+        ["Elsewherenot kept", True],
+    ]
+    assert seen["raised"]["edges"] == "2"  # K went from 1 to where "Answer" occurs
+    assert sorted(seen["held"]) == ["Answer", "middle"]
+    assert seen["paper"] == "data:image/png;base64,"
+    assert seen["hostile"]["drawn"] == [2, 2] and seen["cell"] == EVIL
+    assert seen["nothing"]["drawn"] == [1, 0] and seen["empty"] == "Nothing was kept."
+
+
+def test_no_boxes_overlap_and_the_same_data_gives_the_same_picture(tmp_path):
+    views = {f"dense{seed}": dense(seed) for seed in range(2)}
+    views["again"] = dense(1)
+    seen = play(
+        tmp_path,
+        "".join(graph_fragment(view, name) for name, view in views.items()),
+        """
+        for (const { id } of document.querySelectorAll("section.kgv")) {
+          for (const k of [17, 120]) {
+            type(id, "input[type=range]", k);
+            seen[`${id} ${k}`] = state(id);
+          }
+        }
+        """,
+    )
+    for name, view in views.items():
+        for k in (17, 120):
+            shown = seen[f"{name} {k}"]
+            ends = {e for h, _, t, _ in view.triplets[:k] for e in (h, t)}
+            assert int(shown["nodes"]) == len(ends | set(view.topics))
+            assert shown["drawn"][1] == k
+            problems = shown["overlaps"], shown["unseen"], shown["undrawable"]
+            assert problems == (0, 0, 0), (name, k)
+    assert seen["dense1 120"]["places"] == seen["again 120"]["places"]
+
+
+def test_the_picture_has_a_topic_an_answer_and_a_path_in_their_colours(tmp_path):
+    picture = tmp_path / "picture.png"
+    chromium(tmp_path, graph_page(chain()), f"--screenshot={picture}")
+    pixels = np.round(matplotlib.image.imread(picture)[..., :3] * 255).astype(int)
+    assert pixels.shape == (900, 1280, 3)
+    stage = pixels[210:470]  # below the legend, above the table
+    for colour, least in ((TOPIC_BLUE, 800), (ANSWER_GREEN, 300), (PATH_ORANGE, 300)):
+        near = (np.abs(stage - colour) <= 3).all(axis=-1).sum()
+        assert near >= least, (colour, near)
