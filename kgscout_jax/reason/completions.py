@@ -131,8 +131,16 @@ class Spending:
 
 
 def spending(completions: Sequence[Completion], settings: EndpointSettings) -> Spending:
-    """What these completions took, the same request counted once."""
-    asked = list({completion.key: completion for completion in completions}.values())
+    """What these completions took, the same request counted once.
+
+    Of a request asked again later, the first reply counts: that one was paid for.
+    """
+    first: dict[str, Completion] = {}
+    for completion in completions:
+        known = first.get(completion.key)
+        if known is None or (known.text is None and completion.text is not None):
+            first[completion.key] = completion
+    asked = list(first.values())
     replies = [one for one in asked if one.text is not None]
 
     def cost(some: Sequence[Completion]) -> float:

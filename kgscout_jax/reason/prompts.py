@@ -190,28 +190,9 @@ def render(
     Raises:
         UserError: the budget does not even hold the words and the question.
     """
-    question = display_name(question)
-
-    def filled(text: str) -> tuple[Message, ...]:
-        return tuple(
-            (
-                role,
-                string.Template(content).substitute(triplets=text, question=question),
-            )
-            for role, content in template.messages
-        )
-
-    def length(messages: tuple[Message, ...]) -> int:
-        return sum(PER_MESSAGE + count(content) for _, content in messages)
-
-    bare = length(filled(NO_TRIPLETS))
-    if budget is not None and bare > budget:
-        raise UserError(
-            f"prompt {template.name}: {bare} tokens without a triplet, expected at "
-            f"most the budget of {budget}"
-        )
+    bare = render_text(template, question, NO_TRIPLETS, 0, budget=budget, count=count)
     lines: list[str] = []
-    spent = bare
+    spent = bare.tokens
     for triplet in triplets:
         line = triplet_line(triplet, scores=scores)
         # a line end may be a token of its own
@@ -219,11 +200,49 @@ def render(
         if budget is not None and spent > budget:
             break
         lines.append(line)
-    messages = filled("\n".join(lines) or NO_TRIPLETS)
+    if not lines:
+        return bare
+    return render_text(template, question, "\n".join(lines), len(lines), count=count)
+
+
+def render_text(
+    template: Template,
+    question: str,
+    text: str,
+    n_triplets: int,
+    *,
+    budget: int | None = None,
+    count: TokenCount = estimate_tokens,
+) -> Prompt:
+    """The prompt for a question, its triplets already written out.
+
+    Args:
+        template: the words.
+        question: as people read it.
+        text: what goes where the template says ``$triplets``.
+        n_triplets: how many triplets that shows.
+        budget: the most tokens the messages may have; None: no limit.
+        count: how tokens are counted.
+
+    Raises:
+        UserError: the messages exceed the budget.
+    """
+    fields = {"triplets": text, "question": display_name(question)}
+    messages = tuple(
+        (role, string.Template(content).substitute(fields))
+        for role, content in template.messages
+    )
+    tokens = sum(PER_MESSAGE + count(content) for _, content in messages)
+    if budget is not None and tokens > budget:
+        held = f"with {n_triplets} triplets" if n_triplets else "without a triplet"
+        raise UserError(
+            f"prompt {template.name}: {tokens} tokens {held}, expected at most the "
+            f"budget of {budget}"
+        )
     return Prompt(
         messages=messages,
         template=template.name,
         version=template.version,
-        n_triplets=len(lines),
-        tokens=length(messages),
+        n_triplets=n_triplets,
+        tokens=tokens,
     )

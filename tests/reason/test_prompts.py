@@ -27,7 +27,14 @@ TRIPLETS = [
 
 def test_the_templates_that_come_along():
     names = template_names()
-    assert names == ["chain_of_thought", "few_shot", "thesis", "zero_shot"]
+    assert names == [
+        "chain_of_thought",
+        "closed_book",
+        "closed_book_chain_of_thought",
+        "few_shot",
+        "thesis",
+        "zero_shot",
+    ]
     for name in names:
         template = load_template(name)
         assert template.name == name and template.version >= 1 and template.about
@@ -36,7 +43,8 @@ def test_the_templates_that_come_along():
         # user and assistant take turns, as servers demand
         assert roles[1:] == ["user", "assistant"] * (len(roles) // 2 - 1) + ["user"]
         last = template.messages[-1][1]
-        assert "$question" in last and "$triplets" in last
+        assert "$question" in last
+        assert ("$triplets" in last) == (not name.startswith("closed_book"))
         system = template.messages[0][1]
         assert '{"ans": ["answer not available"]}' in system
         assert read_reply(re.findall(r"\{.*?\]\}", system)[0]).failure == "empty"

@@ -1,0 +1,178 @@
+"""Text to tokens: one normalisation for names and questions.
+
+A character is mapped on its own, whatever stands around it: NFKD, case folded, accents
+dropped, everything else that is no letter or digit a space. Scripts that write no
+spaces (Han, kana, Hangul, Thai and their neighbours) give one token per character.
+Then apostrophes vanish, a possessive ``'s`` with them, and a token of four characters
+or more loses a plural ``s`` (not after s, u or i). What remains of the tokens, written
+without spaces, is a text's *key*: ``U.S.A.`` is ``USA`` and ``Spider-Man`` is
+``spiderman``. Keys find candidates; how alike they really are is graded afterwards.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Int64, UInt8, UInt64
+
+APOSTROPHES = "'’‘ʼ`´＇"
+SPACE, LINE, APOSTROPHE, S = 32, 10, 39, ord("s")
+ALONE = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Myanmar
+    (0x1780, 0x17FF),  # Khmer
+    (0x3040, 0x30FF),  # kana
+    (0x3400, 0x9FFF),  # Han
+    (0xAC00, 0xD7A3),  # Hangul syllables
+    (0xF900, 0xFAFF),  # Han, compatibility
+    (0x20000, 0x3FFFF),  # Han, further planes
+)
+"""Characters that are a token each."""
+
+
+class _Characters(dict[int, str]):
+    """What each character becomes; worked out when first seen."""
+
+    def __missing__(self, code: int) -> str:
+        value = self[code] = _mapped(chr(code))
+        return value
+
+
+def _mapped(character: str) -> str:
+    """The normalised form of one character: letters and digits, or a space."""
+    if character == "\n":
+        return "\n"
+    if character in APOSTROPHES:
+        return "'"
+    if any(low <= ord(character) <= high for low, high in ALONE):
+        plain = unicodedata.normalize("NFKC", character)
+        return f" {plain} " if plain.isalnum() else " "
+    folded = unicodedata.normalize("NFKD", character).casefold()
+    letters = "".join(
+        c if c.isalnum() else "" if unicodedata.category(c)[0] == "M" else " "
+        for c in unicodedata.normalize("NFKD", folded)
+    )
+    # A bare accent vanishes; a character of the unassigned or private kind separates.
+    if letters or unicodedata.category(character)[0] == "M":
+        return letters
+    return " "
+
+
+CHARACTERS = _Characters()
+
+
+class _Cases(dict[int, str]):
+    """As ``CHARACTERS``, of equal lengths: U for a capital, l for a small letter."""
+
+    def __missing__(self, code: int) -> str:
+        c = chr(code)
+        sign = "U" if c.isupper() or c.istitle() else "l" if c.islower() else "-"
+        value = self[code] = sign * len(CHARACTERS[code])
+        return value
+
+
+CASES = _Cases()
+
+
+def plain(text: str) -> str:
+    """The text as it is compared: normalised, words by single spaces, no possessives.
+
+    Unlike a key it keeps spaces and plurals.
+    """
+    words = text.replace("\n", " ").translate(CHARACTERS).split()
+    bare = (word.removesuffix("'s").replace("'", "") for word in words)
+    return " ".join(word for word in bare if word)
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The tokens of one or many texts, over their kept characters ``codes``."""
+
+    codes: UInt64[np.ndarray, "c"]
+    """Code points of all tokens, one after the other."""
+    starts: Int64[np.ndarray, "t"]
+    """Where in ``codes`` each token begins."""
+    stops: Int64[np.ndarray, "t"]
+    texts: Int64[np.ndarray, "t"]
+    """Which text each token belongs to, ascending."""
+    places: Int64[np.ndarray, "c"]
+    """Where in the mapped text each kept character stood."""
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+
+def joined(texts: Sequence[str]) -> str:
+    """The texts, one a line."""
+    whole = "\n".join(texts)
+    if whole.count("\n") == len(texts) - 1:
+        return whole
+    return "\n".join(text.replace("\n", " ") for text in texts)
+
+
+def tokenise(texts: Sequence[str]) -> Tokens:
+    """The tokens of several texts."""
+    return tokenise_mapped(joined(texts).translate(CHARACTERS))
+
+
+def cases(texts: Sequence[str], tokens: Tokens) -> UInt8[np.ndarray, "t"]:
+    """How the first character of each token is written: U, l or - (neither)."""
+    signs = joined(texts).translate(CASES).encode("ascii")
+    return np.frombuffer(signs, np.uint8)[tokens.places[tokens.starts]]
+
+
+def tokenise_mapped(mapped: str) -> Tokens:
+    """The tokens of a text that went through ``CHARACTERS``, texts divided by lines."""
+    raw = mapped.encode("utf-32-le", "surrogatepass")
+    codes = np.frombuffer(raw, np.uint32)
+    lines = codes == LINE
+    separators = lines | (codes == SPACE)
+    kept = ~separators & (codes != APOSTROPHE)
+    kept &= ~_possessives(codes, separators)
+    words = np.cumsum(separators)
+    places = np.flatnonzero(kept)
+    starts, stops = _runs(words[places])
+    places = places[~_plurals(codes[places], starts, stops)]
+    starts, stops = _runs(words[places])
+    return Tokens(
+        codes=codes[places].astype(np.uint64),
+        starts=starts,
+        stops=stops,
+        texts=np.cumsum(lines)[places[starts]],
+        places=places,
+    )
+
+
+def _possessives(
+    codes: np.ndarray, separators: Bool[np.ndarray, "c"]
+) -> Bool[np.ndarray, "c"]:
+    """True at each ``s`` of a word's final ``'s``."""
+    found = np.zeros(len(codes), bool)
+    ends = np.ones(len(codes), bool)
+    ends[:-1] = separators[1:]
+    found[1:] = (codes[1:] == S) & (codes[:-1] == APOSTROPHE) & ends[1:]
+    return found
+
+
+def _plurals(
+    codes: np.ndarray, starts: np.ndarray, stops: np.ndarray
+) -> Bool[np.ndarray, "c"]:
+    """True at each plural ``s``."""
+    found = np.zeros(len(codes), bool)
+    long = stops - starts > 3
+    last = stops[long] - 1
+    before = codes[last - 1]
+    spared = (before == S) | (before == ord("u")) | (before == ord("i"))
+    found[last] = (codes[last] == S) & ~spared
+    return found
+
+
+def _runs(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where each run of equal values begins and stops."""
+    edges = np.flatnonzero(words[1:] != words[:-1]) + 1
+    if not len(words):
+        return edges, edges
+    return np.r_[0, edges], np.r_[edges, len(words)]

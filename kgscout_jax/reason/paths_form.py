@@ -1,0 +1,205 @@
+"""Triplets as paths: chains that start at a question's topics.
+
+A kept triplet says little alone where the answer is two hops away. Here the triplets
+are closed into a tree of best paths from the topics, edges followed both ways, and
+each line of the prompt is one chain of that tree:
+
+    - Lou Seal -> mascot team -> Giants -> championships -> 2010 World Series; 2012 ...
+
+What a relation leads to stands behind it, several ends of one chain side by side; a
+hop against the direction of its triplet is written ``<- relation -``. Every triplet
+given appears: in a chain, or, where no topic reaches it, as a line of its own behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgscout_jax.reason.prompts import (
+    NO_TRIPLETS,
+    Prompt,
+    Scored,
+    Template,
+    TokenCount,
+    estimate_tokens,
+    render_text,
+    triplet_line,
+)
+from kgscout_jax.records import display_name, entity_key
+from kgscout_jax.text.linearize import relation_phrase
+
+MAX_HOPS = 4
+"""Longest chain; triplets further from every topic stand behind, as lines."""
+NOTE = (
+    'Each line is a chain of triplets: in "A -> r -> B <- s - C", A has the relation r '
+    "to B, and C has the relation s to B. Ends that share a chain are separated by "
+    "semicolons."
+)
+"""Stands above the chains."""
+REST = "Further triplets, as head, relation, tail:"
+"""Stands between the chains and the triplets on none."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Hop:
+    """A triplet as a step of a chain, away from the topics."""
+
+    start: str
+    """Key of the entity it leaves."""
+    end: str
+    triplet: int
+    """Its rank: 0 is the best."""
+    forward: bool
+    mean: float
+    """Mean score of the triplets from the topic to here, this one included."""
+
+
+def render_paths(
+    template: Template,
+    question: str,
+    triplets: Sequence[Scored],
+    topics: Sequence[str],
+    *,
+    scores: bool = False,
+    budget: int | None = None,
+    count: TokenCount = estimate_tokens,
+) -> Prompt:
+    """The prompt for a question, its best triplets as paths from the topics.
+
+    As with lines, the best triplets are those that are shown: as many of them, from
+    the first on, as leave the messages within the budget.
+
+    Args:
+        template: the words.
+        question: as people read it.
+        triplets: best first.
+        topics: the question's entities, by name.
+        scores: whether to write each triplet's score.
+        budget: the most tokens the messages may have; None: no limit.
+        count: how tokens are counted.
+
+    Raises:
+        UserError: the budget does not even hold the words and the question.
+    """
+
+    def shown(n: int) -> Prompt:
+        text = "\n".join(path_lines(triplets[:n], topics, scores=scores))
+        return render_text(template, question, text or NO_TRIPLETS, n, count=count)
+
+    bare = render_text(template, question, NO_TRIPLETS, 0, budget=budget, count=count)
+    best = shown(len(triplets))
+    if budget is None or best.tokens <= budget:
+        return best
+    low, high, best = 0, len(triplets), bare
+    # low fits, high does not; one more triplet hardly ever makes a text shorter
+    while high - low > 1:
+        middle = (low + high) // 2
+        prompt = shown(middle)
+        if prompt.tokens <= budget:
+            low, best = middle, prompt
+        else:
+            high = middle
+    return best
+
+
+def path_lines(
+    triplets: Sequence[Scored], topics: Sequence[str], *, scores: bool = False
+) -> list[str]:
+    """The lines that show these triplets: a note, chains best first, then the rest.
+
+    A chain's place is by the mean score of its triplets, ties by the rank of the last
+    one; where a chain has several ends, by the best of them. Triplets that no topic
+    reaches within MAX_HOPS keep their order.
+
+    Args:
+        triplets: best first.
+        topics: the question's entities, by name; those in no triplet are ignored.
+        scores: whether to write each triplet's score, in brackets.
+    """
+    hops, reached_by = _hops(triplets, topics)
+    left = {hop.start for hop in hops}
+    inner = {hop.triplet for end, hop in reached_by.items() if end in left}
+    chains: dict[tuple[str, str, bool], list[_Hop]] = {}
+    for hop in sorted(hops, key=lambda hop: (-hop.mean, hop.triplet)):
+        if hop.triplet not in inner:
+            group = (hop.start, triplets[hop.triplet][1], hop.forward)
+            chains.setdefault(group, []).append(hop)
+    lines = []
+    for ends in chains.values():
+        way = [ends[0]]
+        while (before := reached_by.get(way[-1].start)) is not None:
+            way.append(before)
+        lines.append(_chain_line(way[::-1], ends[1:], triplets, scores=scores))
+    used = {hop.triplet for hop in hops}
+    rest = [
+        triplet_line(triplet, scores=scores)
+        for rank, triplet in enumerate(triplets)
+        if rank not in used
+    ]
+    if lines:
+        lines.insert(0, NOTE)
+        if rest:
+            lines.append(REST)
+    return lines + rest
+
+
+def _hops(
+    triplets: Sequence[Scored], topics: Sequence[str]
+) -> tuple[list[_Hop], dict[str, _Hop]]:
+    """One hop per triplet within reach, and entity -> the hop it is reached by.
+
+    A triplet is left from its end nearer to a topic, from its head if both are equally
+    near. An entity is reached by the fewest hops, and of those by the highest scores.
+    Topics are reached by none.
+    """
+    keys = [(entity_key(head), entity_key(tail)) for head, _, tail, _ in triplets]
+    at: dict[str, list[int]] = {}
+    for rank, ends in enumerate(keys):
+        for key in dict.fromkeys(ends):
+            at.setdefault(key, []).append(rank)
+    level = dict.fromkeys(key for topic in topics if (key := entity_key(topic)) in at)
+    total = dict.fromkeys(level, 0.0)
+    hops: dict[int, _Hop] = {}
+    reached_by: dict[str, _Hop] = {}
+    for depth in range(1, MAX_HOPS + 1):
+        found: dict[str, None] = {}
+        for key in level:
+            for rank in at[key]:
+                if rank in hops or (keys[rank][0] != key and keys[rank][0] in level):
+                    continue
+                head, tail = keys[rank]
+                end = tail if key == head else head
+                score = total[key] + triplets[rank][3]
+                hop = _Hop(key, end, rank, key == head, score / depth)
+                hops[rank] = hop
+                if end in total and end not in found:
+                    continue  # a topic, or reached before
+                if end not in found or score > total[end]:
+                    total[end], reached_by[end] = score, hop
+                    found[end] = None
+        level = found
+    return list(hops.values()), reached_by
+
+
+def _chain_line(
+    way: Sequence[_Hop],
+    others: Sequence[_Hop],
+    triplets: Sequence[Scored],
+    *,
+    scores: bool,
+) -> str:
+    """A chain from its topic on, with the other ends of its last hop."""
+
+    def entity(hop: _Hop, *, start: bool = False) -> str:
+        head, _, tail, score = triplets[hop.triplet]
+        name = display_name(head if start == hop.forward else tail)
+        return f"{name} [{score:.2f}]" if scores and not start else name
+
+    parts = [entity(way[0], start=True)]
+    for hop in way:
+        relation = triplets[hop.triplet][1]
+        phrase = relation_phrase(relation) or relation
+        arrow = f"-> {phrase} ->" if hop.forward else f"<- {phrase} -"
+        parts += [arrow, entity(hop)]
+    return "- " + "; ".join([" ".join(parts), *map(entity, others)])

@@ -1,0 +1,131 @@
+"""What a reader gets for a question, what it gives back, and what a reader is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.reason.completions import Spending
+from kgscout_jax.reason.prompts import Prompt, Scored
+
+Outcome = Literal[
+    "json",
+    "triplets",
+    "repaired",
+    "bare_list",
+    "no_json",
+    "no_answers",
+    "empty",
+    "not_available",
+    "no_reply",
+    "error",
+]
+"""How a reading came about:
+
+- json: from the well-formed object that the prompt asks for;
+- triplets: from the triplets themselves, without a model;
+- error: there is no reply at all, ``Reading.error`` says why;
+- the others: as ``kgscout_jax.reason.replies.Failure`` says.
+"""
+
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """What a reader gets for one question."""
+
+    id: str
+    question: str
+    topics: tuple[str, ...] = ()
+    """The question's entities, as people read them; matched as entities are."""
+    triplets: tuple[Scored, ...] = ()
+    """(head, relation, tail, score), best first; () where there are none."""
+    relation_match: tuple[float, ...] = ()
+    """Cosine of the question and the relation's phrase, per triplet; () = unknown."""
+
+    def __post_init__(self) -> None:
+        n, m = len(self.triplets), len(self.relation_match)
+        if m and m != n:
+            raise UserError(
+                f"question {self.id}: {m} relation matches for {n} triplets, expected "
+                "one each or none at all"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What came of one question; one that failed is kept, and says so."""
+
+    id: str
+    answers: tuple[str, ...]
+    """Best first; () where nothing could be read."""
+    outcome: Outcome
+    """How it came about."""
+    raw: str | None = None
+    """The first reply as it came."""
+    samples: tuple[str | None, ...] = ()
+    """All replies, where several were asked for; None for one that did not come."""
+    error: str | None = None
+    """Why there is no reply."""
+    prompt_hash: str = ""
+    prompt: Prompt | None = None
+    prompt_tokens: int = 0
+    """Of all samples."""
+    reply_tokens: int = 0
+    seconds: float = 0.0
+    """Of all samples together, as measured when they came."""
+    cached: bool = False
+    """Whether all of it comes from the cache."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the reader itself failed, unlike a model that says it cannot tell."""
+        return not self.answers and self.outcome != "not_available"
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in a line of the results."""
+        value: dict[str, Any] = {
+            "id": self.id,
+            "answers": list(self.answers),
+            "outcome": self.outcome,
+            "raw": self.raw,
+        }
+        if self.samples:
+            value["samples"] = list(self.samples)
+        if self.error is not None:
+            value["error"] = self.error
+        if self.prompt is not None:
+            value["prompt"] = {
+                "template": self.prompt.template,
+                "version": self.prompt.version,
+                "n_triplets": self.prompt.n_triplets,
+                "hash": self.prompt_hash,
+            }
+        return {
+            **value,
+            "prompt_tokens": self.prompt_tokens,
+            "reply_tokens": self.reply_tokens,
+            "seconds": round(self.seconds, 6),
+            "cached": self.cached,
+        }
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """Anything that answers questions from retrieved triplets."""
+
+    @property
+    def name(self) -> str:
+        """The reader's name in tables: "extractive", or the model's."""
+        ...
+
+    def read(self, evidence: Sequence[Evidence]) -> list[Reading]:
+        """A reading per question, in order; one that fails raises nothing."""
+        ...
+
+    def spending(self) -> Spending | None:
+        """What everything read so far took; None where nothing was asked."""
+        ...

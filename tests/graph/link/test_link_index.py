@@ -1,0 +1,263 @@
+"""The index: against brute force, saved and opened, and damaged."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rapidfuzz import fuzz, process
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.link import Linker, LinkIndex, candidates
+from kgscout_jax.graph.link.asked import ask
+from kgscout_jax.graph.link.candidates import by_key, by_words
+from kgscout_jax.graph.link.fit import misspelt
+from kgscout_jax.graph.link.index import Tables
+from kgscout_jax.graph.link.normalise import plain, tokenise
+
+NAMES = [
+    "The Godfather",
+    "Tom Hanks",
+    "Paris",
+    "Paris, Texas",
+    "Beyoncé",
+    "m.0abc",
+    "",
+    "!!!",
+    "x" * 500,
+    "Wolfgang Amadeus Mozart",
+]
+
+
+def key(text: str) -> str:
+    """The key of a text, its leading article left out."""
+    codes = tokenise([text])
+    words = [
+        "".join(map(chr, codes.codes[a:b].tolist()))
+        for a, b in zip(codes.starts, codes.stops, strict=True)
+    ]
+    if len(words) > 1 and words[0] in ("the", "a", "an"):
+        words = words[1:]
+    return "".join(words)
+
+
+WORDS = st.sampled_from(
+    ["the", "red", "rats", "rat", "a", "U.S.", "us", "Éa", "ea", "q"]
+)
+PHRASES = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)
+
+
+@settings(max_examples=60)
+@given(st.lists(PHRASES, min_size=1, max_size=12), st.lists(WORDS, max_size=8))
+def test_keys_find_what_brute_force_finds(names, words):
+    question = " ".join(words)
+    index = LinkIndex.build(names)
+    asked = ask(question)
+    found = {
+        (c.first, c.last, index.entity_of(c.surface)) for c in by_key(asked, index)
+    }
+    expected = set()
+    texts = ["".join(t) for t in spelt(question)]
+    for first in range(len(texts)):
+        for last in range(first, len(texts)):
+            span = "".join(texts[first : last + 1])
+            same = [e for e, name in enumerate(names) if key(name) == span]
+            # Of names with one key the first four are looked at.
+            expected |= {
+                (first, last, e)
+                for e in same[:4]
+                if fuzz.ratio(unarticled(names[e]), raw(asked, first, last)) >= 50
+                or (first, last, e) in found
+            }
+    assert found == expected
+
+
+def unarticled(name: str) -> str:
+    words = plain(name).split()
+    return " ".join(words[1:] if words[0] in ("the", "a") and words[1:] else words)
+
+
+def raw(asked, first: int, last: int) -> str:
+    return " ".join(asked.words[first : last + 1])
+
+
+def spelt(text: str) -> list[str]:
+    """The tokens of a text."""
+    t = tokenise([text])
+    return [
+        "".join(map(chr, t.codes[a:b].tolist()))
+        for a, b in zip(t.starts, t.stops, strict=True)
+    ]
+
+
+def people(n: int, seed: int = 0) -> list[str]:
+    """Different names of two or three invented words."""
+    rng = random.Random(seed)
+    parts = [a + b for a in "bdfgklmnprstv" for b in "aeiou"]
+    words = [
+        "".join(rng.choices(parts, k=rng.randint(2, 4))).title() for _ in range(900)
+    ]
+    names = {" ".join(rng.choices(words, k=rng.randint(2, 3))) for _ in range(2 * n)}
+    return sorted(names)[:n]
+
+
+def test_a_misspelt_name_is_among_the_candidates_as_often_as_stated():
+    names = people(2000)
+    index = LinkIndex.build(names)
+    rng = np.random.default_rng(0)
+    blocked = best = 0
+    for i in range(0, 2000, 10):
+        wrong = misspelt(names[i].lower(), rng)
+        asked = ask(f"who married {wrong}")
+        nothing = np.zeros(len(asked), bool)
+        found = by_key(asked, index) + by_words(asked, index, nothing)
+        # The oracle compares with every name.
+        everywhere = process.extractOne(
+            wrong, [n.lower() for n in names], scorer=fuzz.ratio
+        )
+        assert everywhere is not None
+        target = everywhere[2]
+        best += target == i
+        blocked += target in {index.entity_of(c.surface) for c in found}
+    assert best >= 190, "the oracle itself finds the name"
+    assert blocked >= 196, "98% of what a comparison with all names finds"
+
+
+def test_saved_and_opened_it_is_the_same(tmp_path):
+    aliases = [("Queen B", 4), ("Mozart", 9)]
+    degrees = np.arange(len(NAMES))
+    index = LinkIndex.build(NAMES, aliases=aliases, degrees=degrees)
+    for with_names in (True, False):
+        folder = tmp_path / str(with_names)
+        index.save(folder, with_names=with_names)
+        again = LinkIndex.open(folder, None if with_names else NAMES)
+        for field in fields(Tables):
+            one = getattr(index.tables, field.name)
+            other = getattr(again.tables, field.name)
+            assert one.dtype == other.dtype
+            assert np.array_equal(one, other)
+        assert isinstance(again.tables.keys, np.memmap)
+        assert list(again.names) == NAMES
+        question = "did queen b meet mozart and tom hanks in paris texas"
+        assert Linker(again).link(question) == Linker(index).link(question)
+
+
+def test_building_twice_gives_the_same_bytes(tmp_path):
+    for name in ("a", "b"):
+        LinkIndex.build(people(300)).save(tmp_path / name)
+    for file in (tmp_path / "a").iterdir():
+        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
+
+
+def test_an_index_of_nothing_finds_nothing(tmp_path):
+    index = LinkIndex.build(["", "!!!"])
+    assert len(index) == 0
+    index.save(tmp_path)
+    assert Linker(LinkIndex.open(tmp_path)).link("who is !!!") == []
+    assert Linker(LinkIndex.build([])).link("who is paris") == []
+
+
+def test_unnamed_empty_and_long_names_are_left_out():
+    mask = np.array([name == "m.0abc" for name in NAMES])
+    index = LinkIndex.build(NAMES, unnamed_mask=mask)
+    assert len(index) == len(NAMES) - 4
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"aliases": [("Q", 10)]}, "alias 'Q': entity 10 is none of 10 names"),
+        ({"degrees": np.zeros(3)}, "degrees: expected 10 values, one per name"),
+        ({"unnamed_mask": np.zeros(3, bool)}, "unnamed_mask: expected 10 values"),
+    ],
+)
+def test_what_does_not_fit_is_refused(given, message):
+    with pytest.raises(UserError, match=message):
+        LinkIndex.build(NAMES, **given)
+
+
+def truncate(folder):
+    path = folder / "postings.npy"
+    path.write_bytes(path.read_bytes()[:-4])
+
+
+def shorter(folder):
+    np.save(folder / "keys.npy", np.zeros(2, np.uint64))
+
+
+def other_type(folder):
+    keys = np.load(folder / "keys.npy")
+    np.save(folder / "keys.npy", keys.astype(np.int64))
+
+
+def without(name):
+    return lambda folder: (folder / name).unlink()
+
+
+def manifest(**changes):
+    def change(folder):
+        path = folder / "manifest.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (truncate, "postings.npy: not a whole .npy file"),
+        (shorter, r"keys.npy: expected uint64\[7\], found uint64\[2\]"),
+        (other_type, "keys.npy: expected uint64"),
+        (without("cuts.npy"), "cuts.npy: no such file"),
+        (without("manifest.json"), "manifest.json: no such file"),
+        (manifest(version=99), "version 99, expected 1"),
+        (manifest(format="kgscout-shards"), "not the manifest of a kgscout-link"),
+        (manifest(names=11), "built over 11 names, the graph has 10"),
+        (manifest(fingerprint="0"), "built over other names"),
+        (manifest(lengths=[]), "field 'lengths': expected dict"),
+        (manifest(with_names=False), "saved without names"),
+    ],
+)
+def test_a_damaged_folder_is_refused_in_one_line(tmp_path, damage, message):
+    LinkIndex.build(NAMES).save(tmp_path)
+    damage(tmp_path)
+    with pytest.raises(UserError, match=message) as caught:
+        LinkIndex.open(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_misspelt_single_word_is_among_the_candidates():
+    names = sorted({name.split()[0] for name in people(600)})
+    index = LinkIndex.build(names)
+    rng = np.random.default_rng(1)
+    found = tried = 0
+    for i, name in enumerate(names):
+        wrong = misspelt(name.lower(), rng)
+        if wrong == name.lower() or wrong in {n.lower() for n in names}:
+            continue
+        tried += 1
+        asked = ask(f"where is {wrong}")
+        near = by_words(asked, index, np.zeros(len(asked), bool))
+        found += i in {index.entity_of(c.surface) for c in near}
+    assert tried > 200
+    assert found >= 0.98 * tried
+
+
+def test_two_common_words_are_looked_up_together(monkeypatch):
+    monkeypatch.setattr(candidates, "POSTINGS", 5)
+    firsts = [f"{a}{b}rin" for a in "bdfgk" for b in "aeiou"]
+    lasts = [f"{a}{b}mol" for a in "lmnpr" for b in "aeiou"]
+    names = [f"{a} {b}" for a in firsts for b in lasts]
+    # The one that is asked for is the least connected of all with either word.
+    wanted = names.index("kurin rumol")
+    degrees = np.full(len(names), 9)
+    degrees[wanted] = 1
+    index = LinkIndex.build(names, degrees=degrees)
+    asked = ask("who is rumol kurin")
+    found = by_words(asked, index, np.zeros(len(asked), bool))
+    assert wanted in {index.entity_of(c.surface) for c in found}

@@ -1,0 +1,195 @@
+"""Linking: what is found, by which means, where, and in what order."""
+
+from __future__ import annotations
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.link import Link, Linker, LinkIndex, LinkSettings
+
+NAMES = [
+    "The Godfather",  # 0
+    "Tom Hanks",
+    "Paris",
+    "Paris, Texas",
+    "Beyoncé",
+    "Wolfgang Amadeus Mozart",  # 5
+    "m.0abc",
+    "Martin Luther",
+    "Martin Luther King, Jr.",
+    "Currency",
+    "Czech Republic",  # 10
+    "Missionary",
+    "The Missionary",
+    "[REC]",
+    "Jamarcus Russell",
+    "Lincoln",  # 15
+    "Lincoln, Nebraska",
+    "Abraham Lincoln",
+    "Director",
+    "2012",
+    "Spider-Man",  # 20
+    "United States of America",
+    "LINCOLN!",
+]
+DEGREES = np.array(
+    [9, 40, 90, 4, 12, 30, 3, 9, 30, 50, 30, 2, 2, 2, 5, 3, 9, 60, 80, 30, 9, 200, 5]
+)
+ALIASES = [("America", 21), ("the Boss of Film", 0)]
+
+
+@pytest.fixture(scope="module")
+def linker() -> Linker:
+    unnamed = np.array([name == "m.0abc" for name in NAMES])
+    index = LinkIndex.build(
+        NAMES, aliases=ALIASES, unnamed_mask=unnamed, degrees=DEGREES
+    )
+    return Linker(index)
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "how", "span"),
+    [
+        ("who directed the godfather", "The Godfather", "exact", "the godfather"),
+        ("Who directed Godfather?", "The Godfather", "normalised", "Godfather"),
+        ("what films was Tom Hanks in", "Tom Hanks", "exact", "Tom Hanks"),
+        ("what films was tom  hanks's in", "Tom Hanks", "normalised", "tom  hanks"),
+        ("films of TOM_HANKS", "Tom Hanks", "normalised", "TOM_HANKS"),
+        ("where was beyonce born", "Beyoncé", "normalised", "beyonce"),
+        ("who was in paris, texas", "Paris, Texas", "exact", "paris, texas"),
+        ("who was in paris texas", "Paris, Texas", "normalised", "paris texas"),
+        ("what is the currency of the czech republic", "Czech Republic", "exact", None),
+        ("who was the director of The Missionary", "The Missionary", "exact", None),
+        ("who was the director of Missionary", "Missionary", "exact", None),
+        ("what did mozart compose", "Wolfgang Amadeus Mozart", "fuzzy", "mozart"),
+        ("where is jamarcus russel from", "Jamarcus Russell", "fuzzy", None),
+        ("where is jamracus russell from", "Jamarcus Russell", "fuzzy", None),
+        ("where is spiderman from", "Spider-Man", "normalised", "spiderman"),
+        ("how large is america", "United States of America", "alias", "america"),
+        ("who is the boss of film", "The Godfather", "alias", "the boss of film"),
+        ("who shot martin luther king", "Martin Luther King, Jr.", "fuzzy", None),
+        ("did [REC] win a prize", "[REC]", "normalised", "REC"),
+    ],
+)
+def test_the_first_link(linker, question, name, how, span):
+    link = linker.link(question)[0]
+    assert (link.name, link.how) == (name, how)
+    assert NAMES[link.entity] == name
+    if span is not None:
+        assert question[link.start : link.stop] == span
+
+
+def test_two_topics_are_two_links(linker):
+    links = linker.link("was Tom Hanks ever in the Czech Republic")
+    assert {link.name for link in links} == {"Tom Hanks", "Czech Republic"}
+    assert links[0].score >= links[1].score
+    assert len(linker.link("was Tom Hanks ever in the Czech Republic", k=1)) == 1
+
+
+def test_brackets_say_what_is_meant(linker):
+    question = "which currency has the director of [The Missionary]"
+    (link,) = linker.link(question)
+    assert (link.name, link.how, link.score) == ("The Missionary", "exact", 1.0)
+    assert question[link.start : link.stop] == "The Missionary"
+    assert [e.name for e in linker.link("is [currency] new")] == ["Currency"]
+    assert linker.link("did [[REC]] win")[0].name == "[REC]"
+    both = linker.link("[Tom Hanks] in [Paris]")
+    assert [link.name for link in both] == ["Tom Hanks", "Paris"]
+    assert linker.link("[sic] where is tom hanks")[0].name == "Tom Hanks"
+
+
+def test_of_equal_names_the_best_connected_is_linked():
+    names = ["Springfield!", "Springfield?", "Springfield."]
+    for best in range(3):
+        degrees = np.array([5, 5, 5])
+        degrees[best] = 50
+        index = LinkIndex.build(names, degrees=degrees)
+        assert Linker(index).link("where is springfield")[0].entity == best
+
+
+def test_identifiers_are_never_linked(linker):
+    assert all(link.name != "m.0abc" for link in linker.link("what is m.0abc"))
+
+
+def test_grammar_alone_is_no_mention():
+    index = LinkIndex.build(["The The", "Who", "What", "Is", "Ada Lovelace"])
+    links = Linker(index).link("who is ada lovelace")
+    assert [link.name for link in links] == ["Ada Lovelace"]
+
+
+def test_without_fuzzy_only_keys_count(linker):
+    strict = Linker(linker.index, LinkSettings(fuzzy=False))
+    assert strict.link("what did mozart compose") == []
+    assert strict.link("who is tom hanks")[0].how == "exact"
+
+
+def test_many_is_one_by_one_and_deterministic(linker):
+    questions = ["who is tom hanks", "", "where is jamarcus russel from"]
+    once = linker.link_many(questions)
+    assert once == [linker.link(q) for q in questions] == linker.link_many(questions)
+    assert once[1] == []
+
+
+WEIRD = st.one_of(
+    st.text(),
+    st.text(st.characters(categories=["Cc", "Cf", "Cs", "Co", "Mn", "So", "Lo"])),
+    st.lists(st.sampled_from([*NAMES, "[", "]", "\u202e", "مرحبا", "👩‍👩‍👧"])).map(
+        " ".join
+    ),
+)
+
+
+@given(WEIRD)
+def test_any_text_is_answered(linker, question):
+    links = linker.link(question)
+    for link in links:
+        assert isinstance(link, Link)
+        assert 0 <= link.start < link.stop <= len(question)
+        assert 0 <= link.score <= 1
+        assert link.name == NAMES[link.entity]
+    spans = sorted((link.start, link.stop) for link in links)
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(spans))
+    assert len({link.entity for link in links}) == len(links)
+
+
+@given(st.lists(st.text(), max_size=8), st.text())
+def test_any_names_can_be_indexed(names, question):
+    for link in Linker(LinkIndex.build(names)).link(question + " ".join(names)):
+        assert link.name == names[link.entity]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "tom hanks " * 10_000,
+        "[" * 100_000,
+        "[a]" * 33_000,
+        "x" * 100_000,
+        "x " * 50_000,
+        "\u0301" * 100_000,
+    ],
+    ids=["names", "open", "brackets", "word", "words", "accents"],
+)
+def test_a_question_of_100_000_characters_takes_bounded_time(linker, question):
+    start = time.process_time()
+    linker.link(question)
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"k": 0}, "--k: expected at least 1, found 0"),
+        ({"threshold": 2}, "--threshold: expected 0 to 1, found 2"),
+        ({"cosine": -1}, "--cosine: expected 0 to 1, found -1"),
+    ],
+)
+def test_settings_are_checked(given, message):
+    with pytest.raises(UserError, match=message):
+        LinkSettings(**given)

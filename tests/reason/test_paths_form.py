@@ -1,0 +1,164 @@
+"""Triplets as paths: chains worked out by hand, everything shown, the budget held."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.reason.paths_form import (
+    MAX_HOPS,
+    NOTE,
+    REST,
+    path_lines,
+    render_paths,
+)
+from kgscout_jax.reason.prompt_settings import PromptSettings, prompt_for, show_prompt
+from kgscout_jax.reason.prompts import load_template, triplet_line
+from kgscout_jax.reason.reader import Evidence
+
+SEAL = (
+    ("Lou Seal", "mascot.team", "Giants", 3.0),
+    ("Giants", "won", "2012", 2.5),
+    ("Giants", "won", "2010", 2.0),
+    ("Bochy", "coach_of", "giants ", 1.0),
+    ("A", "b", "C", 0.5),
+    ("Giants", "loves", "Lou Seal", 0.1),
+)
+
+
+def test_chains_by_hand():
+    # means: won 2012 (3 + 2.5) / 2, won 2010 2.5, coach 2.0, loves 0.1
+    assert path_lines(SEAL, ["lou  seal", "Nobody"]) == [
+        NOTE,
+        "- Lou Seal -> mascot team -> Giants -> won -> 2012; 2010",
+        "- Lou Seal -> mascot team -> Giants <- coach of - Bochy",
+        "- Lou Seal <- loves - Giants",
+        REST,
+        "- A, b, C",
+    ]
+
+
+def test_scores_stand_behind_what_is_reached():
+    lines = path_lines(SEAL[:3], ["Lou Seal"], scores=True)
+    first = "- Lou Seal -> mascot team -> Giants [3.00]"
+    assert lines[1:] == [f"{first} -> won -> 2012 [2.50]; 2010 [2.00]"]
+
+
+def test_two_topics_meet():
+    triplets = [("Ken", "part", "m.0x", 1.0), ("m.0x", "show", "Street", 0.5)]
+    # the triplet between is one hop of one of them, and shown once
+    assert path_lines(triplets, ["Ken", "Street"])[1:] == [
+        "- Ken -> part -> m.0x",
+        "- Street <- show - m.0x",
+    ]
+    assert path_lines([("Ken", "knows", "Street", 0.0)], ["Street", "Ken"])[1:] == [
+        "- Ken -> knows -> Street"
+    ]
+
+
+def test_the_better_of_two_ways():
+    triplets = [
+        ("T", "r", "A", 1.0),
+        ("T", "r", "B", 2.0),
+        ("A", "s", "X", 5.0),
+        ("B", "s", "X", 4.5),
+        ("X", "t", "Y", 1.0),
+    ]
+    # 2 + 4.5 beats 1 + 5; the other way is shown up to where they meet
+    lines = path_lines(triplets, ["T"])[1:]
+    assert lines == ["- T -> r -> A -> s -> X", "- T -> r -> B -> s -> X -> t -> Y"]
+
+
+def test_parallel_edges_and_self_loops_are_shown():
+    triplets = [("T", "r", "A", 1.0), ("T", "q", "A", 0.5), ("T", "is", "T", 0.2)]
+    assert path_lines(triplets, ["T"])[1:] == [
+        "- T -> r -> A",
+        "- T -> q -> A",
+        "- T -> is -> T",
+    ]
+
+
+def test_far_triplets_stand_behind():
+    triplets = [(f"n{i}", "r", f"n{i + 1}", 0.0) for i in range(MAX_HOPS + 1)]
+    lines = path_lines(triplets, ["n0"])
+    assert lines[-2:] == [REST, f"- n{MAX_HOPS}, r, n{MAX_HOPS + 1}"]
+    assert path_lines(triplets, []) == [triplet_line(t) for t in triplets]
+    assert path_lines([], ["n0"]) == []
+
+
+NAMES = st.sampled_from(["t", "U", "a", "b", "c", "d", "e -> x", "日本"])
+TRIPLETS = st.lists(
+    st.tuples(NAMES, st.sampled_from(["r", "s", "//"]), NAMES, st.floats(-3, 3)),
+    max_size=14,
+    unique_by=lambda t: t[:3],
+)
+
+
+@given(TRIPLETS, st.sets(NAMES, max_size=2))
+def test_every_triplet_is_shown(triplets, topics):
+    """Each as a hop with its score, or as a line behind."""
+    marked = [(*t[:3], i + 0.25) for i, t in enumerate(triplets[::-1])][::-1]
+    text = "\n".join(path_lines(marked, sorted(topics), scores=True))
+    assert all(f"[{i}.25]" in text for i in range(len(marked)))
+
+
+@given(TRIPLETS, st.integers(0, 150))
+def test_budget(triplets, room):
+    triplets = sorted(triplets, key=lambda t: -t[3])
+    template = load_template("zero_shot")
+    bare = render_paths(template, "q?", [], ["t"]).tokens
+    prompt = render_paths(template, "q?", triplets, ["t"], budget=bare + room)
+    assert prompt.tokens <= bare + room
+    n = prompt.n_triplets
+    assert prompt.messages == render_paths(template, "q?", triplets[:n], "t").messages
+    if n < len(triplets):
+        more = render_paths(template, "q?", triplets[: n + 1], ["t"])
+        assert more.tokens > bare + room
+
+
+def test_budget_too_small():
+    with pytest.raises(UserError, match=r"without a triplet, expected at most .* 9$"):
+        render_paths(load_template("thesis"), "q", SEAL, ["Lou Seal"], budget=9)
+
+
+def test_ten_thousand_triplets_in_the_budget():
+    triplets = [("hub", f"r{i % 7}", f"n{i}", -i / 1e4) for i in range(10_000)]
+    evidence = Evidence(id="1", question="q", topics=("hub",), triplets=tuple(triplets))
+    settings = PromptSettings(form="paths", token_budget=3000)
+    prompt = prompt_for(evidence, settings)
+    lines = prompt_for(evidence, PromptSettings(token_budget=3000))
+    assert prompt.tokens <= 3000 and lines.tokens <= 3000
+    # sharing "hub -> r ->" leaves room for more
+    assert prompt.n_triplets > 2 * lines.n_triplets > 100
+
+
+def test_which_words():
+    evidence = Evidence(id="1", question="Who?", topics=("Lou Seal",), triplets=SEAL)
+    shown = show_prompt(evidence, PromptSettings(form="paths", scores=True))
+    assert shown.startswith("# prompt thesis") and "Giants [3.00] -> won" in shown
+    assert "- [3.00] Lou Seal, mascot team, Giants" in show_prompt(
+        evidence, PromptSettings(scores=True)
+    )
+    empty = Evidence(id="1", question="Who?")
+    for prompt, found in (
+        ("thesis", "closed_book"),
+        ("chain_of_thought", "closed_book_chain_of_thought"),
+    ):
+        settings = PromptSettings(prompt=prompt, form="paths")
+        got = prompt_for(empty, settings)
+        assert got.template == found and "riplet" not in got.show().split("\n", 1)[1]
+    same = PromptSettings(empty="thesis")
+    assert "Triplets:\n(none)\n" in show_prompt(empty, same)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"samples": 0}, "samples: 0, expected at least 1"),
+        ({"token_budget": 0}, "token_budget: 0, expected"),
+        ({"form": "trees"}, "form: 'trees', expected lines or paths"),
+    ],
+)
+def test_bad_settings(options, message):
+    with pytest.raises(UserError, match=message):
+        PromptSettings(**options)
