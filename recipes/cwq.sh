@@ -7,7 +7,7 @@ set -euo pipefail
 data=${1:?folder with the parquet files}
 out=${2:?folder to write}
 python -m data_prep rog --input "$data" --out "$out/shards" --direction directed \
-    --train-questions 3000
+    --cut ppr --select cosine --train-questions 3000
 python train.py --shards "$out/shards" --run "$out/reinforce" --epochs 50 \
     --estimator reinforce
 python eval.py retrieval --run "$out/reinforce" --shards "$out/shards" --split test \

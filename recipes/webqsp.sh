@@ -11,7 +11,8 @@
 set -euo pipefail
 data=${1:?folder with the parquet files}
 out=${2:?folder to write}
-python -m data_prep rog --input "$data" --out "$out/shards" --direction directed
+python -m data_prep rog --input "$data" --out "$out/shards" --direction directed \
+    --cut ppr --select cosine
 python train.py --shards "$out/shards" --run "$out/reinforce" --epochs 30 \
     --estimator reinforce
 python eval.py retrieval --run "$out/reinforce" --shards "$out/shards" --split test \

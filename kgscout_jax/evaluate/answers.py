@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.answer_metrics import LABELS, NOTES, report
 from kgscout_jax.evaluate.answer_rules import RULES
 from kgscout_jax.evaluate.predictions import read_predictions
@@ -21,6 +22,8 @@ def evaluate_predictions(settings: AnswerSettings) -> dict[str, Any]:
     Raises:
         UserError: the file is not one of predictions.
     """
+    if settings.predictions is None:
+        raise UserError("--predictions: none, expected a file")
     predictions = read_predictions(settings.predictions)
     value, columns = report(predictions, RULES[settings.rules], seed=settings.seed)
     value = {"predictions": str(settings.predictions), **value}

@@ -102,7 +102,7 @@ def evaluate_retrieval(
     rankings: dict[str, Rankings] = {}
     for path in against:
         other = External(path)
-        name = _free_name(other, {*names, *rankings, *REPORT_KEYS})
+        name = free_name(other, {*names, *rankings, *REPORT_KEYS})
         rankings[name] = other.rank(shards, split, ks[-1])
     with progress(len(retrievers), "rank", "retriever") as bar:
         for retriever in retrievers:
@@ -275,7 +275,7 @@ def _row_order(
     return sorted(names, key=lambda name: rankings[name].keeps_all)
 
 
-def _free_name(other: External, taken: set[str]) -> str:
+def free_name(other: External, taken: set[str]) -> str:
     """A name for another system that is not taken: its own, else with the folder."""
     folder = other.path.resolve().parent.name
     name = other.name if other.name not in taken else f"{other.name} ({folder})"

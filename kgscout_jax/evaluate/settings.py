@@ -35,19 +35,93 @@ class RetrievalSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerSettings:
-    """Judge a file of predictions by the rules of a paper.
+    """Judge answers: of a file of predictions, or of a reader over retrieved triplets.
 
-    Example: python eval.py answers --predictions predictions.jsonl --rules rog
+    A file: python eval.py answers --predictions predictions.jsonl --rules rog
+
+    A batch, with a language model: python eval.py answers --run runs/first
+    --shards shards/ --split test --k 30 100 --llm http://127.0.0.1:8080/v1 --model NAME
+    --retrievers none cosine scout --out answers/
+
+    A batch that was stopped, or whose server died, goes on with the same command and
+    asks for nothing twice.
     """
 
-    predictions: Path
+    predictions: Path | None = None
     """One JSON a line: id, question, prediction, ground_truth (plain or .gz)."""
     rules: Literal["rog", "rog_script", "kgscout", "kg_rag", "pg_akv"] = "rog"
     """Whose rules: rog (RoG, GNN-RAG), rog_script (the same, repeats in lists dropped),
-    kgscout (equal entities), kg_rag (EM, token F1, hallucination), pg_akv (ROUGE-L)."""
+    kgscout (equal entities), kg_rag (EM, token F1, hallucination), pg_akv (ROUGE-L).
+    In a batch one of the first three: what counts as right."""
     out: Path | None = None
-    """Folder for metrics.json and questions.jsonl; default: only printed."""
+    """Folder for metrics.json and questions.jsonl; default: only printed. A batch needs
+    one: also table.md, report.html, a plot and the replies."""
     intervals: bool = False
     """Print the 95% bootstrap intervals too; metrics.json always has them."""
     seed: int = 0
-    """Of the bootstrap."""
+    """Of the bootstrap, and of the questions that --limit draws."""
+
+    run: Path | None = None
+    """Batch: the trained run, or an export of one, behind the retriever scout."""
+    shards: Path | None = None
+    """Batch: the shards with the questions, the run's own or another data set's."""
+    split: str = "test"
+    """Which split."""
+    step: int | None = None
+    """Checkpoint to use; default the best by dev reward."""
+    k: tuple[int, ...] = (100,)
+    """Numbers of triplets kept; each is a column of the sweep."""
+    retrievers: tuple[Literal["none", "cosine", "ppr", "scout"], ...] = (
+        "none",
+        "cosine",
+        "scout",
+    )
+    """Whose triplets are read; none: the question alone. Differences are taken from the
+    first that is not none."""
+    against: tuple[Path, ...] = ()
+    """retrieved.jsonl files of other systems, to read from too."""
+    limit: tuple[int, ...] = ()
+    """At most so many questions, or one number per K in the order of --k: drawn with
+    the seed, every number of hops in proportion, the smaller draw inside the larger."""
+
+    llm: str | None = None
+    """Base URL of an OpenAI-compatible server, with the version:
+    http://127.0.0.1:8080/v1. Default: answers by the extractive reader, offline."""
+    model: str | None = None
+    """The model's name there."""
+    prompt: str = "thesis"
+    """Prompt template: a name, or the path of a file of one's own."""
+    form: Literal["lines", "paths"] = "lines"
+    """Triplets one a line, or closed into paths from topics to entities."""
+    scores: bool = False
+    """Write each triplet's score into the prompt."""
+    token_budget: int | None = None
+    """The most tokens a prompt may have: the best triplets that fit."""
+    samples: int = 1
+    """Replies to a question; what at least half of them say counts."""
+    temperature: float = 0.1
+    """Of sampling."""
+    max_tokens: int = 512
+    """The longest reply."""
+    llm_seed: int | None = None
+    """Of sampling, where the server knows one."""
+    extra: str = "{}"
+    """Further fields of the request as JSON: '{"cache_prompt": true}' for llama.cpp."""
+    key_env: str = "OPENAI_API_KEY"
+    """Environment variable that holds the key; local servers need none."""
+    concurrency: int = 4
+    """Requests under way at a time."""
+    timeout: float = 120.0
+    """Seconds for one attempt."""
+    retries: int = 5
+    """Further attempts after a failed one."""
+    backoff: float = 1.0
+    """Seconds before the first of them; doubled, and jittered, each time."""
+    input_price: float = 0.0
+    """Dollars per million prompt tokens."""
+    output_price: float = 0.0
+    """Dollars per million tokens of replies."""
+    cache: Path | None = None
+    """Folder for replies, one per model; default: replies/ in --out."""
+    show_prompt: bool = False
+    """Print the prompt of the first question, by the last retriever, and stop."""

@@ -1,0 +1,113 @@
+"""A world for batches of answers: shards, a policy, and a model that can read.
+
+The model is a real HTTP server. It answers with the tail of the first triplet in its
+prompt whose relation is the good one, which leads to the planted answer.
+"""
+
+import contextlib
+import json
+import re
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+from reason.unruly_server import Handler, serving
+from written_shards import DIMENSION, ENCODER
+
+from kgscout_jax.cli import eval_main
+from kgscout_jax.learn.checkpoints import RunFolder
+from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.runs import PARAMS
+from kgscout_jax.policy.network import PolicyConfig, ScoutPolicy
+
+GOOD_LINE = re.compile(r"^- [^,]*, is good, (.+)$", re.MULTILINE)
+NOT_AVAILABLE = "answer not available"
+
+
+class Sage(Handler):
+    """Answers from the triplets, or says that it cannot."""
+
+    def reply(self, body):
+        value = super().reply(body)
+        # the last message holds the question's triplets
+        found = GOOD_LINE.findall(body["messages"][-1]["content"])
+        text = json.dumps({"ans": found[:1] or [NOT_AVAILABLE]})
+        value["choices"][0]["message"]["content"] = f"{text}\n\nReason: it says so."
+        return value
+
+
+@contextlib.contextmanager
+def sage(script=(), **options):
+    """A server like ``serving``, whose model can read."""
+    with serving(script, **options) as server:
+        server.RequestHandlerClass = Sage
+        yield server
+
+
+def write_run(path: Path) -> Path:
+    """A run's folder with one checkpoint: a policy with random parameters."""
+    config = PolicyConfig(
+        dimension=DIMENSION, heads=2, tower_hidden=(8, 4), gate_hidden=8,
+        combiner_hidden=4,
+    )  # fmt: skip
+    policy = nnx.eval_shape(lambda: ScoutPolicy(config, rngs=nnx.Rngs(0)))
+    rng = np.random.default_rng(0)
+    params = jax.tree.map(
+        lambda leaf: jnp.asarray(0.5 * rng.normal(size=leaf.shape), jnp.float32),
+        nnx.state(policy, nnx.Param),
+    )
+    run = RunFolder(path)
+    run.write_config(
+        {
+            "config": TrainConfig(shards=Path("s"), run=path, k=12).to_dict(),
+            "policy": config.to_dict(),
+            "encoder": ENCODER,
+            "shards": {"source": "tiny", "fingerprint": "other"},
+        }
+    )
+    run.save(7, {PARAMS: nnx.to_pure_dict(params)}, 1.0)
+    run.close()
+    return path
+
+
+N = 14
+"""Questions of the test split: 12 with many triplets, one with few, one with none."""
+
+
+def flags(shards, out, *more, server=None):
+    url = server if isinstance(server, str) else server and server.url
+    model = ["--llm", url, "--model", "m", "--retries", "1", "--backoff", "0.01"]
+    return [
+        "answers", "--shards", str(shards), "--out", str(out), "--split", "test",
+        *(model if server else []), *map(str, more),
+    ]  # fmt: skip
+
+
+def batch(*arguments, **options):
+    return eval_main(flags(*arguments, **options), "eval.py")
+
+
+def metrics(out):
+    return json.loads((out / "metrics.json").read_text())
+
+
+def lines(out, name):
+    text = (out / f"questions-{name}.jsonl").read_text()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def contents(out):
+    """What stands in a batch's files, but for times and where replies came from."""
+    found = {path.name: lines(out, path.stem[10:]) for path in out.glob("*.jsonl")}
+    return timeless({**found, "metrics.json": metrics(out)})
+
+
+def timeless(value):
+    if isinstance(value, list):
+        return [timeless(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    changing = ("seconds", "seconds_to_rank", "from_cache", "out", "llm", "concurrency")
+    return {k: timeless(v) for k, v in value.items() if k not in changing}

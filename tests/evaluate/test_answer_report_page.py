@@ -1,0 +1,150 @@
+"""The page of a batch: one file that needs nothing else and breaks on no name."""
+
+import html
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from evaluate.answer_page import CONTEXT, EVIL, SVG, cell, page
+
+from kgscout_jax.evaluate.answer_report import answer_report
+from kgscout_jax.evaluate.failures import FAILURES
+from kgscout_jax.evaluate.report import page_data, report_html
+
+KNOWN = (
+    "html head meta title style body header h1 nav a main section h2 h3 div p table "
+    "thead tbody tr th td small img span i form label select input noscript button dl "
+    "dt dd script h4 ul li br"
+).split()
+
+
+class Reader(HTMLParser):
+    """Tags with their attributes, and what the scripts hold."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.scripts, self.text = [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_data(self, data):
+        if self.tags and self.tags[-1][0] == "script":
+            self.scripts[-1] += data
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def read():
+    return Reader(page())
+
+
+def test_no_name_becomes_markup(read):
+    assert {tag for tag, _ in read.tags} <= set(KNOWN)
+    assert len(read.scripts) == 2
+    for _, attributes in read.tags:
+        assert not any(name.startswith("on") for name in attributes)
+    shown = "".join(read.text)
+    assert EVIL in shown  # in the title's heading, as text
+
+
+def test_nothing_is_fetched(read):
+    for tag, attributes in read.tags:
+        assert tag not in ("link", "iframe", "object", "base")
+        for name in ("src", "href", "action"):
+            assert attributes.get(name, "#").startswith(
+                ("#", "data:image/svg+xml;base64,")
+            )
+    assert not re.search(r"@import|url\(|fetch\(|XMLHttp|https?://(?!www\.w3)", page())
+
+
+def test_data_is_all_there(read):
+    data = json.loads(read.scripts[0])
+    assert data["questions"][0]["text"] == EVIL and data["questions"][0]["gold"] == [
+        EVIL
+    ]
+    assert [(c["retriever"], c["k"], len(c["rows"])) for c in data["cells"]] == [
+        ("none", 1, 3), ("cosine", 1, 3), ("none", 3, 2), ("cosine", 3, 2)
+    ]  # fmt: skip
+    ids, scores, marks = data["lists"]["cosine"][0]
+    names = [data["names"][i] for i in ids]
+    assert names == [EVIL, "r", "b", "b", "r", "c", "c", "r", EVIL]
+    assert scores == [2.0, 1.0, 0.5] and marks == [3, 0, 1]
+    # the third question is asked at K = 1 only
+    assert len(data["lists"]["cosine"][2][1]) == 1
+    assert data["lists"]["none"] == [[[], [], []]] * 3
+    answers, given, found, reply, error, failure, outcome, *_ = data["cells"][1][
+        "rows"
+    ][0]
+    assert (answers, given, found, reply) == ([EVIL, "x"], [1, 0], [1], EVIL)
+    assert (error, failure, outcome) == (None, None, "json")
+    assert data["cells"][1]["rows"][1][5] == "misread"
+
+
+def test_exact_rules_mark_exact_answers():
+    cells = {("cosine", 1): cell("cosine", 1, answers=("the x",), gold=("x",))}
+    report = answer_report(cells, rules="kgscout", settings={}, context=CONTEXT)
+    assert page_data(report, cells)["cells"][0]["rows"][0][1:3] == [[0], [0]]
+    report["rules"] = "rog"
+    assert page_data(report, cells)["cells"][0]["rows"][0][1:3] == [[1], [1]]
+
+
+def test_every_part_of_a_bar_leads_to_its_questions(read):
+    links = [
+        attributes for tag, attributes in read.tags
+        if tag == "a" and attributes.get("class", "").startswith("f-")
+    ]  # fmt: skip
+    found = {attributes["href"]: attributes["title"] for attributes in links}
+    assert found["#retriever=cosine&k=1&verdict=misread"].endswith(": 1 of 3")
+    assert found["#retriever=cosine&k=1&verdict=right"] == "right: 2 of 3"
+    assert f"{FAILURES['no_reply']}: " not in "".join(found.values())
+
+
+def test_examples_lead_to_their_question(read):
+    links = [attributes.get("href", "") for tag, attributes in read.tags if tag == "a"]
+    assert "#retriever=cosine&k=3&verdict=misread&open=id+1" in links
+    shown = "".join(read.text)
+    assert f"given wrong; gold {EVIL}" in shown
+
+
+def test_tables_stand_in_the_page_without_a_script(read):
+    shown = "".join(read.text)
+    for words in ("Where wrong answers come from", "Hit against K", "n = 2", "cosine"):
+        assert words in shown
+
+
+def test_a_template_name_in_the_data_stays_as_it_is():
+    assert "@@STYLE@@" in json.loads(Reader(page("@@STYLE@@")).scripts[0])["names"]
+
+
+def test_scripts_of_others_go_in_whole():
+    text = page(scripts=('window.kgscoutDraw = () => "</script><!-- x";',))
+    scripts = Reader(text).scripts
+    assert len(scripts) == 2
+    assert 'kgscoutDraw = () => "<\\/script><\\!-- x"' in scripts[1]
+
+
+def test_many_questions_make_a_page_of_bearable_size():
+    many = {
+        (name, 100): cell(name, 100, n=400, triplets=100)
+        for name in ("cosine", "ppr", "scout")
+    }
+    report = answer_report(many, rules="rog", settings={}, context=CONTEXT, resamples=5)
+    text = report_html(report, many, plot=SVG)
+    # 2,000 questions, then, stay under 20 MB
+    assert len(text) < 4e6
+    assert html.escape(EVIL) in text
+
+
+def test_more_questions_than_a_page_can_hold():
+    cells = {("cosine", 3): cell("cosine", 3)}
+    report = answer_report(cells, rules="rog", settings={}, context=CONTEXT)
+    text = report_html(report, cells, plot=SVG, listed=2)
+    assert "The first 2 of 3 questions" in text and "right: 2 of 3" in text
+    assert len(json.loads(Reader(text).scripts[0])["questions"]) == 2
+    assert "The first" not in report_html(report, cells, plot=SVG)

@@ -1,0 +1,215 @@
+"""The page of a batch in headless Chromium: that it is shown, and that it works.
+
+A script in the page plays the reader and leaves what it saw in the document.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import matplotlib.image
+import numpy as np
+import pytest
+from evaluate.answer_page import CONTEXT, EVIL, SVG, cell, page
+
+from kgscout_jax.evaluate.answer_report import answer_report
+from kgscout_jax.evaluate.report import report_html
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs chromium on PATH"),
+]
+
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--hide-scrollbars", "--virtual-time-budget=4000",
+)  # fmt: skip
+
+PROBE = """
+const seen = { errors: [], drawn: [] };
+addEventListener("error", (event) => seen.errors.push(event.message));
+window.kgscoutDraw = (element, question) => {
+  seen.drawn.push([element.className, question.id, question.k, question.triplets.length,
+    question.triplets.filter((t) => t.onPath).length, question.answers]);
+};
+const all = (selector) => [...document.querySelectorAll(selector)];
+function look() {
+  return {
+    count: document.getElementById("count").textContent,
+    ids: all("#list details").map((item) => item.dataset.id),
+    badges: all("#list .badge").map((badge) => badge.textContent),
+    others: all("#list .others").map((other) => other.textContent),
+    hash: location.hash, more: !document.getElementById("more").hidden,
+  };
+}
+function choose(name, value, kind = "change") {
+  const field = document.forms.filters.elements[name];
+  field.value = value;
+  field.dispatchEvent(new Event(kind, { bubbles: true }));
+}
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+addEventListener("load", async () => {
+  try { await play(); } catch (error) { seen.errors.push(String(error)); }
+  seen.title = document.title;
+  seen.images = document.images.length;
+  seen.plot = document.images[0].naturalWidth;
+  const pre = document.createElement("pre");
+  pre.id = "seen";
+  pre.textContent = JSON.stringify(seen);
+  document.body.append(pre);
+});
+"""
+
+
+def chromium(address: str, tmp_path: Path, *more: str) -> str:
+    assert CHROMIUM
+    profile = tmp_path / "profile"
+    done = subprocess.run(
+        [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", *more, address],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "HOME": str(tmp_path)},
+    )
+    shutil.rmtree(profile, ignore_errors=True)
+    return done.stdout
+
+
+def seen(text: str, tmp_path: Path, hash: str = "") -> dict[str, Any]:
+    """What the script in a page saw."""
+    path = tmp_path / "report.html"
+    path.write_text(text, encoding="utf-8")
+    dom = chromium(path.as_uri() + hash, tmp_path, "--dump-dom")
+    found = re.search(r'<pre id="seen">(.*?)</pre>', dom, re.DOTALL)
+    assert found, dom[-2000:]
+    return json.loads(html.unescape(found[1]))
+
+
+def test_a_reader_goes_through_it(tmp_path):
+    play = """
+async function play() {
+  seen.start = look();
+  choose("verdict", "wrong"); seen.wrong = look();
+  choose("verdict", "gained none"); seen.gained = look();
+  choose("verdict", "all"); choose("k", "3"); seen.k3 = look();
+  choose("k", "1"); choose("order", "worst"); seen.worst = look();
+  choose("order", "asked"); choose("hop", "null"); seen.hop = look();
+  choose("hop", "all");
+  choose("text", "NUMBER 2", "input"); await pause(400);
+  seen.text = look();
+  choose("text", "", "input"); await pause(400);
+  choose("retriever", "none"); seen.none = look();
+  choose("retriever", "cosine");
+  const first = document.querySelector("#list details");
+  first.open = true; await pause(100);
+  const isYes = (chip) => chip.classList.contains("yes");
+  seen.chips = all(".chip").map((chip) => [chip.textContent, isYes(chip)]);
+  seen.reply = first.querySelector("pre").textContent;
+  const texts = (row) => [...row.cells].map((cell) => cell.textContent);
+  seen.rows = all(".triplets tbody tr").map(texts);
+  seen.gold = all(".triplets tr.gold").length;
+  all(".bar a").find((a) => a.hash.includes("none") && a.hash.includes("k=3")).click();
+  await pause(200);
+  seen.clicked = look();
+  all(".examples a").find((a) => a.hash.includes("cosine")).click();
+  await pause(200);
+  seen.example = look();
+  seen.opened = all("details[open]").map((item) => item.dataset.id);
+}"""
+    found = seen(page(scripts=(PROBE + play,)), tmp_path)
+    assert found["errors"] == []
+    assert found["title"] == f"Answers on dev of {EVIL}"
+    assert (found["images"], found["plot"]) == (1, 40)
+    ids = ["id 0", "id 1", "id 2"]
+    # at first: the last retriever at the largest K
+    assert found["start"]["count"] == "2 of 2 questions, 1 right"
+    assert found["start"]["badges"] == ["right", "there, but misread"]
+    assert found["start"]["others"] == ["none ✗"] * 2
+    assert found["wrong"]["ids"] == ["id 1"]
+    assert "verdict=wrong" in found["wrong"]["hash"]
+    assert found["gained"]["ids"] == ["id 0"]
+    assert found["k3"]["ids"] == ids[:2]
+    assert found["worst"]["ids"] == ["id 1", "id 0", "id 2"]
+    assert found["hop"]["ids"] == ["id 2"]
+    assert found["text"]["ids"] == ["id 2"]
+    assert found["none"]["count"] == "3 of 3 questions, 0 right"
+    assert found["none"]["badges"] == ["not in the top K"] * 3
+    assert found["chips"] == [[EVIL, True], [EVIL, True], ["x", False], ["b", False]]
+    assert found["reply"] == EVIL
+    assert found["rows"] == [["1", EVIL, "r", "b", "2.000", "answerpath"]]
+    assert found["gold"] == 1
+    assert found["drawn"][0] == ["drawing", "id 0", 1, 1, 1, [EVIL, "x"]]
+    assert [one[1] for one in found["drawn"]] == ["id 0", "id 1"]
+    assert found["clicked"]["count"] == "2 of 2 questions, 0 right"
+    assert found["opened"] == ["id 1"] == found["example"]["ids"]
+    assert found["clicked"]["hash"].startswith("#retriever=none&k=3&verdict=")
+
+
+def test_a_view_can_be_sent_on(tmp_path):
+    play = """
+async function play() {
+  seen.start = look();
+  seen.open = all("details[open]").map((item) => item.dataset.id);
+}"""
+    hash = "#retriever=cosine&k=1&verdict=wrong&open=id+1"
+    found = seen(page(scripts=(PROBE + play,)), tmp_path, hash)
+    assert found["errors"] == []
+    assert found["start"]["ids"] == ["id 1"] and found["open"] == ["id 1"]
+    nonsense = "#retriever=nobody&k=7&verdict=%3Cb%3E&hop=9&order=x&open=%22"
+    found = seen(page(scripts=(PROBE + play,)), tmp_path, nonsense)
+    assert found["errors"] == [] and found["start"]["count"].startswith("2 of 2")
+
+
+def test_thousands_of_questions_are_shown_a_screenful_at_a_time(tmp_path):
+    play = """
+async function play() {
+  seen.start = look();
+  document.getElementById("more").click();
+  seen.more = look();
+  const began = performance.now();
+  choose("verdict", "wrong");
+  seen.ms = performance.now() - began;
+  seen.wrong = look();
+}"""
+    cells = {
+        (name, 20): cell(name, 20, n=2000, triplets=20, name="a name")
+        for name in ("cosine", "ppr", "scout")
+    }
+    report = answer_report(
+        cells, rules="rog", settings={}, context=CONTEXT, resamples=5
+    )
+    text = report_html(report, cells, plot=SVG, scripts=(PROBE + play,))
+    found = seen(text, tmp_path)
+    assert found["errors"] == []
+    assert found["start"]["count"] == "2000 of 2000 questions, 1999 right"
+    assert 0 < len(found["start"]["ids"]) < 200 and found["start"]["more"]
+    assert len(found["more"]["ids"]) > len(found["start"]["ids"])
+    assert found["wrong"]["ids"] == ["id 1"] and not found["wrong"]["more"]
+
+
+def test_it_looks_like_something(tmp_path):
+    """Colours of the badges, bars and plot are on the picture, none runs off it."""
+    path, picture = tmp_path / "report.html", tmp_path / "report.png"
+    path.write_text(page("a name"), encoding="utf-8")
+    for width in (1280, 420):
+        flags = (f"--window-size={width},3200", f"--screenshot={picture}")
+        chromium(path.as_uri(), tmp_path, *flags)
+        pixels = (matplotlib.image.imread(picture)[..., :3] * 255).round().astype(int)
+        assert pixels.shape == (3200, width, 3)
+
+        def count(colour, pixels=pixels):
+            return int((pixels == np.array(colour)).all(axis=-1).sum())
+
+        assert count((0x1A, 0x7F, 0x4B)) > 300  # right
+        assert count((0xB3, 0x26, 0x1E)) > 300  # misread
+        assert count((0, 128, 128)) > 300  # the plot, teal
+        assert (pixels[:, -4:] == 255).mean() > 0.9  # a margin at the right
