@@ -1,4 +1,4 @@
-"""``python -m data_prep SOURCE ...`` and ``python -m data_prep inspect SHARDS``."""
+"""``python -m data_prep SOURCE ...``, and with ``inspect`` or ``graph`` as SOURCE."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ def main(args: Sequence[str] | None = None, prog: str = "python -m data_prep") -
     args = list(sys.argv[1:] if args is None else args)
     if args[:1] == ["inspect"]:
         return inspect_main(args[1:], f"{prog} inspect")
+    if args[:1] == ["graph"]:
+        return graph_main(args[1:], f"{prog} graph")
     return guarded(lambda: _prepare(args, prog))
 
 
@@ -27,15 +29,27 @@ def inspect_main(args: Sequence[str], prog: str) -> int:
     return guarded(work)
 
 
+def graph_main(args: Sequence[str], prog: str) -> int:
+    """Build, change or check a GRAPH folder; returns the exit code."""
+
+    def work() -> None:
+        from data_prep.graph import GraphSettings, graph
+
+        graph(parse(GraphSettings, args, prog))
+
+    return guarded(work)
+
+
 def _prepare(args: Sequence[str], prog: str) -> None:
     from data_prep.settings import PrepSettings
 
     settings = parse(PrepSettings, args, prog)
     from data_prep.inspect import InspectSettings, inspect
-    from data_prep.pipeline import prepare
+    from data_prep.pipeline import prepare, prepare_part
 
-    prepare(settings)
-    inspect(InspectSettings(shards=settings.out))
+    shards = prepare(settings) if settings.part is None else prepare_part(settings)
+    if shards is not None:
+        inspect(InspectSettings(shards=settings.out))
 
 
 if __name__ == "__main__":

@@ -1,45 +1,74 @@
 """From the ragged results of all chunks to padded splits and shared tables.
 
 Ids change here for the last time: shards hold only the triplets that are some
-question's candidate or lie on its reward paths, renumbered in their order.
+question's candidate or lie on its reward paths. Candidates come first, for only they
+have an embedding; both groups keep their order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float16, Int, Int32
+from jaxtyping import Float16, Int, Int32, Int64
 
 from data_prep.chunks import Arrays, Linked
 from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.ragged import Ragged
 from kgscout_jax.records import Question, display_name
-from kgscout_jax.shards import DIRECTIONS, QuestionInfo, Ragged, Split
+from kgscout_jax.shards import DIRECTIONS, QuestionInfo, Split
+
+NAMING = ("candidates", *(f"path_triplets_{way}" for way in DIRECTIONS))
+"""The arrays of a chunk that name triplets."""
+MERGED = 64
+"""Chunks whose names are sorted together."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """What of the graph goes into the shards, as ids of the graph, ascending."""
+    """What of the graph goes into the shards, as ids of the graph."""
 
     triplets: Int32[np.ndarray, "m"]
+    """Candidates, ascending, then those that are only on a path, ascending."""
+    n_candidates: int
     entities: Int32[np.ndarray, "e"]
     relations: Int32[np.ndarray, "r"]
 
     @staticmethod
-    def of(graph: KnowledgeGraph, chunks: Sequence[Arrays]) -> Kept:
-        """The triplets that ``chunks`` name, with their entities and relations."""
-        named = [np.empty(0, np.int32)]
-        for chunk in chunks:
-            named.append(chunk["candidates"])
-            named += [chunk[f"path_triplets_{way}"] for way in DIRECTIONS]
-        triplets = np.unique(np.concatenate(named)).astype(np.int32)
+    def of(graph: KnowledgeGraph, chunks: Iterable[Arrays]) -> Kept:
+        """The triplets that ``chunks`` name, with their entities and relations.
+
+        Of a chunk only the arrays NAMING are read; few chunks at a time are in memory.
+        """
+        candidates = on_paths = np.empty(0, np.int32)
+        remaining = iter(chunks)
+        while some := list(itertools.islice(remaining, MERGED)):
+            named = [chunk[NAMING[0]] for chunk in some]
+            candidates = np.unique(np.concatenate([candidates, *named]))
+            named = [chunk[key] for chunk in some for key in NAMING[1:]]
+            on_paths = np.unique(np.concatenate([on_paths, *named]))
+        others = np.setdiff1d(on_paths, candidates, assume_unique=True)
+        triplets = np.concatenate([candidates, others]).astype(np.int32)
         rows = graph.triplets[triplets]
         return Kept(
             triplets=triplets,
+            n_candidates=len(candidates),
             entities=np.unique(rows[:, [0, 2]]).astype(np.int32),
             relations=np.unique(rows[:, 1]).astype(np.int32),
         )
+
+    @cached_property
+    def _ascending(self) -> Int64[np.ndarray, "m"]:
+        return np.argsort(self.triplets)
+
+    def rows_of(self, triplets: Int32[np.ndarray, "k"]) -> Int32[np.ndarray, "k"]:
+        """Ids of the shards for ids of the graph; all must be kept."""
+        order = self._ascending
+        at = np.searchsorted(self.triplets, triplets, sorter=order)
+        return order[at].astype(np.int32)
 
     def renumbered(self, graph: KnowledgeGraph) -> Int32[np.ndarray, "m 3"]:
         """The kept triplets in the shards' own ids."""
@@ -79,24 +108,22 @@ def assemble_split(
     def ragged(kind: str, way: str) -> Ragged:
         values = column(f"{kind}_{way}")
         if kind == "path_triplets":
-            values = np.searchsorted(kept.triplets, values).astype(np.int32)
-        counts = column(f"{kind}_{way}_count")
-        return Ragged(values, np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]))
+            values = kept.rows_of(values)
+        return Ragged.of_counts(values, column(f"{kind}_{way}_count"))
 
     n_real = column("n_real")
     n_nodes = column("n_nodes")
     small = np.uint16 if n_nodes.max(initial=0) <= 65535 else np.int32
-    candidates = np.searchsorted(kept.triplets, column("candidates")).astype(np.int32)
     answers_count = column("answers_count")
     return Split(
         name=name,
         questions=_infos(questions, linked, column, graph, answers_count),
         question_embeddings=embeddings,
-        candidates=pad(candidates, n_real, -1),
-        ppr=pad(column("ppr"), n_real, 0),
+        candidates=pad(kept.rows_of(column("candidates")), n_real, -1),
+        node_ppr=Ragged.of_counts(column("node_ppr"), n_nodes),
         nodes=pad(column("nodes").astype(small), n_real, 0),
-        topics=pad(column("topics"), column("topics_count"), -1),
-        answers=pad(column("answers"), answers_count, -1),
+        topics=Ragged.of_counts(column("topics"), column("topics_count")).padded(),
+        answers=Ragged.of_counts(column("answers"), answers_count).padded(),
         n_nodes=n_nodes,
         path_edges={way: ragged("path_edges", way) for way in DIRECTIONS},
         path_triplets={way: ragged("path_triplets", way) for way in DIRECTIONS},

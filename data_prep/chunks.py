@@ -10,17 +10,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float16, Int32, Int64
+from jaxtyping import Float16, Float32, Int32, Int64
 
 from data_prep.settings import PrepSettings
 from kgscout_jax.graph.paths import hop_distances, shortest_path_edges
 from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.graph.subgraph import (
-    cut_subgraphs,
-    node_keys,
-    top_of_block,
+from kgscout_jax.graph.subgraph import node_keys
+from kgscout_jax.retrieve.candidates import (
+    CutSettings,
+    choose_rows,
+    cut_questions,
+    relation_cosines,
+    triplet_cosines,
 )
 from kgscout_jax.shards import DIRECTIONS
+
+__all__ = ["Linked", "choose_chunk", "cosines", "cut_chunk", "relation_cosines"]
 
 Arrays = dict[str, np.ndarray]
 
@@ -37,17 +42,23 @@ class Linked:
 
 
 def cut_chunk(
-    graph: KnowledgeGraph, questions: Sequence[Linked], settings: PrepSettings
+    graph: KnowledgeGraph,
+    questions: Sequence[Linked],
+    relation_cosines: Float32[np.ndarray, "b r"],
+    settings: PrepSettings,
 ) -> Arrays:
-    """A chunk's cut subgraphs: blocks, triplet_ids, ppr, sizes, answers_in_ball."""
+    """A chunk's cut: blocks, triplet_ids, ppr, scores, sizes, answers_in_ball.
+
+    ``scores`` is what candidates are chosen by beside the cosine: the flow of the
+    guided walk, or PageRank weighted by the relation's likeness to the question.
+    """
     own = [q.subgraph for q in questions if q.subgraph is not None]
-    cut = cut_subgraphs(
+    cut = cut_questions(
         graph,
         [q.topics for q in questions],
+        relation_cosines,
+        cut_settings(settings),
         given=own if own else None,
-        hops=settings.radius,
-        max_triplets=settings.cut,
-        direction=settings.direction,
     )
     answer_keys = node_keys([q.answers for q in questions], len(graph.entities))
     in_ball = answer_keys[np.isin(answer_keys, cut.nodes_before_cut)]
@@ -55,11 +66,26 @@ def cut_chunk(
         "blocks": cut.blocks,
         "triplet_ids": cut.triplet_ids,
         "ppr": cut.ppr.astype(np.float32),
+        "scores": cut.scores.astype(np.float32),
         "sizes": cut.sizes_before_cut,
         "answers_in_ball": np.bincount(
             in_ball // max(len(graph.entities), 1), minlength=cut.n_blocks
         ),
     }
+
+
+def cut_settings(settings: PrepSettings) -> CutSettings:
+    """What of the settings decides subgraphs and candidates, resolved."""
+    return CutSettings(
+        hops=settings.radius,
+        cut=settings.cut,
+        max_triplets=settings.size,
+        ppr_threshold=settings.ppr_threshold,
+        hub_degree=settings.hub_degree,
+        select=settings.select,
+        candidates=settings.candidates,
+        direction=settings.direction,
+    )
 
 
 def cosines(
@@ -69,16 +95,8 @@ def cosines(
     table: Float16[np.ndarray, "u d"],
 ) -> np.ndarray:
     """Cosine of each row's triplet with its question, float32, as stored embeddings."""
-    out = np.empty(len(cut["blocks"]), np.float32)
-    bounds = np.searchsorted(cut["blocks"], np.arange(len(question_embeddings) + 1))
     rows = np.searchsorted(table_ids, cut["triplet_ids"])
-    for i, question in enumerate(question_embeddings.astype(np.float32)):
-        here = slice(bounds[i], bounds[i + 1])
-        own = table[rows[here]].astype(np.float32)
-        # Not matmul: how BLAS sums a row depends on where the row lies in the matrix,
-        # and equal embeddings must tie exactly.
-        np.einsum("nd,d->n", own, question, out=out[here])
-    return out
+    return triplet_cosines(cut["blocks"], rows, question_embeddings, table)
 
 
 def choose_chunk(
@@ -87,8 +105,13 @@ def choose_chunk(
     cut: Arrays,
     cosine: np.ndarray,
     n_candidates: int,
+    select: str = "hybrid",
 ) -> Arrays:
     """Candidates, local node ids, topics, answers and shortest paths of a chunk.
+
+    ``select``: "hybrid" takes the best by the better of two places, by cosine and by
+    the cut's scores; "cosine" by the first alone. Either way they stand in the order of
+    their cosine.
 
     Ragged arrays come with their lengths per question, ``*_count``. Local node ids
     number the nodes that a question needs, in the order of their entity ids.
@@ -109,8 +132,9 @@ def choose_chunk(
     topic_count = np.bincount(topic_block, minlength=b)
     slots = _pad(topic_at, topic_count)
 
-    keep = np.flatnonzero(top_of_block(blocks, ids, cosine, n_candidates))
-    keep = keep[np.lexsort((ids[keep], -cosine[keep], blocks[keep]))]
+    keep = choose_rows(
+        blocks, ids, cosine, cut["scores"], candidates=n_candidates, select=select
+    )
     used = np.zeros(len(nodes), bool)
     used[heads[keep]] = used[tails[keep]] = used[topic_at] = used[answer_at] = True
     paths = {}
@@ -121,6 +145,8 @@ def choose_chunk(
         used[edges[:, 1:3].ravel()] = True
         paths[direction] = edges, on_path
 
+    node_ppr = np.zeros(len(nodes), np.float32)
+    node_ppr[heads], node_ppr[tails] = cut["ppr"].T
     n_nodes = np.bincount(block_of[used], minlength=b)
     local = np.cumsum(used) - 1 - (np.cumsum(n_nodes) - n_nodes)[block_of]
     distance = hop_distances(len(nodes), heads, tails, topic_at, directed=False)
@@ -130,7 +156,7 @@ def choose_chunk(
     out: Arrays = {
         "n_real": np.bincount(blocks[keep], minlength=b),
         "candidates": ids[keep],
-        "ppr": cut["ppr"][keep],
+        "node_ppr": node_ppr[used],
         "nodes": np.stack([local[heads[keep]], local[tails[keep]]], axis=1),
         "n_nodes": n_nodes,
         "topics": local[topic_at],

@@ -9,7 +9,7 @@ from typing import Any
 import tyro
 
 from data_prep.accounting import STAGES
-from kgscout_jax.shards import Shards
+from kgscout_jax.shards import EMBEDDINGS, QUESTIONS, Shards
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,29 +47,53 @@ def inspect(settings: InspectSettings) -> None:
         f"  kept       {n_triplets:,} triplets, {len(shards.entities):,} entities, "
         f"{len(shards.relations):,} relations"
     )
-    table = sizes["triplet_embeddings.npy"] / max(n_triplets, 1)
-    console.print(f"  tables     {table:,.0f} bytes a triplet, embeddings")
-    console.print(f"  seconds    {_pairs(manifest['seconds'])}")
+    candidates = len(shards.triplet_embeddings)
+    tables = sum(sizes.get(name, 0) for name in EMBEDDINGS)
+    console.print(
+        f"  tables     {tables / max(candidates, 1):,.0f} bytes a candidate triplet, "
+        f"{candidates:,} of them; {shards.triplet_embeddings.dtype} and relations"
+    )
+    total, questions = sum(sizes.values()), sum(len_of(manifest).values())
+    console.print(
+        f"  total      {total / max(questions, 1):,.0f} bytes a question, tables and "
+        f"names included, over {questions:,} questions; {total / 1e6:,.1f} MB"
+    )
+    console.print(f"  seconds    {_pairs(seconds_of(manifest))}")
     if manifest["missing_splits"]:
         console.print(f"  missing    {', '.join(manifest['missing_splits'])}")
     for name in shards.splits:
         counts = manifest["splits"][name]
-        own = sum(size for file, size in sizes.items() if file.startswith(f"{name}/"))
-        each = own / max(counts["questions"], 1)
+        own = {k: v for k, v in sizes.items() if k.startswith(f"{name}/")}
+        text = own[f"{name}/{QUESTIONS}"] / max(counts["questions"], 1)
+        each = sum(own.values()) / max(counts["questions"], 1)
         console.print()
         console.print(
             f"[bold]{name}[/bold]: {counts['questions']:,} questions of "
             f"{counts['read']:,} read; dropped without an answer "
             f"{counts['dropped_without_answer']:,}; topics not in the graph "
-            f"{counts['topics_not_found']:,}"
+            f"{counts['topics_not_found']:,}; topics found in the text of "
+            f"{counts.get('topics_from_text', 0):,}"
         )
         console.print(
             f"  {counts['candidates']:,} candidates, at most {counts['width']:,} a "
-            f"question; {each:,.0f} bytes a question"
+            f"question; {each:,.0f} bytes a question without tables "
+            f"(arrays {each - text:,.0f}, text {text:,.0f})"
         )
         console.print(_survival_table(counts["survival"]))
     if settings.verify:
         console.print("\nevery checksum agrees")
+
+
+def seconds_of(manifest: dict[str, Any]) -> dict[str, float]:
+    """Seconds per stage; version 1 had them alone."""
+    if "stages" not in manifest:
+        return manifest.get("seconds", {})
+    return {name: stage["seconds"] for name, stage in manifest["stages"].items()}
+
+
+def len_of(manifest: dict[str, Any]) -> dict[str, int]:
+    """Questions per split."""
+    return {name: counts["questions"] for name, counts in manifest["splits"].items()}
 
 
 def _pairs(values: dict[str, Any]) -> str:

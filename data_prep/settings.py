@@ -8,13 +8,15 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from data_prep.engine import EngineName
+from data_prep.part import Part
 from kgscout_jax.errors import UserError
 
 SourceName = Literal["rog", "nsm", "metaqa", "pathquestion", "kg", "world"]
 OWN_SUBGRAPHS = ("rog", "nsm")
 """Sources whose questions bring their own subgraph."""
-DEEP = {"metaqa": 3, "pathquestion": 3, "world": 4}
-"""Radius for sources with long questions: a ball of two would lose their answers."""
+DEEP = {"metaqa": 3, "pathquestion": 3, "world": 4, "rog": 4, "nsm": 4}
+"""Steps for sources with long questions: two would lose their answers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,24 +33,50 @@ class PrepSettings:
     input: Path | None = None
     """Folder (or file) of the data set; world needs none."""
     kg: tuple[Path, ...] = ()
-    """Triplet files of your own graph (source kg)."""
+    """Triplet files of your own graph, or one GRAPH folder (source kg)."""
+    aliases: Path | None = None
+    """File of NAME <tab> ALIAS: further names for finding topics in questions."""
     hops: int | None = None
-    """Radius of the ball around the topics; 2 (metaqa, pathquestion 3, world 4)."""
+    """Steps from the topics; 2 (metaqa, pathquestion 3; world, rog, nsm 4)."""
+    cut: Literal["guided", "ppr"] = "guided"
+    """What ranks triplets for the cut: a walk that follows the question, or plain
+    PageRank on the whole ball (the thesis)."""
     max_triplets: int | None = None
-    """Cut by PageRank to this many triplets, 0 for no cut; 2000, but rog and nsm bring
-    their own subgraphs, which are not cut unless this is given."""
+    """Cut to this many triplets, 0 for no cut; 2000, but rog and nsm bring their own
+    subgraphs, which are not cut unless this is given."""
+    ppr_threshold: float | None = None
+    """Keep only triplets whose ends both hold this much PageRank (OKGQA: 1e-5)."""
+    hub_degree: int | None = None
+    """Balls of --cut ppr do not walk through entities with more triplets than this."""
+    select: Literal["hybrid", "cosine"] = "hybrid"
+    """What ranks candidates: the better of the places by cosine and by the cut, or the
+    cosine with the question alone (the thesis)."""
     candidates: int = 1000
-    """Candidates per question: the nearest to it by cosine."""
+    """Candidates per question."""
     direction: Literal["both", "directed"] = "both"
-    """How PageRank walks edges; the thesis: directed."""
+    """How walks and PageRank follow edges; the thesis: directed."""
     encoder: str = "all-MiniLM-L6-v2"
     """Any sentence-transformers model: a name or a folder."""
+    encoder_backend: Literal["torch", "torch-bf16", "openvino-bf16"] = "torch"
+    """What computes embeddings; openvino-bf16 (extra openvino) is the fastest on CPUs
+    with bfloat16. Tables of different backends are never mixed."""
     train_questions: int | None = None
     """Draw this many of the usable training questions (thesis, CWQ: 3000)."""
     limit: int | None = None
     """Draw at most this many questions per split; for a first look."""
     seed: int = 0
     """Of the draws."""
+    table: Literal["float16", "int8"] = "float16"
+    """How the triplets' embeddings are stored; int8, a scale per row, is half as
+    large."""
+    workers: int | None = None
+    """Processes that cut and choose; default: one per CPU, or all of a Ray cluster."""
+    engine: EngineName = "local"
+    """Who does the work: processes on this machine, or a Ray cluster."""
+    ray_address: str | None = None
+    """Of the Ray cluster; default $RAY_ADDRESS, else a new one on this machine."""
+    part: str | None = None
+    """i/n: do the i-th of n shares of the work, for job arrays; the last one writes."""
     cache: Path | None = None
     """Where embeddings are kept; default $KGSCOUT_CACHE or ~/.cache/kgscout."""
     overwrite: Annotated[bool, tyro.conf.arg(name="overwrite")] = False
@@ -61,19 +89,37 @@ class PrepSettings:
             ("candidates", 1),
             ("train_questions", 1),
             ("limit", 1),
+            ("hub_degree", 1),
+            ("workers", 1),
         ):
             value = getattr(self, name)
             if value is not None and value < low:
                 flag = name.replace("_", "-")
                 raise UserError(f"--{flag}: found {value}, expected at least {low}")
+        if self.part is not None:
+            Part.of(self.part)
+            if self.overwrite:
+                raise UserError(
+                    "--part: not with --overwrite, one part would delete the work of "
+                    "another; delete the folder first"
+                )
+        if self.ppr_threshold is not None and not 0 < self.ppr_threshold < 1:
+            raise UserError(
+                f"--ppr-threshold: found {self.ppr_threshold}, expected a number "
+                "between 0 and 1"
+            )
+        if self.hub_degree is not None and self.cut != "ppr":
+            raise UserError(
+                "--hub-degree: goes with --cut ppr; a guided walk needs no such bound"
+            )
 
     @property
     def radius(self) -> int:
-        """Hops of the ball, with the source's default."""
+        """Steps of the walk or radius of the ball, with the source's default."""
         return self.hops or DEEP.get(self.source, 2)
 
     @property
-    def cut(self) -> int | None:
+    def size(self) -> int | None:
         """Largest size of a subgraph, with the source's default; None for no cut."""
         if self.max_triplets is None:
             return None if self.source in OWN_SUBGRAPHS else 2000
@@ -81,12 +127,17 @@ class PrepSettings:
 
     def to_manifest(self) -> dict[str, Any]:
         """The settings that decide what is written, resolved, as JSON values."""
-        own = self.source in OWN_SUBGRAPHS
+        ball_of_own = self.source in OWN_SUBGRAPHS and self.cut == "ppr"
         return {
-            "hops": None if own else self.radius,
-            "max_triplets": self.cut,
+            "hops": None if ball_of_own else self.radius,
+            "cut": self.cut,
+            "max_triplets": self.size,
+            "ppr_threshold": self.ppr_threshold,
+            "hub_degree": self.hub_degree,
+            "select": self.select,
             "candidates": self.candidates,
             "direction": self.direction,
+            "table": self.table,
             "train_questions": self.train_questions,
             "limit": self.limit,
             "seed": self.seed,

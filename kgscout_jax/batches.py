@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, Int8
 
 from kgscout_jax.policy.network import PolicyInputs
 from kgscout_jax.shards import Shards, Split
@@ -22,18 +22,29 @@ SMALLEST = 32
 
 
 class Tables(NamedTuple):
-    """The two embedding tables, on the device."""
+    """The embedding tables, on the device."""
 
-    triplets: Float[Array, "m d"]
+    triplets: Float[Array, "c d"] | Int8[Array, "c d"]
     relations: Float[Array, "r d"]
+    triplet_scales: Float[Array, "c"] | None = None
+    """What a row of int8 is multiplied by."""
 
     @staticmethod
     def of(shards: Shards) -> Tables:
-        """Both tables of a folder of shards, moved to the default device."""
+        """The tables of a folder of shards, moved to the default device."""
+        scales = shards.triplet_scales
         return Tables(
             jnp.asarray(_not_empty(shards.triplet_embeddings)),
             jnp.asarray(_not_empty(shards.relation_embeddings)),
+            None if scales is None else jnp.asarray(_not_empty(scales)),
         )
+
+    def triplet_rows(self, ids: Int[Array, "b n"]) -> Float[Array, "b n d"]:
+        """Embeddings of triplets: rows gathered, then scaled if they are int8."""
+        rows = self.triplets[ids]
+        if self.triplet_scales is None:
+            return rows
+        return rows.astype(jnp.float16) * self.triplet_scales[ids][..., None]
 
 
 class Batch(NamedTuple):
@@ -60,7 +71,7 @@ class Batch(NamedTuple):
         """What the network sees: rows of the tables gathered, inside jit."""
         return PolicyInputs(
             question=self.question,
-            triplets=tables.triplets[self.candidates],
+            triplets=tables.triplet_rows(self.candidates),
             relations=tables.relations[self.relation_rows],
             relation_index=self.relation_index,
             ppr=self.ppr,
@@ -109,7 +120,7 @@ class BatchReader:
             "candidates": padded,
             "relation_rows": relation_rows,
             "relation_index": relation_index,
-            "ppr": _filled(split.ppr[rows, :n], b),
+            "ppr": _filled(split.ppr_of(rows, n), b),
             "nodes": _filled(split.nodes[rows, :n].astype(np.int32), b),
             "answers": answers,
             "on_path": on_path,

@@ -15,11 +15,17 @@ USAGE = """\
 usage: kgscout COMMAND ...        (kgscout COMMAND --help says more)
 
   prep SOURCE     turn a data set or your own graph into a folder of shards
+  graph           index triplet files, of any size, as a folder that opens at once
   inspect SHARDS  what is in a folder of shards, and what each cut lost
   train           train the policy on shards
   eval retrieval  measure retrievers on a split: metrics, table, plots
   eval answers    judge a file of predicted answers by the rules of a paper
   export RUN OUT  write what inference needs of a run, and nothing else
+  retrieve OUT    the triplets for a file of questions, without gold answers
+  ask OUT         answer one question from a graph, with the evidence and a picture
+  serve OUT       answer HTTP requests: /retrieve, /answer, /healthz, /metrics
+  mcp OUT         be a tool of a language model (Model Context Protocol)
+  push OUT REPO   pass an exported policy on, to the Hugging Face hub or a folder
 
 Example: kgscout prep world --out shards/ && kgscout train --shards shards/ --run run/
 """
@@ -31,9 +37,15 @@ def main(args: Sequence[str] | None = None) -> int:
     commands: dict[str, Callable[[Sequence[str], str], int]] = {
         "prep": prep_main,
         "inspect": inspect_main,
+        "graph": graph_main,
         "train": train_main,
         "eval": eval_main,
         "export": export_main,
+        "retrieve": retrieve_main,
+        "ask": ask_main,
+        "serve": serve_main,
+        "mcp": mcp_main,
+        "push": push_main,
     }
     if not args or args[0] in ("-h", "--help"):
         print(USAGE, end="")
@@ -57,6 +69,13 @@ def prep_main(args: Sequence[str], prog: str) -> int:
     from data_prep.__main__ import main as data_prep_main
 
     return data_prep_main(args, prog)
+
+
+def graph_main(args: Sequence[str], prog: str) -> int:
+    """Build or change a GRAPH folder."""
+    from data_prep.__main__ import graph_main as data_prep_graph
+
+    return data_prep_graph(args, prog)
 
 
 def inspect_main(args: Sequence[str], prog: str) -> int:
@@ -86,7 +105,7 @@ def train_main(args: Sequence[str], prog: str) -> int:
 def eval_main(args: Sequence[str], prog: str) -> int:
     """Measure: ``retrieval`` or ``answers``."""
     args = list(args)
-    kinds: dict[str, Callable[[Sequence[str], str], None]] = {
+    kinds: dict[str, Callable[[Sequence[str], str], int | None]] = {
         "retrieval": _eval_retrieval,
         "answers": _eval_answers,
     }
@@ -111,13 +130,25 @@ def _eval_retrieval(args: Sequence[str], prog: str) -> None:
     evaluate_run(settings)
 
 
-def _eval_answers(args: Sequence[str], prog: str) -> None:
+def _eval_answers(args: Sequence[str], prog: str) -> int:
     from kgscout_jax.evaluate.settings import AnswerSettings
 
     settings = parse(AnswerSettings, args, prog)
-    from kgscout_jax.evaluate.answers import evaluate_predictions
+    if settings.predictions is not None and settings.run is settings.shards is None:
+        from kgscout_jax.evaluate.answers import evaluate_predictions
 
-    evaluate_predictions(settings)
+        evaluate_predictions(settings)
+        return 0
+    if settings.run is settings.shards is None:
+        raise UserError(
+            f"neither --predictions nor --run, expected one (see {prog} --help)"
+        )
+    from kgscout_jax.setup import setup_jax
+
+    setup_jax()
+    from kgscout_jax.evaluate.answer_run import evaluate_answers
+
+    return evaluate_answers(settings)
 
 
 def export_main(args: Sequence[str], prog: str) -> int:
@@ -135,3 +166,101 @@ def export_main(args: Sequence[str], prog: str) -> int:
         export_run(settings)
 
     return guarded(work)
+
+
+def retrieve_main(args: Sequence[str], prog: str) -> int:
+    """Retrieve triplets for a file of questions."""
+
+    def work() -> int:
+        from kgscout_jax.scout_settings import RetrieveSettings
+
+        settings = parse(RetrieveSettings, args, prog)
+        from kgscout_jax.setup import setup_jax
+
+        setup_jax()
+        from kgscout_jax.retrieve_file import retrieve_file
+
+        return retrieve_file(settings)
+
+    return guarded(work)
+
+
+def ask_main(args: Sequence[str], prog: str) -> int:
+    """Answer one question."""
+
+    def work() -> int:
+        from kgscout_jax.scout_settings import AskSettings
+
+        settings = parse(AskSettings, args, prog)
+        from kgscout_jax.setup import setup_jax
+
+        setup_jax()
+        from kgscout_jax.ask import ask
+
+        return ask(settings)
+
+    return guarded(work)
+
+
+def push_main(args: Sequence[str], prog: str) -> int:
+    """Pass an exported policy on."""
+
+    def work() -> None:
+        from kgscout_jax.scout_settings import PushSettings
+
+        settings = parse(PushSettings, args, prog)
+        from kgscout_jax.setup import setup_jax
+
+        setup_jax()
+        from kgscout_jax.hub import push
+
+        where = push(
+            settings.policy,
+            settings.repo,
+            private=not settings.public,
+            overwrite=settings.overwrite,
+        )
+        print(f"pushed to {where}")
+
+    return guarded(work)
+
+
+def serve_main(args: Sequence[str], prog: str) -> int:
+    """Serve an exported policy over HTTP."""
+
+    def work() -> int:
+        from kgscout_jax.serve.settings import ServeSettings
+
+        settings = parse(ServeSettings, args, prog)
+        try:
+            from kgscout_jax.serve.run import serve
+        except ModuleNotFoundError as error:
+            raise _without(error, "serve") from None
+        return serve(settings)
+
+    return guarded(work)
+
+
+def mcp_main(args: Sequence[str], prog: str) -> int:
+    """Serve an exported policy as a tool of a language model."""
+
+    def work() -> int:
+        from kgscout_jax.serve.settings import McpSettings
+
+        settings = parse(McpSettings, args, prog)
+        try:
+            from kgscout_jax.serve.mcp_server import serve_mcp
+        except ModuleNotFoundError as error:
+            raise _without(error, "mcp") from None
+        return serve_mcp(settings)
+
+    return guarded(work)
+
+
+def _without(error: ModuleNotFoundError, extra: str) -> Exception:
+    """What to tell of a library that is not installed; our own modules always are."""
+    if (error.name or "").startswith("kgscout_jax"):
+        return error
+    return UserError(
+        f"{error.name} is not installed: pip install 'kgscout-jax[{extra}]'"
+    )

@@ -26,7 +26,7 @@ class progress:
         self._terminal = sys.stderr.isatty()
         self._started = self._told = time.monotonic()
         self._bar = tqdm(
-            total=self.total,
+            total=self.total or None,
             desc=self.what,
             unit=f" {self.unit}",
             disable=not self._terminal,
@@ -48,8 +48,9 @@ class progress:
             rate = self.done / (now - self._started)
             values = "".join(f", {key} {value}" for key, value in shown.items())
             logger.info(
-                "%s: %d of %d, %.0f %s/s%s",
-                *(self.what, self.done, self.total, rate, self.unit, values),
+                "%s: %d%s, %.0f %s/s%s",
+                *(self.what, self.done, f" of {self.total}" if self.total else ""),
+                *(rate, self.unit, values),
             )
 
     def __exit__(self, *_: object) -> None:

@@ -30,6 +30,8 @@ class Question:
     text: str
     topics: tuple[str, ...] = ()
     """Topic entities, by name."""
+    find_topics: bool = False
+    """Whether no topics are given, and they are to be found in the text."""
     answers: tuple[str, ...] = ()
     """Gold answers, by name; empty where a source has none."""
     answer_entities: tuple[str, ...] | None = None

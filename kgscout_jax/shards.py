@@ -6,10 +6,15 @@ folder; the names, types and checks of its files are defined here only.
 
     manifest.json                  format, settings, encoder, counts, seconds, checksums
     entities.txt, relations.txt    one name a line; the line (from 0) is the id
-    triplets.npy                   int32[M, 3]: head, relation, tail
-    triplet_embeddings.npy         float16[M, d], unit length
+    triplets.npy                   int32[M, 3]: head, relation, tail; candidates first
+    triplet_embeddings.npy         float16[C, d], unit length, of the C candidates; or
+                                   int8[C, d], times the row's scale
+    triplet_scales.npy             float16[C], where the embeddings are int8
     relation_embeddings.npy        float16[R, d], unit length
     train/ dev/ test/              one folder per split, see ``Split``
+
+Version 2 holds PageRank once per node, what varies much in length without padding, and
+a checksum of each file's ends. Version 1 is read as well, see ``shards_v1``.
 """
 
 from __future__ import annotations
@@ -21,46 +26,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float16, Float32, Int, Int32, Int64
+from jaxtyping import Float16, Float32, Int, Int8, Int32
 
+from kgscout_jax.checksums import sha256_ends
 from kgscout_jax.errors import UserError
 from kgscout_jax.files import read_array, read_json, read_json_lines, sha256_file
+from kgscout_jax.ragged import Ragged
 from kgscout_jax.records import Triplet
 
 FORMAT = "kgscout-shards"
-VERSION = 1
+VERSION = 2
+READABLE = (1, VERSION)
 SPLITS = ("train", "dev", "test")
 NEEDED = ("source", "fingerprint", "encoder", "splits", "files")
 """What a reader takes from the manifest."""
 DIRECTIONS = ("directed", "both")
 """How edges are walked: head to tail only, or both ways."""
-
-
-@dataclass(frozen=True)
-class Ragged:
-    """Rows of different length: row ``i`` is ``values[offsets[i]:offsets[i + 1]]``."""
-
-    values: Int32[np.ndarray, "total ..."]
-    offsets: Int64[np.ndarray, "q+1"]
-
-    def __getitem__(self, i: int) -> Int32[np.ndarray, "length ..."]:
-        return self.values[self.offsets[i] : self.offsets[i + 1]]
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def rows(
-        self, rows: Int[np.ndarray, "k"]
-    ) -> tuple[Int64[np.ndarray, "total"], Int32[np.ndarray, "total ..."]]:
-        """The values of ``rows`` one after the other, each with its place in ``rows``.
-
-        One gather, without a Python loop: the owner is 0 for the values of ``rows[0]``.
-        """
-        begin = np.asarray(self.offsets[rows])
-        lengths = self.offsets[rows + 1] - begin
-        owner = np.repeat(np.arange(len(rows)), lengths)
-        before = np.cumsum(lengths) - lengths
-        return owner, self.values[np.arange(len(owner)) + (begin - before)[owner]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,8 +84,8 @@ class Split:
     question_embeddings: Float16[np.ndarray, "b d"]
     candidates: Int32[np.ndarray, "b n"]
     """Rows of triplets.npy; -1 beyond n_real."""
-    ppr: Float32[np.ndarray, "b n 2"]
-    """Personalized PageRank of head and of tail; 0 beyond n_real."""
+    node_ppr: Ragged
+    """Personalized PageRank of each local node, float32; a row per question."""
     nodes: Int[np.ndarray, "b n 2"]
     """Local node ids of head and of tail; 0 beyond n_real."""
     topics: Int32[np.ndarray, "b t"]
@@ -126,28 +107,96 @@ class Split:
         """How many candidates each question has."""
         return (self.candidates >= 0).sum(axis=1, dtype=np.int32)
 
+    def ppr_of(
+        self, rows: Int[np.ndarray, "k"], n: int | None = None
+    ) -> Float32[np.ndarray, "k n 2"]:
+        """PageRank of head and of tail of the first ``n`` candidates of ``rows``.
 
-PADDED = ("candidates", "ppr", "nodes", "topics", "answers", "n_nodes")
+        One gather from ``node_ppr``; 0 beyond n_real. None for ``n`` takes all.
+        """
+        real = self.candidates[rows, :n] >= 0
+        out = np.zeros((*real.shape, 2), np.float32)
+        begin = np.repeat(self.node_ppr.offsets[rows], real.sum(axis=1))
+        nodes = np.asarray(self.nodes[rows, :n])[real]
+        out[real] = self.node_ppr.values[begin[:, None] + nodes]
+        return out
+
+
+PADDED = ("candidates", "nodes", "n_nodes")
+PACKED = ("topics", "answers")
+"""Padded in memory, not on disk: the longest row is many times the usual one."""
 RAGGED = ("path_edges", "path_triplets")
+EMBEDDINGS = ("triplet_embeddings.npy", "triplet_scales.npy", "relation_embeddings.npy")
+"""The tables' files; scales only beside int8."""
+TABLES = ("entities.txt", "relations.txt", "triplets.npy", *EMBEDDINGS)
+"""The files that all splits share."""
 
 
 def split_files() -> list[str]:
     """Names of the array files of a split, without .npy."""
-    names = ["question_embeddings", *PADDED]
-    for kind in RAGGED:
-        for direction in DIRECTIONS:
-            names += [f"{kind}_{direction}", f"{kind}_{direction}_offsets"]
+    names = ["question_embeddings", *PADDED, "node_ppr"]
+    for key in (*PACKED, *(f"{kind}_{way}" for kind in RAGGED for way in DIRECTIONS)):
+        names += [key, f"{key}_offsets"]
     return names
 
 
 def split_arrays(split: Split) -> dict[str, np.ndarray]:
     """The arrays of a split by the names of their files."""
-    out = {key: getattr(split, key) for key in ("question_embeddings", *PADDED)}
+    ragged = {key: Ragged.of_padded(getattr(split, key)) for key in PACKED}
     for kind in RAGGED:
-        for direction, ragged in getattr(split, kind).items():
-            out[f"{kind}_{direction}"] = ragged.values
-            out[f"{kind}_{direction}_offsets"] = ragged.offsets
+        ragged |= {f"{kind}_{way}": r for way, r in getattr(split, kind).items()}
+    out = {key: getattr(split, key) for key in ("question_embeddings", *PADDED)}
+    out["nodes"] = _narrow(split.nodes)
+    out["node_ppr"] = split.node_ppr.values
+    for key, rows in ragged.items():
+        out[key], out[f"{key}_offsets"] = _narrow(rows.values), rows.offsets
     return out
+
+
+def _narrow(values: np.ndarray) -> np.ndarray:
+    """Whole numbers as uint16 where all fit."""
+    return values.astype(np.uint16) if values.max(initial=0) <= 65535 else values
+
+
+def split_of(
+    folder: Path,
+    questions: Sequence[QuestionInfo],
+    arrays: dict[str, np.ndarray],
+) -> Split:
+    """The split whose files hold ``arrays``: the inverse of ``split_arrays``.
+
+    Raises:
+        UserError: arrays do not fit each other; names a file.
+    """
+    b = len(questions)
+    for key in ("question_embeddings", *PADDED):
+        _check_rows(folder / f"{key}.npy", arrays[key], b, f"as in {QUESTIONS}")
+    ragged: dict[str, Ragged] = {}
+    for key in (*PACKED, *(f"{kind}_{way}" for kind in RAGGED for way in DIRECTIONS)):
+        offsets = arrays[f"{key}_offsets"]
+        _check_rows(folder / f"{key}_offsets.npy", offsets, b + 1, "one per question")
+        _check_rows(folder / f"{key}.npy", arrays[key], int(offsets[-1]), "by offsets")
+        ragged[key] = Ragged(arrays[key], offsets)
+    node_ppr = Ragged.of_counts(arrays["node_ppr"], arrays["n_nodes"])
+    total = int(node_ppr.offsets[-1])
+    _check_rows(folder / "node_ppr.npy", node_ppr.values, total, "the sum of n_nodes")
+    padded: dict[str, Any] = {
+        key: arrays[key] for key in ("question_embeddings", *PADDED)
+    }
+    return Split(
+        name=folder.name,
+        questions=questions,
+        **padded,
+        node_ppr=node_ppr,
+        **{key: ragged[key].padded() for key in PACKED},
+        path_edges={way: ragged[f"path_edges_{way}"] for way in DIRECTIONS},
+        path_triplets={way: ragged[f"path_triplets_{way}"] for way in DIRECTIONS},
+    )
+
+
+def _check_rows(file: Path, array: np.ndarray, expected: int, why: str) -> None:
+    if len(array) != expected:
+        raise UserError(f"{file}: {len(array)} rows, expected {expected}, {why}")
 
 
 @dataclass(frozen=True)
@@ -161,9 +210,11 @@ class Shards:
     def open(path: Path | str, *, verify: bool = False) -> Shards:
         """Open a folder and check that every file is there and whole.
 
+        Sizes, and the checksum of each file's first and last 64 KiB, are compared.
+
         Args:
             path: the folder.
-            verify: also compare every byte with its checksum.
+            verify: compare every byte with its checksum.
 
         Raises:
             UserError: the folder is missing, unfinished, newer, damaged or no shards.
@@ -181,9 +232,10 @@ class Shards:
         if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
             raise UserError(f"{manifest_path}: not a manifest of {FORMAT}")
         version = manifest.get("version")
-        if version != VERSION:
+        if version not in READABLE:
             raise UserError(
-                f"{manifest_path}: format version is {version}, expected {VERSION}"
+                f"{manifest_path}: format version is {version}, expected at most "
+                f"{VERSION}: written by a newer KG-Scout?"
             )
         missing = [key for key in NEEDED if not manifest.get(key)]
         if missing:
@@ -198,7 +250,10 @@ class Shards:
                     f"{file}: {size} bytes, expected {entry['bytes']}: truncated or "
                     "changed since it was written"
                 )
-            if verify and sha256_file(file) != entry["sha256"]:
+            ends = entry.get("sha256_ends")  # not in version 1
+            if (verify and sha256_file(file) != entry["sha256"]) or (
+                ends and sha256_ends(file) != ends
+            ):
                 raise UserError(f"{file}: checksum differs from the manifest")
         return Shards(path, manifest)
 
@@ -225,8 +280,26 @@ class Shards:
         return read_array(self.path / "triplets.npy", mmap=True)
 
     @cached_property
-    def triplet_embeddings(self) -> Float16[np.ndarray, "m d"]:
+    def triplet_embeddings(
+        self,
+    ) -> Float16[np.ndarray, "c d"] | Int8[np.ndarray, "c d"]:
+        """As stored; ``triplet_vectors`` gives rows that mean the same in both."""
         return read_array(self.path / "triplet_embeddings.npy", mmap=True)
+
+    @cached_property
+    def triplet_scales(self) -> Float16[np.ndarray, "c"] | None:
+        """What each row of an int8 table is multiplied by; None for float16."""
+        name = "triplet_scales.npy"
+        if name not in self.manifest.get("files", ()):
+            return None
+        return read_array(self.path / name, mmap=True)
+
+    def triplet_vectors(self, ids: Int[np.ndarray, "k"]) -> Float32[np.ndarray, "k d"]:
+        """Embeddings of candidate triplets, unit length but for rounding."""
+        rows = np.asarray(self.triplet_embeddings[ids], np.float32)
+        if self.triplet_scales is not None:
+            rows *= np.asarray(self.triplet_scales[ids], np.float32)[:, None]
+        return rows
 
     @cached_property
     def relation_embeddings(self) -> Float16[np.ndarray, "r d"]:
@@ -244,26 +317,17 @@ class Shards:
             )
         folder = self.path / name
         questions = [read_info(row) for _, row in read_json_lines(folder / QUESTIONS)]
-        arrays: dict[str, Any] = {
-            key: read_array(folder / f"{key}.npy", mmap=True) for key in split_files()
-        }
-        ragged: dict[str, Any] = {
-            kind: {
-                direction: Ragged(
-                    arrays.pop(f"{kind}_{direction}"),
-                    arrays.pop(f"{kind}_{direction}_offsets"),
-                )
-                for direction in DIRECTIONS
-            }
-            for kind in RAGGED
-        }
-        for key, array in arrays.items():
-            if len(array) != len(questions):
-                raise UserError(
-                    f"{folder / key}.npy: {len(array)} rows, expected "
-                    f"{len(questions)} as in {QUESTIONS}"
-                )
-        return Split(name=name, questions=questions, **arrays, **ragged)
+        if self.manifest["version"] == 1:
+            from kgscout_jax.shards_v1 import files_v1, upgraded
+
+            arrays = upgraded(folder, _arrays(folder, files_v1()))
+        else:
+            arrays = _arrays(folder, split_files())
+        return split_of(folder, questions, arrays)
+
+
+def _arrays(folder: Path, names: Sequence[str]) -> dict[str, np.ndarray]:
+    return {key: read_array(folder / f"{key}.npy", mmap=True) for key in names}
 
 
 QUESTIONS = "questions.jsonl"

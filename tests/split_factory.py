@@ -100,7 +100,6 @@ def build_split(
     start = np.cumsum(sizes, dtype=np.int64) - sizes
     candidates = np.full((len(cases), width), -1, np.int32)
     nodes = np.zeros((len(cases), width, 2), np.int32)
-    ppr = np.zeros((len(cases), width, 2), np.float32)
     topic_rows, answer_rows = pad(topics), pad(answers)
 
     ends = np.concatenate(
@@ -126,7 +125,6 @@ def build_split(
         kept = ids[:width]
         candidates[i, : len(kept)] = kept
         nodes[i, : len(kept)] = _local(local_ids[i], graph.triplets[kept][:, [0, 2]])
-        ppr[i, : len(kept)] = rank[start[i] + nodes[i, : len(kept)]]
 
     is_answer = np.zeros(n_nodes, bool)
     is_answer[global_answers[global_answers >= 0]] = True
@@ -158,7 +156,7 @@ def build_split(
         questions=[_info(i, case, graph) for i, case in enumerate(cases)],
         question_embeddings=random_units(rng, len(cases), dim),
         candidates=candidates,
-        ppr=ppr,
+        node_ppr=Ragged.of_counts(rank.astype(np.float32), sizes),
         nodes=nodes,
         topics=topic_rows,
         answers=answer_rows,

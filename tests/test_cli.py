@@ -172,7 +172,7 @@ ROG_ROW = json.dumps({**json.loads(GOOD_ROW), "a_entity": [], "graph": []}) + "\
         (
             "kg",
             {"graph.tsv": "a\tr\tb\n", "q/train.jsonl": '{"id": 1, "question": "?"}'},
-            r"q/train\.jsonl:1: field 'q_entity' is missing; found: id, question",
+            r"q/train\.jsonl:1: field 'answer' is missing; found: id, question",
         ),
         (
             "kg",
@@ -336,7 +336,7 @@ def test_scores_are_the_networks_logits(results, run, shards):
     relations = shards.relation_embeddings[shards.triplets[rows, 1]]
     logits = plain_logits(
         nested, config, split.question_embeddings[i],
-        shards.triplet_embeddings[rows], relations, split.ppr[i],
+        shards.triplet_embeddings[rows], relations, split.ppr_of(np.array([i]))[0],
     )  # fmt: skip
     scores = [
         triplet[3] for triplet in records(results / "retrieved.jsonl")[i]["triplets"]

@@ -51,6 +51,8 @@ CONFIG = PolicyConfig(
     ppr_std=(2.0, 3.0),
 )
 SETTINGS = {"hops": 2, "max_triplets": 2000, "candidates": 50, "direction": "both"}
+OLDER = {"cut": "ppr", "select": "cosine", "ppr_threshold": None, "hub_degree": None}
+"""What was done before there was a choice."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -158,7 +160,7 @@ def test_what_was_exported_is_what_is_loaded(folder):
     exported = load_exported(folder)
     assert exported.config.to_dict() == CONFIG.to_dict()
     assert exported.encoder.to_dict() == ENCODER
-    assert vars(exported.preparation) == SETTINGS
+    assert vars(exported.preparation) == {**SETTINGS, **OLDER}
     assert exported.k == 12
     assert exported.about["training"]["step"] == 7
     before = named_leaves(nnx.to_pure_dict(nnx.state(TRAINED.policy)))
@@ -508,7 +510,7 @@ def shards(tmp_path_factory) -> Path:
 def test_the_preparation_comes_from_the_shards(shards, tmp_path):
     path = export_policy(make_trained(), tmp_path / "policy", shards=shards)
     exported = load_exported(path)
-    assert vars(exported.preparation) == {**SETTINGS, "hops": None}
+    assert vars(exported.preparation) == {**SETTINGS, **OLDER, "hops": None}
     data = exported.about["training"]["data"]
     assert data["questions"] == {"train": 40, "dev": 12, "test": 14}
     assert "train 40, dev 12, test 14" in (path / "README.md").read_text()

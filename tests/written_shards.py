@@ -63,6 +63,7 @@ def write_shards(
     encoder: dict[str, Any] | None = None,
     fingerprint: str = "tiny",
     seed: int = 0,
+    table: str = "float16",
     **tables: np.ndarray,
 ) -> Shards:
     """A folder of shards.
@@ -73,6 +74,7 @@ def write_shards(
         encoder: differences from ENCODER.
         fingerprint: what the manifest says of the settings.
         seed: of the random embeddings.
+        table: how triplet embeddings are stored.
         tables: ``triplet_embeddings`` or ``relation_embeddings`` in place of the
             random ones.
     """
@@ -91,6 +93,7 @@ def write_shards(
         relations=built.graph.relations,
         triplets=built.graph.triplets,
         **(random | tables),
+        table=table,
     )
     counts: dict[str, Any] = {}
     low = 0
@@ -120,7 +123,7 @@ def write_shards(
         "graph": {"triplets": len(built.graph.triplets)},
         "splits": counts,
         "missing_splits": [name for name in SPLITS if name not in cases],
-        "seconds": {},
+        "stages": {},
     }
     write_manifest(out, list(counts), about)
     return Shards.open(out)
@@ -143,12 +146,13 @@ def part(split: Split, name: str, low: int, high: int) -> Split:
         begin, end = rows.offsets[low], rows.offsets[high]
         return Ragged(rows.values[begin:end], rows.offsets[low : high + 1] - begin)
 
-    arrays = ("question_embeddings", "candidates", "ppr", "nodes", "topics", "answers")
+    arrays = ("question_embeddings", "candidates", "nodes", "topics", "answers")
     return dataclasses.replace(
         split,
         name=name,
         questions=split.questions[low:high],
         n_nodes=split.n_nodes[low:high],
+        node_ppr=ragged(split.node_ppr),
         **{key: getattr(split, key)[low:high] for key in arrays},
         **{
             kind: {way: ragged(getattr(split, kind)[way]) for way in DIRECTIONS}

@@ -1,4 +1,4 @@
-"""Anybody's graph: triplet files, and questions in train, dev and test.jsonl."""
+"""Anybody's graph: triplet files or a GRAPH folder, and questions in JSON lines."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from data_prep.sources.splits import (
     json_lines_files,
     listing,
 )
-from data_prep.sources.triplet_files import read_triplets
 from kgscout_jax.errors import UserError
 from kgscout_jax.files import read_json_lines
-from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.records import Question, Triplet
+from kgscout_jax.graph.open import open_graph
+from kgscout_jax.records import Question
 
 
 def load(path: Path | None, kg: Sequence[Path]) -> Loaded:
-    """The questions of a folder over the graph of all triplet files together.
+    """The questions of a folder over the graph of a GRAPH folder or triplet files.
 
     Args:
         path: a folder with at least one of ``train.jsonl``, ``dev.jsonl`` (or
             ``validation.jsonl``), ``test.jsonl``, each also .gz. Fields: id, question,
-            q_entity (a list of names, or one name); answer (a list of names; optional
+            optional q_entity (a list of names, or one name; without it the topics are
+            found in the question); answer (a list of names; optional
             outside train); optional a_entity, relevant_triples, hop.
-        kg: triplet files, see ``triplet_files.read_triplets``.
+        kg: triplet files, see ``read_triplets``, or one folder of ``kgscout graph``.
 
     Raises:
         UserError: a file is missing, empty or malformed, a field missing or of the
             wrong type, an id used twice.
     """
     if not kg:
-        raise UserError("source 'kg' needs --kg FILE, one or more triplet files")
+        raise UserError("source 'kg' needs --kg: triplet files, or one GRAPH folder")
     if path is None:
         raise UserError(
             "source 'kg' needs --input FOLDER with train.jsonl, dev.jsonl or test.jsonl"
@@ -62,25 +62,23 @@ def load(path: Path | None, kg: Sequence[Path]) -> Loaded:
             f"{path}: no question in {', '.join(f.name for f in found.values())}"
         )
     notes = {"triplets_read": 0, "blank_triplets": 0}
-    graph = KnowledgeGraph.from_triplets(_all_triplets(kg, notes))
-    if not len(graph.triplets):
-        raise UserError(f"{', '.join(map(str, kg))}: no triplets")
-    notes["triplets_read"] = (
-        len(graph.triplets) + graph.duplicates + notes["blank_triplets"]
-    )
-    notes["duplicate_triplets"] = graph.duplicates
+    graph = open_graph(kg, notes)
+    if graph.opened is not None:
+        # Its checksums stand in the manifest: another graph is another manifest.
+        graph_files = [graph.opened.path / "manifest.json"]
+        notes = {"unnamed_entities": graph.opened.manifest["counts"]["unnamed"]}
+    else:
+        graph_files = list(kg)
+        notes["triplets_read"] = (
+            len(graph.triplets) + graph.duplicates + notes["blank_triplets"]
+        )
+        notes["duplicate_triplets"] = graph.duplicates
     return Loaded(
         graph=graph,
         questions=in_order(questions),
-        files=[*kg, *found.values()],
+        files=[*graph_files, *found.values()],
         notes=notes,
     )
-
-
-def _all_triplets(kg: Sequence[Path], notes: dict[str, int]) -> Iterator[Triplet]:
-    """The triplets of several files, one after the other."""
-    for file in kg:
-        yield from read_triplets(file, notes)
 
 
 def _read_questions(path: Path, split: str) -> Iterator[Question]:
@@ -95,7 +93,10 @@ def _read_questions(path: Path, split: str) -> Iterator[Question]:
         yield Question(
             id=ids.add(text_of(row, "id", where, number=True), where),
             text=text_of(row, "question", where),
-            topics=names_of(row, "q_entity", where, bare=True),
+            topics=(
+                names_of(row, "q_entity", where, bare=True) if given("q_entity") else ()
+            ),
+            find_topics=not given("q_entity"),
             answers=(
                 names_of(row, "answer", where)
                 if split == "train" or given("answer")

@@ -18,9 +18,9 @@ from data_prep.sources.splits import (
     listing,
     split_by_topic,
 )
-from data_prep.sources.triplet_files import read_tsv
 from kgscout_jax.errors import UserError
 from kgscout_jax.files import open_text
+from kgscout_jax.graph.read.columns import read_tsv
 from kgscout_jax.graph.store import KnowledgeGraph
 from kgscout_jax.records import Question
 

@@ -10,7 +10,7 @@ from kgscout_jax.evaluate.answer_evidence import (
     kept_triplets,
     nothing,
 )
-from kgscout_jax.evaluate.retrieval import free_name as free_name
+from kgscout_jax.evaluate.retrieval import free_name
 from kgscout_jax.evaluate.settings import AnswerSettings
 from kgscout_jax.retrieve.base import Rankings, Retriever
 from kgscout_jax.retrieve.baselines import PPR, Cosine

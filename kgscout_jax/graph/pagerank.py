@@ -10,21 +10,43 @@ Two things differ from networkx's iteration, both to be nearer to that fixed poi
 - It stops when ``alpha / (1 - alpha) * change < n * tolerance``, not at ``change <
   n * tolerance``. The step contracts by alpha in L1, so this bounds the error by
   ``n * tolerance`` instead of 5.7 times as much for alpha = 0.85.
+
+Walked both ways, three things make it cheaper, and none changes the fixed point:
+
+- Chebyshev's semi-iterative method (Golub and Van Loan, Matrix Computations, section
+  11.2.8) needs half of the steps: the step is similar to a symmetric matrix whose
+  eigenvalues lie in [-alpha, alpha]. The rule for stopping holds for any estimate: what
+  counts is how much one plain step changes it. Estimates in between may be slightly
+  below 0; results never.
+- Leaves, nodes with a single arc, are most of a ball and leave the iteration. A leaf
+  has alpha times what its hub sends it, and returns alpha times that; with s the share
+  that a hub u sends to its leaves, x_u (1 - alpha^2 s) = restart + what comes from the
+  others. Dividing by D_u = 1 - alpha^2 s keeps the step similar to a symmetric matrix.
+  It now contracts by alpha (1 - s) / (1 - alpha^2 s) <= alpha in the L1 norm with
+  weights D, hence has its eigenvalues where they were. The equations of the leaves hold
+  exactly, so the change of one plain step on the whole graph is that norm of the
+  change, and the rule for stopping stays what it was.
+- Only a restart node without arcs is dangling and has anything to lose, so how much
+  comes back to the restart nodes is known beforehand.
 """
 
 from __future__ import annotations
 
 import logging
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Float64, Int
 from scipy.sparse import csr_array
 
+from kgscout_jax.graph.strings import offsets_of
+
 logger = logging.getLogger(__name__)
 
 SHRINK_BELOW = 0.75
 """Converged blocks leave the working set once less than this share of it moves."""
+CHECK_EVERY = 4
+"""Steps between two looks at the change, which cost more than a step."""
 
 
 def pagerank(
@@ -40,7 +62,8 @@ def pagerank(
     max_iterations: int = 100,
     edge_weight: Float[np.ndarray, "m"] | None = None,
 ) -> Float64[np.ndarray, "n_nodes"]:
-    """PageRank of each node within its block; each block with a restart node sums to 1.
+    """PageRank of each node within its block; each block with a restart node sums to 1,
+    but for the tolerance.
 
     The result of a block is bit for bit the same whatever other blocks are in the
     batch: sums run in the order of a block's own nodes and edges, and a block stands
@@ -74,52 +97,99 @@ def pagerank(
         raise ValueError("block must ascend")
     if (block[heads] != block[tails]).any():
         raise ValueError("a triplet connects two blocks")
-    rank = np.zeros(n_nodes)
+    if edge_weight is not None:
+        edge_weight = _checked_weights(len(heads), edge_weight)
     if n_nodes == 0 or len(restart) == 0:
-        return rank
-    heads, tails = heads.astype(np.int32), tails.astype(np.int32)
-    weights = _checked_weights(len(heads), edge_weight)
-    if direction == "both":
-        heads, tails = np.concatenate([heads, tails]), np.concatenate([tails, heads])
-        weights = np.concatenate([weights, weights])
+        return np.zeros(n_nodes)
+    both = direction == "both"
 
     # Blocks without gaps or numbers that nobody uses: 0 .. n_blocks - 1.
     block = np.cumsum(np.diff(block, prepend=block[:1]) != 0)
     n_blocks = int(block[-1]) + 1
-    restart_mass = np.zeros(n_nodes)
-    restart_mass[restart] = 1.0
-    restarts = _sum_by(block, restart_mass, n_blocks)
-    restart_mass /= np.maximum(restarts, 1.0)[block]
-
-    out_weight = _sum_by(heads, weights, n_nodes)
-    dangling = out_weight == 0
-    weights = weights / np.where(dangling, 1.0, out_weight)[heads]
-    # Transposed, so that a step is one product; scipy keeps the order of a row's
-    # entries, which depends on the block alone.
-    step = csr_array((weights, (tails, heads)), shape=(n_nodes, n_nodes))
     limit = np.bincount(block, minlength=n_blocks) * (tolerance * (1 - alpha))
-
-    nodes = np.arange(n_nodes)  # those in the working set
-    x = restart_mass.copy()
+    restart = np.unique(restart)
+    restarts = np.bincount(block[restart], minlength=n_blocks)
     moving = restarts > 0
-    for _ in range(max_iterations):
-        stay = moving[block]
-        if stay.mean() < SHRINK_BELOW:
-            rank[nodes] = x
-            if not stay.any():
-                return rank
-            nodes, x, dangling = nodes[stay], x[stay], dangling[stay]
-            restart_mass = restart_mass[stay]
-            step = _square(step, stay)
-            block = (np.cumsum(moving) - 1)[block[stay]]
-            limit, moving = limit[moving], moving[moving]
-        lost = _sum_by(block, np.where(dangling, x, 0.0), len(limit))
-        back = alpha * lost + (1 - alpha)
-        new = alpha * (step @ x) + back[block] * restart_mass
-        change = _sum_by(block, np.abs(new - x), len(limit))
-        x = np.where(moving[block], new, x)
-        moving = moving & (alpha * change >= limit)
-    rank[nodes] = x
+
+    out_weight = _sum_by(heads, edge_weight, n_nodes)
+    if both:
+        out_weight += _sum_by(tails, edge_weight, n_nodes)
+    dangling = out_weight == 0
+    out_weight[dangling] = 1.0
+    back = np.full(n_blocks, 1 - alpha)
+    if both:
+        # Lost is q of k shares of what comes back, which is 1 - alpha + alpha * lost.
+        q = np.bincount(block[restart[dangling[restart]]], minlength=n_blocks)
+        back *= restarts / np.maximum(restarts - alpha * q, 1 - alpha)
+        dangling[:] = False
+    restart_mass = np.zeros(n_nodes)
+    restart_mass[restart] = 1 / restarts[block[restart]]
+
+    # From here on nodes are those in the working set, and x is what a node sends along
+    # an arc of weight 1: its PageRank over its outgoing weight.
+    rank = np.zeros(n_nodes)
+    leaves = _leaves(n_nodes, heads, tails, restart, edge_weight) if both else None
+    measure = out_weight
+    if leaves is None:
+        nodes = np.arange(n_nodes)
+    else:
+        measure = out_weight - alpha**2 * _sum_by(leaves.hubs, leaves.weights, n_nodes)
+        nodes = np.flatnonzero(leaves.core)
+        number = np.cumsum(leaves.core) - 1
+        heads, tails = number[heads[leaves.others]], number[tails[leaves.others]]
+        edge_weight = None if edge_weight is None else edge_weight[leaves.others]
+        block, dangling, restart_mass, measure = (
+            values[nodes] for values in (block, dangling, restart_mass, measure)
+        )
+    sent = _by_head(len(nodes), heads, tails, edge_weight)
+    restart_mass /= measure
+    constant = back[block] * restart_mass
+    scale = alpha / measure
+    x, before = restart_mass.copy(), np.zeros(len(nodes))
+    omega = 2.0
+    for i in range(1, max_iterations + 1):
+        new = sent.T @ x
+        if both:
+            new += sent @ x
+        new *= scale
+        new += constant
+        if dangling.any():
+            at = np.flatnonzero(dangling)
+            lost = _sum_by(block[at], x[at], len(limit))
+            new += (alpha * lost)[block] * restart_mass
+        last = i == max_iterations
+        if i % CHECK_EVERY == 0 or last:
+            change = _sum_by(block, measure * np.abs(new - x), len(limit))
+            settled = moving & (alpha * change < limit)
+            done = (moving if last else settled)[block]
+            rank[nodes[done]] = np.maximum(new[done], 0)
+            moving = moving & ~settled
+            if last or not moving.any():
+                break
+            stay = moving[block]
+            if stay.mean() < SHRINK_BELOW:
+                sent = _square(sent, stay)
+                new, x, before, nodes, dangling, restart_mass, constant = (
+                    values[stay]
+                    for values in (
+                        new,
+                        x,
+                        before,
+                        nodes,
+                        dangling,
+                        restart_mass,
+                        constant,
+                    )
+                )
+                scale, measure = scale[stay], measure[stay]
+                block = (np.cumsum(moving) - 1)[block[stay]]
+                limit, moving = limit[moving], moving[moving]
+        if both and i > 1:
+            omega = 1 / (1 - (alpha / 2) ** 2 * omega)
+            new -= before
+            new *= omega
+            new += before
+        before, x = x, new
     if moving.any():
         logger.warning(
             "PageRank: %d of %d graphs did not converge in %d iterations",
@@ -127,7 +197,51 @@ def pagerank(
             n_blocks,
             max_iterations,
         )
-    return rank
+    if leaves is not None:
+        rank[leaves.nodes] = alpha * leaves.weights * rank[leaves.hubs]
+        out_weight[leaves.nodes] = 1.0
+    return rank * out_weight
+
+
+class _Leaves(NamedTuple):
+    """Nodes with a single arc, which take no part in the iteration."""
+
+    nodes: Int[np.ndarray, "l"]
+    hubs: Int[np.ndarray, "l"]
+    """The neighbour of each, which is not a leaf itself."""
+    weights: Float64[np.ndarray, "l"]
+    """Of the arcs between them."""
+    core: Bool[np.ndarray, "n_nodes"]
+    """Marks all other nodes."""
+    others: Int[np.ndarray, "j"]
+    """The triplets without a leaf."""
+
+
+def _leaves(
+    n_nodes: int,
+    heads: Int[np.ndarray, "m"],
+    tails: Int[np.ndarray, "m"],
+    restart: Int[np.ndarray, "r"],
+    edge_weight: Float64[np.ndarray, "m"] | None,
+) -> _Leaves:
+    """The leaves of a graph that is walked both ways; restart nodes are none."""
+    arcs = np.bincount(heads, minlength=n_nodes) + np.bincount(tails, minlength=n_nodes)
+    leaf = arcs == 1
+    leaf[restart] = False
+    at_head, at_tail = leaf[heads], leaf[tails]
+    pair = at_head & at_tail  # two nodes apart from all others: one of them is a leaf
+    leaf[heads[pair]] = False
+    at_head &= ~pair
+    others = np.flatnonzero(~(at_head | at_tail))
+    at_head, at_tail = np.flatnonzero(at_head), np.flatnonzero(at_tail)
+    triplets = np.concatenate([at_head, at_tail])
+    return _Leaves(
+        np.concatenate([heads[at_head], tails[at_tail]]),
+        np.concatenate([tails[at_head], heads[at_tail]]),
+        np.ones(len(triplets)) if edge_weight is None else edge_weight[triplets],
+        ~leaf,
+        others,
+    )
 
 
 def _checked_weights(
@@ -145,13 +259,37 @@ def _checked_weights(
 
 
 def _sum_by(
-    group: Int[np.ndarray, "k"], values: Float64[np.ndarray, "k"], n_groups: int
+    group: Int[np.ndarray, "k"],
+    values: Float64[np.ndarray, "k"] | None,
+    n_groups: int,
 ) -> Float64[np.ndarray, "n_groups"]:
     """Sum of the values of each group, added up one by one in the order given.
 
     Not ``add.reduceat``, whose pairwise sums are not promised to ignore neighbours.
+    None for values of 1.
     """
-    return np.bincount(group, weights=values, minlength=n_groups)
+    sums = np.bincount(group, weights=values, minlength=n_groups)
+    return sums.astype(np.float64, copy=False)
+
+
+def _by_head(
+    n_nodes: int,
+    heads: Int[np.ndarray, "m"],
+    tails: Int[np.ndarray, "m"],
+    edge_weight: Float64[np.ndarray, "m"] | None,
+) -> csr_array:
+    """Weights by (head, tail). A row's entries stand as the triplets were given.
+
+    Not scipy's own conversion, which sorts and adds up: whether it does may depend on
+    other blocks.
+    """
+    weights = np.ones(len(heads)) if edge_weight is None else edge_weight
+    if (heads[1:] < heads[:-1]).any():
+        order = np.argsort(heads, kind="stable")
+        heads, tails, weights = heads[order], tails[order], weights[order]
+    starts = offsets_of(np.bincount(heads, minlength=n_nodes)).astype(np.int32)
+    columns = tails.astype(np.int32)
+    return csr_array((weights, columns, starts), shape=(n_nodes, n_nodes))
 
 
 def _square(matrix: csr_array, stay: Bool[np.ndarray, "n"]) -> csr_array:

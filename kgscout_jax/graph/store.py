@@ -1,4 +1,7 @@
-"""The knowledge graph: interned names, int32 triplets, CSR indices by both ends."""
+"""The knowledge graph: interned names, int32 triplets, CSR indices by both ends.
+
+One class serves graphs in memory and GRAPH folders, which are memory-mapped.
+"""
 
 from __future__ import annotations
 
@@ -7,41 +10,50 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Int32, Int64
+from jaxtyping import Bool, Int32, Int64
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.strings import offsets_of, ranges
+from kgscout_jax.graph.unnamed import opaque_mask
 from kgscout_jax.records import Triplet, display_name, entity_key
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from kgscout_jax.graph.embeddings import Table
+    from kgscout_jax.graph.folder import GraphFolder
+    from kgscout_jax.text.encoder import SentenceEncoder
 
 
 @dataclass(frozen=True)
 class Adjacency:
     """Triplet ids grouped by one of their ends (CSR).
 
-    The triplets of entity ``e`` are ``triplet_ids[offsets[e]:offsets[e + 1]]``.
+    The triplets of entity ``e`` are ``triplet_ids[offsets[e]:offsets[e + 1]]``; without
+    ``triplet_ids``, the ids from ``offsets[e]`` to ``offsets[e + 1]`` themselves: the
+    canonical order is grouped by head as it stands.
     """
 
     offsets: Int64[np.ndarray, "e+1"]
-    triplet_ids: Int32[np.ndarray, "m"]
+    triplet_ids: Int32[np.ndarray, "m"] | None = None
 
     def of(self, entities: Int32[np.ndarray, "k"]) -> Int32[np.ndarray, "j"]:
         """Ids of all triplets of ``entities``, in the order of ``entities``."""
         starts = self.offsets[entities]
         lengths = self.offsets[entities + 1] - starts
-        total = int(lengths.sum())
-        if total == 0:
-            return np.empty(0, np.int32)
-        before = np.cumsum(lengths) - lengths
-        index = np.arange(total) + np.repeat(starts - before, lengths)
+        index = ranges(starts, lengths)
+        if self.triplet_ids is None:
+            return index.astype(np.int32)
         return self.triplet_ids[index]
 
 
 def group_by(ends: Int32[np.ndarray, "m"], n_entities: int) -> Adjacency:
     """Adjacency over one column of the triplets; ids ascend within an entity."""
-    counts = np.bincount(ends, minlength=n_entities)
-    offsets = np.zeros(n_entities + 1, np.int64)
-    np.cumsum(counts, out=offsets[1:])
+    offsets = offsets_of(np.bincount(ends, minlength=n_entities))
     return Adjacency(offsets, np.argsort(ends, kind="stable").astype(np.int32))
 
 
@@ -59,23 +71,77 @@ class KnowledgeGraph:
     triplets: Int32[np.ndarray, "m 3"]
     duplicates: int = 0
     """How many exact repetitions were dropped while building."""
+    opened: GraphFolder | None = None
+    """The folder that all of this is memory-mapped from; None for a graph in memory."""
+
+    @staticmethod
+    def open(folder: Path | str, *, verify: bool = False) -> KnowledgeGraph:
+        """The graph of a GRAPH folder, memory-mapped: at once, whatever its size.
+
+        Args:
+            folder: what ``kgscout graph`` wrote.
+            verify: also compare every byte with its checksum.
+
+        Raises:
+            UserError: the folder is missing, unfinished, newer, damaged or no graph.
+        """
+        from kgscout_jax.graph.folder import GraphFolder
+
+        return GraphFolder.open(folder, verify=verify).graph()
+
+    @property
+    def folder(self) -> Path | None:
+        """The GRAPH folder it was opened from, if any."""
+        return None if self.opened is None else self.opened.path
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """What each entity is known by: its name, or its id where names are labels."""
+        return self.entities if self.opened is None else self.opened.ids
 
     @cached_property
-    def entity_ids(self) -> dict[str, int]:
-        """Identity key -> id."""
+    def unnamed(self) -> Bool[np.ndarray, "e"]:
+        """Marks entities without a name: CVT nodes, mids, Q-ids, blank nodes."""
+        if self.opened is not None:
+            return self.opened.unnamed
+        return opaque_mask(self.entities)
+
+    @cached_property
+    def _entity_ids(self) -> dict[str, int]:
+        """Identity key -> id, of a graph in memory."""
         return {entity_key(name): i for i, name in enumerate(self.entities)}
 
     @cached_property
     def by_head(self) -> Adjacency:
-        return group_by(self.triplets[:, 0], len(self.entities))
+        """Triplets by their head."""
+        if self.opened is not None:
+            return self.opened.by_head
+        counts = np.bincount(self.triplets[:, 0], minlength=len(self.entities))
+        return Adjacency(offsets_of(counts))
 
     @cached_property
     def by_tail(self) -> Adjacency:
+        """Triplets by their tail."""
+        if self.opened is not None:
+            return self.opened.by_tail
         return group_by(self.triplets[:, 2], len(self.entities))
 
     def find(self, name: str) -> int | None:
-        """The id of the entity with this name, in any spelling of its identity."""
-        return self.entity_ids.get(entity_key(name))
+        """The id of the entity with this name, in any spelling of its identity.
+
+        Where names are labels, ids are names too, and come first; of several entities
+        with one label the first is found, see ``find_every``.
+        """
+        if self.opened is not None:
+            return next(iter(self.opened.find(name)), None)
+        return self._entity_ids.get(entity_key(name))
+
+    def find_every(self, name: str) -> Int32[np.ndarray, "k"]:
+        """Ids of all entities with this name or id, that with the id first."""
+        if self.opened is not None:
+            return np.array(self.opened.find(name), np.int32)
+        found = self.find(name)
+        return np.array([] if found is None else [found], np.int32)
 
     def find_all(self, names: Iterable[str]) -> Int32[np.ndarray, "k"]:
         """Ids of those names that are in the graph, each once, in the order given."""
@@ -94,6 +160,54 @@ class KnowledgeGraph:
         builder.add(triplets)
         return builder.build()[0]
 
+    @staticmethod
+    def from_networkx(
+        graph: nx.Graph[Any], *, relation: str = "relation"
+    ) -> KnowledgeGraph:
+        """A graph of the edges of a networkx graph; nodes are named by ``str``.
+
+        Args:
+            graph: each edge is a triplet from its first node to its second.
+            relation: the edge attribute that names the relation; of a multigraph the
+                edge's key does where it is a string and there is no attribute.
+
+        Raises:
+            UserError: an edge has no relation.
+        """
+        from kgscout_jax.graph.changes import networkx_triplets
+
+        return KnowledgeGraph.from_triplets(networkx_triplets(graph, relation))
+
+    def added(self, triplets: Iterable[Triplet]) -> KnowledgeGraph:
+        """This graph in memory and more triplets; ids of names stay as they are.
+
+        What is embedded here is not embedded again there.
+        """
+        from kgscout_jax.graph.changes import changed
+
+        return changed(self, add=triplets)
+
+    def removed(self, triplets: Iterable[Triplet]) -> KnowledgeGraph:
+        """This graph in memory without some triplets; ids of names stay as they are."""
+        from kgscout_jax.graph.changes import changed
+
+        return changed(self, remove=triplets)
+
+    @property
+    def kept(self) -> dict[Any, Any]:
+        """What is derived from the graph and kept with it: embeddings, a linker."""
+        return self.__dict__.setdefault("_kept", {})
+
+    def embed(self, encoder: SentenceEncoder) -> Table:
+        """The embeddings of all triplets and relations, kept with the graph.
+
+        Those of a GRAPH folder lie beside its data, and are found there next time; when
+        the graph has changed, only what is new is embedded.
+        """
+        from kgscout_jax.graph.embeddings import embed_graph
+
+        return embed_graph(self, encoder)
+
 
 class GraphBuilder:
     """Interns triplets as they stream by, in as many pieces as one likes.
@@ -107,6 +221,16 @@ class GraphBuilder:
         self._names: list[str] = []
         self._relations: dict[str, int] = {}
         self._pieces: list[Int32[np.ndarray, "m 3"]] = []
+
+    @staticmethod
+    def of(graph: KnowledgeGraph) -> GraphBuilder:
+        """A builder that a graph's names and triplets were added to, as one piece."""
+        builder = GraphBuilder()
+        builder._names = list(graph.entities)
+        builder._entities = {entity_key(name): i for i, name in enumerate(graph.ids)}
+        builder._relations = {name: i for i, name in enumerate(graph.relations)}
+        builder._pieces = [np.asarray(graph.triplets)]
+        return builder
 
     def add(self, triplets: Iterable[Triplet]) -> int:
         """Add one piece and return its number. Names must not be empty (UserError)."""

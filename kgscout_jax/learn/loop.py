@@ -314,7 +314,7 @@ def epoch_rows(
 def policy_of(config: TrainConfig, shards: Shards, split: Split) -> PolicyConfig:
     """The network's config: sizes as asked, PPR statistics of the training split."""
     part = sample_rows(np.arange(len(split)), 2000)
-    mean, std = ppr_statistics(split.ppr[part], split.candidates[part] >= 0)
+    mean, std = ppr_statistics(split.ppr_of(part), split.candidates[part] >= 0)
     return PolicyConfig(
         dimension=int(shards.encoder["dimension"]),
         heads=config.heads,

@@ -38,7 +38,11 @@ class PPR:
     def rank(self, shards: Shards, split: Split, k: int) -> Rankings:
         """At most ``k`` candidates of each question, nearest to the topics first."""
         start = time.perf_counter()
-        scores = np.asarray(split.ppr[..., 0]) + np.asarray(split.ppr[..., 1])
+        scores = np.zeros(split.candidates.shape, np.float32)
+        for low in range(0, len(split), 1024):
+            rows = np.arange(low, min(low + 1024, len(split)))
+            ppr = split.ppr_of(rows)
+            scores[rows] = ppr[..., 0] + ppr[..., 1]
         return _timed(rank_candidates(self.name, shards, split, scores, k), start)
 
 
@@ -69,14 +73,14 @@ class Ceiling:
 def cosine_scores(shards: Shards, split: Split) -> Float32[np.ndarray, "b n"]:
     """Cosine of each question with each of its candidates; 0 beyond n_real.
 
-    The tables hold unit vectors in float16; products and sums are float32, summed in
+    The tables hold unit vectors; products and sums are float32, summed in
     the same order for every row, so that equal embeddings tie exactly. One question at
     a time: its rows fit into the cache, which is several times faster than a block.
     """
     questions = np.asarray(split.question_embeddings, np.float32)
     scores = np.zeros(split.candidates.shape, np.float32)
     for i, (ids, length) in enumerate(zip(split.candidates, split.n_real, strict=True)):
-        table = np.asarray(shards.triplet_embeddings[ids[:length]], np.float32)
+        table = shards.triplet_vectors(ids[:length])
         # Not matmul: how BLAS sums a row depends on where the row lies in the matrix.
         np.einsum("nd,d->n", table, questions[i], out=scores[i, :length])
     return scores

@@ -23,6 +23,12 @@ from jaxtyping import Float16, Int
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.files import sha256_file
+from kgscout_jax.text.backends import (
+    DEFAULT_BACKEND,
+    Forward,
+    check_backend,
+    forward_of,
+)
 from kgscout_jax.text.linearize import TEXT_VERSION
 
 if TYPE_CHECKING:
@@ -49,9 +55,18 @@ class EncoderIdentity:
     """Put before questions, where the model asks for one."""
     document_prefix: str = ""
     """Put before triplets and relation phrases."""
+    backend: str = DEFAULT_BACKEND
+    """What runs the network: the same weights give other bits elsewhere."""
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """The fields as JSON values, the default backend left out.
+
+        Tables written before there was a choice keep their identity.
+        """
+        fields = asdict(self)
+        if self.backend == DEFAULT_BACKEND:
+            del fields["backend"]
+        return fields
 
     @property
     def digest(self) -> str:
@@ -72,8 +87,16 @@ class SentenceEncoder:
     Loading imports torch and takes seconds: it happens on first use.
     """
 
-    def __init__(self, name: str = DEFAULT_ENCODER) -> None:
-        self.name = name
+    def __init__(
+        self, name: str = DEFAULT_ENCODER, *, backend: str = DEFAULT_BACKEND
+    ) -> None:
+        """Take the model ``name``, run by one of ``backends.BACKENDS``.
+
+        Raises:
+            UserError: there is no such backend, or it is not installed.
+        """
+        check_backend(backend)
+        self.name, self.backend = name, backend
 
     @cached_property
     def folder(self) -> Path:
@@ -130,7 +153,12 @@ class SentenceEncoder:
             dimension=int(self.model.get_embedding_dimension() or 0),
             query_prefix=prompts.get("query") or "",
             document_prefix=prompts.get("document") or prompts.get("passage") or "",
+            backend=self.backend,
         )
+
+    @cached_property
+    def _forward(self) -> Forward:
+        return forward_of(self.backend, self.model)
 
     def encode(
         self,
@@ -151,15 +179,12 @@ class SentenceEncoder:
         self, texts: Sequence[str], *, batch_size: int = BATCH
     ) -> Iterator[tuple[Int[np.ndarray, "k"], Float16[np.ndarray, "k d"]]]:
         """(positions in ``texts``, embeddings), batch by batch, short ones first."""
-        import torch
-
-        model = self.model
         token_ids = self._tokenize(texts)
         lengths = np.fromiter(map(len, token_ids), np.int64, len(token_ids))
         pads = padded_length(lengths)
         order = np.argsort(pads, kind="stable")
         starts = np.flatnonzero(np.diff(pads[order], prepend=-1))
-        pad_id = int(getattr(model.tokenizer, "pad_token_id", 0) or 0)
+        pad_id = int(getattr(self.model.tokenizer, "pad_token_id", 0) or 0)
         for start, stop in itertools.pairwise([*starts, len(order)]):
             for low in range(start, stop, batch_size):
                 rows = order[low : min(low + batch_size, stop)]
@@ -170,14 +195,8 @@ class SentenceEncoder:
                     tokens = token_ids[rows[min(i, len(rows) - 1)]]
                     ids[i, : len(tokens)] = tokens
                     mask[i, : len(tokens)] = 1
-                features = {
-                    "input_ids": torch.from_numpy(ids).to(model.device),
-                    "attention_mask": torch.from_numpy(mask).to(model.device),
-                }
-                with torch.inference_mode():
-                    vectors = model(features)["sentence_embedding"].float()
-                    vectors = torch.nn.functional.normalize(vectors, dim=1)
-                yield rows, vectors[: len(rows)].cpu().numpy().astype(np.float16)
+                vectors = self._forward(ids, mask)[: len(rows)]
+                yield rows, vectors.astype(np.float16)
 
     def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         limit = self.model.max_seq_length or 512

@@ -60,6 +60,7 @@ def test_read_against_a_loop(seed, direction):
     reader = BatchReader(shards, split, direction)
     rows = g.permutation(len(sizes))[: g.integers(1, 6)]
     batch = reader.read(rows, 6)
+    ppr = split.node_ppr
     n = batch.mask.shape[1]
     largest = max(sizes[row] for row in rows)
     assert n == (SMALLEST if largest <= SMALLEST else 40)
@@ -74,8 +75,11 @@ def test_read_against_a_loop(seed, direction):
             relation = int(batch.relation_rows[i, int(batch.relation_index[i, j])])
             assert relation == built.graph.triplets[triplet, 1]
             assert bool(batch.on_path[i, j]) == (triplet in on_path)
-            np.testing.assert_array_equal(batch.ppr[i, j], split.ppr[row, j])
+            own = [ppr[row][node] for node in split.nodes[row, j]]
+            assert batch.ppr[i, j].tolist() == own
+            assert batch.ppr.dtype == np.float32
             np.testing.assert_array_equal(batch.nodes[i, j], split.nodes[row, j])
+        assert not np.asarray(batch.ppr[i, count:]).any()
         used = np.asarray(batch.relation_index[i])[:count]
         distinct = np.asarray(batch.relation_rows[i])[np.unique(used)]
         assert len(set(distinct.tolist())) == len(distinct)  # each relation once

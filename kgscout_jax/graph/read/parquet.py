@@ -7,6 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.columns import column_order
+from kgscout_jax.graph.read.streams import one_line
+from kgscout_jax.records import Triplet
+
+PARQUET_ROWS = 1 << 16
+"""Rows decoded at a time."""
 
 
 def open_parquet(path: Path) -> Any:
@@ -88,6 +94,44 @@ def is_string(kind: Any) -> bool:
     )
 
 
-def one_line(error: BaseException) -> str:
-    """An exception's text with line breaks and runs of spaces removed."""
-    return " ".join(str(error).split())
+def triplet_columns(path: Path, file: Any) -> list[str]:
+    """The columns that hold head, relation and tail.
+
+    Raises:
+        UserError: there are no such columns of strings.
+    """
+    schema = file.schema_arrow
+    textual = [field.name for field in schema if is_string(field.type)]
+    order = column_order(schema.names)
+    columns = [schema.names[i] for i in order] if order else textual[:3]
+    if len(columns) < 3 or not set(columns) <= set(textual):
+        found = ", ".join(f"{field.name} ({field.type})" for field in schema)
+        raise UserError(
+            f"{path}: expected string columns head, relation, tail, found {found}"
+        )
+    return columns
+
+
+def read_parquet(path: Path) -> Iterator[Triplet]:
+    """The triplets of a parquet file."""
+    file = open_parquet(path)
+    columns = triplet_columns(path, file)
+    before = 0
+    for batch in batches(path, file, columns, PARQUET_ROWS):
+        names = []
+        for column in columns:
+            array = batch.column(column)
+            if array.null_count:
+                row = array.is_null().to_pylist().index(True) + before + 1
+                raise UserError(f"{path}: row {row}: column {column!r} is null")
+            values = strings(path, array)
+            if not all(map(str.strip, values)):
+                row = next(i for i, v in enumerate(values) if not v.strip())
+                raise UserError(
+                    f"{path}: row {row + before + 1}: column {column!r} is empty"
+                )
+            names.append(values)
+        yield from zip(*names, strict=True)
+        before += batch.num_rows
+    if not before:
+        raise UserError(f"{path}: holds no triplets")

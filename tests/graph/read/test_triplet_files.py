@@ -13,8 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from data_prep.sources.triplet_files import iri_name, read_triplets
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read import read_triplets
+from kgscout_jax.graph.read.ntriples import iri_name
 
 ROWS = [("Café", "is in", "Paris"), ("#1 Fan", "by", 'Plies "P"'), ("a", "b", "a")]
 
@@ -153,7 +154,7 @@ BROKEN = {
     "space in IRI": ("kg.nt", "<http://a b> <http://b> <http://c> .\n", "kg.nt:1: not"),
     "surrogate": ("kg.nt", '<a> <b> "\\ud800" .\n', "kg.nt:1: the escape \\ud800"),
     "too far": ("kg.nt", '<a> <b> "\\U00110000" .\n', "kg.nt:1: the escape"),
-    "turtle": ("kg.ttl", "", "kg.ttl: unknown triplet format; expected .tsv"),
+    "no turtle": ("kg.json", "", "kg.json: unknown triplet format; expected .tsv"),
     "parquet.gz": ("kg.parquet.gz", "", "kg.parquet.gz: unknown triplet format"),
     "no parquet": ("kg.parquet", "a\tb\tc\n", "kg.parquet: not a parquet file"),
     "pointer": (

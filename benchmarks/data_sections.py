@@ -1,0 +1,385 @@
+"""The sections of the data benchmark: each times our side and its peer."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks.common import race, seconds
+from kgscout_jax.errors import UserError
+
+if TYPE_CHECKING:
+    from benchmarks.data import DataBenchmark, Section
+
+MAX_TRIPLETS, N_CANDIDATES, DIMENSION = 2000, 1000, 384
+CHUNK = 32
+"""Questions cut at once, as in preparation."""
+
+
+class Sample:
+    """Questions with topics of their own, drawn from a data set, and its graph."""
+
+    def __init__(self, source: str, folder: Path | None, kg: Sequence[Path]) -> None:
+        from data_prep.settings import DEEP
+        from data_prep.sources import load_source
+
+        self.name = source if source != "kg" else "webqsp"
+        self.hops = DEEP.get(source, 2)
+        start = time.perf_counter()
+        loaded = load_source(source, folder, kg)
+        self.load_seconds = time.perf_counter() - start
+        self.graph = loaded.graph
+        everything = [
+            self.graph.find_all(question.topics)
+            for questions in loaded.questions.values()
+            for question in questions
+        ]
+        # Repeated topics would let one side share its work: each set is drawn once.
+        self.n_questions = len(everything)
+        distinct = {tuple(sorted(topics.tolist())): topics for topics in everything}
+        distinct.pop((), None)
+        self.distinct = list(distinct.values())
+        self.topics: list[np.ndarray] = []
+
+    def draw(self, count: int, seed: int) -> None:
+        """Draw the questions to measure on."""
+        rng = np.random.default_rng(seed)
+        rows = rng.permutation(len(self.distinct))[:count]
+        self.topics = [self.distinct[int(row)] for row in rows]
+
+    @cached_property
+    def triplets(self) -> list[list[int]]:
+        """The triplets as Python lists, for the peers."""
+        return np.asarray(self.graph.triplets).tolist()
+
+    @cached_property
+    def cut(self) -> Any:
+        """The questions' subgraphs, cut to size."""
+        from kgscout_jax.graph.subgraph import cut_subgraphs
+
+        return cut_subgraphs(
+            self.graph, self.topics, hops=self.hops, max_triplets=MAX_TRIPLETS
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """One section on one data set: what both sides took, and what to say of it."""
+
+    section: Section
+    peer: str
+    ours: float
+    """Seconds per question."""
+    theirs: float
+    notes: Sequence[tuple[str, str]] = ()
+    """What is told apart."""
+
+    @property
+    def ratio(self) -> float:
+        return self.theirs / self.ours
+
+
+def ppr(sample: Sample, settings: DataBenchmark) -> Result:
+    """PageRank of each question on its own subgraph."""
+    from benchmarks.peers import multigraph, rank_nodes
+    from kgscout_jax.graph.pagerank import pagerank
+
+    cut = sample.cut
+    start = time.perf_counter()
+    n = len(sample.graph.entities)
+    blocks = cut.blocks.astype(np.int64)
+    ends = sample.graph.triplets[cut.triplet_ids][:, [0, 2]] + (blocks * n)[:, None]
+    wanted = [i * n + topics for i, topics in enumerate(sample.topics)]
+    restart = np.concatenate(wanted).astype(np.int64)
+    nodes = np.union1d(ends, restart)
+    heads, tails = np.searchsorted(nodes, ends).T
+    at = np.searchsorted(nodes, restart)
+    our_build = time.perf_counter() - start
+
+    start = time.perf_counter()
+    bounds = cut.offsets
+    graphs = [
+        multigraph([sample.triplets[i] for i in cut.triplet_ids[low:high]], both=True)
+        for low, high in itertools.pairwise(bounds)
+    ]
+    their_build = time.perf_counter() - start
+    topics = [row.tolist() for row in sample.topics]
+    found: dict[str, Any] = {}
+
+    def ours() -> None:
+        found["ours"] = pagerank(
+            len(nodes), heads, tails, nodes // n, at, direction="both"
+        )
+
+    def theirs() -> None:
+        found["theirs"] = [
+            rank_nodes(graph, own) for graph, own in zip(graphs, topics, strict=True)
+        ]
+
+    laps = race(
+        {"ours": ours, "theirs": theirs}, repeats=settings.repeats, clock=settings.clock
+    )
+    rank = np.zeros(len(nodes))
+    for i, ranks in enumerate(found["theirs"]):
+        keys = np.fromiter(ranks, np.int64, len(ranks)) + i * n
+        rank[np.searchsorted(nodes, keys)] = list(ranks.values())
+    size = np.bincount(nodes // n, minlength=len(topics))
+    apart = np.bincount(nodes // n, np.abs(rank - found["ours"])) / size
+    count = len(topics)
+    return Result(
+        section="ppr",
+        peer="networkx.pagerank",
+        ours=laps["ours"].best / count,
+        theirs=laps["theirs"].best / count,
+        notes=(
+            ("triplets per subgraph", f"{len(cut.triplet_ids) / count:.0f}"),
+            ("L1 between both, per node, largest", f"{apart.max():.1e}"),
+            ("building: nodes numbered, ours", seconds(our_build / count)),
+            ("building: nx.MultiDiGraph, peer", seconds(their_build / count)),
+        ),
+    )
+
+
+def shared(sample: Sample, settings: DataBenchmark) -> Result:
+    """PageRank of each question on the whole graph."""
+    from benchmarks.peers import multigraph, rank_nodes
+    from kgscout_jax.graph.shared_pagerank import SharedWalk
+
+    graph = sample.graph
+    start = time.perf_counter()
+    heads, _, tails = np.asarray(graph.triplets).T
+    walk = SharedWalk(len(graph.entities), heads, tails, direction="both")
+    our_build = time.perf_counter() - start
+    start = time.perf_counter()
+    whole = multigraph(sample.triplets, both=True)
+    their_build = time.perf_counter() - start
+    topics = [row.tolist() for row in sample.topics]
+    rank_nodes(whole, topics[0])
+    found: dict[str, Any] = {}
+
+    def ours() -> None:
+        found["ours"] = walk.pagerank(sample.topics)
+
+    def theirs() -> None:
+        found["theirs"] = [rank_nodes(whole, own) for own in topics]
+
+    # The peer takes a minute: it was warmed up above, and runs once.
+    our_laps = race(
+        {"ours": ours}, repeats=max(settings.repeats, 3), clock=settings.clock
+    )
+    their_laps = race(
+        {"theirs": theirs}, repeats=1, warm_up=False, clock=settings.clock
+    )
+    apart = 0.0
+    for row, ranks in zip(found["ours"], found["theirs"], strict=True):
+        nodes = np.fromiter(ranks, np.int64, len(ranks))
+        apart = max(apart, float(np.abs(row[nodes] - list(ranks.values())).sum()))
+    count = len(topics)
+    per_question = sample.n_questions / len(sample.distinct)
+    return Result(
+        section="shared",
+        peer="networkx.pagerank",
+        ours=our_laps["ours"].best / count,
+        theirs=their_laps["theirs"].best / count,
+        notes=(
+            ("nodes, triplets", f"{len(graph.entities)}, {len(graph.triplets)}"),
+            ("L1 between both, per node, largest", f"{apart / walk.n_nodes:.1e}"),
+            ("building: the step's matrix, ours, once", seconds(our_build)),
+            ("building: nx.MultiDiGraph, peer, once", seconds(their_build)),
+            (
+                "questions per distinct topic set",
+                f"{per_question:.2f} ({sample.n_questions} over "
+                f"{len(sample.distinct)}): further saved by asking each once",
+            ),
+        ),
+    )
+
+
+def candidates(sample: Sample, settings: DataBenchmark) -> Result:
+    """Ball, PageRank, cut and the nearest triplets by cosine, of each question."""
+    from benchmarks.peers import candidates as plain_candidates
+    from benchmarks.peers import multigraph
+    from data_prep.chunks import cosines
+    from kgscout_jax.graph.subgraph import cut_subgraphs, top_of_block
+
+    graph, topics = sample.graph, sample.topics
+    start = time.perf_counter()
+    _ = graph.by_head, graph.by_tail
+    our_build = time.perf_counter() - start
+    start = time.perf_counter()
+    whole = multigraph(sample.triplets)
+    their_build = time.perf_counter() - start
+
+    rng = np.random.default_rng(settings.seed)
+    table_ids = np.unique(sample.cut.triplet_ids)
+    table = _unit(rng.standard_normal((len(table_ids), DIMENSION)))
+    asked = _unit(rng.standard_normal((len(topics), DIMENSION)))
+    # The peer's cut may keep another triplet where PageRank all but ties.
+    vectors = [asked[0].astype(np.float32)] * len(graph.triplets)
+    for i, vector in zip(table_ids.tolist(), table.astype(np.float32), strict=True):
+        vectors[i] = vector
+    found: dict[str, list[list[int]]] = {}
+
+    def ours() -> None:
+        rows: list[list[int]] = []
+        for low in range(0, len(topics), CHUNK):
+            part = slice(low, low + CHUNK)
+            cut = cut_subgraphs(
+                graph, topics[part], hops=sample.hops, max_triplets=MAX_TRIPLETS
+            )
+            arrays = {"blocks": cut.blocks, "triplet_ids": cut.triplet_ids}
+            cosine = cosines(arrays, asked[part], table_ids, table)
+            blocks, ids = cut.blocks, cut.triplet_ids
+            keep = np.flatnonzero(top_of_block(blocks, ids, cosine, N_CANDIDATES))
+            keep = keep[np.lexsort((ids[keep], -cosine[keep], blocks[keep]))]
+            bounds = np.searchsorted(blocks[keep], np.arange(cut.n_blocks + 1))
+            rows += [row.tolist() for row in np.split(ids[keep], bounds[1:-1])]
+        found["ours"] = rows
+
+    def theirs() -> None:
+        found["theirs"] = [
+            plain_candidates(
+                whole,
+                sample.triplets,
+                own.tolist(),
+                question,
+                vectors,
+                hops=sample.hops,
+                max_triplets=MAX_TRIPLETS,
+                n_candidates=N_CANDIDATES,
+            )
+            for own, question in zip(topics, asked.astype(np.float32), strict=True)
+        ]
+
+    # The peer takes a minute on deep balls: its first run counts.
+    laps = race({"ours": ours}, repeats=settings.repeats, clock=settings.clock)
+    laps |= race({"theirs": theirs}, repeats=1, warm_up=False, clock=settings.clock)
+    same = [
+        len(set(a) & set(b)) / max(len(a), len(b), 1)
+        for a, b in zip(found["ours"], found["theirs"], strict=True)
+    ]
+    count = len(topics)
+    balls = sample.cut.sizes_before_cut
+    return Result(
+        section="candidates",
+        peer="NetworkX and Python",
+        ours=laps["ours"].best / count,
+        theirs=laps["theirs"].best / count,
+        notes=(
+            (
+                f"triplets per ball of {sample.hops} hops, mean, largest",
+                f"{balls.mean():.0f}, {balls.max()}",
+            ),
+            ("candidates that both chose", f"{np.mean(same):.2%}"),
+            ("building: index by head and tail, ours, once", seconds(our_build)),
+            ("building: nx.MultiDiGraph, peer, once", seconds(their_build)),
+        ),
+    )
+
+
+def _unit(rows: np.ndarray) -> np.ndarray:
+    """Rows of length 1 as they are stored."""
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float16)
+
+
+def encoding(sample: Sample, settings: DataBenchmark) -> Result:
+    """Embedding the strings of each question's subgraph, repetitions and all.
+
+    Whole triplets are drawn, with all their occurrences: strings repeat in the sample
+    as often as in the subgraphs.
+    """
+    from kgscout_jax.text.cache import EmbeddingCache
+    from kgscout_jax.text.encoder import SentenceEncoder
+    from kgscout_jax.text.linearize import linearize
+
+    ids = sample.cut.triplet_ids
+    distinct = np.unique(ids)
+    share = min(1.0, settings.strings / len(ids))
+    rng = np.random.default_rng(settings.seed)
+    kept = np.isin(ids, distinct[rng.random(len(distinct)) < share])
+    flat = [linearize(sample.graph.triplet(int(i))) for i in ids[kept]]
+    encoder = SentenceEncoder(settings.encoder, backend=settings.encoder_backend)
+    plain = SentenceEncoder(settings.encoder)
+    warm = flat[:64]
+    encoder.encode(warm)
+
+    def theirs(what: Sequence[str]) -> None:
+        plain.model.encode(list(what), show_progress_bar=False)
+
+    theirs(warm)
+    with tempfile.TemporaryDirectory() as folder:
+        # As in preparation: all strings at once, to a cache that starts empty, on disk.
+        cache = EmbeddingCache(encoder, Path(folder))
+
+        def ours() -> None:
+            cache.embed(flat)
+
+        first = race({"ours": ours}, repeats=1, warm_up=False, clock=settings.clock)[
+            "ours"
+        ].best
+        again = race({"ours": ours}, repeats=1, warm_up=False, clock=settings.clock)[
+            "ours"
+        ].best
+    peer = race(
+        {"": lambda: theirs(flat)}, repeats=1, warm_up=False, clock=settings.clock
+    )[""].best
+    probe = list(dict.fromkeys(flat))[:256]
+    count = len(sample.topics)
+    return Result(
+        section="encoding",
+        peer="SentenceTransformer.encode",
+        ours=first / count,
+        theirs=peer / count,
+        notes=(
+            (
+                "strings, distinct",
+                f"{len(flat)}, {len(set(flat))}: each distinct one is embedded once",
+            ),
+            (
+                "in all subgraphs of these questions",
+                f"{len(ids)}, {len(distinct)}, {len(ids) / len(distinct):.2f} each",
+            ),
+            ("a second run, all in the cache", seconds(again / count)),
+            *_backends(settings, plain, theirs, probe),
+        ),
+    )
+
+
+def _backends(
+    settings: DataBenchmark,
+    plain: Any,
+    theirs: Callable[[Sequence[str]], None],
+    probe: list[str],
+) -> list[tuple[str, str]]:
+    """Strings per second of each backend that is installed, without repetition."""
+    from kgscout_jax.text.backends import BACKENDS
+    from kgscout_jax.text.encoder import SentenceEncoder
+
+    works: dict[str, Callable[[], Any]] = {
+        "SentenceTransformer.encode": lambda: theirs(probe)
+    }
+    for name in BACKENDS:
+        try:
+            encoder = SentenceEncoder(settings.encoder, backend=name)
+        except UserError as error:
+            print(f"left out: {error}", file=sys.stderr)
+            continue
+        works[f"backend {name}"] = lambda e=encoder: e.encode(probe)
+    laps = race(works, repeats=settings.repeats, clock=settings.clock)
+    base = laps["SentenceTransformer.encode"].best
+    return [
+        (
+            f"no repetition: {name}",
+            f"{len(probe) / lap.best:.0f} strings/s, {base / lap.best:.2f} times",
+        )
+        for name, lap in laps.items()
+    ]

@@ -1,0 +1,245 @@
+"""Who does the pieces of work: this process, local worker processes, or a Ray cluster.
+
+An engine maps a function over items and gives the results in the order of the items.
+Results travel between processes, so they are small: what is made goes to files that
+every process sees. Whoever does a piece, its bytes are the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import multiprocessing
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sized
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, Literal, Protocol, TypeVar
+
+from kgscout_jax.errors import UserError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+EngineName = Literal["local", "ray"]
+AHEAD = 4
+"""Items handed out per worker before a result is awaited."""
+
+
+class Engine(Protocol):
+    """What does the work; a context manager, for it may hold processes."""
+
+    @property
+    def apart(self) -> bool:
+        """Whether other processes do the work: what they need must lie in files."""
+        ...
+
+    @property
+    def embeds(self) -> bool:
+        """Whether sentences are embedded there too, or better by this process."""
+        ...
+
+    def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """``function`` of each item, in their order.
+
+        Function and items are sent to the workers where there are any: functions of
+        modules, methods of what can be sent.
+        """
+        ...
+
+    def __enter__(self) -> Engine: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def engine_of(
+    name: EngineName, workers: int | None = None, address: str | None = None
+) -> Engine:
+    """The engine by its name.
+
+    Args:
+        name: local or ray.
+        workers: processes of a local engine, at most so many items at once on Ray;
+            None for one per CPU.
+        address: of the Ray cluster, "auto" for the one on this machine; None: that in
+            $RAY_ADDRESS, else a new one on this machine.
+
+    Raises:
+        UserError: Ray is not installed, or the cluster does not answer.
+    """
+    if name == "ray":
+        return RayEngine(address, workers)
+    return LocalEngine(workers or cpus())
+
+
+def cpus() -> int:
+    """How many CPUs this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+class LocalEngine:
+    """Worker processes on this machine; one worker is this process itself.
+
+    Workers are started from a fresh process (forkserver): one that is forked from a
+    process with threads, as torch and jax start them, may hang.
+    """
+
+    embeds = False
+    """The encoder uses all CPUs, or the GPU, from one process."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._pool: ProcessPoolExecutor | None = None
+
+    @property
+    def apart(self) -> bool:
+        return self.workers > 1
+
+    def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """``function`` of each item, in their order."""
+        few = isinstance(items, Sized) and len(items) <= 1
+        if few or not self.apart:
+            yield from map(function, items)
+            return
+        if self._pool is None:
+            self._pool = _pool(self.workers)
+        pool = self._pool
+        try:
+            yield from _in_order(
+                lambda item: pool.submit(function, item).result,
+                items,
+                AHEAD * self.workers,
+            )
+        except BrokenProcessPool:
+            raise UserError(
+                "a worker process died, perhaps for want of memory; finished work is "
+                "kept: give the same command again, with fewer --workers"
+            ) from None
+
+    def __enter__(self) -> LocalEngine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    known = multiprocessing.get_all_start_methods()
+    context: Any = multiprocessing.get_context(
+        "forkserver" if "forkserver" in known else "spawn"
+    )
+    if hasattr(context, "set_forkserver_preload"):
+        context.set_forkserver_preload(["data_prep.engine", "numpy", "scipy.sparse"])
+    return ProcessPoolExecutor(workers, context, initializer=_end_with_parent)
+
+
+def _end_with_parent() -> None:
+    """End this worker as soon as the process that started it is gone, killed too."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _in_order(
+    submit: Callable[[T], Callable[[], R]], items: Iterable[T], window: int
+) -> Iterator[R]:
+    """Results in order; at most ``window`` items are under way or waiting."""
+    waiting: deque[Callable[[], R]] = deque()
+    for item in items:
+        if len(waiting) >= window:
+            yield waiting.popleft()()
+        waiting.append(submit(item))
+    while waiting:
+        yield waiting.popleft()()
+
+
+class RayEngine:
+    """The workers of a Ray cluster, which must see the same files at the same paths.
+
+    A worker that dies is replaced, and its item done again, by Ray itself.
+    """
+
+    apart = True
+    embeds = True
+
+    def __init__(self, address: str | None = None, workers: int | None = None) -> None:
+        self.address, self.workers = address, workers
+        self._started = False
+
+    def _ray(self) -> Any:
+        """The module, with a cluster behind it."""
+        try:
+            import ray
+        except ImportError:
+            raise UserError(
+                "--engine ray: Ray is not installed; pip install 'kgscout-jax[ray]'"
+            ) from None
+        if not ray.is_initialized():
+            # Ray hides GPUs from work that asks it for none; the encoder takes what is
+            # there.
+            os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+            known = self.address or os.environ.get("RAY_ADDRESS")
+            own = (
+                {} if known else {"num_cpus": self.workers, "include_dashboard": False}
+            )
+            try:
+                ray.init(
+                    address=known or "local",
+                    log_to_driver=False,
+                    logging_level=logging.WARNING,
+                    **own,
+                )
+            except (ConnectionError, ValueError, RuntimeError) as error:
+                where = known or "a local cluster"
+                first = (str(error).strip() or type(error).__name__).splitlines()[0]
+                raise UserError(f"--engine ray: {where}: {first[:200]}") from None
+            self._started = True
+        return ray
+
+    def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """``function`` of each item, in their order."""
+        ray = self._ray()
+        remote = ray.remote(_call)
+        sent = ray.put(function)
+        workers = self.workers or int(ray.cluster_resources().get("CPU", 1))
+        window = self.workers or AHEAD * workers
+
+        def submit(item: T) -> Callable[[], R]:
+            reference = remote.remote(sent, item)
+            return lambda: ray.get(reference)
+
+        try:
+            yield from _in_order(submit, items, window)
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from None
+        except ray.exceptions.RayError as error:
+            first = (str(error).strip() or type(error).__name__).splitlines()[0]
+            raise UserError(
+                f"--engine ray: {first[:200]}; finished work is kept: give the same "
+                "command again"
+            ) from None
+
+    def __enter__(self) -> RayEngine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._started:
+            with contextlib.suppress(ImportError):
+                import ray
+
+                ray.shutdown()
+            self._started = False
+
+
+def _call(function: Callable[[T], R], item: T) -> R:
+    return function(item)

@@ -1,0 +1,266 @@
+"""The GRAPH folder: a knowledge graph that opens memory-mapped, whatever its size.
+
+    manifest.json            format, version, counts, settings, sources, checksums; last
+    v0001/                   the data that the manifest names; an update writes v0002
+        triplets.npy         int32[M, 3], ascending (head, relation, tail), each once
+        head_offsets.npy     int64[E + 1]: triplets of head e are offsets[e] to [e + 1]
+        tail_offsets.npy     int64[E + 1], into:
+        by_tail.npy          int32[M]: triplet ids by (tail, id)
+        entities.utf8        first spellings (the ids, where there are labels), packed
+        entities.npy         int64[E + 1]: where each begins and ends
+        entity_hashes.npy    uint64[E], ascending: halves of hashes of the identities
+        entity_ids.npy       int32[E]: whose hash it is
+        unnamed.npy          bool[E]: entities without a name
+        relations.utf8, relations.npy
+        labels.utf8, labels.npy, label_hashes.npy, label_ids.npy    where there are any
+
+What is written is ``build``'s; names, types and checks of the files are defined here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.files import read_array, read_json, sha256_file
+from kgscout_jax.graph.hashing import HASH_VERSION
+from kgscout_jax.graph.index import NameIndex
+from kgscout_jax.graph.store import Adjacency, KnowledgeGraph
+from kgscout_jax.graph.strings import Strings
+
+FORMAT = "kgscout-graph"
+VERSION = 1
+NEEDED = ("data", "counts", "files", "hash_version")
+"""What a reader takes from the manifest."""
+
+E, M, R, L = "entities", "triplets", "relations", "labels"
+SHAPES: dict[str, tuple[type, str, int]] = {
+    "triplets": (np.int32, M, 0),
+    "head_offsets": (np.int64, E, 1),
+    "tail_offsets": (np.int64, E, 1),
+    "by_tail": (np.int32, M, 0),
+    "entities": (np.int64, E, 1),
+    "entity_hashes": (np.uint64, E, 0),
+    "entity_ids": (np.int32, E, 0),
+    "unnamed": (np.bool_, E, 0),
+    "relations": (np.int64, R, 1),
+}
+"""Array file -> its type, the count its length follows, and how much longer it is."""
+LABEL_SHAPES: dict[str, tuple[type, str, int]] = {
+    "labels": (np.int64, E, 1),
+    "label_hashes": (np.uint64, L, 0),
+    "label_ids": (np.int32, L, 0),
+}
+BLOBS = ("entities", "relations")
+
+
+@dataclass(frozen=True, eq=False)
+class GraphFolder:
+    """What a GRAPH folder holds, memory-mapped."""
+
+    path: Path
+    manifest: dict[str, Any]
+    arrays: dict[str, np.ndarray]
+
+    @staticmethod
+    def open(path: Path | str, *, verify: bool = False) -> GraphFolder:
+        """Open a folder and check that every file is there and has its size.
+
+        Args:
+            path: the folder.
+            verify: also compare every byte with its checksum.
+
+        Raises:
+            UserError: the folder is missing, unfinished, newer, damaged or no graph.
+        """
+        path = Path(path)
+        manifest = read_manifest(path)
+        for name, about in manifest["files"].items():
+            file = path / name
+            if not file.is_file():
+                raise UserError(f"{file}: missing, though the manifest lists it")
+            size = file.stat().st_size
+            if size != about["bytes"]:
+                raise UserError(
+                    f"{file}: {size} bytes, expected {about['bytes']}: truncated or "
+                    "changed since it was written"
+                )
+            if verify and sha256_file(file) != about["sha256"]:
+                raise UserError(f"{file}: checksum differs from the manifest")
+        data, counts = path / manifest["data"], manifest["counts"]
+        labelled = counts[L] > 0
+        arrays = {}
+        for name, shape in (SHAPES | (LABEL_SHAPES if labelled else {})).items():
+            arrays[name] = _array(data / f"{name}.npy", counts, *shape)
+        for name in (*BLOBS, *([L] if labelled else [])):
+            file = data / f"{name}.utf8"
+            arrays[f"{name}.utf8"] = _blob(file, int(arrays[name][-1]))
+        return GraphFolder(path, manifest, arrays)
+
+    def strings(self, name: str) -> Strings:
+        """The strings of a blob and its offsets."""
+        return Strings(self.arrays[f"{name}.utf8"], self.arrays[name])
+
+    @cached_property
+    def ids(self) -> Strings:
+        """What each entity is known by: the first spelling of its identity."""
+        return self.strings(E)
+
+    @cached_property
+    def labels(self) -> Strings | None:
+        """The label of each entity, empty where it has none; None without labels."""
+        return self.strings(L) if L in self.arrays else None
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """What is shown of each entity: its label, else what it is known by."""
+        return self.ids if self.labels is None else Shown(self.labels, self.ids)
+
+    @cached_property
+    def index(self) -> NameIndex:
+        """Finds entities by what they are known by."""
+        return NameIndex(
+            self.ids, self.arrays["entity_hashes"], self.arrays["entity_ids"]
+        )
+
+    @cached_property
+    def label_index(self) -> NameIndex | None:
+        """Finds entities by their label."""
+        if self.labels is None:
+            return None
+        return NameIndex(
+            self.labels, self.arrays["label_hashes"], self.arrays["label_ids"]
+        )
+
+    @cached_property
+    def by_head(self) -> Adjacency:
+        return Adjacency(self.arrays["head_offsets"], None)
+
+    @cached_property
+    def by_tail(self) -> Adjacency:
+        return Adjacency(self.arrays["tail_offsets"], self.arrays["by_tail"])
+
+    @property
+    def unnamed(self) -> Bool[np.ndarray, "e"]:
+        return self.arrays["unnamed"]
+
+    def find(self, name: str) -> list[int]:
+        """Ids of all entities of this name: known by it, then labelled with it."""
+        found = self.index.find(name)
+        if self.label_index is None:
+            return found
+        return list(dict.fromkeys([*found, *self.label_index.find(name)]))
+
+    def graph(self) -> KnowledgeGraph:
+        """The knowledge graph over these files."""
+        return KnowledgeGraph(
+            self.names,
+            self.strings(R),
+            self.arrays["triplets"],
+            duplicates=self.manifest["counts"]["duplicates"],
+            opened=self,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Shown(Sequence[str]):
+    """Labels, and where there is none what the entity is known by."""
+
+    labels: Strings
+    ids: Strings
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            both = zip(self.labels[index], self.ids[index], strict=True)
+            return [label or name for label, name in both]
+        return self.labels[index] or self.ids[index]
+
+    def __iter__(self):
+        both = zip(self.labels, self.ids, strict=True)
+        return (label or name for label, name in both)
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """The manifest of a GRAPH folder, its format checked.
+
+    Raises:
+        UserError: the folder is missing, unfinished, newer or no graph.
+    """
+    if not path.is_dir():
+        raise UserError(f"{path}: no such GRAPH folder")
+    file = path / "manifest.json"
+    if not file.exists():
+        raise UserError(
+            f"{path}: no manifest.json; not a GRAPH folder, or one whose building was "
+            "stopped (kgscout graph --kg FILES --out writes one)"
+        )
+    manifest = read_json(file)
+    found = manifest.get("format") if isinstance(manifest, dict) else None
+    if found != FORMAT:
+        what = "shards" if found == "kgscout-shards" else repr(found)
+        raise UserError(f"{file}: expected a GRAPH folder ({FORMAT}), found {what}")
+    version = manifest.get("version")
+    if version != VERSION:
+        raise UserError(f"{file}: format version is {version}, expected {VERSION}")
+    missing = [key for key in NEEDED if not manifest.get(key)]
+    if missing:
+        raise UserError(f"{file}: damaged, no {', '.join(missing)}")
+    files, counts = manifest["files"], manifest["counts"]
+    whole = (
+        isinstance(files, dict)
+        and all(
+            isinstance(about, dict) and {"bytes", "sha256"} <= set(about)
+            for about in files.values()
+        )
+        and isinstance(counts, dict)
+        and all(type(counts.get(key)) is int for key in (E, M, R, L, "duplicates"))
+        and re.fullmatch(r"v\d{4,}", str(manifest["data"])) is not None
+    )
+    if not whole:
+        raise UserError(
+            f"{file}: damaged, files, counts or data are not what they were"
+        )
+    if manifest["hash_version"] != HASH_VERSION:
+        raise UserError(
+            f"{file}: names are hashed in version {manifest['hash_version']}, expected "
+            f"{HASH_VERSION}"
+        )
+    return manifest
+
+
+def _array(
+    path: Path, counts: dict[str, int], dtype: type, count: str, more: int
+) -> np.ndarray:
+    """A memory-mapped array, its type and length checked."""
+    array = np.asarray(read_array(path, mmap=True))
+    length = counts[count] + more
+    shape = (length, 3) if path.stem == "triplets" else (length,)
+    if array.dtype != dtype or array.shape != shape:
+        raise UserError(
+            f"{path}: expected {np.dtype(dtype).name}{list(shape)}, found "
+            f"{array.dtype.name}{list(array.shape)}"
+        )
+    return array
+
+
+def _blob(path: Path, size: int) -> np.ndarray:
+    """The bytes of a blob, memory-mapped; its size is what the offsets end with."""
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    found = path.stat().st_size
+    if found != size:
+        raise UserError(f"{path}: {found} bytes, expected {size}")
+    if not size:
+        return np.empty(0, np.uint8)
+    return np.asarray(np.memmap(path, np.uint8, "r"))

@@ -1,0 +1,399 @@
+"""Subgraphs by a walk that follows the question: a relation first, then an edge of it.
+
+The walker starts at the topics and takes at most ``hops`` steps, going on with
+probability alpha each time. At an entity it chooses one of the relations that are
+present there, each direction apart, with probability proportional to exp(cos(question,
+relation) / temperature), and then one of that relation's edges uniformly. A relation
+with a million edges weighs no more than one with a single edge: hubs control
+themselves. A triplet's *flow* is the probability of standing at one of its ends, where
+the walk ends, and choosing to cross it; the triplets with the largest flow are kept.
+
+The walk is pushed forward from the topics. Entities that hold less than ``threshold``
+of the probability are not expanded, so the cost depends on the neighbourhood and not on
+the graph; what they hold stays there.
+
+Guided PageRank (edges weighted by the relation's similarity to the question, triplets
+ranked by their ends) is the idea this grew from; it differs in the choice of a relation
+before an edge, in ranking by flow, and in the bounded number of steps. recipes/cuts.md
+has what each of these is worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from jaxtyping import Float, Float64, Int, Int32, Int64
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.graph.subgraph import Direction, Subgraphs, cut_rows, node_keys
+
+ARCS_AT_ONCE = 1 << 22
+"""Questions walk together while a step has no more arcs than this (about 200 MB)."""
+COUNTERS = 1 << 22
+"""Up to this many (entity, relation) pairs are counted in a table, else by sorting."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guide:
+    """How the question leads the walk."""
+
+    temperature: float = 0.1
+    """Of the choice among relations; smaller trusts the cosine more."""
+    alpha: float = 0.8
+    """Probability of going on rather than staying."""
+    threshold: float = 1e-4
+    """Entities that hold less probability are not expanded."""
+
+    def __post_init__(self) -> None:
+        if not self.temperature > 0:
+            raise UserError(f"temperature: {self.temperature}, expected more than 0")
+        if not 0 <= self.alpha <= 1:
+            raise UserError(f"alpha: {self.alpha}, expected a number from 0 to 1")
+        if not 0 <= self.threshold < 1:
+            raise UserError(f"threshold: {self.threshold}, expected 0 <= it < 1")
+
+
+class Arcs(NamedTuple):
+    """Ways out of some nodes; nodes are keys block * n_entities + entity."""
+
+    source: Int64[np.ndarray, "a"]
+    """Position among the nodes that were asked for."""
+    target: Int64[np.ndarray, "a"]
+    """Node keys."""
+    triplet: Int64[np.ndarray, "a"]
+    """Keys block * m + triplet id."""
+    kind: Int64[np.ndarray, "a"]
+    """Relation id, plus the number of relations where it is crossed tail to head."""
+
+
+class ArcSource(Protocol):
+    """What a walk asks of a graph."""
+
+    def count(self, nodes: Int64[np.ndarray, "k"]) -> int:
+        """How many arcs ``of`` would give."""
+        ...
+
+    def of(self, nodes: Int64[np.ndarray, "k"]) -> Arcs:
+        """All arcs out of ``nodes``."""
+        ...
+
+
+class SharedArcs:
+    """The arcs of one graph, the same for every question."""
+
+    def __init__(self, graph: KnowledgeGraph, direction: Direction) -> None:
+        self.graph = graph
+        self.sides = [(graph.by_head, 2, 0)]
+        if direction == "both":
+            self.sides.append((graph.by_tail, 0, len(graph.relations)))
+
+    def count(self, nodes: Int64[np.ndarray, "k"]) -> int:
+        entities = nodes % max(len(self.graph.entities), 1)
+        return sum(
+            int((side.offsets[entities + 1] - side.offsets[entities]).sum())
+            for side, _, _ in self.sides
+        )
+
+    def of(self, nodes: Int64[np.ndarray, "k"]) -> Arcs:
+        n, m = max(len(self.graph.entities), 1), len(self.graph.triplets)
+        blocks, entities = np.divmod(nodes, n)
+        parts = []
+        for side, other, shift in self.sides:
+            lengths = side.offsets[entities + 1] - side.offsets[entities]
+            source = np.repeat(np.arange(len(nodes)), lengths)
+            ids = side.of(entities)
+            rows = self.graph.triplets[ids]
+            block = blocks[source]
+            parts.append(
+                Arcs(
+                    source,
+                    block * n + rows[:, other],
+                    block * m + ids,
+                    rows[:, 1].astype(np.int64) + shift,
+                )
+            )
+        return Arcs(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+class GivenArcs:
+    """The arcs of the subgraphs that questions bring."""
+
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        given: Int64[np.ndarray, "k"],
+        direction: Direction,
+    ) -> None:
+        """``given``: keys block * m + triplet id, ascending."""
+        n, m = len(graph.entities), max(len(graph.triplets), 1)
+        blocks, ids = np.divmod(given, m)
+        rows = graph.triplets[ids].astype(np.int64)
+        heads, tails = blocks * n + rows[:, 0], blocks * n + rows[:, 2]
+        ends = [(heads, tails, rows[:, 1])]
+        if direction == "both":
+            ends.append((tails, heads, rows[:, 1] + len(graph.relations)))
+        source, target, kind = map(np.concatenate, zip(*ends, strict=True))
+        order = np.argsort(source, kind="stable")
+        self.source = source[order]
+        self.rest = target[order], np.tile(given, len(ends))[order], kind[order]
+
+    def _bounds(self, nodes: Int64[np.ndarray, "k"]):
+        return (np.searchsorted(self.source, nodes, side) for side in ("left", "right"))
+
+    def count(self, nodes: Int64[np.ndarray, "k"]) -> int:
+        begin, end = self._bounds(nodes)
+        return int((end - begin).sum())
+
+    def of(self, nodes: Int64[np.ndarray, "k"]) -> Arcs:
+        begin, end = self._bounds(nodes)
+        lengths = end - begin
+        source = np.repeat(np.arange(len(nodes)), lengths)
+        before = np.cumsum(lengths) - lengths
+        at = np.arange(len(source)) + (begin - before)[source]
+        return Arcs(source, *(column[at] for column in self.rest))
+
+
+def walk_subgraphs(
+    graph: KnowledgeGraph,
+    topics: Sequence[Int32[np.ndarray, "t"]],
+    cosines: Float[np.ndarray, "b r"],
+    *,
+    guide: Guide | None = None,
+    given: Sequence[Int32[np.ndarray, "m"]] | None = None,
+    hops: int = 2,
+    max_triplets: int | None = 2000,
+    ppr_threshold: float | None = None,
+    direction: Direction = "both",
+) -> Subgraphs:
+    """The subgraph of each question: the triplets that its walk crosses most.
+
+    ``ppr`` of the result is where the walk ends: it sums to 1 over the entities of a
+    question that has a topic. A question's result does not depend on the others.
+
+    Args:
+        graph: the knowledge graph.
+        topics: per question, entity ids of its topics.
+        cosines: of each question with each relation of the graph.
+        guide: temperature, alpha and threshold.
+        given: per question, ids of the triplets of its own subgraph: all of them are in
+            the result before the cut, crossed or not. None to walk ``graph``.
+        hops: the most steps.
+        max_triplets: the largest size kept, ties by triplet id; None keeps all.
+        ppr_threshold: keep only triplets whose ends both hold this much.
+        direction: "directed" crosses triplets from head to tail only.
+    """
+    n, m = len(graph.entities), max(len(graph.triplets), 1)
+    guide = guide or Guide()
+
+    def walk(low: int, high: int) -> list[Subgraphs]:
+        own = None if given is None else np.sort(node_keys(given[low:high], m))
+        arcs = (
+            SharedArcs(graph, direction)
+            if own is None
+            else GivenArcs(graph, own, direction)
+        )
+        try:
+            crossed = push(
+                arcs,
+                node_keys(topics[low:high], n),
+                np.asarray(cosines[low:high], np.float64),
+                guide,
+                hops,
+                n_entities=n,
+                limit=ARCS_AT_ONCE if high - low > 1 else None,
+            )
+        except TooManyArcs:
+            middle = (low + high) // 2
+            return [*walk(low, middle), *walk(middle, high)]
+        return [_cut(graph, crossed, own, high - low, max_triplets, ppr_threshold)]
+
+    return Subgraphs.concatenate(walk(0, len(topics)), n)
+
+
+class TooManyArcs(Exception):
+    """A step of several questions is too wide to take together."""
+
+
+class Crossed(NamedTuple):
+    """What a walk did."""
+
+    nodes: Int64[np.ndarray, "k"]
+    """Keys of the entities reached, ascending."""
+    rank: Float64[np.ndarray, "k"]
+    """Probability that the walk ends there."""
+    triplets: Int64[np.ndarray, "m"]
+    """Keys of the triplets that were seen, ascending."""
+    flow: Float64[np.ndarray, "m"]
+    """Of those triplets."""
+
+
+def push(
+    source: ArcSource,
+    topics: Int64[np.ndarray, "t"],
+    cosines: Float64[np.ndarray, "b r"],
+    guide: Guide,
+    hops: int,
+    *,
+    n_entities: int,
+    limit: int | None = None,
+) -> Crossed:
+    """The guided walks of b questions from their ``topics`` (node keys).
+
+    Raises:
+        TooManyArcs: a step has more than ``limit`` arcs.
+    """
+    n = max(n_entities, 1)
+    n_relations = cosines.shape[1]
+    # Relative to the largest, which cancels: no temperature overflows.
+    top = cosines.max(axis=1, keepdims=True, initial=-np.inf)
+    weights = np.exp((cosines - top) / guide.temperature)
+    nodes = np.unique(topics)
+    per_block = np.bincount(nodes // n, minlength=1)
+    mass = 1.0 / per_block[nodes // n]
+    rank = np.zeros(len(nodes))
+    expanded = np.zeros(len(nodes), bool)
+    ways = _Ways.none()
+    for step in range(hops):
+        fresh = np.flatnonzero((mass >= guide.threshold) & ~expanded)
+        expanded[fresh] = True
+        if limit is not None and source.count(nodes[fresh]) > limit:
+            raise TooManyArcs
+        arcs = source.of(nodes[fresh])
+        probability = _probabilities(arcs, nodes[fresh] // n, weights, n_relations)
+        ways = ways.extended(arcs, nodes[fresh], probability)
+        reached = np.union1d(nodes, arcs.target)
+        at = np.searchsorted(reached, nodes)
+        mass, rank, expanded = (
+            _placed(values, at, len(reached)) for values in (mass, rank, expanded)
+        )
+        nodes = reached
+        begin, end = (np.searchsorted(nodes, keys) for keys in ways.ends)
+        leaves = np.zeros(len(nodes), bool)
+        leaves[begin] = True
+        leaves &= mass >= guide.threshold
+        # What cannot leave, or is too little to, stays for good.
+        here = np.where(leaves, (1 - guide.alpha) * mass, mass)
+        rank += guide.alpha**step * here
+        mass = np.bincount(
+            end,
+            weights=np.where(leaves, mass, 0.0)[begin] * ways.probability,
+            minlength=len(nodes),
+        )
+    rank += guide.alpha**hops * mass
+    begin = np.searchsorted(nodes, ways.ends[0])
+    seen, which = np.unique(ways.triplet, return_inverse=True)
+    flow = np.bincount(
+        which, weights=rank[begin] * ways.probability, minlength=len(seen)
+    )
+    return Crossed(nodes, rank, seen, flow)
+
+
+class _Ways(NamedTuple):
+    """All arcs expanded so far, with their probabilities."""
+
+    ends: tuple[Int64[np.ndarray, "a"], Int64[np.ndarray, "a"]]
+    """Node keys of source and of target."""
+    triplet: Int64[np.ndarray, "a"]
+    probability: Float64[np.ndarray, "a"]
+
+    @staticmethod
+    def none() -> _Ways:
+        empty = np.empty(0, np.int64)
+        return _Ways((empty, empty), empty, np.empty(0))
+
+    def extended(
+        self,
+        arcs: Arcs,
+        nodes: Int64[np.ndarray, "k"],
+        probability: Float64[np.ndarray, "a"],
+    ) -> _Ways:
+        """With the arcs out of ``nodes`` added."""
+        return _Ways(
+            (
+                np.concatenate([self.ends[0], nodes[arcs.source]]),
+                np.concatenate([self.ends[1], arcs.target]),
+            ),
+            np.concatenate([self.triplet, arcs.triplet]),
+            np.concatenate([self.probability, probability]),
+        )
+
+
+def _probabilities(
+    arcs: Arcs,
+    blocks: Int64[np.ndarray, "k"],
+    weights: Float64[np.ndarray, "b r"],
+    n_relations: int,
+) -> Float64[np.ndarray, "a"]:
+    """Of each arc at its source: a relation by weight, then an edge of it uniformly.
+
+    Args:
+        arcs: all arcs out of some nodes.
+        blocks: the question of each of these nodes.
+        weights: of each relation for each question.
+        n_relations: kinds are below twice this.
+    """
+    if not len(arcs.kind):
+        return np.empty(0)
+    kinds = 2 * n_relations
+    pair = arcs.source * kinds + arcs.kind
+    cells = len(blocks) * kinds
+    if cells <= COUNTERS:
+        counts = np.bincount(pair, minlength=cells)
+        present = np.flatnonzero(counts)
+        sizes = counts[present]
+        which = np.empty(cells, np.int64)
+        which[present] = np.arange(len(present))
+        which = which[pair]
+    else:
+        present, which, sizes = np.unique(pair, return_inverse=True, return_counts=True)
+    node, kind = np.divmod(present, kinds)
+    weight = weights[blocks[node], kind % n_relations]
+    # A relation far from the best one may round to 0: it then just has no flow.
+    total = np.bincount(node, weights=weight, minlength=len(blocks))
+    share = weight / np.where(total > 0, total, 1.0)[node]
+    return (share / sizes)[which]
+
+
+def _placed(values: np.ndarray, at: Int[np.ndarray, "k"], size: int) -> np.ndarray:
+    """``values`` at positions ``at`` of an array of zeros."""
+    out = np.zeros(size, values.dtype)
+    out[at] = values
+    return out
+
+
+def _cut(
+    graph: KnowledgeGraph,
+    crossed: Crossed,
+    own: Int64[np.ndarray, "k"] | None,
+    b: int,
+    max_triplets: int | None,
+    ppr_threshold: float | None,
+) -> Subgraphs:
+    """The cut subgraphs of b questions that walked together."""
+    n, m = len(graph.entities), max(len(graph.triplets), 1)
+    keys, flow = crossed.triplets, crossed.flow
+    if own is not None:
+        all_flow = np.zeros(len(own))
+        all_flow[np.searchsorted(own, keys)] = flow
+        keys, flow = own, all_flow
+    blocks, ids = np.divmod(keys, m)
+    ends = graph.triplets[ids][:, [0, 2]] + (blocks * n)[:, None]
+    if len(crossed.nodes):
+        at = np.minimum(np.searchsorted(crossed.nodes, ends), len(crossed.nodes) - 1)
+        ppr = np.where(crossed.nodes[at] == ends, crossed.rank[at], 0.0)
+    else:
+        ppr = np.zeros(ends.shape)
+    return cut_rows(
+        blocks=blocks,
+        ids=ids,
+        ppr=ppr,
+        scores=flow,
+        nodes=np.unique(ends),
+        n_blocks=b,
+        max_triplets=max_triplets,
+        ppr_threshold=ppr_threshold,
+    )

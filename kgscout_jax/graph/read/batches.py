@@ -1,0 +1,150 @@
+"""Triplets as arrow columns, many rows at a time: for graphs too large for objects.
+
+TSV, CSV and parquet are decoded by arrow where its reading agrees with the exact
+readers'. Where it might not (a quote, a damaged line, a file arrow refuses), the file
+is read again by the exact reader from the row that was reached, which then either
+understands it or says which line is wrong.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.arrow import compute
+from kgscout_jax.graph.read.columns import column_order
+from kgscout_jax.graph.read.parquet import batches, open_parquet, triplet_columns
+from kgscout_jax.graph.read.streams import BROKEN, open_bytes
+from kgscout_jax.graph.read.triplets import TABLES, kind_of, read_triplets
+
+ROWS = 1 << 16
+"""Rows per batch where they come one by one."""
+
+BLOCK_BYTES = 1 << 23
+"""Bytes of a text table that are decoded at a time."""
+
+Columns = tuple[Any, Any, Any]
+"""Heads, relations, tails: arrow large_string arrays of one length, without nulls."""
+
+
+class _Unsure(Exception):
+    """Arrow may have read something else than the exact reader would."""
+
+
+def triplet_batches(
+    path: Path,
+    notes: dict[str, int] | None = None,
+    language: str | None = None,
+    *,
+    exact: bool = False,
+) -> Iterator[Columns]:
+    """The triplets of one file in batches; the same rows that ``read_triplets`` gives.
+
+    Names that are blank but not empty pass here: the caller finds them when it derives
+    their identity, and may then ask ``read_triplets`` for the line.
+
+    Args:
+        path: see ``read_triplets``; also notes and language.
+        exact: do without arrow's decoders.
+
+    Raises:
+        UserError: (on iteration) as ``read_triplets``.
+    """
+    notes = {} if notes is None else notes
+    kind = kind_of(path)
+    done = 0
+    if not exact and (kind in TABLES or kind == ".parquet"):
+        fast = _parquet(path) if kind == ".parquet" else _table(path, TABLES[kind])
+        try:
+            for columns in fast:
+                yield columns
+                done += len(columns[0])
+            if done:
+                return
+        except _Unsure:
+            pass
+    rows = itertools.islice(read_triplets(path, notes, language), done, None)
+    yield from _of_rows(rows)
+
+
+def _of_rows(rows: Iterator[tuple[str, str, str]]) -> Iterator[Columns]:
+    """Batches of rows that come one by one."""
+    import pyarrow as pa
+
+    while batch := list(itertools.islice(rows, ROWS)):
+        heads, relations, tails = zip(*batch, strict=True)
+        kind = pa.large_string()
+        yield pa.array(heads, kind), pa.array(relations, kind), pa.array(tails, kind)
+
+
+def _table(path: Path, delimiter: str) -> Iterator[Columns]:
+    """The rows of a TSV or CSV file without quotes; _Unsure where in doubt."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    pc = compute()
+    names = ["head", "relation", "tail"]
+    order: tuple[int, int, int] | None = None
+    try:
+        with open_bytes(path) as handle:
+            reader = csv.open_csv(
+                handle,
+                csv.ReadOptions(column_names=names, block_size=BLOCK_BYTES),
+                csv.ParseOptions(delimiter=delimiter, quote_char=False),
+                csv.ConvertOptions(
+                    column_types=dict.fromkeys(names, pa.large_string()),
+                    null_values=[],
+                    strings_can_be_null=False,
+                ),
+            )
+            for batch in reader:
+                columns = batch.columns
+                if order is None and batch.num_rows:
+                    cells = [column[0].as_py() for column in columns]
+                    if cells[0].startswith("\ufeff"):
+                        raise _Unsure
+                    order = column_order(cells)
+                    if order:
+                        columns = [column.slice(1) for column in columns]
+                    else:
+                        order = (0, 1, 2)
+                if order is None or not len(columns[0]):
+                    continue
+                for column in columns:
+                    shortest = pc.min(pc.binary_length(column)).as_py()
+                    if not shortest or (
+                        delimiter == ","
+                        and pc.any(pc.match_substring(column, '"')).as_py()
+                    ):
+                        raise _Unsure
+                yield columns[order[0]], columns[order[1]], columns[order[2]]
+    except (UserError, ValueError, OSError, *BROKEN):
+        raise _Unsure from None
+
+
+def _parquet(path: Path) -> Iterator[Columns]:
+    """The rows of a parquet file; _Unsure where a name is null or empty."""
+    import pyarrow as pa
+
+    pc = compute()
+    file = open_parquet(path)
+    wanted = triplet_columns(path, file)
+    for batch in batches(path, file, wanted, ROWS):
+        columns = []
+        for name in wanted:
+            column = batch.column(name)
+            try:
+                column = column.cast(pa.large_string())
+                column.validate(full=True)  # parquet does not promise UTF-8
+            except (ValueError, NotImplementedError):
+                raise _Unsure from None
+            if column.null_count or (
+                len(column) and not pc.min(pc.binary_length(column)).as_py()
+            ):
+                raise _Unsure
+            columns.append(column)
+        if len(columns[0]):
+            yield columns[0], columns[1], columns[2]

@@ -1,0 +1,101 @@
+"""Files that name entities: id, name; TSV or CSV, compressed or not."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.ntriples import iri_name
+from kgscout_jax.graph.read.streams import COMPRESSED, inner_name, open_text
+from kgscout_jax.graph.read.triplets import TABLES
+
+HEADERS = (("id", "name"), ("id", "label"), ("entity", "name"), ("entity", "label"))
+"""First lines that are no label, in any case."""
+
+ROWS = 1 << 16
+"""Labels per batch."""
+
+
+def label_batches(
+    path: Path, notes: dict[str, int]
+) -> Iterator[tuple[list[str], list[str]]]:
+    """Ids and names of one file, many at a time.
+
+    Rows without a name are left out and counted in ``notes["blank_labels"]``.
+
+    Raises:
+        UserError: (on iteration) the file is missing, empty or malformed.
+    """
+    if path.is_dir():
+        raise UserError(f"{path}: expected a file of labels, found a folder")
+    kind = Path(inner_name(path)).suffix
+    if kind not in TABLES:
+        raise UserError(
+            f"{path}: unknown label format; expected {', '.join(TABLES)} with id and "
+            f"name (each also with {', '.join(COMPRESSED)})"
+        )
+    empty = True
+    rows = _rows(path, kind)
+    while batch := list(itertools.islice(rows, ROWS)):
+        empty = False
+        named = [row for row in batch if row[1].strip()]
+        notes["blank_labels"] = notes.get("blank_labels", 0) + len(batch) - len(named)
+        yield [row[0] for row in named], [row[1] for row in named]
+    if empty:
+        raise UserError(f"{path}: holds no labels")
+
+
+def _rows(path: Path, kind: str) -> Iterator[list[str]]:
+    """Rows of two cells, the first not blank."""
+    csv.field_size_limit(sys.maxsize)
+    number = 0
+    with open_text(path) as handle:
+        if kind == ".csv":
+            reader = csv.reader(handle, strict=True)
+            rows = ((reader.line_num, row) for row in reader if row)
+        else:
+            rows = (
+                (number, line.rstrip("\n").split("\t"))
+                for number, line in enumerate(handle, start=1)
+                if line.strip()
+            )
+        first = True
+        try:
+            for number, cells in rows:
+                if len(cells) != 2:
+                    raise UserError(
+                        f"{path}:{number}: expected 2 columns, id and name, found "
+                        f"{len(cells)}"
+                    )
+                if first:
+                    first = False
+                    cells[0] = cells[0].removeprefix("\ufeff")
+                    if tuple(cell.strip().lower() for cell in cells) in HEADERS:
+                        continue
+                if not cells[0].strip():
+                    raise UserError(f"{path}:{number}: the id is empty")
+                yield cells
+        except csv.Error as error:
+            raise UserError(f"{path}:{number + 1}: not valid CSV ({error})") from None
+
+
+def relation_names(given: str) -> list[str]:
+    """How a relation given as a name, an IRI or ``rdfs:label`` may be spelled in files.
+
+    Raises:
+        UserError: it is blank.
+    """
+    if not given.strip():
+        raise UserError("--label-relation: expected a relation, found a blank one")
+    bare = given.strip().removeprefix("<").removesuffix(">")
+    names = [given, bare]
+    if re.fullmatch(r"[\w.-]*:[^/:\s]+", bare):  # a prefixed name
+        names.append(bare.partition(":")[2])
+    elif "/" in bare and "\\" not in bare:
+        names.append(iri_name(bare))
+    return list(dict.fromkeys(names))

@@ -1,0 +1,124 @@
+"""N-Triples, a line at a time, and the names that RDF terms are shown by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.streams import open_text
+from kgscout_jax.records import Triplet
+
+_ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
+_IRI = rf'<([^\x00-\x20<>"{{}}|^`\\]*(?:(?:{_ESCAPE})[^\x00-\x20<>"{{}}|^`\\]*)*)>'
+_NODE = r"(_:\w(?:[\w.\-]*[\w\-])?)"
+_LITERAL = (
+    rf'"([^"\\\r\n]*(?:(?:\\[tbnrf"\'\\]|{_ESCAPE})[^"\\\r\n]*)*)"'
+    rf"(?:\^\^{_IRI}|@([A-Za-z]+(?:-[A-Za-z0-9]+)*))?"
+)
+_STATEMENT = re.compile(
+    rf"[ \t]*(?:{_IRI}|{_NODE})[ \t]*{_IRI}[ \t]*(?:{_IRI}|{_NODE}|{_LITERAL})"
+    r"[ \t]*\.[ \t]*(?:#.*)?\n?"
+)
+_IGNORED = re.compile(r"[ \t]*(?:#.*)?\n?")
+_ESCAPED = re.compile(rf"{_ESCAPE}|\\.")
+_LETTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
+
+
+def keeps_language(tag: str | None, wanted: str | None) -> bool:
+    """Whether a literal with this language tag is kept; ``en`` also keeps en-GB."""
+    if tag is None or wanted is None:
+        return True
+    tag, wanted = tag.lower(), wanted.lower()
+    return tag == wanted or tag.startswith(wanted + "-")
+
+
+def read_ntriples(
+    path: Path, notes: dict[str, int], language: str | None = None
+) -> Iterator[Triplet]:
+    """The triplets of an N-Triples file; datatypes and language tags are left out.
+
+    A statement whose literal is blank names no entity: it is counted in
+    ``notes["blank_triplets"]`` and left out.
+    """
+    shown = Cache(iri_name)
+    empty = True
+    with open_text(path) as handle:
+        for number, line in enumerate(handle, start=1):
+            match = _STATEMENT.fullmatch(line)
+            if match is None:
+                if _IGNORED.fullmatch(line):
+                    continue
+                raise UserError(
+                    f"{path}:{number}: not an N-Triples statement: expected <subject> "
+                    "<predicate> <object> ."
+                )
+            subject, node, predicate, iri, other, literal, _, tag = match.groups()
+            empty = False
+            if tag is not None and not keeps_language(tag, language):
+                notes["other_language"] = notes.get("other_language", 0) + 1
+                continue
+            try:
+                head = node if subject is None else shown[subject]
+                relation = shown[predicate]
+                if iri is not None:
+                    tail = shown[iri]
+                else:
+                    tail = other if literal is None else unescape(literal)
+            except ValueError as error:
+                raise UserError(f"{path}:{number}: {error}") from None
+            if not tail.strip():
+                notes["blank_triplets"] = notes.get("blank_triplets", 0) + 1
+                continue
+            yield head, relation, tail
+    if empty:
+        raise UserError(f"{path}: holds no triplets")
+
+
+class Cache(dict[str, str]):
+    """A dict that computes what it lacks; it forgets everything when it grows large."""
+
+    def __init__(self, compute: Callable[[str], str], limit: int = 1 << 20) -> None:
+        super().__init__()
+        self._compute = compute
+        self._limit = limit
+
+    def __missing__(self, key: str) -> str:
+        if len(self) >= self._limit:
+            self.clear()
+        value = self[key] = self._compute(key)
+        return value
+
+
+def unescape(text: str) -> str:
+    """A literal or IRI without its N-Triples escapes.
+
+    Raises:
+        ValueError: an escape names no character.
+    """
+    return _ESCAPED.sub(_unescape_one, text) if "\\" in text else text
+
+
+def _unescape_one(match: re.Match[str]) -> str:
+    """The character of one escape."""
+    escape = match[0]
+    if escape[1] not in "uU":
+        return _LETTERS.get(escape[1], escape[1])
+    code = int(escape[2:], 16)
+    if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+        raise ValueError(f"the escape {escape} names no character")
+    return chr(code)
+
+
+def iri_name(iri: str) -> str:
+    """The name an IRI is shown by: its last segment, percent-decoded.
+
+    The segment is what follows the last ``#`` or ``/`` (one at the very end aside):
+    ``http://www.wikidata.org/entity/Q42`` is Q42. Underscores stay; IRIs of different
+    name spaces with one last segment become one entity.
+    """
+    text = unescape(iri)
+    name = unquote(re.split(r"[#/]", text.rstrip("#/"))[-1])
+    return name if name.strip() else f"<{text}>"

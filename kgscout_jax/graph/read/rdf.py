@@ -1,0 +1,114 @@
+"""Turtle, TriG and N-Quads through pyoxigraph, streaming."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.ntriples import Cache, iri_name, keeps_language
+from kgscout_jax.graph.read.streams import inner_name, one_line, open_bytes
+from kgscout_jax.records import Triplet
+
+FORMATS = {".ttl": "TURTLE", ".trig": "TRIG", ".nq": "N_QUADS"}
+"""Suffix -> pyoxigraph's name of the format."""
+
+_GENERATED = re.compile(r"[0-9a-f]{20,32}")
+"""The random label that the parser gives a node without one."""
+
+
+def read_rdf(
+    path: Path, notes: dict[str, int], language: str | None = None
+) -> Iterator[Triplet]:
+    """The triplets of a Turtle, TriG or N-Quads file; named graphs are merged.
+
+    Names are those of N-Triples. A node without a label is numbered in the order of
+    the file. Notes count ``blank_triplets`` (a blank literal), ``other_language`` and
+    ``quoted_triplets`` (a statement about a statement); all are left out.
+
+    Raises:
+        UserError: (on iteration) the file is missing, damaged or no valid RDF.
+    """
+    try:
+        import pyoxigraph as ox
+    except ImportError:
+        raise UserError(
+            f"{path}: reading this format needs pyoxigraph (pip install pyoxigraph)"
+        ) from None
+    kind = getattr(ox.RdfFormat, FORMATS[Path(inner_name(path)).suffix])
+    names = _Names(path)
+    empty = True
+    with open_bytes(path) as handle:
+        # Relative IRIs are told apart from absolute ones by no base: their last
+        # segment is what is shown, so any base gives the same names.
+        quads = ox.parse(handle, kind, base_iri="file:///")
+        while True:
+            try:
+                quad = next(quads, None)
+            except SyntaxError as error:
+                said = one_line(error.args[0] if error.args else error)
+                raise UserError(f"{path}:{error.lineno or 1}: {_brief(said)}") from None
+            except ValueError as error:
+                raise UserError(f"{path}: {one_line(error)}") from None
+            if quad is None:
+                break
+            empty = False
+            subject, predicate, tail = quad.subject, quad.predicate, quad.object
+            if isinstance(tail, ox.Literal):
+                if not keeps_language(tail.language, language):
+                    notes["other_language"] = notes.get("other_language", 0) + 1
+                    continue
+                end = tail.value
+                if not end.strip():
+                    notes["blank_triplets"] = notes.get("blank_triplets", 0) + 1
+                    continue
+            elif isinstance(tail, ox.Triple) or isinstance(subject, ox.Triple):
+                notes["quoted_triplets"] = notes.get("quoted_triplets", 0) + 1
+                continue
+            else:
+                end = names.of(tail, ox.BlankNode)
+            yield (
+                names.of(subject, ox.BlankNode),
+                names.of(predicate, ox.BlankNode),
+                end,
+            )
+    if empty:
+        raise UserError(f"{path}: holds no triplets")
+
+
+def _brief(said: str) -> str:
+    """The parser's message without the place, which stands before it already."""
+    return re.sub(r"^Parser error at line \d+ .*?: ", "not valid RDF: ", said)
+
+
+class _Names:
+    """Shown names of IRIs and blank nodes of one file."""
+
+    def __init__(self, path: Path) -> None:
+        self._shown = Cache(iri_name)
+        # No label in a file can hold "/" or "#": such names are never given twice.
+        # Files of one name in two folders hold different nodes.
+        stem = inner_name(path).partition(".")[0]
+        self._stem = re.sub(r"\s", "_", f"{path.resolve().parent.name}/{stem}")
+        self._numbers: OrderedDict[str, str] = OrderedDict()
+        self._count = 0
+
+    def of(self, node: Any, blank: type) -> str:
+        """The name of an IRI or blank node."""
+        if not isinstance(node, blank):
+            return self._shown[node.value]
+        label = node.value
+        if not _GENERATED.fullmatch(label):
+            return f"_:{label}"
+        # Random labels would make every reading another graph. A node without a label
+        # is only met within its own statement, so old ones may be forgotten.
+        name = self._numbers.get(label)
+        if name is None:
+            self._count += 1
+            name = self._numbers[label] = f"_:{self._stem}#{self._count}"
+            if len(self._numbers) > 1 << 20:
+                self._numbers.popitem(last=False)
+        return name

@@ -1,0 +1,93 @@
+"""Byte and text streams over plain and compressed files, errors as one line."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, TextIO, cast
+
+from kgscout_jax.errors import UserError
+
+COMPRESSED = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
+"""Last suffix of a file -> what it is compressed with."""
+
+BROKEN = (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError)
+"""What the decompressors raise on damaged data, besides OSError and ValueError."""
+
+
+def inner_name(path: Path) -> str:
+    """The file's name in lower case, without the suffix of its compression."""
+    name = path.name.lower()
+    for suffix in COMPRESSED:
+        if name.endswith(suffix):
+            return name.removesuffix(suffix)
+    return name
+
+
+def one_line(error: BaseException) -> str:
+    """An exception's text with line breaks and runs of spaces removed."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+@contextlib.contextmanager
+def open_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """A binary handle on what a plain or compressed file holds.
+
+    Raises:
+        UserError: the file is missing, unreadable, or not whole, then or while reading.
+    """
+    kind = COMPRESSED.get(path.suffix.lower())
+    try:
+        with _opened(path, kind) as handle:
+            yield handle
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 text ({error.reason})") from None
+    except BROKEN as error:
+        raise UserError(
+            f"{path}: not a whole {kind} file ({one_line(error)})"
+        ) from None
+    except OSError as error:
+        if kind and error.errno is None:  # bz2 and pyarrow say OSError("Invalid data")
+            raise UserError(
+                f"{path}: not a whole {kind} file ({one_line(error)})"
+            ) from None
+        said = error.strerror or one_line(error)
+        raise UserError(f"{path}: cannot be read ({said})") from None
+
+
+def _opened(path: Path, kind: str | None) -> contextlib.AbstractContextManager[Any]:
+    """The handle itself; raises whatever the libraries raise."""
+    if kind == "gzip":
+        return gzip.open(path, "rb")
+    if kind == "bzip2":
+        return bz2.open(path, "rb")
+    if kind == "xz":
+        return lzma.open(path, "rb")
+    if kind == "zstd":
+        import pyarrow as pa
+
+        path.stat()  # pyarrow's own message about a missing file is another
+        return pa.input_stream(str(path), compression="zstd", buffer_size=1 << 20)
+    return open(path, "rb")
+
+
+@contextlib.contextmanager
+def open_text(path: Path) -> Iterator[TextIO]:
+    """A UTF-8 text handle on what a plain or compressed file holds.
+
+    Raises:
+        UserError: as ``open_bytes``, and where the text is not UTF-8.
+    """
+    with (
+        open_bytes(path) as raw,
+        io.TextIOWrapper(cast("IO[bytes]", raw), "utf-8") as handle,
+    ):
+        yield handle

@@ -1,0 +1,64 @@
+"""Rows of different length as two arrays: what varies much is not padded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int, Int32, Int64, Shaped
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """Rows of different length: row ``i`` is ``values[offsets[i]:offsets[i + 1]]``.
+
+    Whole numbers may be stored as uint16; they are read as int32.
+    """
+
+    values: Shaped[np.ndarray, "total ..."]
+    offsets: Int64[np.ndarray, "q+1"]
+
+    def __getitem__(self, i: int) -> Shaped[np.ndarray, "length ..."]:
+        return _wide(self.values[self.offsets[i] : self.offsets[i + 1]])
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def rows(
+        self, rows: Int[np.ndarray, "k"]
+    ) -> tuple[Int64[np.ndarray, "total"], Shaped[np.ndarray, "total ..."]]:
+        """The values of ``rows`` one after the other, each with its place in ``rows``.
+
+        One gather, without a Python loop: the owner is 0 for the values of ``rows[0]``.
+        """
+        begin = np.asarray(self.offsets[rows])
+        lengths = self.offsets[rows + 1] - begin
+        owner = np.repeat(np.arange(len(rows)), lengths)
+        before = np.cumsum(lengths) - lengths
+        index = np.arange(len(owner)) + (begin - before)[owner]
+        return owner, _wide(self.values[index])
+
+    def padded(self, fill: int = -1) -> Int32[np.ndarray, "q width"]:
+        """All rows as one array, ``fill`` beyond each row's end, at least one wide."""
+        lengths = np.diff(self.offsets)
+        width = int(lengths.max(initial=1))
+        out = np.full((len(self), width), fill, np.int32)
+        out[np.arange(width) < lengths[:, None]] = self.values
+        return out
+
+    @staticmethod
+    def of_counts(
+        values: Shaped[np.ndarray, "total ..."], counts: Int[np.ndarray, "q"]
+    ) -> Ragged:
+        """Rows of so many values each, one after the other."""
+        return Ragged(values, np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]))
+
+    @staticmethod
+    def of_padded(array: Int[np.ndarray, "q width"]) -> Ragged:
+        """The rows of a padded array, without their -1."""
+        real = np.asarray(array) >= 0
+        return Ragged.of_counts(np.asarray(array)[real], real.sum(axis=1))
+
+
+def _wide(values: np.ndarray) -> np.ndarray:
+    return values.astype(np.int32) if values.dtype == np.uint16 else values

@@ -1,0 +1,163 @@
+"""From a question's embedding and topics to its candidates: the one definition.
+
+Preparation of shards and inference on a graph both go through here, so that a policy
+meets at work what it was trained on. Questions are the blocks of one graph, as in
+``graph.subgraph``; a question's result does not depend on the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float, Float16, Float32, Int, Int32, Int64
+
+from kgscout_jax.graph.guided import Guide, walk_subgraphs
+from kgscout_jax.graph.select import hybrid_scores
+from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.graph.subgraph import (
+    Direction,
+    Subgraphs,
+    cut_subgraphs,
+    top_of_block,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutSettings:
+    """How a question's subgraph is cut out of a graph, and its candidates chosen."""
+
+    hops: int = 2
+    """Steps of the walk, or radius of the ball."""
+    cut: Literal["guided", "ppr"] = "guided"
+    """A walk that follows the question, or plain PageRank on the ball (the thesis)."""
+    max_triplets: int | None = 2000
+    """Largest size of the subgraph; None: not cut."""
+    ppr_threshold: float | None = None
+    """Keep only triplets whose ends both hold this much PageRank."""
+    hub_degree: int | None = None
+    """Balls do not walk through entities with more triplets than this (ppr only)."""
+    select: Literal["hybrid", "cosine"] = "hybrid"
+    """By the better of the places by cosine and by the cut, or by cosine alone."""
+    candidates: int = 1000
+    """How many the network sees."""
+    direction: Direction = "both"
+    """How walks and PageRank follow edges."""
+
+
+def cut_questions(
+    graph: KnowledgeGraph,
+    topics: Sequence[Int32[np.ndarray, "t"]],
+    relation_cosines: Float[np.ndarray, "b r"],
+    settings: CutSettings,
+    *,
+    given: Sequence[Int32[np.ndarray, "m"]] | None = None,
+) -> Subgraphs:
+    """The cut subgraph of each question.
+
+    ``scores`` of the result is what candidates are chosen by beside the cosine: the
+    flow of the guided walk, or PageRank weighted by the relation's likeness to the
+    question.
+
+    Args:
+        graph: the knowledge graph.
+        topics: per question, entity ids of its topics.
+        relation_cosines: of each question with each relation of the graph.
+        settings: how to cut.
+        given: per question, ids of the triplets of its own subgraph; None to cut it
+            out of ``graph``.
+    """
+    guide = Guide()
+    if settings.cut == "guided":
+        return walk_subgraphs(
+            graph,
+            topics,
+            relation_cosines,
+            guide=guide,
+            given=given,
+            hops=settings.hops,
+            max_triplets=settings.max_triplets,
+            ppr_threshold=settings.ppr_threshold,
+            direction=settings.direction,
+        )
+    cut = cut_subgraphs(
+        graph,
+        topics,
+        given=given,
+        hops=settings.hops,
+        max_triplets=settings.max_triplets,
+        ppr_threshold=settings.ppr_threshold,
+        hub_degree=settings.hub_degree,
+        direction=settings.direction,
+    )
+    likeness = relation_cosines[cut.blocks, graph.triplets[cut.triplet_ids, 1]]
+    return replace(cut, scores=cut.scores * np.exp(likeness / (2 * guide.temperature)))
+
+
+def relation_cosines(
+    question_embeddings: Float16[np.ndarray, "b d"],
+    table: Float[np.ndarray, "r d"],
+) -> Float32[np.ndarray, "b r"]:
+    """Cosine of each question with each relation, as stored embeddings."""
+    out = np.empty((len(question_embeddings), len(table)), np.float32)
+    wide = table.astype(np.float32, copy=False)
+    for i, question in enumerate(question_embeddings.astype(np.float32)):
+        # Not matmul: a row must not depend on the other questions of its chunk.
+        np.einsum("rd,d->r", wide, question, out=out[i])
+    return out
+
+
+def triplet_cosines(
+    blocks: Int[np.ndarray, "m"],
+    rows: Int[np.ndarray, "m"],
+    question_embeddings: Float16[np.ndarray, "b d"],
+    table: Float16[np.ndarray, "u d"],
+) -> Float32[np.ndarray, "m"]:
+    """Cosine of each triplet with its question, as stored embeddings.
+
+    Args:
+        blocks: the question of each triplet, ascending.
+        rows: where in ``table`` its embedding is.
+        question_embeddings: of the questions.
+        table: embeddings of triplets.
+    """
+    out = np.empty(len(blocks), np.float32)
+    bounds = np.searchsorted(blocks, np.arange(len(question_embeddings) + 1))
+    for i, question in enumerate(question_embeddings.astype(np.float32)):
+        here = slice(bounds[i], bounds[i + 1])
+        own = table[rows[here]].astype(np.float32)
+        # Not matmul: how BLAS sums a row depends on where the row lies in the matrix,
+        # and equal embeddings must tie exactly.
+        np.einsum("nd,d->n", own, question, out=out[here])
+    return out
+
+
+def choose_rows(
+    blocks: Int[np.ndarray, "m"],
+    ids: Int[np.ndarray, "m"],
+    cosine: Float32[np.ndarray, "m"],
+    scores: Float[np.ndarray, "m"],
+    *,
+    candidates: int,
+    select: str = "hybrid",
+) -> Int64[np.ndarray, "k"]:
+    """Rows of the cut that are candidates, by block, then by descending cosine.
+
+    Args:
+        blocks: the question of each row, ascending.
+        ids: triplet ids; ties go to the lower one.
+        cosine: of triplet and question.
+        scores: the cut's, compared as float32.
+        candidates: how many of each block.
+        select: "hybrid" takes the best by the better of two places, by cosine and by
+            ``scores``; "cosine" by the first alone.
+    """
+    chosen_by = (
+        hybrid_scores(blocks, ids, cosine, scores.astype(np.float32, copy=False))
+        if select == "hybrid"
+        else cosine
+    )
+    keep = np.flatnonzero(top_of_block(blocks, ids, chosen_by, candidates))
+    return keep[np.lexsort((ids[keep], -cosine[keep], blocks[keep]))]

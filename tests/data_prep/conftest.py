@@ -1,0 +1,44 @@
+"""Shards that the tests of preparation share; each is prepared once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from prep_factory import settings_for, write_input
+
+from data_prep.pipeline import prepare
+from kgscout_jax.shards import Shards
+from kgscout_jax.text.encoder import SentenceEncoder
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="session")
+def encoder() -> SentenceEncoder:
+    return SentenceEncoder()
+
+
+@pytest.fixture(scope="session")
+def source(tmp_path_factory) -> Path:
+    return write_input(tmp_path_factory.mktemp("input"))
+
+
+@pytest.fixture(scope="session")
+def cut(source, cache, tmp_path_factory) -> Shards:
+    """Balls cut to 12 triplets, all of them candidates."""
+    out = tmp_path_factory.mktemp("shards") / "cut"
+    return prepare(settings_for(source, out, cache, max_triplets=12))
+
+
+@pytest.fixture(scope="session")
+def ranked(source, cache, tmp_path_factory) -> Shards:
+    """Whole balls, of which the 8 nearest triplets are candidates."""
+    out = tmp_path_factory.mktemp("shards") / "ranked"
+    settings = settings_for(
+        source, out, cache, max_triplets=0, candidates=8, direction="directed"
+    )
+    return prepare(settings)

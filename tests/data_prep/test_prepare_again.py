@@ -1,0 +1,276 @@
+"""Preparing again: the same, other settings, after a kill, by two at once."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from prep_factory import (
+    NEEDS_ENCODER,
+    QUESTIONS,
+    TRIPLETS,
+    same_shards,
+    settings_for,
+    write_input,
+)
+
+from data_prep import pieces, stages
+from data_prep.pipeline import prepare
+from data_prep.settings import PrepSettings
+from data_prep.work import writing
+from kgscout_jax.errors import UserError
+from kgscout_jax.shards import SPLITS, Shards
+from kgscout_jax.text.cache import EmbeddingCache
+
+pytestmark = NEEDS_ENCODER
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_a_second_run_does_nothing(cut, source, cache):
+    before = {f: (f.stat().st_mtime_ns, f.stat().st_ino) for f in cut.path.rglob("*")}
+    segments = set(cache.rglob("*.npy"))
+    again = prepare(settings_for(source, cut.path, cache, max_triplets=12))
+    assert again.manifest == cut.manifest
+    after = {f: (f.stat().st_mtime_ns, f.stat().st_ino) for f in cut.path.rglob("*")}
+    assert after.keys() == before.keys()
+    assert all(after[f] == before[f] for f in after if f.is_file())
+    assert set(cache.rglob("*.npy")) == segments
+
+
+def test_another_folder_embeds_nothing(cut, source, cache, tmp_path):
+    copied = shutil.copytree(source, tmp_path / "moved")
+    out = tmp_path / "out"
+    shards = prepare(settings_for(copied, out, cache, max_triplets=12))
+    assert shards.manifest["embeddings"]["computed"] == 0
+    same_shards(out, cut.path)
+
+
+def test_an_empty_cache_changes_no_byte(cut, source, tmp_path):
+    out = tmp_path / "out"
+    shards = prepare(settings_for(source, out, tmp_path / "cache", max_triplets=12))
+    assert shards.manifest["embeddings"]["from_cache"] == 0
+    same_shards(out, cut.path)
+
+
+def test_other_settings_need_overwrite(cut, source, cache, tmp_path):
+    out = shutil.copytree(cut.path, tmp_path / "out")
+    other = settings_for(source, out, cache, max_triplets=12, candidates=5)
+    with pytest.raises(UserError, match=r"other settings.*--overwrite"):
+        prepare(other)
+    same_shards(out, cut.path)  # nothing is lost
+    replaced = prepare(
+        settings_for(source, out, cache, max_triplets=12, candidates=5, overwrite=True)
+    )
+    assert replaced.split("train").candidates.shape[1] == 5
+    fresh = prepare(
+        settings_for(source, tmp_path / "fresh", cache, max_triplets=12, candidates=5)
+    )
+    same_shards(out, fresh.path)
+
+
+def test_other_questions_are_other_settings(cut, source, cache, tmp_path):
+    out = shutil.copytree(cut.path, tmp_path / "out")
+    less = write_input(tmp_path / "less", {"test": QUESTIONS["test"]})
+    with pytest.raises(UserError, match="another source or other settings"):
+        prepare(settings_for(less, out, cache, max_triplets=12))
+    shards = prepare(settings_for(less, out, cache, max_triplets=12, overwrite=True))
+    assert shards.splits == ["test"]
+    assert shards.manifest["missing_splits"] == ["train", "dev"]
+    assert not (out / "train").exists()  # nothing of the old shards is left
+
+
+def test_overwrite_mends_a_damaged_folder(cut, source, cache, tmp_path):
+    out = shutil.copytree(cut.path, tmp_path / "out")
+    (out / "triplets.npy").write_bytes(b"")
+    with pytest.raises(UserError, match=r"triplets\.npy: 0 bytes"):
+        prepare(settings_for(source, out, cache, max_triplets=12))
+    prepare(settings_for(source, out, cache, max_triplets=12, overwrite=True))
+    same_shards(out, cut.path)
+
+
+def test_two_graph_files_of_one_name_are_both_recorded(source, cache, tmp_path):
+    for part, rows in (("a", TRIPLETS[:30]), ("b", TRIPLETS[30:])):
+        (tmp_path / part).mkdir()
+        lines = "".join("\t".join(t) + "\n" for t in rows)
+        (tmp_path / part / "graph.tsv").write_text(lines)
+    settings = PrepSettings(
+        source="kg",
+        kg=(tmp_path / "a/graph.tsv", tmp_path / "b/graph.tsv"),
+        input=source / "questions",
+        out=tmp_path / "out",
+        cache=cache,
+        limit=1,
+    )
+    shards = prepare(settings)
+    files = [entry["file"] for entry in shards.manifest["sources"]]
+    assert files.count("graph.tsv") == 2
+    with open(tmp_path / "a/graph.tsv", "a") as handle:
+        handle.write("Ada\tborn.in\tAda\n")
+    with pytest.raises(UserError, match="another source or other settings"):
+        prepare(settings)
+
+
+def test_limits_draw_questions(source, cache, tmp_path):
+    settings = settings_for(
+        source, tmp_path / "a", cache, train_questions=3, limit=4, seed=1
+    )
+    shards = prepare(settings)
+    train, dev, test = ([q.id for q in shards.split(s).questions] for s in SPLITS)
+    assert (len(train), len(dev), len(test)) == (3, 4, 4)
+    every = [str(row["id"]) for row in QUESTIONS["dev"]]
+    assert dev == [number for number in every if number in dev]  # in their order
+    assert not {"lost", "none"} & set(train)
+    settings = settings_for(
+        source, tmp_path / "b", cache, train_questions=3, limit=4, seed=2
+    )
+    other = [[q.id for q in prepare(settings).split(s).questions] for s in SPLITS]
+    assert other != [train, dev, test]
+
+
+# --- interrupted
+
+
+class Stopped(Exception):
+    """Stands for whatever ends a process."""
+
+
+@pytest.mark.parametrize("after", [0, 1, 3, 5])
+def test_stopped_between_chunks_and_resumed(
+    cut, source, cache, tmp_path, monkeypatch, after
+):
+    monkeypatch.setattr(stages, "CHUNK", 3)
+    settings = settings_for(source, tmp_path / "out", cache, max_triplets=12)
+    calls = {"cut": 0, "choose": 0}
+
+    def counted(name: str, function: Callable, limit: int | None) -> Callable:
+        def call(*args):
+            if calls[name] == limit:
+                raise Stopped
+            calls[name] += 1
+            return function(*args)
+
+        return call
+
+    cut_chunk, choose_chunk = pieces.cut_chunk, pieces.choose_chunk
+    monkeypatch.setattr(pieces, "cut_chunk", counted("cut", cut_chunk, None))
+    stopping = counted("choose", choose_chunk, after)
+    monkeypatch.setattr(pieces, "choose_chunk", stopping)
+    with pytest.raises(Stopped):
+        prepare(settings)
+    with pytest.raises(UserError, match=r"no manifest\.json; the folder is unfinished"):
+        Shards.open(tmp_path / "out")
+    monkeypatch.setattr(pieces, "choose_chunk", counted("choose", choose_chunk, None))
+    prepare(settings)
+    assert calls == {"cut": 6, "choose": 6}  # no piece of work was done twice
+    same_shards(tmp_path / "out", cut.path)
+
+
+def test_pieces_of_other_settings_are_not_taken(
+    cut, source, cache, tmp_path, monkeypatch
+):
+    def stop(*_):
+        raise Stopped
+
+    out = tmp_path / "out"
+    monkeypatch.setattr(pieces, "choose_chunk", stop)
+    with pytest.raises(Stopped):
+        prepare(settings_for(source, out, cache, max_triplets=5))
+    monkeypatch.undo()
+    prepare(settings_for(source, out, cache, max_triplets=12))
+    same_shards(out, cut.path)
+
+
+KILLER = """
+import os, signal, sys, time
+from pathlib import Path
+import torch
+from data_prep import pipeline, stages
+from data_prep.settings import PrepSettings
+
+torch.set_num_threads(1)
+stages.CHUNK = 2
+source, out, cache, *moments = sys.argv[1:]
+source, out = Path(source), Path(out)
+settings = PrepSettings(
+    source="kg", kg=(source / "graph.tsv",), input=source / "questions", out=out,
+    cache=Path(cache), max_triplets=12, workers=2, cut="ppr", select="cosine",
+)
+import sentence_transformers  # so that each child has it already
+
+
+def files():
+    return {
+        f"{folder}/{name}"
+        for folder, names, others in os.walk(out)
+        for name in (*names, *others)
+        if name != ".lock"
+    }
+
+
+for moment in [*map(int, moments), None]:
+    known = files()
+    child = os.fork()
+    if child == 0:
+        pipeline.prepare(settings)
+        os._exit(0)
+    while moment is not None and len(files() - known) < moment:
+        time.sleep(0.0005)
+        assert os.waitpid(child, os.WNOHANG) == (0, 0), "it ended before its moment"
+    if moment is not None:
+        os.kill(child, signal.SIGKILL)
+    status = os.waitpid(child, 0)[1]
+    assert os.WIFSIGNALED(status) == (moment is not None), status
+"""
+
+
+def test_killed_and_resumed(cut, source, cache, tmp_path):
+    # Killed as soon as so many new files are there, again and again.
+    rng = random.Random(0)
+    moments = [str(rng.randint(1, 9)) for _ in range(4)]
+    killer = [sys.executable, "-c", KILLER, str(source), str(tmp_path / "out")]
+    environment = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    done = subprocess.run(
+        [*killer, str(cache), *moments],
+        cwd=ROOT,
+        env={**environment, "PATH": "", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    same_shards(tmp_path / "out", cut.path)
+
+
+def test_what_a_killed_run_left_is_cleared(cut, source, cache, tmp_path):
+    out = tmp_path / "out"
+    (out / "train").mkdir(parents=True)
+    (out / "train" / ".ppr.npy.4711.part").write_bytes(b"half")
+    prepare(settings_for(source, out, cache, max_triplets=12))
+    same_shards(out, cut.path)
+    # Killed after the manifest was written, before the pieces were deleted.
+    (out / ".work").mkdir()
+    (out / ".work" / "cut-train-0000000.npz").write_bytes(b"")
+    prepare(settings_for(source, out, cache, max_triplets=12))
+    same_shards(out, cut.path)
+
+
+def test_a_folder_is_prepared_by_one_process(source, cache, tmp_path):
+    with writing(tmp_path / "out"), pytest.raises(UserError, match="another data_prep"):
+        prepare(settings_for(source, tmp_path / "out", cache))
+
+
+def test_a_folder_that_cannot_be_made(source, cache, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="cannot be written"):
+        prepare(settings_for(source, tmp_path / "file", cache))
+
+
+def test_the_cache_is_keyed_by_encoder(cache, encoder):
+    folder = EmbeddingCache(encoder, cache).folder
+    assert list(folder.glob("*.npy"))

@@ -1,0 +1,313 @@
+"""The folder of shards: damage is refused, version 1 is read, int8 comes near."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from written_shards import DIMENSION, write_shards
+
+from data_prep.shards import quantized
+from kgscout_jax import checksums
+from kgscout_jax.batches import BatchReader, Tables
+from kgscout_jax.errors import UserError
+from kgscout_jax.files import sha256_file
+from kgscout_jax.ragged import Ragged
+from kgscout_jax.retrieve.baselines import PPR, Cosine
+from kgscout_jax.shards import DIRECTIONS, SPLITS, Shards, split_arrays
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory) -> Shards:
+    return write_shards(tmp_path_factory.mktemp("shards") / "whole")
+
+
+def _flip(file: Path, at: int = -1) -> None:
+    data = bytearray(file.read_bytes())
+    data[at] ^= 1
+    file.write_bytes(bytes(data))
+
+
+def _manifest(folder: Path, **changes: Any) -> None:
+    file = folder / "manifest.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+
+
+DAMAGE: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "truncated": (
+        lambda f: (f / "train/candidates.npy").write_bytes(b"\x93NUMPY"),
+        r"train/candidates\.npy: 6 bytes, expected \d+: truncated",
+    ),
+    "shorter table": (
+        lambda f: (f / "triplet_embeddings.npy").open("r+b").truncate(500),
+        r"triplet_embeddings\.npy: 500 bytes, expected \d+",
+    ),
+    "missing": (
+        lambda f: (f / "dev/questions.jsonl").unlink(),
+        r"dev/questions\.jsonl: missing, though the manifest lists it",
+    ),
+    "flipped byte": (
+        lambda f: _flip(f / "test/question_embeddings.npy"),
+        r"test/question_embeddings\.npy: checksum differs",
+    ),
+    "newer": (
+        lambda f: _manifest(f, version=3),
+        r"manifest\.json: format version is 3, expected at most 2: written by a newer",
+    ),
+    "unfinished": (
+        lambda f: (f / "manifest.json").unlink(),
+        r"no manifest\.json; the folder is unfinished",
+    ),
+    "not JSON": (
+        lambda f: (f / "manifest.json").write_text('{"format": '),
+        r"manifest\.json: not valid JSON",
+    ),
+    "no manifest": (
+        lambda f: (f / "manifest.json").write_text("[]"),
+        r"manifest\.json: not a manifest of kgscout-shards",
+    ),
+    "of something else": (
+        lambda f: _manifest(f, format="tokens"),
+        r"manifest\.json: not a manifest of kgscout-shards",
+    ),
+    "without files": (
+        lambda f: _manifest(f, files=None),
+        r"manifest\.json: .*files",
+    ),
+}
+
+
+@pytest.mark.parametrize("verify", [False, True])
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_damaged_folders_are_refused_in_one_line(written, tmp_path, kind, verify):
+    damage, message = DAMAGE[kind]
+    folder = shutil.copytree(written.path, tmp_path / "shards")
+    damage(folder)
+    with pytest.raises(UserError, match=message) as caught:
+        Shards.open(folder, verify=verify)
+    assert str(folder) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_every_byte_is_compared_when_asked(tmp_path, monkeypatch):
+    monkeypatch.setattr(checksums, "ENDS", 64)
+    shards = write_shards(tmp_path / "shards")
+    file = shards.path / "triplet_embeddings.npy"
+    middle = file.stat().st_size // 2
+    _flip(file, middle)
+    Shards.open(shards.path)  # whole, by its ends
+    with pytest.raises(UserError, match=r"triplet_embeddings\.npy: checksum differs"):
+        Shards.open(shards.path, verify=True)
+    _flip(file, middle)
+    Shards.open(shards.path, verify=True)
+    for at in (0, 63, -64, -1):
+        _flip(file, at)
+        with pytest.raises(UserError, match="checksum differs"):
+            Shards.open(shards.path)
+        _flip(file, at)
+
+
+@pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 127, 128, 129, 1000])
+def test_checksum_of_the_ends(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(checksums, "ENDS", 64)
+    file = tmp_path / "file"
+    data = bytes(np.random.default_rng(size).integers(0, 256, size, np.uint8))
+    file.write_bytes(data)
+    before = checksums.sha256_ends(file)
+    assert (before == sha256_file(file)) == (size <= 128)  # then it covers all
+    for at in {0, 63, 64, 65, size - 65, size - 64, size - 1, size // 2}:
+        if not 0 <= at < size:
+            continue
+        _flip(file, at)
+        seen = at < 64 or at >= size - 64
+        assert (checksums.sha256_ends(file) != before) == seen
+        _flip(file, at)
+
+
+def test_an_absent_split_lists_those_present(tmp_path):
+    shards = write_shards(tmp_path / "shards", {"train": []})
+    with pytest.raises(UserError, match=r"no split 'validation'; present: train$"):
+        shards.split("validation")
+
+
+def test_no_folder(tmp_path):
+    with pytest.raises(UserError, match="no such folder of shards"):
+        Shards.open(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "message"),
+    [
+        ("candidates", lambda a: a[:-1], "39 rows, expected 40, as in questions.jsonl"),
+        ("topics", lambda a: a[:-1], "39 rows, expected 40, by offsets"),
+        ("answers_offsets", lambda a: a[:-1], "40 rows, expected 41, one per question"),
+        ("node_ppr", lambda a: a[1:], "1639 rows, expected 1640, the sum of n_nodes"),
+    ],
+)
+def test_arrays_that_do_not_fit_each_other(written, tmp_path, file, change, message):
+    folder = shutil.copytree(written.path, tmp_path / "shards")
+    path = folder / "train" / f"{file}.npy"
+    np.save(path, change(np.load(path)))
+    shards = Shards(folder, written.manifest)  # past the comparison of sizes
+    with pytest.raises(UserError, match=message) as caught:
+        shards.split("train")
+    assert str(path) in str(caught.value)
+
+
+# --- version 1
+
+
+def write_version_1(shards: Shards, out: Path) -> dict[str, np.ndarray]:
+    """The folder as version 1 had it; its ``ppr`` arrays by split."""
+    shutil.copytree(shards.path, out)
+    manifest = json.loads((out / "manifest.json").read_text())
+    ppr: dict[str, np.ndarray] = {}
+    for name in shards.splits:
+        split, folder = shards.split(name), out / name
+        for file in folder.glob("*.npy"):
+            file.unlink()
+        ppr[name] = np.zeros((*split.candidates.shape, 2), np.float32)
+        for i in range(len(split)):
+            for j in range(split.n_real[i]):
+                ppr[name][i, j] = split.node_ppr[i][split.nodes[i, j]]
+        arrays = {
+            key: getattr(split, key)
+            for key in (
+                "question_embeddings", "candidates", "nodes", "topics", "answers",
+                "n_nodes",
+            )
+        } | {"ppr": ppr[name]}  # fmt: skip
+        for kind in ("path_edges", "path_triplets"):
+            for way, ragged in getattr(split, kind).items():
+                arrays[f"{kind}_{way}"] = ragged.values.astype(np.int32)
+                arrays[f"{kind}_{way}_offsets"] = ragged.offsets
+        for key, array in arrays.items():
+            np.save(folder / f"{key}.npy", array)
+    manifest["version"] = 1
+    manifest["files"] = {
+        str(file.relative_to(out)): {
+            "bytes": file.stat().st_size,
+            "sha256": sha256_file(file),
+        }
+        for file in out.rglob("*")
+        if file.is_file() and file.name != "manifest.json"
+    }
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    return ppr
+
+
+def test_version_1_is_read(written, tmp_path):
+    ppr = write_version_1(written, tmp_path / "v1")
+    old = Shards.open(tmp_path / "v1", verify=True)
+    assert old.splits == written.splits
+    for name in SPLITS:
+        one, other = old.split(name), written.split(name)
+        assert list(one.questions) == list(other.questions)
+        a, b = split_arrays(one), split_arrays(other)
+        assert a.keys() == b.keys()
+        for key in a:
+            np.testing.assert_array_equal(a[key], b[key], err_msg=key)
+            assert a[key].dtype == b[key].dtype
+        every = np.arange(len(one))
+        np.testing.assert_array_equal(one.ppr_of(every), ppr[name])
+        batches = [BatchReader(s, s.split(name)).read(every) for s in (old, written)]
+        for left, right in zip(*batches, strict=True):
+            np.testing.assert_array_equal(left, right)
+    rankings = [PPR().rank(s, s.split("test"), 10) for s in (old, written)]
+    np.testing.assert_array_equal(rankings[0].scores, rankings[1].scores)
+
+
+def test_version_1_whose_arrays_differ_in_length(written, tmp_path):
+    write_version_1(written, tmp_path / "v1")
+    old = Shards.open(tmp_path / "v1")
+    path = tmp_path / "v1/dev/ppr.npy"
+    np.save(path, np.load(path)[1:])
+    with pytest.raises(UserError, match=r"candidates\.npy: 12 rows, expected 11 as"):
+        old.split("dev")
+
+
+# --- int8
+
+
+tables = hnp.arrays(
+    np.float16,
+    hnp.array_shapes(min_dims=2, max_dims=2, max_side=9),
+    elements=st.floats(-1, 1, width=16),
+)
+
+
+@given(tables)
+def test_quantized_rows_are_off_by_half_a_step(table):
+    rows, scales = quantized(table)
+    assert (rows.dtype, scales.dtype) == (np.int8, np.float16)
+    assert np.abs(rows.astype(int)).max(initial=0) <= 127
+    table = table.astype(np.float64)
+    found = rows.astype(np.float64) * scales.astype(np.float64)[:, None]
+    largest = np.abs(table).max(axis=1, keepdims=True)
+    # Half a step, and what a scale rounded to float16 (subnormal too) moves the rest.
+    bound = largest / 254 + largest * 2.0**-11 + 128 * 2.0**-25
+    assert (np.abs(found - table) <= bound).all()
+
+
+def test_an_int8_table_in_use(tmp_path):
+    whole = write_shards(tmp_path / "float16")
+    small = write_shards(tmp_path / "int8", table="int8")
+    assert small.triplet_embeddings.dtype == np.int8
+    assert whole.triplet_scales is None
+    sizes = [
+        s.manifest["files"]["triplet_embeddings.npy"]["bytes"] for s in (whole, small)
+    ]
+    assert sizes[1] - 128 == (sizes[0] - 128) / 2
+    ids = np.arange(len(whole.triplet_embeddings))
+    exact, near = whole.triplet_vectors(ids), small.triplet_vectors(ids)
+    assert exact.dtype == near.dtype == np.float32
+    np.testing.assert_array_equal(exact, whole.triplet_embeddings)
+    lengths = np.linalg.norm(exact, axis=1) * np.linalg.norm(near, axis=1)
+    assert ((exact * near).sum(axis=1) / lengths).min() > 0.9998
+
+    split = small.split("train")
+    batch = BatchReader(small, split).read(np.array([3, 1]))
+    found = np.asarray(batch.inputs(Tables.of(small)).triplets, np.float32)
+    wanted = near[np.asarray(batch.candidates)]
+    assert found.shape[-1] == DIMENSION
+    np.testing.assert_allclose(found, wanted, atol=3e-4)  # float16 below 1
+    scores = [Cosine().rank(s, s.split("dev"), 5).scores for s in (whole, small)]
+    np.testing.assert_allclose(scores[0], scores[1], atol=0.02)
+
+
+# --- ragged rows
+
+lists = st.lists(st.lists(st.integers(0, 70_000), max_size=5), max_size=6)
+
+
+@given(lists, st.data())
+def test_ragged_rows(rows, data):
+    flat = np.array([v for row in rows for v in row], np.int32)
+    ragged = Ragged.of_counts(flat, np.array([len(r) for r in rows], int))
+    padded = ragged.padded()
+    assert padded.dtype == np.int32
+    assert padded.shape == (len(rows), max([1, *map(len, rows)]))
+    again = Ragged.of_padded(padded)
+    for i, row in enumerate(rows):
+        assert ragged[i].tolist() == again[i].tolist() == row
+        assert padded[i].tolist() == row + [-1] * (padded.shape[1] - len(row))
+    wanted = data.draw(st.lists(st.integers(0, len(rows) - 1))) if rows else []
+    owner, values = ragged.rows(np.array(wanted, int))
+    assert values.tolist() == [v for i in wanted for v in rows[i]]
+    assert owner.tolist() == [k for k, i in enumerate(wanted) for _ in rows[i]]
+
+
+def test_rows_stored_as_sixteen_bits_are_read_as_32(written):
+    stored = np.load(written.path / "train/path_edges_both.npy")
+    assert stored.dtype == np.uint16
+    for way in DIRECTIONS:
+        edges = written.split("train").path_edges[way]
+        assert edges[0].dtype == edges.rows(np.array([2, 0]))[1].dtype == np.int32

@@ -1,0 +1,268 @@
+"""Arrow batches against the exact readers, on good files, odd ones and broken ones."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.build import Source, build_graph
+from kgscout_jax.graph.open import open_graph
+from kgscout_jax.graph.read import batches, read_triplets
+from kgscout_jax.graph.read.batches import triplet_batches
+from kgscout_jax.graph.read.labels import label_batches, relation_names
+from kgscout_jax.graph.store import KnowledgeGraph
+
+HERE = settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+@pytest.fixture(autouse=True)
+def in_a_hurry(monkeypatch):
+    """Nothing here survives the machine: do not wait for the disk."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+def packed(data: bytes, suffix: str) -> bytes:
+    """The bytes as the compression of this suffix has them."""
+    if suffix == ".zst":
+        sink = pa.BufferOutputStream()
+        with pa.CompressedOutputStream(sink, "zstd") as stream:
+            stream.write(data)
+        return sink.getvalue().to_pybytes()
+    pack = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+    return pack.get(suffix, bytes)(data)
+
+
+SUFFIXES = ["", ".gz", ".bz2", ".xz", ".zst"]
+TSV = "Head\tRelation\tTail\n" + "Ä b\tr\tc\n\nd\tr\t1979\n" * 300
+NT = '<http://x/a> <http://x/r> "b"@en .\n<http://x/b> <http://x/r> "b"@de .\n' * 200
+TTL = '@prefix x: <http://x/> .\nx:a x:r "b"@en , "b"@de ; x:s [ x:r x:c ] .\n' * 200
+NQ = "<http://x/a> <http://x/r> <http://x/b> <http://x/g> .\n" * 200
+FILES = {
+    "kg.tsv": TSV,
+    "kg.csv": TSV.replace("\t", ","),
+    "kg.nt": NT,
+    "kg.ttl": TTL,
+    "kg.nq": NQ,
+}
+
+
+def rows_of(path: Path, **how) -> list[tuple[str, str, str]]:
+    found = [
+        tuple(c.to_pylist() for c in columns)
+        for columns in triplet_batches(path, **how)
+    ]
+    return [row for columns in found for row in zip(*columns, strict=True)]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("name", FILES)
+def test_compressed_files_whole_and_not(tmp_path, name, suffix):
+    plain = tmp_path / name
+    plain.write_text(FILES[name], "utf-8")
+    expected = list(read_triplets(plain))
+    path = tmp_path / (name + suffix)
+    data = packed(FILES[name].encode(), suffix)
+    path.write_bytes(data)
+    assert list(read_triplets(path)) == expected
+    assert rows_of(path) == expected
+    if not suffix:
+        return
+    for broken in (data[: len(data) // 2], data[:-3], b"no " + data, b"\0" * 40):
+        path.write_bytes(broken)
+        for read in (lambda: list(read_triplets(path)), lambda: rows_of(path)):
+            with pytest.raises(UserError, match="not a whole") as caught:
+                read()
+            assert str(caught.value).startswith(str(path))
+            assert "\n" not in str(caught.value)
+
+
+def test_upper_case_suffixes(tmp_path):
+    (tmp_path / "KG.TSV.GZ").write_bytes(gzip.compress(b"a\tb\tc\n"))
+    assert rows_of(tmp_path / "KG.TSV.GZ") == [("a", "b", "c")]
+
+
+# --- the same rows, or the same message -----------------------------------------------
+
+
+def outcome(read) -> object:
+    try:
+        return read()
+    except UserError as error:
+        return str(error)
+
+
+CELL = st.text(st.sampled_from('ab"\ufeff \x85\r\x1c\u2003é,\t\0'), max_size=3)
+LINE = st.lists(CELL, min_size=1, max_size=4)
+GOOD = st.lists(st.text("abcé ", min_size=1, max_size=3).filter(str.strip), min_size=3,
+                max_size=3)  # fmt: skip
+HEADER = st.sampled_from(
+    [["head", "Relation ", "tail"], ["object", "subject", "predicate"]]
+)
+LINES = st.lists(st.one_of(GOOD, GOOD, GOOD, LINE, HEADER), max_size=9)
+
+
+@given(lines=LINES, kind=st.sampled_from([".tsv", ".csv"]), end=st.sampled_from("\n\r"))
+@HERE
+def test_tables_agree_with_the_exact_reader(tmp_path, monkeypatch, lines, kind, end):
+    monkeypatch.setattr(batches, "BLOCK_BYTES", 40)
+    monkeypatch.setattr(batches, "ROWS", 2)
+    between = "\t" if kind == ".tsv" else ","
+    path = tmp_path / f"kg{kind}"
+    text = "".join(between.join(line) + end for line in lines)
+    path.write_bytes(text.encode())
+    expected = outcome(lambda: list(read_triplets(path)))
+    found = outcome(lambda: rows_of(path))
+    if isinstance(found, list) and not all(all(map(str.strip, row)) for row in found):
+        return  # left to the caller, see triplet_batches: tested on the builder
+    assert found == expected
+    assert outcome(lambda: rows_of(path, exact=True)) == expected
+
+
+@given(columns=st.lists(st.lists(st.sampled_from(["a", "é", "", " ", None]), min_size=4,
+       max_size=4), min_size=3, max_size=3), dictionary=st.booleans())  # fmt: skip
+@HERE
+def test_parquet_agrees_with_the_exact_reader(tmp_path, columns, dictionary):
+    arrays = [pa.array(column, pa.string()) for column in columns]
+    if dictionary:
+        arrays = [array.dictionary_encode() for array in arrays]
+    path = tmp_path / "kg.parquet"
+    pq.write_table(pa.table(arrays, names=["tail", "head", "relation"]), path)
+    expected = outcome(lambda: list(read_triplets(path)))
+    found = outcome(lambda: rows_of(path))
+    if isinstance(found, list) and not all(all(map(str.strip, row)) for row in found):
+        return
+    assert found == expected
+
+
+# --- labels ---------------------------------------------------------------------------
+
+
+def labels_of(path: Path, notes: dict[str, int]) -> list[tuple[str, str]]:
+    found = list(label_batches(path, notes))
+    return [pair for ids, names in found for pair in zip(ids, names, strict=True)]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_labels(tmp_path, suffix):
+    for name, text in (
+        ("l.tsv", 'ID\tName\nm.1\tOne "two"\n\nm.2\t \n'),
+        ("l.csv", 'id,label\nm.1,"One ""two"""\n\nm.2,\n'),
+    ):
+        path = tmp_path / (name + suffix)
+        path.write_bytes(packed(text.encode(), suffix))
+        notes: dict[str, int] = {}
+        assert labels_of(path, notes) == [("m.1", 'One "two"')]
+        assert notes == {"blank_labels": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("l.tsv", "a\tb\tc\n", "l.tsv:1: expected 2 columns, id and name, found 3"),
+        ("l.csv", "a,b\na\n", "l.csv:2: expected 2 columns, id and name, found 1"),
+        ("l.tsv", " \tb\n", "l.tsv:1: the id is empty"),
+        ("l.csv", 'a,"b\n', "l.csv:1: not valid CSV"),
+        ("l.tsv", "", "l.tsv: holds no labels"),
+        ("l.json", "{}", "l.json: unknown label format; expected .tsv"),
+    ],
+)
+def test_broken_labels(tmp_path, name, text, expected):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(UserError) as caught:
+        labels_of(tmp_path / name, {})
+    assert expected in str(caught.value)
+    with pytest.raises(UserError, match="found a folder"):
+        labels_of(tmp_path, {})
+    with pytest.raises(UserError, match="no such file"):
+        labels_of(tmp_path / "none.tsv", {})
+
+
+def test_relation_names():
+    assert relation_names("rdfs:label") == ["rdfs:label", "label"]
+    iri = "http://www.w3.org/2000/01/rdf-schema#label"
+    assert relation_names(iri) == [iri, "label"]
+    assert relation_names(f"<{iri}>") == [f"<{iri}>", iri, "label"]
+    assert relation_names("type.object.name") == ["type.object.name"]
+
+
+# --- anything at all ------------------------------------------------------------------
+
+
+def mutated(data: bytes, where: list[tuple[int, int]], cut: int | None) -> bytes:
+    raw = bytearray(data)
+    for place, value in where:
+        raw[place % len(raw)] = value
+    return bytes(raw[: cut % len(raw)] if cut is not None else raw)
+
+
+@pytest.fixture(scope="module")
+def valid(tmp_path_factory) -> dict[str, bytes]:
+    """A valid file of every kind."""
+    out = {}
+    for name, text in FILES.items():
+        for suffix in SUFFIXES:
+            short = text[: text.index("\n", 150) + 1]
+            out[name + suffix] = packed(short.encode(), suffix)
+    path = tmp_path_factory.mktemp("valid") / "kg.parquet"
+    columns = {"head": ["a", "b"] * 9, "relation": ["r"] * 18, "tail": ["é", "d"] * 9}
+    pq.write_table(pa.table(columns), path)
+    return out | {"kg.parquet": path.read_bytes()}
+
+
+NAMES = [name + suffix for name in FILES for suffix in SUFFIXES] + ["kg.parquet"]
+
+
+@given(
+    name=st.sampled_from(NAMES),
+    noise=st.one_of(st.none(), st.binary(max_size=80)),
+    where=st.lists(st.tuples(st.integers(0, 5000), st.integers(0, 255)), max_size=4),
+    cut=st.one_of(st.none(), st.integers(0, 5000)),
+)
+@settings(parent=HERE, max_examples=200)
+def test_any_bytes_give_a_graph_or_one_line(tmp_path, valid, name, noise, where, cut):
+    path, out = tmp_path / name, tmp_path / "graph"
+    path.write_bytes(mutated(valid[name], where, cut) if noise is None else noise)
+    shutil.rmtree(out, ignore_errors=True)
+    try:
+        build_graph([path], out)
+    except UserError as error:
+        assert str(path) in str(error)
+        assert "\n" not in str(error)
+        assert not out.exists()
+        with pytest.raises(UserError):
+            open_graph([path])
+    else:
+        found, expected = KnowledgeGraph.open(out, verify=True), open_graph([path])
+        assert list(found.entities) == list(expected.entities)
+        assert list(found.relations) == list(expected.relations)
+        assert found.triplets.tolist() == expected.triplets.tolist()
+
+
+@given(st.binary(max_size=60), st.sampled_from([".tsv", ".csv", ".tsv.gz", ".csv.zst"]))
+@settings(parent=HERE, max_examples=100)
+def test_any_labels_give_a_graph_or_one_line(tmp_path, noise, suffix):
+    (tmp_path / "kg.tsv").write_text("m.1\tr\tb\n")
+    labels, out = tmp_path / f"labels{suffix}", tmp_path / "graph"
+    labels.write_bytes(noise)
+    shutil.rmtree(out, ignore_errors=True)
+    try:
+        build_graph([tmp_path / "kg.tsv"], out, Source(labels=labels))
+    except UserError as error:
+        assert str(error).startswith(str(labels))
+        assert "\n" not in str(error)
+        assert not out.exists()

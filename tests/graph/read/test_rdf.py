@@ -1,0 +1,119 @@
+"""Turtle, TriG and N-Quads: the names of N-Triples, languages, nodes, mistakes."""
+
+from __future__ import annotations
+
+import itertools
+
+import networkx as nx
+import pytest
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read import read_triplets
+
+TURTLE = """\
+@prefix x: <http://x.org/ns#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+x:Caf%C3%A9 a x:Place ; rdfs:label "Café"@fr , "coffee"@en , "Kaffee \\"x\\""@de-AT ;
+    x:opened 1979 ; x:blank "" ; x:open true .
+_:b0 x:near <Paris/> , _:b0 .
+<< x:a x:b x:c >> x:said x:d .
+"""
+
+
+def read(tmp_path, name, text, **how):
+    (tmp_path / name).write_text(text, "utf-8")
+    return list(read_triplets(tmp_path / name, **how))
+
+
+def test_turtle_by_hand(tmp_path):
+    notes: dict[str, int] = {}
+    text = TURTLE.replace("<< x:a x:b x:c >> x:said x:d .\n", "")
+    assert read(tmp_path, "kg.ttl", text, notes=notes) == [
+        ("Café", "type", "Place"),
+        ("Café", "label", "Café"),
+        ("Café", "label", "coffee"),
+        ("Café", "label", 'Kaffee "x"'),
+        ("Café", "opened", "1979"),
+        ("Café", "open", "true"),
+        ("_:b0", "near", "Paris"),
+        ("_:b0", "near", "_:b0"),
+    ]
+    assert notes == {"blank_triplets": 1}
+
+
+@pytest.mark.parametrize(
+    ("language", "labels"),
+    [(None, 3), ("en", 1), ("EN", 1), ("de", 1), ("de-AT", 1), ("de-CH", 0), ("f", 0)],
+)
+@pytest.mark.parametrize("name", ["kg.ttl", "kg.nt"])
+def test_language(tmp_path, name, language, labels):
+    line = '<http://x/a> <http://x/label> "{}"{} .\n'
+    tags = [("café", "@fr"), ("coffee", "@en"), ("Kaffee", "@de-AT"), ("5", "")]
+    text = "".join(itertools.starmap(line.format, tags))
+    notes: dict[str, int] = {}
+    found = read(tmp_path, name, text, language=language, notes=notes)
+    assert len(found) == labels + 1  # literals without a language are always kept
+    assert notes.get("other_language", 0) == 3 - labels
+
+
+def test_nodes_without_label_are_numbered(tmp_path):
+    text = "@prefix x: <http://x/> . x:a x:r [ x:s [ x:t x:b ] ] , ( x:c ) ; x:u _:n1 ."
+    found = read(tmp_path, "kg.v2.ttl", text)
+    assert read(tmp_path, "kg.v2.ttl", text) == found  # and not by chance
+
+    def shape(rows):
+        return nx.MultiDiGraph((h, t, {"relation": r}) for h, r, t in rows)
+
+    expected = [
+        *[("a", "r", "1"), ("1", "s", "2"), ("2", "t", "b"), ("a", "u", "_:n1")],
+        *[("a", "r", "3"), ("3", "first", "c"), ("3", "rest", "nil")],
+    ]
+    assert nx.is_isomorphic(
+        shape(found),
+        shape(expected),
+        edge_match=nx.isomorphism.categorical_multiedge_match("relation", None),
+    )
+    names = {name for h, _, t in found for name in (h, t)}
+    stem = f"_:{tmp_path.name}/kg#"
+    numbered = {name for name in names if name.startswith("_:")}
+    assert numbered == {f"{stem}1", f"{stem}2", f"{stem}3", "_:n1"}
+
+
+def test_quads_and_named_graphs(tmp_path):
+    expected = [("a", "r", "b"), ("a", "r", "c")]
+    text = "<http://x/a> <http://x/r> <http://x/b> <http://x/g> .\n"
+    text += "<http://x/a> <http://x/r> <http://x/c> .\n"
+    assert read(tmp_path, "kg.nq", text) == expected
+    text = "@prefix x: <http://x/> . x:g { x:a x:r x:b . } x:a x:r x:c ."
+    assert read(tmp_path, "kg.trig", text) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "kg.ttl",
+            "@prefix x: <http://x/> .\nx:a y:b x:c .",
+            "kg.ttl:2: not valid RDF",
+        ),
+        ("kg.ttl", "<http://x/a> <http://x/b>\n\n", "kg.ttl:"),
+        ("kg.ttl", '<http://x/a> "b" <http://x/c> .', "kg.ttl:1: not valid RDF"),
+        ("kg.nq", "<http://x/a>\n", "kg.nq:2: not valid RDF"),
+        ("kg.ttl", "# nothing\n", "kg.ttl: holds no triplets"),
+        ("kg.trig", "", "kg.trig: holds no triplets"),
+    ],
+)
+def test_mistakes_name_the_line(tmp_path, name, text, expected):
+    with pytest.raises(UserError) as caught:
+        read(tmp_path, name, text)
+    assert str(caught.value).startswith(str(tmp_path))
+    assert expected in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_and_not_text(tmp_path):
+    with pytest.raises(UserError, match=r"none\.ttl: no such file"):
+        list(read_triplets(tmp_path / "none.ttl"))
+    (tmp_path / "kg.ttl").write_bytes(b"<http://x/a> <http://x/b> <http://x/\xe9> .")
+    with pytest.raises(UserError, match=r"kg\.ttl:1: not valid RDF"):
+        list(read_triplets(tmp_path / "kg.ttl"))

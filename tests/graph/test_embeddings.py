@@ -1,0 +1,285 @@
+"""Embeddings of graphs: the encoder's own, reused, resumed, refused when damaged."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prep_factory import NEEDS_ENCODER
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph import embeddings
+from kgscout_jax.graph.build import build_graph, update_graph
+from kgscout_jax.graph.embeddings import OnDemand, Table, embeddings_of, matched
+from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.text.encoder import SentenceEncoder
+from kgscout_jax.text.linearize import linearize, relation_phrase
+
+A = [("Ann", "lives.in", "Town"), ("Bob", "lives in", "Town"), ("Town", "near", "Mu")]
+B = [("Aaron", "lives.in", "Mu"), ("Ann", "knows", "Bob")]
+
+
+class Counting(SentenceEncoder):
+    """The encoder, that tells which strings it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.given: list[str] = []
+        self.fails_after: int | None = None
+
+    def stream(self, texts, **more):
+        if self.fails_after is not None and len(self.given) >= self.fails_after:
+            raise KeyboardInterrupt
+        self.given += texts
+        return super().stream(texts, **more)
+
+
+@pytest.fixture(scope="module")
+def encoder() -> Counting:
+    return Counting()
+
+
+@pytest.fixture(autouse=True)
+def forgotten(request):
+    if "encoder" in request.fixturenames:
+        encoder = request.getfixturevalue("encoder")
+        encoder.given, encoder.fails_after = [], None
+
+
+def check(graph: KnowledgeGraph, source: Table | OnDemand, encoder) -> None:
+    """Whether the rows are those of the encoder, to the bit."""
+    texts = [linearize(graph.triplet(i)) for i in range(len(graph.triplets))]
+    expected = SentenceEncoder.encode(encoder, texts)
+    assert np.array_equal(source.rows(np.arange(len(texts))), expected)
+    phrases = [relation_phrase(name) for name in graph.relations]
+    assert np.array_equal(source.relations, SentenceEncoder.encode(encoder, phrases))
+
+
+def write(path: Path, triplets) -> Path:
+    path.write_text("".join("\t".join(t) + "\n" for t in triplets))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    build_graph([write(tmp_path / "a.tsv", A)], tmp_path / "graph")
+    return tmp_path / "graph"
+
+
+# --- which triplets are those of before
+
+ROWS = st.lists(st.tuples(*[st.integers(0, 3)] * 3), max_size=20)
+
+
+@given(ROWS, ROWS)
+def test_matched_rows_are_equal_and_none_is_missed(old, new):
+    old, new = sorted(set(old)), sorted(set(new))
+    found = matched(
+        np.array(old, np.int32).reshape(-1, 3), np.array(new, np.int32).reshape(-1, 3)
+    )
+    places = {row: i for i, row in enumerate(old)}
+    assert found.tolist() == [places.get(row, -1) for row in new]
+
+
+def test_matched_takes_the_largest_ids():
+    top = np.iinfo(np.int32).max
+    rows = np.array(
+        [[0, 0, 0], [top - 1, 9, top], [top, 5, 0], [top, 9, top]], np.int32
+    )
+    assert matched(rows, rows).tolist() == [0, 1, 2, 3]
+    assert matched(rows[1:3], rows).tolist() == [-1, 0, 1, -1]
+
+
+# --- changes of graphs in memory
+
+
+@given(st.data())
+def test_added_and_removed_keep_ids(data):
+    rng = random.Random(data.draw(st.integers(0, 999)))
+    every = [(f"e{rng.randrange(6)}", f"r{rng.randrange(3)}", f"e{rng.randrange(6)}")
+             for _ in range(12)]  # fmt: skip
+    first, more, gone = every[:6], every[6:], rng.sample(every, 5)
+    graph = KnowledgeGraph.from_triplets(first)
+    other = graph.removed(gone).added(more)
+
+    def triplets(g):
+        return {g.triplet(i) for i in range(len(g.triplets))}
+
+    assert triplets(other) == (set(first) - set(gone)) | set(more)
+    assert list(other.entities)[: len(graph.entities)] == list(graph.entities)
+    assert list(other.relations)[: len(graph.relations)] == list(graph.relations)
+    rows = list(map(tuple, other.triplets.tolist()))
+    assert rows == sorted(rows)
+
+
+def test_names_are_found_by_their_identity():
+    graph = KnowledgeGraph.from_triplets(A).added([(" ANN ", "lives.in", "town")])
+    assert len(graph.triplets) == len(A) and len(graph.entities) == 4
+    assert len(graph.removed([("ann", "lives.in", "TOWN")]).triplets) == len(A) - 1
+
+
+def test_networkx():
+    multi = nx.MultiDiGraph()
+    multi.add_edge("Ann", "Bob", key="knows")
+    multi.add_edge("Ann", "Bob", relation="likes")
+    graph = KnowledgeGraph.from_networkx(multi)
+    found = {graph.triplet(i) for i in range(len(graph.triplets))}
+    assert found == {("Ann", "knows", "Bob"), ("Ann", "likes", "Bob")}
+    plain = nx.Graph()
+    plain.add_edge(1, 2, label="next")
+    graph = KnowledgeGraph.from_networkx(plain, relation="label")
+    assert graph.triplet(0) == ("1", "next", "2")
+    with pytest.raises(UserError, match="edge 1 to 2: .*'relation', found 'label'"):
+        KnowledgeGraph.from_networkx(plain)
+
+
+# --- tables
+
+
+@NEEDS_ENCODER
+def test_in_memory_only_new_triplets_are_embedded(encoder):
+    graph = KnowledgeGraph.from_triplets(A)
+    check(graph, graph.embed(encoder), encoder)
+    encoder.given = []
+    assert graph.embed(encoder) is graph.embed(encoder) and not encoder.given
+    more = graph.removed(A[:1]).added(B)
+    source = more.embed(encoder)
+    new = {linearize(t) for t in B}
+    assert {text for text in encoder.given if text in new} == new
+    assert not {linearize(t) for t in A} & set(encoder.given)
+    check(more, source, encoder)
+
+
+@NEEDS_ENCODER
+def test_a_folder_keeps_its_table(folder, encoder):
+    graph = KnowledgeGraph.open(folder)
+    check(graph, graph.embed(encoder), encoder)
+    encoder.given = []
+    again = KnowledgeGraph.open(folder)
+    source = embeddings_of(again, encoder)
+    assert isinstance(source, Table) and not encoder.given
+    assert isinstance(source.triplets, np.memmap) or source.triplets.base is not None
+    check(again, source, encoder)
+    KnowledgeGraph.open(folder, verify=True)  # the graph itself is as it was
+
+
+@NEEDS_ENCODER
+def test_of_a_folder_that_changed_only_what_is_new(folder, encoder, tmp_path):
+    KnowledgeGraph.open(folder).embed(encoder)
+    more, gone = write(tmp_path / "b.tsv", B), write(tmp_path / "c.tsv", A[1:2])
+    update_graph(folder, add=[more], remove=[gone])
+    graph = KnowledgeGraph.open(folder)
+    assert isinstance(embeddings_of(graph, encoder, cache=tmp_path), OnDemand)
+    encoder.given = []
+    source = KnowledgeGraph.open(folder).embed(encoder)
+    assert not {linearize(t) for t in A} & set(encoder.given)
+    assert {linearize(t) for t in B} <= set(encoder.given)
+    check(graph, source, encoder)
+    (kept,) = (folder / embeddings.FOLDER).iterdir()
+    assert len([f for f in kept.iterdir() if f.suffix == ".npy"]) == 3  # none of before
+
+
+@NEEDS_ENCODER
+def test_a_folder_built_anew_is_embedded_anew(folder, encoder, tmp_path):
+    KnowledgeGraph.open(folder).embed(encoder)
+    build_graph([write(tmp_path / "b.tsv", B + A)], folder, overwrite=True)
+    graph = KnowledgeGraph.open(folder)
+    check(graph, graph.embed(encoder), encoder)
+
+
+@NEEDS_ENCODER
+def test_embedding_goes_on_where_it_was_killed(folder, encoder, monkeypatch):
+    monkeypatch.setattr(embeddings, "AT_ONCE", 1)
+    graph = KnowledgeGraph.open(folder)
+    encoder.fails_after = len(graph.relations) + 2
+    with pytest.raises(KeyboardInterrupt):
+        graph.embed(encoder)
+    assert embeddings.open_table(KnowledgeGraph.open(folder), encoder.identity) is None
+    encoder.given, encoder.fails_after = [], None
+    graph = KnowledgeGraph.open(folder)
+    source = graph.embed(encoder)
+    sent = [text for text in encoder.given if text in {linearize(t) for t in A}]
+    assert len(sent) == 1
+    check(graph, source, encoder)
+
+
+@NEEDS_ENCODER
+def test_what_is_not_embedded_is_embedded_on_demand(encoder, tmp_path):
+    graph = KnowledgeGraph.from_triplets(A + B)
+    source = embeddings_of(graph, encoder, cache=tmp_path)
+    assert isinstance(source, OnDemand) and not encoder.given
+    source.rows(np.array([2]))
+    assert encoder.given == [linearize(graph.triplet(2))]
+    source.rows(np.array([2, 0, 2]))
+    assert encoder.given[1:] == [linearize(graph.triplet(0))]
+    check(graph, source, encoder)
+
+
+@NEEDS_ENCODER
+def test_memory_on_demand_is_bounded(encoder, tmp_path, monkeypatch):
+    monkeypatch.setattr(embeddings, "MOST_KEPT", 2)
+    graph = KnowledgeGraph.from_triplets(A + B)
+    source = embeddings_of(graph, encoder, cache=tmp_path)
+    for _ in range(2):
+        for i in range(len(graph.triplets)):
+            assert source.rows(np.array([i])).shape == (1, 384)
+            assert len(source._ids) <= 3
+    check(graph, source, encoder)
+
+
+# --- damage
+
+
+def damaged(folder: Path, name: str) -> Path:
+    (file,) = folder.rglob(f"*.{name}.npy")
+    return file
+
+
+@NEEDS_ENCODER
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_rows_that_are_no_numbers(folder, encoder, value):
+    KnowledgeGraph.open(folder).embed(encoder)
+    for name in ("triplets", "relations"):
+        file = damaged(folder, name)
+        table = np.load(file)
+        whole = table.copy()
+        table[1, 5] = value
+        np.save(file, table)
+        graph = KnowledgeGraph.open(folder)
+        says = rf"{name}\.npy: 1 of {len(table)} rows of embeddings of {name} are not"
+        with pytest.raises(UserError, match=says):
+            source = embeddings_of(graph, encoder)
+            assert isinstance(source, Table)
+            source.refuse()
+        np.save(file, whole)
+
+
+@NEEDS_ENCODER
+def test_damaged_files_are_refused(folder, encoder):
+    KnowledgeGraph.open(folder).embed(encoder)
+    file = damaged(folder, "triplets")
+    raw = file.read_bytes()
+    file.write_bytes(raw[:-9])
+    with pytest.raises(UserError, match=r"triplets\.npy: not a whole \.npy file"):
+        embeddings_of(KnowledgeGraph.open(folder), encoder)
+    file.write_bytes(raw)
+    (manifest,) = (folder / embeddings.FOLDER).rglob("manifest.json")
+    about = json.loads(manifest.read_text())
+    for change, says in (
+        ({"format": "x"}, "not the manifest"),
+        ({"version": 9}, "format version is 9, expected 1"),
+        (
+            {"counts": {"triplets": 7, "relations": 3}},
+            r"expected float16\[7, 384\]|ids",
+        ),
+        ({"mark": None}, "damaged"),
+    ):
+        manifest.write_text(json.dumps(about | change))
+        with pytest.raises(UserError, match=says):
+            embeddings_of(KnowledgeGraph.open(folder), encoder)

@@ -1,0 +1,38 @@
+"""A scout whose time a test controls: for what batching does, not what it finds."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from kgscout_jax.found import Found
+
+
+class HeldScout:
+    """Finds a question's own words; waits at ``gate`` and notes each batch."""
+
+    def __init__(self):
+        self.gate = threading.Event()
+        self.gate.set()
+        self.entered = threading.Event()
+        """Set when a batch has come to the gate."""
+        self.batches: list[list[str]] = []
+
+    def retrieve_many(self, questions, graphs, k, *, topics):
+        assert len(questions) == len(graphs) == len(topics)
+        self.batches.append(list(questions))
+        self.entered.set()
+        assert self.gate.wait(20)
+        if "poison" in questions:
+            raise ZeroDivisionError("poison")
+        return [self.alone(question, k) for question in questions]
+
+    def alone(self, question: str, k: int) -> Found:
+        words = question.split()[:k]
+        return Found(
+            question=question,
+            triplets=tuple((question, "says", word) for word in words),
+            scores=-np.arange(len(words), dtype=np.float32),
+            relation_match=tuple(0.5 for _ in words),
+        )

@@ -1,0 +1,122 @@
+"""What was found, in every form."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.found import Found
+from kgscout_jax.graph.link import Link
+from kgscout_jax.reason.extractive import ExtractiveReader
+from kgscout_jax.reason.prompts import triplet_line
+
+LINK = Link(entity=0, name="Ann", score=0.98765, how="alias", start=9, stop=12)
+FOUND = Found(
+    question="Where is Ann?",
+    topics=("Ann",),
+    triplets=(
+        ("Ann", "people.person.lives_in", "Town"),
+        ("Town", "part of", "Utopia"),
+        ("Ann", "twin", "Town"),
+        ("Mu", "near", "Lemuria"),
+    ),
+    scores=np.array([2.0, 1.5, 0.25, -1.0], np.float32),
+    links=(LINK,),
+    relation_match=(0.5, 0.25, 0.125, 0.0),
+    n_candidates=9,
+    seconds=0.002,
+)
+NOTHING = Found(question="Who?", scores=np.empty(0, np.float32))
+
+
+def test_text():
+    assert FOUND.as_text().splitlines() == [
+        "- Ann, people person lives in, Town",
+        "- Town, part of, Utopia",
+        "- Ann, twin, Town",
+        "- Mu, near, Lemuria",
+    ]
+    lines = FOUND.as_text(scores=True).splitlines()
+    assert lines == [triplet_line(each, scores=True) for each in FOUND.scored]
+    assert lines[0].startswith("- [2.00] Ann")
+
+
+def test_paths():
+    text = FOUND.as_paths()
+    assert "Ann -> people person lives in -> Town -> part of -> Utopia" in text
+    assert text.splitlines()[-1] == "- Mu, near, Lemuria"  # no topic reaches it
+
+
+def test_networkx_keeps_parallel_edges():
+    graph = FOUND.to_networkx()
+    assert isinstance(graph, nx.MultiDiGraph)
+    edges = {
+        (u, about["relation"], v, about["score"], about["rank"])
+        for u, v, about in graph.edges(data=True)
+    }
+    assert edges == {
+        (h, r, t, s, rank) for rank, (h, r, t, s) in enumerate(FOUND.scored, 1)
+    }
+    assert graph.number_of_edges("Ann", "Town") == 2
+    assert [n for n, topic in graph.nodes(data="topic") if topic] == ["Ann"]
+    assert nx.shortest_path(graph, "Ann", "Utopia") == ["Ann", "Town", "Utopia"]
+    assert list(NOTHING.to_networkx()) == []
+
+
+def test_a_record_is_a_line_of_retrieved():
+    line = FOUND.to_record("q1").to_json()
+    assert "\n" not in line
+    value = json.loads(line)
+    assert value["triplets"] == [[h, r, t, s] for h, r, t, s in FOUND.scored]
+    assert value["topics"] == ["Ann"] and value["answers"] == []
+    (linked,) = value["linked"]
+    assert linked == {
+        "name": "Ann", "how": "alias", "score": 0.9877, "start": 9, "stop": 12
+    }  # fmt: skip
+    assert "topics_not_found" not in value
+    assert json.loads(NOTHING.to_record("q2").to_json())["triplets"] == []
+
+
+def test_a_reader_takes_it():
+    evidence = FOUND.evidence("q1")
+    assert evidence.relation_match == FOUND.relation_match
+    (reading,) = ExtractiveReader().read([evidence])
+    assert reading.answers[0] in ("Town", "Utopia")
+    assert ExtractiveReader().read([NOTHING.evidence()])[0].answers == ()
+
+
+@pytest.mark.parametrize("found", [FOUND, NOTHING])
+def test_a_page(found, tmp_path):
+    path = found.to_html(str(tmp_path / "x.html"), answers=("Utopia",))
+    page = path.read_text("utf-8")
+    assert found.question in page
+    assert ("Lemuria" in page) == bool(found.triplets)
+
+
+def test_names_are_never_markup(tmp_path):
+    evil = "</script><img src=x onerror=alert(1)>\x00\u202e"
+    found = Found(
+        question=evil,
+        topics=(evil,),
+        triplets=((evil, evil, evil),),
+        scores=np.ones(1, np.float32),
+    )
+    page = found.to_html(tmp_path / "x.html", answers=(evil,)).read_text("utf-8")
+    assert "<img" not in page and len(re.findall("</script>", page)) == len(
+        re.findall("<script", page)
+    )
+    assert json.loads(found.to_record("q").to_json())["triplets"][0][:3] == [evil] * 3
+
+
+def test_scores_that_are_no_numbers_draw_nothing(tmp_path):
+    found = Found(
+        question="Who?", triplets=(("a", "r", "b"),), scores=np.array([np.nan])
+    )
+    with pytest.raises(UserError, match="finite score"):
+        found.to_html(tmp_path / "x.html")
+    assert not (tmp_path / "x.html").exists()

@@ -1,0 +1,296 @@
+"""Scouts: the scores of evaluation, whatever the way to them, from any thread."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+from prep_factory import NEEDS_ENCODER, QUESTIONS, TRIPLETS
+from scout_factory import CUTS, shared_world
+
+from kgscout_jax import KnowledgeGraph, Scout
+from kgscout_jax.errors import UserError
+from kgscout_jax.export import load_trained
+from kgscout_jax.graph.open import open_graph
+from kgscout_jax.retrieve.scout import KGScout
+from kgscout_jax.retrieve.write import retrieved_records
+from kgscout_jax.scout import cut_of
+
+pytestmark = NEEDS_ENCODER
+ROOT = Path(__file__).resolve().parents[1]
+
+made = pytest.fixture(scope="module")(lambda kgscout_cache: shared_world)
+
+
+@pytest.fixture(scope="module")
+def ready(made):
+    """The default world, its graph embedded."""
+    one = made("guided")
+    graph = open_graph([one.file])
+    graph.embed(one.scout.encoder)
+    return SimpleNamespace(**vars(one), graph=graph)
+
+
+def same(one, other, tolerance: float = 1e-5) -> None:
+    """The same triplets with the same scores; equal scores may stand in any order."""
+    assert len(one.triplets) == len(other.triplets)
+    np.testing.assert_allclose(one.scores, other.scores, atol=tolerance)
+    mine = dict(zip(one.triplets, one.scores.tolist(), strict=True))
+    for triplet, score in zip(other.triplets, other.scores.tolist(), strict=True):
+        assert mine[triplet] == pytest.approx(score, abs=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("name", "embedded"),
+    [("guided", True), ("guided", False), ("thesis", True), ("pruned", False)],
+)
+def test_scores_are_those_of_evaluation(made, name, embedded):
+    one = made(name)
+    graph = open_graph([one.file])
+    if embedded:
+        graph.embed(one.scout.encoder)
+    policy = load_trained(one.policy).policy
+    told = 0
+    for split_name in ("train", "test"):
+        split = one.shards.split(split_name)
+        rankings = KGScout(policy).rank(one.shards, split, 10)
+        asked = {str(row["id"]): row for row in QUESTIONS[split_name]}
+        for record in retrieved_records(one.shards, split, rankings):
+            topics = asked[record.id]["q_entity"]
+            found = one.scout.retrieve(record.question, graph, 10, topics=topics)
+            expected = SimpleNamespace(
+                triplets=[tuple(t[:3]) for t in record.triplets],
+                scores=np.array([t[3] for t in record.triplets]),
+            )
+            same(found, expected)
+            told += len(found)
+    assert told > 40  # a world of empty lists would pass everything
+
+
+# --- many at once
+
+
+ASKED = [
+    (row["question"], row["q_entity"] if i % 2 else None)
+    for rows in QUESTIONS.values()
+    for i, row in enumerate(rows)
+]
+TEXTS = [text for text, _ in ASKED]
+GIVEN = [topics for _, topics in ASKED]
+
+
+def test_a_batch_finds_what_single_questions_find(ready):
+    many = ready.scout.retrieve_many(TEXTS, ready.graph, 10, topics=GIVEN)
+    assert sum(len(each) > 0 for each in many) > 10
+    for (text, topics), found in zip(ASKED, many, strict=True):
+        one = ready.scout.retrieve(text, ready.graph, 10, topics=topics)
+        same(found, one)
+        assert (found.question, found.topics) == (one.question, one.topics)
+        assert [link.name for link in found.links] == [link.name for link in one.links]
+
+
+def test_sixteen_threads_find_the_same(made):
+    one = made("guided")
+    alone = [
+        one.scout.retrieve(text, graph, 8, topics=topics)
+        for graph in [open_graph([one.file])]
+        for text, topics in ASKED
+    ]
+    fresh = open_graph([one.file])  # its linker and embeddings are made meanwhile
+    barrier = threading.Barrier(16)
+
+    def work(shift: int) -> None:
+        barrier.wait()
+        for i in range(6):
+            place = (i + shift) % len(ASKED)
+            text, topics = ASKED[place]
+            found = one.scout.retrieve(text, fresh, 8, topics=topics)
+            assert found.triplets == alone[place].triplets
+            assert np.array_equal(found.scores, alone[place].scores)
+
+    with ThreadPoolExecutor(16) as pool:
+        for done in [pool.submit(work, shift) for shift in range(16)]:
+            done.result()
+
+
+def test_several_graphs_at_once(ready):
+    other = KnowledgeGraph.from_triplets(
+        [("Ada", "lies.in", "Xanadu"), ("Xanadu", "ruled by", "Kublai")]
+    )
+    graphs = [ready.graph, other] * 3
+    text = "Where is Ada?"
+    found = ready.scout.retrieve_many([text] * 6, graphs, 5)
+    for graph, each in zip(graphs, found, strict=True):
+        same(each, ready.scout.retrieve(text, graph, 5))
+    assert {name for t in found[1].triplets for name in t} >= {"Xanadu", "Kublai"}
+    assert not {"Xanadu"} & {name for t in found[0].triplets for name in t}
+
+
+def test_nothing_is_compiled_twice(ready):
+    ready.scout.retrieve("Where is Ada?", ready.graph, topics="Ada")
+    compiled = ready.scout.exported._logits._cache_size()
+    for name in ("Bern", "Chur", "Dover", "Elbe"):
+        found = ready.scout.retrieve(f"What is {name}?", ready.graph, topics=name)
+        assert found.n_candidates
+    assert ready.scout.exported._logits._cache_size() == compiled
+
+
+# --- topics
+
+
+def test_topics_are_linked_where_none_are_given(ready):
+    found = ready.scout.retrieve("In which town was Siena born?", ready.graph)
+    assert found.topics == ("Siena",) and found.links[0].how == "exact"
+    given = ready.scout.retrieve(found.question, ready.graph, topics="siena ")
+    assert given.topics == ("Siena",) and given.links == ()
+    same(found, given)
+
+
+def test_topics_that_are_not_there(ready):
+    found = ready.scout.retrieve("Who?", ready.graph, topics=["Mu", "Ada", "Mu"])
+    assert found.topics == ("Ada",) and found.topics_not_found == ("Mu",)
+    assert len(found)
+    lost = ready.scout.retrieve("Who?", ready.graph, topics=["Mu"])
+    assert lost.triplets == () and lost.scores.shape == (0,)
+    nobody = ready.scout.retrieve("Who?", ready.graph, topics=[])
+    assert nobody.triplets == () and nobody.topics_not_found == ()
+
+
+@pytest.mark.parametrize("topics", [None, "Ada", ["Ada", "Bern"]])
+def test_an_empty_graph(ready, topics):
+    empty = KnowledgeGraph.from_triplets([])
+    found = ready.scout.retrieve("Where is Ada?", empty, topics=topics)
+    assert found.triplets == () and found.topics == ()
+    assert found.as_text() == found.as_paths() == ""
+
+
+# --- what comes in
+
+
+@pytest.mark.parametrize(
+    ("args", "more", "says"),
+    [
+        (("",), {}, "question: found '', expected some text"),
+        ((None,), {}, "question: found None"),
+        (("Who?",), {"k": 0}, "k: found 0, expected a whole number from 1"),
+        (("Who?",), {"k": "3"}, "k: found '3'"),
+        (("Who?",), {"topics": [3]}, "topics: found 3, expected names"),
+    ],
+)
+def test_refused(ready, args, more, says):
+    with pytest.raises(UserError, match=says):
+        ready.scout.retrieve(*args, ready.graph, **more)
+
+
+def test_lengths_that_differ(ready):
+    with pytest.raises(UserError, match="topics: found 1, expected 2, one for each"):
+        ready.scout.retrieve_many(["a", "b"], ready.graph, topics=["Ada"])
+    with pytest.raises(UserError, match="graphs: found 1, expected 2"):
+        ready.scout.retrieve_many(["a", "b"], [ready.graph])
+    with pytest.raises(UserError, match="found one string"):
+        ready.scout.retrieve_many("Who?", ready.graph)
+    assert ready.scout.retrieve_many([], ready.graph) == []
+
+
+@examples(max_examples=30)
+@given(st.text(st.characters(exclude_categories=()), max_size=40), st.integers(0, 18))
+def test_any_question_at_all(ready, noise, entity):
+    name = ready.graph.entities[entity]
+    found = ready.scout.retrieve(f"{noise} {name}", ready.graph, 5, topics=name)
+    assert found.topics == (name,)
+    assert np.isfinite(found.scores).all() and (np.diff(found.scores) <= 0).all()
+    assert set(found.triplets) <= set(TRIPLETS)
+    linked = ready.scout.retrieve(f"{noise} {name}", ready.graph, 5)
+    assert set(linked.topics) <= set(ready.graph.entities)
+
+
+HOSTILE = (
+    "<script>alert(1)</script>", "a\x00b\x1b[31m", "\u202eright to left", "名前",
+    "[bold red]markup[/]", "x" * 5000, "=HYPERLINK(1)", "\U0001f469\u200d\U0001f680",
+)  # fmt: skip
+
+
+def test_names_of_every_kind(ready):
+    graph = KnowledgeGraph.from_triplets(
+        [(name, f"has <{i}>", HOSTILE[i - 1]) for i, name in enumerate(HOSTILE)]
+    )
+    for name in HOSTILE:
+        found = ready.scout.retrieve("What does it have?", graph, topics=name)
+        assert len(found) and np.isfinite(found.scores).all()
+        assert len(found.as_text().splitlines()) >= len(found)
+
+
+def test_another_encoder_is_refused(ready):
+    from dataclasses import replace
+
+    exported = replace(
+        ready.scout.exported,
+        encoder=replace(ready.scout.exported.encoder, weights_sha256="f" * 64),
+    )
+    with pytest.raises(UserError, match="weights_sha256 is 051e2de600e4, expected f"):
+        Scout(exported, ready.scout.encoder)
+
+
+def test_no_such_export(tmp_path):
+    with pytest.raises(UserError, match="nowhere: no such folder"):
+        Scout.from_pretrained(tmp_path / "nowhere")
+
+
+# --- settings and imports
+
+
+def test_an_export_tells_how_its_shards_were_cut(made):
+    for name, settings in CUTS.items():
+        cut = made(name).scout.cut
+        assert {key: getattr(cut, key) for key in settings} == settings
+        assert cut.candidates == 12
+
+
+def test_where_questions_brought_their_subgraphs():
+    from kgscout_jax.exported import Preparation
+
+    about = {"candidates": 9, "direction": "both", "cut": "guided"}
+    own = cut_of(Preparation(hops=None, max_triplets=None, **about), "rog")
+    assert (own.hops, own.max_triplets) == (2, 2000)
+    shared = cut_of(Preparation(hops=3, max_triplets=None, **about), "kg")
+    assert (shared.hops, shared.max_triplets) == (3, None)
+
+
+def run(code: str, *args: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code, *args],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_package_imports_nothing():
+    code = (
+        "import sys, kgscout_jax; print('numpy' in sys.modules, 'jax' in sys.modules)"
+    )
+    assert run(code).split() == ["False", "False"]
+
+
+def test_retrieving_needs_no_training_code(made):
+    one = made("guided")
+    code = """if True:
+        import sys
+        from kgscout_jax import KnowledgeGraph, Scout
+        scout = Scout.from_pretrained(sys.argv[1])
+        graph = KnowledgeGraph.from_triplets([("Ada", "lies in", "Bern")])
+        print(scout.retrieve("Where is Ada?", graph).as_text())
+        print(sorted({"flax", "optax", "orbax", "data_prep"} & set(sys.modules)))
+    """
+    assert run(code, str(one.policy)) == "- Ada, lies in, Bern\n[]\n"
