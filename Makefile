@@ -14,6 +14,7 @@ test: setup
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 test-slow: setup
+	$(BIN)/pip install --quiet --disable-pip-version-check $(CONSTRAINTS) -e '.[ray]'
 	$(BIN)/python -m pytest -n 2 -m slow
 
 lint: setup

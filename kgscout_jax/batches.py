@@ -14,11 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Int8
 
+from kgscout_jax.buckets import bucket
 from kgscout_jax.policy.network import PolicyInputs
 from kgscout_jax.shards import Shards, Split
-
-SMALLEST = 32
-"""The narrowest bucket."""
 
 
 class Tables(NamedTuple):
@@ -77,14 +75,6 @@ class Batch(NamedTuple):
             ppr=self.ppr,
             mask=self.mask,
         )
-
-
-def bucket(size: int, largest: int) -> int:
-    """The next power of two from ``SMALLEST`` up, but at most ``largest``."""
-    width = SMALLEST
-    while width < size:
-        width *= 2
-    return max(min(width, largest), 1)
 
 
 class BatchReader:

@@ -1,8 +1,9 @@
 """The whole of KG-Scout on the built-in data set, in a few minutes on two cores.
 
 Prepares real facts about the world, trains the policy with the closed-form gradient,
-measures it on questions whose topics and wordings were never seen, and shows what was
-kept. Exits 1 unless KG-Scout beats cosine in answer_hit at K = 30.
+measures it on questions whose topics and wordings were never seen, answers them from
+the kept triplets without a language model, and shows both. Exits 1 unless KG-Scout
+beats cosine in answer_hit at K = 30.
 
 Leaves out what a real run would add: more epochs, several seeds, a language model.
 """
@@ -18,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DEMO = Path("demo")
 SHARDS, RUN, RESULTS = DEMO / "shards", DEMO / "run", DEMO / "results"
+ANSWERS = DEMO / "answers"
 STEPS = (
     ("prepare", "-m data_prep world", f"--out {SHARDS}"),
     ("train", "train.py", f"--shards {SHARDS} --run {RUN} --epochs 3"),
@@ -26,11 +28,17 @@ STEPS = (
         "eval.py retrieval",
         f"--run {RUN} --shards {SHARDS} --split test --out {RESULTS}",
     ),
+    (
+        "answer",
+        "eval.py answers",
+        f"--run {RUN} --shards {SHARDS} --split test --k 30 "
+        f"--retrievers cosine scout --out {ANSWERS}",
+    ),
 )
 
 
 def main() -> int:
-    """Run the three commands, show five questions, compare; the exit code."""
+    """Run the commands, show five questions, compare; the exit code."""
     for name, program, flags in STEPS:
         print(f"\n=== {name}: python {program} {flags}", flush=True)
         start = time.monotonic()
@@ -39,7 +47,7 @@ def main() -> int:
         if done.returncode:
             return done.returncode
         print(f"=== {name} took {time.monotonic() - start:.0f} s", flush=True)
-    show_questions(ROOT / RESULTS / "retrieved.jsonl", count=5, kept=6)
+    show_questions(ROOT / ANSWERS / "questions-scout-k30.jsonl", count=5, kept=6)
     metrics = json.loads((ROOT / RESULTS / "metrics.json").read_text("utf-8"))
     hops = metrics["counts"]["by_hop"]
     longer = 1 - hops.get("1", 0) / metrics["counts"]["questions"]
@@ -49,6 +57,7 @@ def main() -> int:
     print(f"\nPlots:  {RESULTS}/metric_against_k.png")
     print(f"        {RESULTS}/reward_against_epoch.png")
     print(f"Tables: {RESULTS}/table.md, {RESULTS}/metrics.json")
+    print(f"Report: {ANSWERS}/report.html (every question, its triplets, its answer)")
     ours, cosine = (
         metrics[name]["answer_hit"]["30"]["value"] for name in ("kgscout", "cosine")
     )
@@ -57,7 +66,7 @@ def main() -> int:
 
 
 def show_questions(file: Path, *, count: int, kept: int) -> None:
-    """Print ``count`` questions, spread over the file, with their best triplets."""
+    """Print ``count`` questions, spread over the file: best triplets, answers."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -67,10 +76,11 @@ def show_questions(file: Path, *, count: int, kept: int) -> None:
     lines = file.read_text("utf-8").splitlines()
     for line in lines[:: max(len(lines) // count, 1)][:count]:
         record = json.loads(line)
-        answers = {answer.lower() for answer in record["answers"]}
-        shown = ", ".join(record["answers"][:4])
+        answers = {answer.lower() for answer in record["gold"]}
+        gold, given = (", ".join(record[key][:4]) for key in ("gold", "answers"))
         table = Table(
-            title=f"{escape(record['question'])}\n[dim]gold: {escape(shown)}[/dim]",
+            title=f"{escape(record['question'])}\n[dim]gold: {escape(gold)}[/dim]\n"
+            f"answered: {escape(given) or '(nothing)'}",
             title_justify="left",
             title_style="bold",
             box=None,

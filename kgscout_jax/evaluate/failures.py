@@ -6,8 +6,8 @@ Each wrong answer falls into the first of these that holds, from the reader back
   a topic entity, edges walked both ways (thesis, section 4.5);
 - ``no_path``: an answer is among the kept triplets, no such path is;
 - ``not_in_top_k``: an answer is among the candidates, not among the kept triplets;
-- ``lost_by_cut``: an answer is in the graph, not among the candidates: the ball, the
-  cut by PageRank or the top N by cosine lost it;
+- ``lost_by_cut``: an answer is in the graph, not among the candidates: the walk, the
+  cut or the choice of candidates lost it;
 - ``not_in_graph``: no answer is in the graph.
 
 Beside these: ``no_reply``, where the reader itself gave nothing to judge.
@@ -42,7 +42,7 @@ DEFINITIONS = {
     "not_in_graph": "No gold answer is an entity of the knowledge graph.",
     "lost_by_cut": (
         "A gold answer is in the graph, but none among the question's candidates: the "
-        "ball around the topics, its cut by PageRank or the top N by cosine lost it."
+        "walk or ball around the topics, its cut, or the choice of candidates lost it."
     ),
     "not_in_top_k": (
         "A gold answer is among the candidates, but none among the K triplets kept. "

@@ -236,7 +236,7 @@ class Build:
 
     def _write_index(self, interner: Interner) -> NameIndex:
         """Write the sorted hashes of all identities; the index over what is written."""
-        new = np.load(self.scratch / "new.npy", mmap_mode="r")
+        new = np.load(self.scratch / "new.npy", mmap_mode="r", allow_pickle=False)
         old = None if self.old is None else self.old.index
         step = self.source.rows
         with (
@@ -252,7 +252,7 @@ class Build:
                 for block, own in _merged(old, new, step, interner):
                     hashes.append(block)
                     ids.append(own)
-        load = functools.partial(np.load, mmap_mode="r")
+        load = functools.partial(np.load, mmap_mode="r", allow_pickle=False)
         offsets = np.asarray(load(self.aside / "entities.npy"))
         blob = np.asarray(np.memmap(self.aside / "entities.utf8", np.uint8, "r"))
         return NameIndex(
@@ -271,7 +271,11 @@ class Build:
 
     def _write_unnamed(self, names: Strings, labelled: bool) -> int:
         """Write which entities have no name; how many."""
-        ends = np.load(self.aside / "labels.npy", mmap_mode="r") if labelled else None
+        ends = (
+            np.load(self.aside / "labels.npy", mmap_mode="r", allow_pickle=False)
+            if labelled
+            else None
+        )
         count = 0
         with ArrayWriter(self.aside / "unnamed.npy", np.bool_) as out:
             for start in range(0, len(names), BLOCK):

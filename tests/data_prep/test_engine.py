@@ -56,7 +56,7 @@ def ray_engine():
 
 
 ENGINES = [
-    "here", "two", pytest.param("ray", marks=NEEDS_RAY)
+    "here", "two", pytest.param("ray", marks=[NEEDS_RAY, pytest.mark.slow])
 ]  # fmt: skip
 
 

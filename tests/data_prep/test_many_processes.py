@@ -69,6 +69,7 @@ def test_workers_open_a_graph_folder_themselves(source, cache, tmp_path):
     same_shards(found[0].path, found[1].path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     importlib.util.find_spec("ray") is None, reason="the extra 'ray' is not installed"
 )

@@ -11,14 +11,8 @@ from hypothesis import strategies as st
 from shards_factory import memory_shards, shards_of, with_split
 from split_factory import Case, build_split
 
-from kgscout_jax.batches import (
-    SMALLEST,
-    BatchReader,
-    Tables,
-    bucket,
-    by_size,
-    epoch_batches,
-)
+from kgscout_jax.batches import BatchReader, Tables, by_size, epoch_batches
+from kgscout_jax.buckets import SMALLEST, bucket
 from kgscout_jax.shards import DIRECTIONS
 
 
