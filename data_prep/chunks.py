@@ -13,9 +13,9 @@ import numpy as np
 from jaxtyping import Float16, Float32, Int32, Int64
 
 from data_prep.settings import PrepSettings
+from kgscout_jax.graph.keys import blocks_of, node_keys, positions, unique_keys
 from kgscout_jax.graph.paths import hop_distances, shortest_path_edges
 from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.graph.subgraph import node_keys
 from kgscout_jax.retrieve.candidates import (
     CutSettings,
     choose_rows,
@@ -121,9 +121,9 @@ def choose_chunk(
     blocks = cut["blocks"].astype(np.int64)
     ids = cut["triplet_ids"]
     ends = graph.triplets[ids][:, [0, 2]].astype(np.int64) + (blocks * n)[:, None]
-    nodes = np.unique(ends)
-    heads, tails = np.searchsorted(nodes, ends).T
-    block_of = nodes // max(n, 1)
+    nodes = unique_keys(ends.ravel(), b * n)
+    heads, tails = positions(nodes, ends, b * n).T
+    block_of = blocks_of(nodes, b, n)
 
     topic_at, topic_block = _locate(nodes, [q.topics for q in questions], n)
     answer_at, answer_block = _locate(nodes, [q.answers for q in questions], n)

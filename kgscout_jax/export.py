@@ -6,6 +6,7 @@ offered here too, so that one import serves.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.metadata
 import logging
 from pathlib import Path
@@ -290,7 +291,7 @@ def preparation_of(
         if known is None:
             raise UserError(f"{error}; --shards tells where the run's are") from None
     settings = manifest["settings"] if known is None else known
-    names = ("hops", "max_triplets", "candidates", "direction")
+    names = [field.name for field in dataclasses.fields(Preparation)]
     fields = {name: settings[name] for name in names if name in settings}
     try:
         record(Preparation, fields, "preparation")

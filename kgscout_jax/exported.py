@@ -61,22 +61,44 @@ class Preparation:
     """Nearest to the question by cosine that are kept for the network."""
     direction: str
     """How PageRank walks edges: both or directed."""
+    cut: str = "ppr"
+    """What ranked triplets for the cut: a guided walk, or PageRank (the thesis)."""
+    select: str = "cosine"
+    """What ranked candidates: hybrid, or cosine (the thesis)."""
+    ppr_threshold: float | None = None
+    """Both ends of every triplet held this much PageRank."""
+    hub_degree: int | None = None
+    """Balls did not walk through entities with more triplets than this."""
 
     def __post_init__(self) -> None:
         for name, optional in (
             ("hops", True),
             ("max_triplets", True),
             ("candidates", False),
+            ("hub_degree", True),
         ):
             value = getattr(self, name)
             whole = isinstance(value, int) and not isinstance(value, bool)
             if not (whole and value >= 1) and not (optional and value is None):
                 expected = "a whole number above 0" + (" or null" if optional else "")
                 raise UserError(f"preparation.{name}: {value!r}, expected {expected}")
-        if self.direction not in DIRECTIONS:
+        for name, known in (
+            ("direction", DIRECTIONS),
+            ("cut", ("guided", "ppr")),
+            ("select", ("hybrid", "cosine")),
+        ):
+            if getattr(self, name) not in known:
+                raise UserError(
+                    f"preparation.{name}: {getattr(self, name)!r}, expected one of "
+                    f"{', '.join(known)}"
+                )
+        threshold = self.ppr_threshold
+        if threshold is not None and not (
+            isinstance(threshold, float) and 0 < threshold < 1
+        ):
             raise UserError(
-                f"preparation.direction: {self.direction!r}, expected one of "
-                f"{', '.join(DIRECTIONS)}"
+                f"preparation.ppr_threshold: {threshold!r}, expected a number between "
+                "0 and 1, or null"
             )
 
 

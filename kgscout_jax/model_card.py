@@ -111,6 +111,13 @@ def model_card(about: Mapping[str, Any], report: Mapping[str, Any] | None) -> st
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 
+CUTS = {"ppr": "PageRank", "guided": "a walk that the question guides"}
+CHOICES = {
+    "cosine": "nearest to the question by cosine",
+    "hybrid": "best by the better of their places by cosine and by the cut",
+}
+
+
 def training(about: Mapping[str, Any]) -> str:
     """The section on data and training."""
     trained, cut = about["training"], about["preparation"]
@@ -131,8 +138,9 @@ def training(about: Mapping[str, Any]) -> str:
             "triplets of the graph": data.get("triplets"),
             "files (sha256)": ", ".join(files) or None,
             "subgraph": own or f"{cut['hops']} hops around the topics",
-            "cut by PageRank to": cut["max_triplets"] or "not cut",
-            "candidates": f"{cut['candidates']} nearest to the question by cosine",
+            f"cut by {CUTS[cut.get('cut', 'ppr')]} to": cut["max_triplets"]
+            or "not cut",
+            "candidates": f"{cut['candidates']} {CHOICES[cut.get('select', 'cosine')]}",
             "PageRank walks edges": cut["direction"],
             "checkpoint": f"step {trained['step']}",
             **{name: settings[name] for name in names if name in settings},

@@ -45,7 +45,7 @@ def policy_for(shards: Shards, seed: int = 0) -> TrainedPolicy:
     rng = np.random.default_rng(seed)
 
     def draw(leaf):
-        size = 2 * leaf.shape[0] ** -0.5 if len(leaf.shape) == 2 else 0.3
+        size = leaf.shape[0] ** -0.5 if len(leaf.shape) == 2 else 0.3
         return jnp.asarray(size * rng.normal(size=leaf.shape), jnp.float32)
 
     about = {

@@ -21,6 +21,7 @@ from evaluate.answer_page import CONTEXT, EVIL, SVG, cell, page
 
 from kgscout_jax.evaluate.answer_report import answer_report
 from kgscout_jax.evaluate.report import report_html
+from kgscout_jax.show import report_scripts
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = [
@@ -35,12 +36,10 @@ FLAGS = (
 )  # fmt: skip
 
 PROBE = """
-const seen = { errors: [], drawn: [] };
+const seen = { errors: [], drawn: [], freed: [] };
 addEventListener("error", (event) => seen.errors.push(event.message));
-window.kgscoutDraw = (element, question) => {
-  seen.drawn.push([element.className, question.id, question.k, question.triplets.length,
-    question.triplets.filter((t) => t.onPath).length, question.answers]);
-};
+addEventListener("securitypolicyviolation", (event) =>
+  seen.errors.push("forbidden: " + event.blockedURI));
 const all = (selector) => [...document.querySelectorAll(selector)];
 function look() {
   return {
@@ -62,11 +61,39 @@ addEventListener("load", async () => {
   seen.title = document.title;
   seen.images = document.images.length;
   seen.plot = document.images[0].naturalWidth;
+  seen.requests = performance.getEntriesByType("resource").length;
   const pre = document.createElement("pre");
   pre.id = "seen";
   pre.textContent = JSON.stringify(seen);
   document.body.append(pre);
 });
+"""
+
+SPY = """
+window.kgscoutDraw = (element, question) => {
+  seen.drawn.push([element.className, question.id, question.k, question.triplets.length,
+    question.triplets.filter((t) => t.onPath).length, question.answers]);
+  if (question.id === "id 1") throw new Error("cannot draw");
+  return () => seen.freed.push([question.id, element.isConnected]);
+};
+"""
+
+DRAWINGS = """
+const drawing = (item) => KGScout.graph(item.querySelector("section.kgv"));
+const shown = (item) => {
+  const { cy } = drawing(item);
+  return { nodes: cy.nodes().map((node) => node.data("label")),
+    edges: cy.edges().length,
+    path: cy.edges(".path").map((edge) => edge.data("rank")),
+    roles: cy.nodes().map((node) => node.classes().filter((c) => c !== "lit").join()),
+    text: item.querySelector(".kgv-status").textContent };
+};
+const open = async (item) => {
+  item.scrollIntoView(); // what is far away is not drawn
+  const toggled = new Promise((done) => item.addEventListener("toggle", done));
+  item.open = true;
+  await toggled;
+};
 """
 
 
@@ -124,8 +151,9 @@ async function play() {
   await pause(200);
   seen.example = look();
   seen.opened = all("details[open]").map((item) => item.dataset.id);
+  seen.table = all(".triplets tbody tr").length;
 }"""
-    found = seen(page(scripts=(PROBE + play,)), tmp_path)
+    found = seen(page(scripts=(PROBE + SPY + play,)), tmp_path)
     assert found["errors"] == []
     assert found["title"] == f"Answers on dev of {EVIL}"
     assert (found["images"], found["plot"]) == (1, 40)
@@ -148,7 +176,10 @@ async function play() {
     assert found["rows"] == [["1", EVIL, "r", "b", "2.000", "answerpath"]]
     assert found["gold"] == 1
     assert found["drawn"][0] == ["drawing", "id 0", 1, 1, 1, [EVIL, "x"]]
+    # nothing was kept for the second, by "none"; the one drawn was freed on leaving
     assert [one[1] for one in found["drawn"]] == ["id 0", "id 1"]
+    assert found["freed"] == [["id 0", True]]
+    assert found["table"] == 3  # without a drawing, too
     assert found["clicked"]["count"] == "2 of 2 questions, 0 right"
     assert found["opened"] == ["id 1"] == found["example"]["ids"]
     assert found["clicked"]["hash"].startswith("#retriever=none&k=3&verdict=")
@@ -179,6 +210,10 @@ async function play() {
   choose("verdict", "wrong");
   seen.ms = performance.now() - began;
   seen.wrong = look();
+  choose("verdict", "all");
+  seen.before = [all(".kgv").length, all("canvas").length];
+  await open(document.querySelector("#list details"));
+  seen.after = [all(".kgv").length, drawing(document).cy.edges().length];
 }"""
     cells = {
         (name, 20): cell(name, 20, n=2000, triplets=20, name="a name")
@@ -187,13 +222,86 @@ async function play() {
     report = answer_report(
         cells, rules="rog", settings={}, context=CONTEXT, resamples=5
     )
-    text = report_html(report, cells, plot=SVG, scripts=(PROBE + play,))
+    scripts = (*report_scripts(), PROBE + DRAWINGS + play)
+    text = report_html(report, cells, plot=SVG, scripts=scripts)
     found = seen(text, tmp_path)
     assert found["errors"] == []
     assert found["start"]["count"] == "2000 of 2000 questions, 1999 right"
     assert 0 < len(found["start"]["ids"]) < 200 and found["start"]["more"]
     assert len(found["more"]["ids"]) > len(found["start"]["ids"])
     assert found["wrong"]["ids"] == ["id 1"] and not found["wrong"]["more"]
+    # nothing is drawn before a question is opened, and then it alone
+    assert found["before"] == [0, 0] and found["after"] == [1, 20]
+
+
+def test_an_opened_question_is_drawn_and_a_closed_one_is_freed(tmp_path):
+    play = """
+async function play() {
+  const [first, second] = all("#list details");
+  seen.before = [all(".kgv").length, all("canvas").length];
+  await open(first);
+  seen.first = shown(first);
+  const rows = [...first.querySelectorAll(".triplets tbody tr")];
+  const lit = () => rows.map((row) => row.matches(".kgv-lit"));
+  drawing(first).hold(drawing(first).cy.edges()[1]);
+  seen.lit = lit();
+  drawing(first).hold(null);
+  rows[2].dispatchEvent(new MouseEvent("mouseenter"));
+  seen.edges = drawing(first).cy.edges(".lit").map((edge) => edge.data("rank"));
+  rows[2].dispatchEvent(new MouseEvent("mouseleave"));
+  seen.unlit = [lit(), drawing(first).cy.elements(".lit, .dim").length];
+  const slider = first.querySelector("input[type=range]");
+  slider.value = 1;
+  slider.dispatchEvent(new Event("input"));
+  seen.one = shown(first);
+  seen.pale = rows.map((row) => row.matches(".kgv-beyond"));
+  seen.cells = rows[0].cells[5].textContent;
+  const box = drawing(first).canvas.getBoundingClientRect();
+  seen.size = [box.width, box.height];
+  const { cy } = drawing(first);
+  const toggled = new Promise((done) => first.addEventListener("toggle", done));
+  first.open = false;
+  await toggled;
+  seen.closed = [cy.destroyed(), all(".kgv").length, all("canvas").length,
+    rows[0].onclick, rows[2].className];
+  await open(first);
+  seen.again = shown(first).edges;
+  await open(second);
+  seen.both = all(".kgv").length;
+  seen.roles = shown(second).roles;
+  drawing(first).wake(); // it may be far by now
+  const both = [first, second].map((item) => drawing(item).cy);
+  choose("verdict", "wrong");
+  await pause(300);
+  seen.left = [both.map((each) => each.destroyed()), all(".kgv").length];
+  choose("verdict", "all"); choose("retriever", "none");
+  await open(document.querySelector("#list details"));
+  seen.none = all(".kgv").length;
+}"""
+    scripts = (*report_scripts(), PROBE + DRAWINGS + play)
+    found = seen(page(scripts=scripts), tmp_path, "#retriever=cosine&k=3")
+    assert found["errors"] == [] and found["requests"] == 0
+    assert found["title"] == f"Answers on dev of {EVIL}" and found["images"] == 1
+    assert found["before"] == [0, 0]
+    # A ring of three: EVIL -> b -> c -> EVIL; b is the topic, EVIL and "x" are given,
+    # EVIL is gold, the first triplet is on a path.
+    first = found["first"]
+    assert (len(first["nodes"]), first["edges"], first["path"]) == (3, 3, [0])
+    assert first["nodes"][::2] == ["b", "c"]
+    assert first["nodes"][1].startswith("</script><img src")  # a label, cut to fit
+    assert first["roles"] == ["topic", "right", ""]
+    assert first["text"] == (
+        "3 of 3 triplets, 3 entities, 1 on a shortest path to a gold answer."
+    )
+    assert found["lit"] == [False, True, False] and found["edges"] == [2]
+    assert found["unlit"] == [[False] * 3, 0]
+    assert (found["one"]["edges"], len(found["one"]["nodes"])) == (1, 2)
+    assert found["pale"] == [False, True, True] and found["cells"] == "answerpath"
+    assert min(found["size"]) > 200
+    assert found["closed"] == [True, 0, 0, None, "gold"]
+    assert found["again"] == 3 and found["both"] == 2
+    assert found["roles"] == ["topic", "missed", ""]
+    assert found["left"] == [[True, True], 0] and found["none"] == 0
 
 
 def test_it_looks_like_something(tmp_path):

@@ -44,7 +44,7 @@ def ready(made):
 def same(one, other, tolerance: float = 1e-5) -> None:
     """The same triplets with the same scores; equal scores may stand in any order."""
     assert len(one.triplets) == len(other.triplets)
-    np.testing.assert_allclose(one.scores, other.scores, atol=tolerance)
+    np.testing.assert_allclose(one.scores, other.scores, atol=tolerance, rtol=tolerance)
     mine = dict(zip(one.triplets, one.scores.tolist(), strict=True))
     for triplet, score in zip(other.triplets, other.scores.tolist(), strict=True):
         assert mine[triplet] == pytest.approx(score, abs=tolerance)

@@ -51,6 +51,7 @@ from kgscout_jax.reason.prompt_settings import show_prompt
 from kgscout_jax.reason.reader import Reader
 from kgscout_jax.retrieve.base import Rankings
 from kgscout_jax.shards import Shards, Split
+from kgscout_jax.show import report_scripts
 
 logger = logging.getLogger("kgscout")
 
@@ -177,7 +178,7 @@ class _Batch:
         write_json(self.out / "metrics.json", report)
         write_text(self.out / "table.md", answers_markdown(report))
         plot = answers_against_k(report, self.out / "answers_against_k.png")
-        page = report_html(report, self.cells, plot=plot)
+        page = report_html(report, self.cells, plot=plot, scripts=report_scripts())
         write_text(self.out / "report.html", page)
         return report
 

@@ -6,8 +6,8 @@ thousands of them open at once. Whatever comes from a graph or a model is escape
 or set as text there, never as markup.
 
 ``scripts`` may bring further code. If it defines ``window.kgscoutDraw``, that function
-is called with an empty element and a question whenever one is opened: the place for a
-drawing of its kept triplets.
+is called with an empty element and a question whenever one with kept triplets is
+opened, for a drawing of them; what it returns is called when the question is closed.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from kgscout_jax.evaluate.answer_table import (
 )
 from kgscout_jax.evaluate.failures import FAILURES
 from kgscout_jax.records import entity_key
+from kgscout_jax.show import CONTENT_SECURITY_POLICY
 
 LISTED = 5000
 """Questions that a page lists; with more, a browser would hardly open it."""
@@ -92,13 +93,16 @@ def report_html(
         "EXAMPLES": _examples(report),
         "DEFINITIONS": _definitions(report),
         "STYLE": _template("report.css"),
-        "SCRIPT": "\n".join([*map(_script, scripts), _template("report.js")]),
+        "POLICY": CONTENT_SECURITY_POLICY,
+        "SCRIPTS": "\n".join(map(_script, [*scripts, _template("report.js")])),
         "DATA": _data_json(page_data(report, cells)),
     }
     page = _template("report.html")
     pieces = page.split("@@")
     # every second piece is the name of a part: what a part holds is not looked at again
-    return "".join(parts[piece] if i % 2 else piece for i, piece in enumerate(pieces))
+    whole = "".join(parts[piece] if i % 2 else piece for i, piece in enumerate(pieces))
+    # "?" for lone surrogates, which no UTF-8 file can hold
+    return whole.encode("utf-8", "replace").decode("utf-8")
 
 
 def page_data(
@@ -198,8 +202,9 @@ def _data_json(value: Any) -> str:
 
 
 def _script(code: str) -> str:
-    """JavaScript that ends no script element; "<\\/" is "</" in its strings."""
-    return code.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    """A script element that nothing in it ends; "<\\/" is "</" in its strings."""
+    code = code.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    return f"<script>\n{code}\n</script>"
 
 
 def _table(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.same import matched
 from kgscout_jax.graph.store import GraphBuilder, KnowledgeGraph
 from kgscout_jax.records import Triplet, display_name
 
@@ -39,7 +40,10 @@ def changed(
     builder = GraphBuilder.of(left)
     builder.add(add)
     out = builder.build()[0]
-    out.kept["before"] = graph
+    # Not a chain of all that ever were: only who has embeddings to hand on.
+    before = graph if graph.embedded else graph.kept.get("before")
+    if before is not None:
+        out.kept["before"] = before
     return out
 
 
@@ -54,8 +58,6 @@ def without(graph: KnowledgeGraph, triplets: Iterable[Triplet]) -> np.ndarray:
             gone.add((h, r, t))
     if not gone:
         return graph.triplets
-    from kgscout_jax.graph.embeddings import matched
-
     rows = np.array(sorted(gone), np.int32)
     return graph.triplets[matched(rows, graph.triplets) < 0]
 
@@ -67,7 +69,8 @@ def networkx_triplets(graph: nx.Graph[Any], relation: str) -> Iterator[Triplet]:
         UserError: an edge has no relation.
     """
     multi = graph.is_multigraph()
-    edges: Any = graph.edges(keys=True, data=True) if multi else graph.edges(data=True)
+    view: Any = graph.edges
+    edges = view(keys=True, data=True) if multi else view(data=True)
     for edge in edges:
         head, tail, about = edge[0], edge[1], edge[-1]
         name = about.get(relation)

@@ -15,8 +15,6 @@ embedded is served ``OnDemand``: only triplets that somebody asks for are embedd
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import threading
 from collections.abc import Iterator, Sequence
@@ -30,12 +28,30 @@ from jaxtyping import Float16, Float32, Int, Int32, Int64
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.files import locked, read_array, read_json, write_array, write_json
+from kgscout_jax.graph.embedded_texts import (
+    encodable,
+    relation_texts,
+    triplet_texts,
+)
+from kgscout_jax.graph.same import mark_of, matched, names_of
 from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.graph.strings import Strings
 from kgscout_jax.progress import progress
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import EncoderIdentity, SentenceEncoder
-from kgscout_jax.text.linearize import linearize, relation_phrase
+
+__all__ = [
+    "Embedded",
+    "OnDemand",
+    "Table",
+    "embed_graph",
+    "embeddings_of",
+    "encodable",
+    "encoder_lock",
+    "mark_of",
+    "matched",
+    "names_of",
+    "open_table",
+]
 
 logger = logging.getLogger("kgscout")
 
@@ -158,34 +174,6 @@ Embedded = Table | OnDemand
 """Where the embeddings of a graph come from."""
 
 
-# --- the texts
-
-
-def relation_texts(graph: KnowledgeGraph, encoder: SentenceEncoder) -> list[str]:
-    """What is embedded of each relation."""
-    prefix = encoder.identity.document_prefix
-    return [encodable(prefix + relation_phrase(name)) for name in graph.relations]
-
-
-def triplet_texts(
-    graph: KnowledgeGraph, ids: Int[np.ndarray, "k"], encoder: SentenceEncoder
-) -> list[str]:
-    """What is embedded of each of the triplets ``ids``."""
-    prefix = encoder.identity.document_prefix
-    rows = np.asarray(graph.triplets[ids]).tolist()
-    entities, relations = graph.entities, graph.relations
-    ends = {i: str(entities[i]) for row in rows for i in (row[0], row[2])}
-    return [
-        encodable(prefix + linearize((ends[h], str(relations[r]), ends[t])))
-        for h, r, t in rows
-    ]
-
-
-def encodable(text: str) -> str:
-    """The text with "?" for lone surrogates, which no tokenizer takes."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 # --- which table a graph has
 
 
@@ -263,47 +251,6 @@ def _open(folder: Path, identity: EncoderIdentity) -> Table | None:
     return Table(**arrays, names=about.get("names", {}), folder=folder, mark=mark)
 
 
-def mark_of(graph: KnowledgeGraph) -> str:
-    """A hash of the data of a GRAPH folder that embeddings depend on."""
-    assert graph.opened is not None
-    files = graph.opened.manifest["files"]
-    wanted = ("triplets.npy", "entities.utf8", "relations.utf8", "labels.utf8")
-    hashes = {
-        name.split("/")[-1]: about["sha256"]
-        for name, about in files.items()
-        if name.split("/")[-1] in wanted
-    }
-    return hashlib.sha256(json.dumps(hashes, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def names_of(graph: KnowledgeGraph, like: dict[str, Any] | None = None) -> dict:
-    """Number and hash of the names of entities and relations.
-
-    With ``like``, of as many names as that tells: equal to it if and only if the names
-    were only added to since.
-    """
-    out = {}
-    for key, names in (("entities", graph.entities), ("relations", graph.relations)):
-        count = len(names)
-        if like is not None:
-            count = min(count, int(like.get(key, {}).get("count", 0)))
-        out[key] = {"count": count, "sha256": _hash(names, count)}
-    return out
-
-
-def _hash(names: Sequence[str], count: int) -> str:
-    digest = hashlib.sha256()
-    if isinstance(names, Strings):
-        digest.update(memoryview(np.ascontiguousarray(names.offsets[: count + 1])))
-        end = int(names.offsets[count]) if count else 0
-        digest.update(memoryview(np.ascontiguousarray(names.data[:end])))
-        return digest.hexdigest()
-    for low in range(0, count, AT_ONCE):
-        part = names[low : min(low + AT_ONCE, count)]
-        digest.update(json.dumps(part).encode())
-    return digest.hexdigest()
-
-
 # --- embedding
 
 
@@ -335,11 +282,8 @@ def embed_graph(graph: KnowledgeGraph, encoder: SentenceEncoder) -> Table:
 
 def _in_memory(graph: KnowledgeGraph, encoder: SentenceEncoder) -> Table:
     before: KnowledgeGraph | None = graph.kept.get("before")
-    old = None
-    while before is not None and old is None:
-        old = before.kept.get(("embeddings", encoder.identity.digest))
-        old = old if isinstance(old, Table) else None
-        before = before.kept.get("before")
+    old = before and before.kept.get(("embeddings", encoder.identity.digest))
+    old = old if isinstance(old, Table) else None
     out = np.empty((len(graph.triplets), encoder.identity.dimension), np.float16)
     for _ in _fill(graph, encoder, out, _reused(graph, old), 0):
         pass
@@ -407,28 +351,6 @@ def _reused(graph: KnowledgeGraph, old: Table | None) -> tuple[Table | None, Any
         logger.info("names have changed: every triplet is embedded again")
         return None, none
     return old, matched(np.asarray(old.ids), np.asarray(graph.triplets))
-
-
-def matched(
-    old: Int32[np.ndarray, "m 3"], new: Int32[np.ndarray, "n 3"]
-) -> Int64[np.ndarray, "n"]:
-    """Where in ``old`` each row of ``new`` is, -1 where it is not; both ascending."""
-    if not len(old) or not len(new):
-        return np.full(len(new), -1, np.int64)
-    wide = int(max(old[:, 1].max(), new[:, 1].max())) + 1
-    ends = int(max(old[:, 2].max(), new[:, 2].max())) + 1
-    pair_old = old[:, 0].astype(np.int64) * wide + old[:, 1]
-    pair_new = new[:, 0].astype(np.int64) * wide + new[:, 1]
-    # Three ids do not fit 64 bits: the pair's number among the old ones does, with one.
-    starts = np.flatnonzero(np.diff(pair_old, prepend=-1))
-    pairs = pair_old[starts]
-    number = np.cumsum(np.diff(pair_old, prepend=-1) != 0) - 1
-    at = np.minimum(np.searchsorted(pairs, pair_new), len(pairs) - 1)
-    keys_old = number * ends + old[:, 2]
-    keys_new = at * ends + new[:, 2]
-    rows = np.minimum(np.searchsorted(keys_old, keys_new), len(old) - 1)
-    found = (pairs[at] == pair_new) & (keys_old[rows] == keys_new)
-    return np.where(found, rows, -1)
 
 
 def _fill(

@@ -22,14 +22,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Float64, Int, Int32, Int64
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.arcs import Arcs, ArcSource, GivenArcs, SharedArcs
+from kgscout_jax.graph.keys import blocks_of, node_keys, positions, unique_keys
 from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.graph.subgraph import Direction, Subgraphs, cut_rows, node_keys
+from kgscout_jax.graph.subgraph import Direction, Subgraphs, cut_rows
 
 ARCS_AT_ONCE = 1 << 22
 """Questions walk together while a step has no more arcs than this (about 200 MB)."""
@@ -55,106 +57,6 @@ class Guide:
             raise UserError(f"alpha: {self.alpha}, expected a number from 0 to 1")
         if not 0 <= self.threshold < 1:
             raise UserError(f"threshold: {self.threshold}, expected 0 <= it < 1")
-
-
-class Arcs(NamedTuple):
-    """Ways out of some nodes; nodes are keys block * n_entities + entity."""
-
-    source: Int64[np.ndarray, "a"]
-    """Position among the nodes that were asked for."""
-    target: Int64[np.ndarray, "a"]
-    """Node keys."""
-    triplet: Int64[np.ndarray, "a"]
-    """Keys block * m + triplet id."""
-    kind: Int64[np.ndarray, "a"]
-    """Relation id, plus the number of relations where it is crossed tail to head."""
-
-
-class ArcSource(Protocol):
-    """What a walk asks of a graph."""
-
-    def count(self, nodes: Int64[np.ndarray, "k"]) -> int:
-        """How many arcs ``of`` would give."""
-        ...
-
-    def of(self, nodes: Int64[np.ndarray, "k"]) -> Arcs:
-        """All arcs out of ``nodes``."""
-        ...
-
-
-class SharedArcs:
-    """The arcs of one graph, the same for every question."""
-
-    def __init__(self, graph: KnowledgeGraph, direction: Direction) -> None:
-        self.graph = graph
-        self.sides = [(graph.by_head, 2, 0)]
-        if direction == "both":
-            self.sides.append((graph.by_tail, 0, len(graph.relations)))
-
-    def count(self, nodes: Int64[np.ndarray, "k"]) -> int:
-        entities = nodes % max(len(self.graph.entities), 1)
-        return sum(
-            int((side.offsets[entities + 1] - side.offsets[entities]).sum())
-            for side, _, _ in self.sides
-        )
-
-    def of(self, nodes: Int64[np.ndarray, "k"]) -> Arcs:
-        n, m = max(len(self.graph.entities), 1), len(self.graph.triplets)
-        blocks, entities = np.divmod(nodes, n)
-        parts = []
-        for side, other, shift in self.sides:
-            lengths = side.offsets[entities + 1] - side.offsets[entities]
-            source = np.repeat(np.arange(len(nodes)), lengths)
-            ids = side.of(entities)
-            rows = self.graph.triplets[ids]
-            block = blocks[source]
-            parts.append(
-                Arcs(
-                    source,
-                    block * n + rows[:, other],
-                    block * m + ids,
-                    rows[:, 1].astype(np.int64) + shift,
-                )
-            )
-        return Arcs(*map(np.concatenate, zip(*parts, strict=True)))
-
-
-class GivenArcs:
-    """The arcs of the subgraphs that questions bring."""
-
-    def __init__(
-        self,
-        graph: KnowledgeGraph,
-        given: Int64[np.ndarray, "k"],
-        direction: Direction,
-    ) -> None:
-        """``given``: keys block * m + triplet id, ascending."""
-        n, m = len(graph.entities), max(len(graph.triplets), 1)
-        blocks, ids = np.divmod(given, m)
-        rows = graph.triplets[ids].astype(np.int64)
-        heads, tails = blocks * n + rows[:, 0], blocks * n + rows[:, 2]
-        ends = [(heads, tails, rows[:, 1])]
-        if direction == "both":
-            ends.append((tails, heads, rows[:, 1] + len(graph.relations)))
-        source, target, kind = map(np.concatenate, zip(*ends, strict=True))
-        order = np.argsort(source, kind="stable")
-        self.source = source[order]
-        self.rest = target[order], np.tile(given, len(ends))[order], kind[order]
-
-    def _bounds(self, nodes: Int64[np.ndarray, "k"]):
-        return (np.searchsorted(self.source, nodes, side) for side in ("left", "right"))
-
-    def count(self, nodes: Int64[np.ndarray, "k"]) -> int:
-        begin, end = self._bounds(nodes)
-        return int((end - begin).sum())
-
-    def of(self, nodes: Int64[np.ndarray, "k"]) -> Arcs:
-        begin, end = self._bounds(nodes)
-        lengths = end - begin
-        source = np.repeat(np.arange(len(nodes)), lengths)
-        before = np.cumsum(lengths) - lengths
-        at = np.arange(len(source)) + (begin - before)[source]
-        return Arcs(source, *(column[at] for column in self.rest))
 
 
 def walk_subgraphs(
@@ -248,6 +150,7 @@ def push(
     """
     n = max(n_entities, 1)
     n_relations = cosines.shape[1]
+    cells = len(cosines) * n
     # Relative to the largest, which cancels: no temperature overflows.
     top = cosines.max(axis=1, keepdims=True, initial=-np.inf)
     weights = np.exp((cosines - top) / guide.temperature)
@@ -265,13 +168,13 @@ def push(
         arcs = source.of(nodes[fresh])
         probability = _probabilities(arcs, nodes[fresh] // n, weights, n_relations)
         ways = ways.extended(arcs, nodes[fresh], probability)
-        reached = np.union1d(nodes, arcs.target)
-        at = np.searchsorted(reached, nodes)
+        reached = unique_keys(np.concatenate([nodes, arcs.target]), cells)
+        at = positions(reached, nodes, cells)
         mass, rank, expanded = (
             _placed(values, at, len(reached)) for values in (mass, rank, expanded)
         )
         nodes = reached
-        begin, end = (np.searchsorted(nodes, keys) for keys in ways.ends)
+        begin, end = (positions(nodes, keys, cells) for keys in ways.ends)
         leaves = np.zeros(len(nodes), bool)
         leaves[begin] = True
         leaves &= mass >= guide.threshold
@@ -284,10 +187,13 @@ def push(
             minlength=len(nodes),
         )
     rank += guide.alpha**hops * mass
-    begin = np.searchsorted(nodes, ways.ends[0])
-    seen, which = np.unique(ways.triplet, return_inverse=True)
+    begin = positions(nodes, ways.ends[0], cells)
+    cells = int(ways.triplet.max(initial=-1)) + 1
+    seen = unique_keys(ways.triplet, cells)
     flow = np.bincount(
-        which, weights=rank[begin] * ways.probability, minlength=len(seen)
+        positions(seen, ways.triplet, cells),
+        weights=rank[begin] * ways.probability,
+        minlength=len(seen),
     )
     return Crossed(nodes, rank, seen, flow)
 
@@ -380,19 +286,20 @@ def _cut(
         all_flow = np.zeros(len(own))
         all_flow[np.searchsorted(own, keys)] = flow
         keys, flow = own, all_flow
-    blocks, ids = np.divmod(keys, m)
+    blocks = blocks_of(keys, b, m)
+    ids = keys - blocks * m
     ends = graph.triplets[ids][:, [0, 2]] + (blocks * n)[:, None]
-    if len(crossed.nodes):
-        at = np.minimum(np.searchsorted(crossed.nodes, ends), len(crossed.nodes) - 1)
-        ppr = np.where(crossed.nodes[at] == ends, crossed.rank[at], 0.0)
-    else:
-        ppr = np.zeros(ends.shape)
+    nodes = unique_keys(ends.ravel(), b * n)
+    at = np.searchsorted(crossed.nodes, nodes)
+    reached = np.append(crossed.nodes, -1)[at] == nodes
+    rank = np.where(reached, np.append(crossed.rank, 0.0)[at], 0.0)
+    ppr = rank[positions(nodes, ends, b * n)]
     return cut_rows(
         blocks=blocks,
         ids=ids,
         ppr=ppr,
         scores=flow,
-        nodes=np.unique(ends),
+        nodes=nodes,
         n_blocks=b,
         max_triplets=max_triplets,
         ppr_threshold=ppr_threshold,

@@ -33,20 +33,19 @@ Walked both ways, three things make it cheaper, and none changes the fixed point
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Float64, Int
 from scipy.sparse import csr_array
 
-from kgscout_jax.graph.strings import offsets_of
-
 logger = logging.getLogger(__name__)
 
 SHRINK_BELOW = 0.75
 """Converged blocks leave the working set once less than this share of it moves."""
 CHECK_EVERY = 4
-"""Steps between two looks at the change, which cost more than a step."""
+"""Steps between two looks at the change, which cost as much as a step."""
 
 
 def pagerank(
@@ -99,92 +98,218 @@ def pagerank(
         raise ValueError("a triplet connects two blocks")
     if edge_weight is not None:
         edge_weight = _checked_weights(len(heads), edge_weight)
+    rank = np.zeros(n_nodes)
     if n_nodes == 0 or len(restart) == 0:
-        return np.zeros(n_nodes)
+        return rank
     both = direction == "both"
-
-    # Blocks without gaps or numbers that nobody uses: 0 .. n_blocks - 1.
-    block = np.cumsum(np.diff(block, prepend=block[:1]) != 0)
-    n_blocks = int(block[-1]) + 1
-    limit = np.bincount(block, minlength=n_blocks) * (tolerance * (1 - alpha))
     restart = np.unique(restart)
-    restarts = np.bincount(block[restart], minlength=n_blocks)
-    moving = restarts > 0
 
     out_weight = _sum_by(heads, edge_weight, n_nodes)
     if both:
         out_weight += _sum_by(tails, edge_weight, n_nodes)
-    dangling = out_weight == 0
+        arcs = out_weight
+        if edge_weight is not None:
+            arcs = _sum_by(heads, None, n_nodes) + _sum_by(tails, None, n_nodes)
+        leaf = arcs == 1
+        leaf[restart] = False
+        core, leaves = _fold(leaf, heads, tails, edge_weight)
+        out_weight = out_weight[core.nodes]
+    else:
+        core, leaves = _Core(np.arange(n_nodes), heads, tails, edge_weight), None
+    at_restart = np.searchsorted(core.nodes, restart)
+    dangling = np.flatnonzero(out_weight == 0)
     out_weight[dangling] = 1.0
+
+    # Blocks without gaps or numbers that nobody uses: 0 .. n_blocks - 1.
+    bounds = np.flatnonzero(block[1:] != block[:-1]) + 1
+    bounds = np.concatenate([[0], bounds, [n_nodes]])
+    n_blocks = len(bounds) - 1
+    block = np.repeat(np.arange(n_blocks), np.diff(np.searchsorted(core.nodes, bounds)))
+    restart_block = block[at_restart]
+    restarts = np.bincount(restart_block, minlength=n_blocks)
     back = np.full(n_blocks, 1 - alpha)
     if both:
-        # Lost is q of k shares of what comes back, which is 1 - alpha + alpha * lost.
-        q = np.bincount(block[restart[dangling[restart]]], minlength=n_blocks)
-        back *= restarts / np.maximum(restarts - alpha * q, 1 - alpha)
-        dangling[:] = False
-    restart_mass = np.zeros(n_nodes)
-    restart_mass[restart] = 1 / restarts[block[restart]]
-
-    # From here on nodes are those in the working set, and x is what a node sends along
-    # an arc of weight 1: its PageRank over its outgoing weight.
-    rank = np.zeros(n_nodes)
-    leaves = _leaves(n_nodes, heads, tails, restart, edge_weight) if both else None
-    measure = out_weight
-    if leaves is None:
-        nodes = np.arange(n_nodes)
-    else:
-        measure = out_weight - alpha**2 * _sum_by(leaves.hubs, leaves.weights, n_nodes)
-        nodes = np.flatnonzero(leaves.core)
-        number = np.cumsum(leaves.core) - 1
-        heads, tails = number[heads[leaves.others]], number[tails[leaves.others]]
-        edge_weight = None if edge_weight is None else edge_weight[leaves.others]
-        block, dangling, restart_mass, measure = (
-            values[nodes] for values in (block, dangling, restart_mass, measure)
+        # Of k restart nodes q lose all: back = 1 - alpha + alpha * back * q / k.
+        q = np.bincount(
+            restart_block, weights=np.isin(at_restart, dangling), minlength=n_blocks
         )
-    sent = _by_head(len(nodes), heads, tails, edge_weight)
-    restart_mass /= measure
-    constant = back[block] * restart_mass
-    scale = alpha / measure
-    x, before = restart_mass.copy(), np.zeros(len(nodes))
+        back *= restarts / np.maximum(restarts - alpha * q, 1 - alpha)
+        dangling = dangling[:0]
+
+    measure = out_weight
+    if leaves is not None:
+        returned = _sum_by(leaves.hubs, leaves.edge_weight, len(core.nodes))
+        measure = out_weight - alpha**2 * returned
+    restart_mass = np.zeros(len(core.nodes))
+    restart_mass[at_restart] = 1 / (restarts[restart_block] * measure[at_restart])
+    walk = _Walk(
+        received=_received(core, both),
+        scale=alpha / measure,
+        measure=measure,
+        restart_mass=restart_mass,
+        constant=back[block] * restart_mass,
+        lose=dangling,
+        block=block,
+    )
+    x = _fixed_point(
+        walk,
+        moving=restarts > 0,
+        limit=np.diff(bounds) * (tolerance * (1 - alpha)),
+        alpha=alpha,
+        chebyshev=both,
+        max_iterations=max_iterations,
+    )
+    rank[core.nodes] = x * out_weight
+    if leaves is not None:
+        received = alpha * x[leaves.hubs]
+        if leaves.edge_weight is not None:
+            received *= leaves.edge_weight
+        rank[leaves.nodes] = received
+    return rank
+
+
+class _Core(NamedTuple):
+    """The nodes that take part in the iteration, and what is between them."""
+
+    nodes: Int[np.ndarray, "c"]
+    """Ascending."""
+    heads: Int[np.ndarray, "j"]
+    """Positions in ``nodes``."""
+    tails: Int[np.ndarray, "j"]
+    edge_weight: Float64[np.ndarray, "j"] | None
+
+
+class _Leaves(NamedTuple):
+    """Nodes with a single arc, which take no part in the iteration."""
+
+    nodes: Int[np.ndarray, "l"]
+    hubs: Int[np.ndarray, "l"]
+    """Position of each one's only neighbour among the nodes of the core."""
+    edge_weight: Float64[np.ndarray, "l"] | None
+
+
+def _fold(
+    leaf: Bool[np.ndarray, "n_nodes"],
+    heads: Int[np.ndarray, "m"],
+    tails: Int[np.ndarray, "m"],
+    edge_weight: Float64[np.ndarray, "m"] | None,
+) -> tuple[_Core, _Leaves]:
+    """The core and the leaves of a graph that is walked both ways.
+
+    ``leaf`` marks nodes with a single arc; of two that share it only one is a leaf.
+    """
+    at_head, at_tail = leaf[heads], leaf[tails]
+    pair = at_head & at_tail
+    if pair.any():
+        leaf = leaf.copy()
+        leaf[heads[pair]] = False
+        at_head &= ~pair
+    others = np.flatnonzero(~(at_head | at_tail))
+    at_head, at_tail = np.flatnonzero(at_head), np.flatnonzero(at_tail)
+    number = np.cumsum(~leaf) - 1
+    core = _Core(
+        np.flatnonzero(~leaf),
+        number[heads[others]],
+        number[tails[others]],
+        None if edge_weight is None else edge_weight[others],
+    )
+    leaves = _Leaves(
+        np.concatenate([heads[at_head], tails[at_tail]]),
+        number[np.concatenate([tails[at_head], heads[at_tail]])],
+        None
+        if edge_weight is None
+        else np.concatenate([edge_weight[at_head], edge_weight[at_tail]]),
+    )
+    return core, leaves
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Walk:
+    """One step on the working set, whose blocks are 0, 1, ...
+
+    It acts on what a node sends along an arc of weight 1: PageRank over outgoing
+    weight.
+    """
+
+    received: csr_array
+    """Weights of arcs by (where to, where from)."""
+    scale: Float64[np.ndarray, "c"]
+    """Alpha over ``measure``."""
+    measure: Float64[np.ndarray, "c"]
+    """Weight of each node in the L1 norm of PageRank on the whole graph."""
+    restart_mass: Float64[np.ndarray, "c"]
+    """Distribution over a block's restart nodes, over ``measure``."""
+    constant: Float64[np.ndarray, "c"]
+    """What comes back to the restart nodes in any step."""
+    lose: Int[np.ndarray, "l"]
+    """Dangling nodes, whose mass goes to the restart nodes."""
+    block: Int[np.ndarray, "c"]
+
+    def step(self, x: Float64[np.ndarray, "c"], alpha: float, n_blocks: int):
+        """The estimate after one more step."""
+        new = self.received @ x
+        new *= self.scale
+        new += self.constant
+        if len(self.lose):
+            lost = _sum_by(self.block[self.lose], x[self.lose], n_blocks)
+            new += (alpha * lost)[self.block] * self.restart_mass
+        return new
+
+    def part(self, stay: Bool[np.ndarray, "c"], moving: Bool[np.ndarray, "k"]) -> _Walk:
+        """The walk on those blocks that move, whose nodes ``stay``."""
+        number = np.cumsum(stay) - 1
+        return _Walk(
+            received=_square(self.received, stay),
+            scale=self.scale[stay],
+            measure=self.measure[stay],
+            restart_mass=self.restart_mass[stay],
+            constant=self.constant[stay],
+            lose=number[self.lose[stay[self.lose]]],
+            block=(np.cumsum(moving) - 1)[self.block[stay]],
+        )
+
+
+def _fixed_point(
+    walk: _Walk,
+    *,
+    moving: Bool[np.ndarray, "k"],
+    limit: Float64[np.ndarray, "k"],
+    alpha: float,
+    chebyshev: bool,
+    max_iterations: int,
+) -> Float64[np.ndarray, "c"]:
+    """What each node sends in the long run; 0 in blocks that do not move.
+
+    Args:
+        walk: its step contracts by alpha in the L1 norm.
+        moving: marks blocks with a restart node.
+        limit: alpha times the change of a step falls below this where a block is done.
+        alpha: probability of walking on.
+        chebyshev: whether the step is similar to a symmetric matrix.
+        max_iterations: the most steps.
+    """
+    n_blocks = len(moving)
+    out = np.zeros(len(walk.block))
+    nodes = np.arange(len(out))  # those in the working set
+    x, before = walk.restart_mass, np.zeros(len(out))
     omega = 2.0
     for i in range(1, max_iterations + 1):
-        new = sent.T @ x
-        if both:
-            new += sent @ x
-        new *= scale
-        new += constant
-        if dangling.any():
-            at = np.flatnonzero(dangling)
-            lost = _sum_by(block[at], x[at], len(limit))
-            new += (alpha * lost)[block] * restart_mass
+        new = walk.step(x, alpha, len(limit))
         last = i == max_iterations
         if i % CHECK_EVERY == 0 or last:
-            change = _sum_by(block, measure * np.abs(new - x), len(limit))
+            change = _sum_by(walk.block, walk.measure * np.abs(new - x), len(limit))
             settled = moving & (alpha * change < limit)
-            done = (moving if last else settled)[block]
-            rank[nodes[done]] = np.maximum(new[done], 0)
+            done = (moving if last else settled)[walk.block]
+            out[nodes[done]] = np.maximum(new[done], 0)
             moving = moving & ~settled
             if last or not moving.any():
                 break
-            stay = moving[block]
-            if stay.mean() < SHRINK_BELOW:
-                sent = _square(sent, stay)
-                new, x, before, nodes, dangling, restart_mass, constant = (
-                    values[stay]
-                    for values in (
-                        new,
-                        x,
-                        before,
-                        nodes,
-                        dangling,
-                        restart_mass,
-                        constant,
-                    )
-                )
-                scale, measure = scale[stay], measure[stay]
-                block = (np.cumsum(moving) - 1)[block[stay]]
+            stay = moving[walk.block]
+            if np.count_nonzero(stay) < SHRINK_BELOW * len(stay):
+                new, x, before, nodes = new[stay], x[stay], before[stay], nodes[stay]
+                walk = walk.part(stay, moving)
                 limit, moving = limit[moving], moving[moving]
-        if both and i > 1:
+        if chebyshev and i > 1:
             omega = 1 / (1 - (alpha / 2) ** 2 * omega)
             new -= before
             new *= omega
@@ -197,51 +322,7 @@ def pagerank(
             n_blocks,
             max_iterations,
         )
-    if leaves is not None:
-        rank[leaves.nodes] = alpha * leaves.weights * rank[leaves.hubs]
-        out_weight[leaves.nodes] = 1.0
-    return rank * out_weight
-
-
-class _Leaves(NamedTuple):
-    """Nodes with a single arc, which take no part in the iteration."""
-
-    nodes: Int[np.ndarray, "l"]
-    hubs: Int[np.ndarray, "l"]
-    """The neighbour of each, which is not a leaf itself."""
-    weights: Float64[np.ndarray, "l"]
-    """Of the arcs between them."""
-    core: Bool[np.ndarray, "n_nodes"]
-    """Marks all other nodes."""
-    others: Int[np.ndarray, "j"]
-    """The triplets without a leaf."""
-
-
-def _leaves(
-    n_nodes: int,
-    heads: Int[np.ndarray, "m"],
-    tails: Int[np.ndarray, "m"],
-    restart: Int[np.ndarray, "r"],
-    edge_weight: Float64[np.ndarray, "m"] | None,
-) -> _Leaves:
-    """The leaves of a graph that is walked both ways; restart nodes are none."""
-    arcs = np.bincount(heads, minlength=n_nodes) + np.bincount(tails, minlength=n_nodes)
-    leaf = arcs == 1
-    leaf[restart] = False
-    at_head, at_tail = leaf[heads], leaf[tails]
-    pair = at_head & at_tail  # two nodes apart from all others: one of them is a leaf
-    leaf[heads[pair]] = False
-    at_head &= ~pair
-    others = np.flatnonzero(~(at_head | at_tail))
-    at_head, at_tail = np.flatnonzero(at_head), np.flatnonzero(at_tail)
-    triplets = np.concatenate([at_head, at_tail])
-    return _Leaves(
-        np.concatenate([heads[at_head], tails[at_tail]]),
-        np.concatenate([tails[at_head], heads[at_tail]]),
-        np.ones(len(triplets)) if edge_weight is None else edge_weight[triplets],
-        ~leaf,
-        others,
-    )
+    return out
 
 
 def _checked_weights(
@@ -272,24 +353,26 @@ def _sum_by(
     return sums.astype(np.float64, copy=False)
 
 
-def _by_head(
-    n_nodes: int,
-    heads: Int[np.ndarray, "m"],
-    tails: Int[np.ndarray, "m"],
-    edge_weight: Float64[np.ndarray, "m"] | None,
-) -> csr_array:
-    """Weights by (head, tail). A row's entries stand as the triplets were given.
+def _received(core: _Core, both: bool) -> csr_array:
+    """Weights of arcs by (where to, where from).
 
-    Not scipy's own conversion, which sorts and adds up: whether it does may depend on
-    other blocks.
+    A row's entries stand as the triplets were given. scipy's own conversion would sort
+    them and add up, and whether it does may depend on other blocks.
     """
-    weights = np.ones(len(heads)) if edge_weight is None else edge_weight
-    if (heads[1:] < heads[:-1]).any():
-        order = np.argsort(heads, kind="stable")
-        heads, tails, weights = heads[order], tails[order], weights[order]
-    starts = offsets_of(np.bincount(heads, minlength=n_nodes)).astype(np.int32)
-    columns = tails.astype(np.int32)
-    return csr_array((weights, columns, starts), shape=(n_nodes, n_nodes))
+    to, origin, weights = core.tails, core.heads, core.edge_weight
+    if weights is None:
+        weights = np.ones(len(to))
+    if both:
+        to, origin = np.concatenate([to, origin]), np.concatenate([origin, to])
+        weights = np.concatenate([weights, weights])
+    n, m = len(core.nodes), len(to)
+    to, origin = to.astype(np.int32), origin.astype(np.int32)
+    # One row per arc: grouped by column, it is a stable sort in linear time.
+    by_row = csr_array((weights, to, np.arange(m + 1, dtype=np.int32)), shape=(m, n))
+    grouped = by_row.tocsc()
+    return csr_array(
+        (grouped.data, origin[grouped.indices], grouped.indptr), shape=(n, n)
+    )
 
 
 def _square(matrix: csr_array, stay: Bool[np.ndarray, "n"]) -> csr_array:

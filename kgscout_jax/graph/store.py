@@ -198,6 +198,13 @@ class KnowledgeGraph:
         """What is derived from the graph and kept with it: embeddings, a linker."""
         return self.__dict__.setdefault("_kept", {})
 
+    @property
+    def embedded(self) -> bool:
+        """Whether ``embed`` was called, with whatever encoder."""
+        from kgscout_jax.graph.embeddings import Table
+
+        return any(isinstance(value, Table) for value in list(self.kept.values()))
+
     def embed(self, encoder: SentenceEncoder) -> Table:
         """The embeddings of all triplets and relations, kept with the graph.
 

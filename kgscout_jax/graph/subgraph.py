@@ -1,8 +1,8 @@
 """Subgraphs of many questions at once: k-hop balls, PageRank, the cut.
 
 Questions are the blocks of one disconnected graph: a node is the pair (block, entity)
-as one int64 key, block * n_entities + entity, and a block's triplets likewise. Nothing
-here loops over questions.
+as one int64 key, block * n_entities + entity, and a block's triplets likewise
+(``graph.keys``). Nothing but the choice of the best loops over questions.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float64, Int, Int32, Int64
 
+from kgscout_jax.graph.keys import blocks_of, node_keys, positions, unique_keys
 from kgscout_jax.graph.pagerank import pagerank
-from kgscout_jax.graph.store import Adjacency, KnowledgeGraph
+from kgscout_jax.graph.store import KnowledgeGraph
 
 Direction = Literal["both", "directed"]
 """How a walk follows triplets: both ways, or from head to tail only."""
-
-BITMAP_CELLS = 1 << 27
-"""Up to this many possible keys, a set of keys is a bitmap (128 MB), else a sort."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,24 +67,6 @@ class Subgraphs:
         )
 
 
-def unique_keys(keys: Int64[np.ndarray, "n"], cells: int) -> Int64[np.ndarray, "k"]:
-    """The distinct keys, ascending; all keys are below ``cells``."""
-    if cells <= BITMAP_CELLS:
-        seen = np.zeros(cells, bool)
-        seen[keys] = True
-        return np.flatnonzero(seen)
-    return np.unique(keys)
-
-
-def expand(
-    adjacency: Adjacency, nodes: Int64[np.ndarray, "n"], n_entities: int, m: int
-) -> Int64[np.ndarray, "k"]:
-    """Keys block * m + triplet id of all triplets that ``adjacency`` has for nodes."""
-    blocks, entities = np.divmod(nodes, n_entities)
-    lengths = adjacency.offsets[entities + 1] - adjacency.offsets[entities]
-    return np.repeat(blocks * m, lengths) + adjacency.of(entities)
-
-
 def balls(
     graph: KnowledgeGraph,
     topics: Sequence[Int32[np.ndarray, "t"]],
@@ -99,37 +79,31 @@ def balls(
     most ``hops`` - 1 steps from a topic. Entities with more than ``hub_degree``
     triplets are reached but not walked through, unless they are topics.
     """
-    n, m = len(graph.entities), len(graph.triplets)
-    cells_nodes, cells_triplets = len(topics) * n, len(topics) * m
-    frontier = unique_keys(node_keys(topics, n), cells_nodes)
-    visited = frontier
-    triplets = np.empty(0, np.int64)
-    sides = graph.by_head, graph.by_tail
+    n, m, b = len(graph.entities), len(graph.triplets), len(topics)
+    visited = frontier = unique_keys(node_keys(topics, n), b * n)
+    found = [np.empty(0, np.int64)]
+    sides = (graph.by_head, 2), (graph.by_tail, 0)
     for hop in range(hops):
-        found = np.concatenate([expand(side, frontier, n, m) for side in sides])
-        found = unique_keys(found, cells_triplets)
-        triplets = unique_keys(np.concatenate([triplets, found]), cells_triplets)
-        if hop == hops - 1:
-            break
-        blocks, ids = np.divmod(found, m)
-        ends = graph.triplets[ids][:, [0, 2]] + (blocks * n)[:, None]
-        reached = unique_keys(ends.ravel(), cells_nodes)
-        frontier = np.setdiff1d(reached, visited, assume_unique=True)
-        visited = np.union1d(visited, frontier)
-        if hub_degree is not None:
-            at = frontier % max(n, 1)
-            degree = sum(side.offsets[at + 1] - side.offsets[at] for side in sides)
-            frontier = frontier[degree <= hub_degree]
-    return triplets
-
-
-def node_keys(
-    nodes: Sequence[Int32[np.ndarray, "t"]], n_entities: int
-) -> Int64[np.ndarray, "k"]:
-    """Keys block * n_entities + entity of each block's ``nodes``, in their order."""
-    blocks = np.repeat(np.arange(len(nodes)), [len(row) for row in nodes])
-    flat = np.concatenate([*nodes, np.empty(0, np.int32)]).astype(np.int64)
-    return blocks * n_entities + flat
+        blocks = blocks_of(frontier, b, n)
+        entities = frontier - blocks * n
+        if hub_degree is not None and hop:
+            degree = sum(np.diff(side.offsets)[entities] for side, _ in sides)
+            walked = degree <= hub_degree
+            blocks, entities = blocks[walked], entities[walked]
+        reached = [visited]
+        for side, other in sides:
+            block = np.repeat(
+                blocks, side.offsets[entities + 1] - side.offsets[entities]
+            )
+            ids = side.of(entities)
+            found.append(block * m + ids)
+            if hop < hops - 1:
+                reached.append(block * n + graph.triplets[ids, other])
+        if hop < hops - 1:
+            before = visited
+            visited = unique_keys(np.concatenate(reached), b * n)
+            frontier = np.setdiff1d(visited, before, assume_unique=True)
+    return unique_keys(np.concatenate(found), b * m)
 
 
 def cut_subgraphs(
@@ -160,25 +134,31 @@ def cut_subgraphs(
         hub_degree: see ``balls``.
         direction: how PageRank walks, "both" or "directed".
     """
-    n, m = len(graph.entities), len(graph.triplets)
-    own = given is not None
+    n, m, b = len(graph.entities), len(graph.triplets), len(topics)
     keys = (
-        np.sort(node_keys(given, m)) if own else balls(graph, topics, hops, hub_degree)
+        balls(graph, topics, hops, hub_degree)
+        if given is None
+        else np.sort(node_keys(given, m))
     )
-    blocks, ids = np.divmod(keys, max(m, 1))
+    blocks = blocks_of(keys, b, m)
+    ids = keys - blocks * m
     rows = graph.triplets[ids]
     head_keys = blocks * n + rows[:, 0]
     tail_keys = blocks * n + rows[:, 2]
-    topic_keys = node_keys(topics, n)
-    touched = unique_keys(np.concatenate([head_keys, tail_keys]), len(topics) * n)
-    nodes = np.union1d(touched, topic_keys)
-    heads = np.searchsorted(nodes, head_keys)
-    tails = np.searchsorted(nodes, tail_keys)
+    topic_keys = np.unique(node_keys(topics, n))
+    touched = unique_keys(np.concatenate([head_keys, tail_keys]), b * n)
+    at = np.searchsorted(touched, topic_keys)
+    apart = np.append(touched, -1)[at] != topic_keys  # topics without a triplet
+    nodes = touched
+    if apart.any():
+        nodes = np.insert(touched, at[apart], topic_keys[apart])
+    heads = positions(nodes, head_keys, b * n)
+    tails = positions(nodes, tail_keys, b * n)
     rank = pagerank(
         len(nodes),
         heads,
         tails,
-        nodes // max(n, 1),
+        blocks_of(nodes, b, n),
         np.searchsorted(nodes, topic_keys),
         direction=direction,
     )
@@ -187,7 +167,7 @@ def cut_subgraphs(
         blocks=blocks,
         ids=ids,
         ppr=ppr,
-        scores=ppr.sum(axis=1),
+        scores=ppr[:, 0] + ppr[:, 1],
         nodes=touched,
         n_blocks=len(topics),
         max_triplets=max_triplets,
@@ -237,15 +217,15 @@ def top_of_block(
     keep = np.ones(len(blocks), bool)
     if k is None or not len(blocks):
         return keep
-    sizes = np.bincount(blocks)
-    large = (sizes > k)[blocks]
-    if not large.any():
-        return keep
-    rows = np.flatnonzero(large)
-    order = rows[np.lexsort((ids[rows], -scores[rows], blocks[rows]))]
-    starts = np.flatnonzero(np.diff(blocks[order], prepend=-1))
-    place = np.arange(len(order)) - np.repeat(
-        starts, np.diff(starts, append=len(order))
-    )
-    keep[order[place >= k]] = False
+    bounds = np.searchsorted(blocks, np.arange(int(blocks[-1]) + 2))
+    for block in np.flatnonzero(np.diff(bounds) > k).tolist():
+        here = slice(bounds[block], bounds[block + 1])
+        # Selecting the k-th place is several times cheaper than sorting.
+        worst = -scores[here]
+        least = np.partition(worst, k - 1)[k - 1]
+        better = worst < least
+        ties = np.flatnonzero(worst == least)
+        ties = ties[np.argsort(ids[here][ties], kind="stable")]
+        better[ties[: k - np.count_nonzero(better)]] = True
+        keep[here] = better
     return keep

@@ -1,13 +1,22 @@
 """Pictures of what was kept for a question: one HTML file that needs nothing else."""
 
-from kgscout_jax.show.page import graph_assets, graph_fragment, graph_page, write_page
+from kgscout_jax.show.page import (
+    CONTENT_SECURITY_POLICY,
+    graph_assets,
+    graph_fragment,
+    graph_page,
+    report_scripts,
+    write_page,
+)
 from kgscout_jax.show.view import MAX_DRAWN, GraphView
 
 __all__ = [
+    "CONTENT_SECURITY_POLICY",
     "MAX_DRAWN",
     "GraphView",
     "graph_assets",
     "graph_fragment",
     "graph_page",
+    "report_scripts",
     "write_page",
 ]

@@ -83,14 +83,34 @@ def graph_fragment(view: GraphView, id: str) -> str:
 @functools.cache
 def graph_assets() -> str:
     """The style and the scripts that draw the fragments of a page: once per page."""
-    style = (ASSETS / "graph.css").read_text(encoding="utf-8")
-    scripts = [(ASSETS / name).read_text(encoding="utf-8") for name in SCRIPTS]
     return "\n".join(
         [
-            f"<style>\n{style}</style>",
-            *(f"<script>\n{script}</script>" for script in scripts),
+            f"<style>\n{_asset('graph.css')}</style>",
+            *(f"<script>\n{_asset(name)}</script>" for name in SCRIPTS),
         ]
     )
+
+
+@functools.cache
+def report_scripts() -> tuple[str, ...]:
+    """Scripts that draw the questions of a report, each for an element of its own.
+
+    They bring the style and define ``window.kgscoutDraw(element, question)``, which
+    draws into the empty element and returns a function that frees the drawing. The
+    question's data is ``{id, text, retriever, k, topics, answers, gold, triplets}``
+    with ``triplets`` of ``{head, relation, tail, score, onPath}``, best first, and may
+    hold ``right`` and ``found``, whether each answer and each gold one was judged right
+    and found, and ``rows``, the rows of a table of the triplets to link with.
+    """
+    style = (
+        'document.head.append(Object.assign(document.createElement("style"), '
+        f"{{ textContent: {_inert_json(_asset('graph.css'))} }}));\n"
+    )
+    return (style, *map(_asset, (*SCRIPTS, "question.js")))
+
+
+def _asset(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8")
 
 
 def write_page(path: Path, view: GraphView) -> None:

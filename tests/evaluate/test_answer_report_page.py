@@ -11,6 +11,8 @@ from evaluate.answer_page import CONTEXT, EVIL, SVG, cell, page
 from kgscout_jax.evaluate.answer_report import answer_report
 from kgscout_jax.evaluate.failures import FAILURES
 from kgscout_jax.evaluate.report import page_data, report_html
+from kgscout_jax.show import report_scripts
+from kgscout_jax.show.page import ASSETS
 
 KNOWN = (
     "html head meta title style body header h1 nav a main section h2 h3 div p table "
@@ -125,8 +127,38 @@ def test_a_template_name_in_the_data_stays_as_it_is():
 def test_scripts_of_others_go_in_whole():
     text = page(scripts=('window.kgscoutDraw = () => "</script><!-- x";',))
     scripts = Reader(text).scripts
-    assert len(scripts) == 2
+    assert len(scripts) == 3
     assert 'kgscoutDraw = () => "<\\/script><\\!-- x"' in scripts[1]
+
+
+def test_the_page_may_load_nothing(read):
+    [policy] = [
+        attributes["content"]
+        for _, attributes in read.tags
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policy.startswith("default-src 'none';") and "http" not in policy
+
+
+def test_the_drawing_comes_once_and_changes_nothing_else(read):
+    text = page(scripts=report_scripts())
+    drawn = Reader(text)
+    scripts = [tag for tag, _ in drawn.tags if tag == "script"]
+    assert len(scripts) == 2 + len(report_scripts())
+    assert [t for t in drawn.tags if t[0] != "script"] == [
+        t for t in read.tags if t[0] != "script"
+    ]
+    library = (ASSETS / "cytoscape.min.js").read_text(encoding="utf-8")
+    assert text.count(library) == 1
+    assert len(text) - len(page()) < len(library) + 100_000
+
+
+def test_half_characters_do_not_stop_a_page_from_being_written():
+    text = page("half \ud83d")
+    assert (
+        text.encode("utf-8")
+        and "half ?" in json.loads(Reader(text).scripts[0])["names"]
+    )
 
 
 def test_many_questions_make_a_page_of_bearable_size():

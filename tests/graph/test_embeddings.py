@@ -135,7 +135,7 @@ def test_networkx():
     plain.add_edge(1, 2, label="next")
     graph = KnowledgeGraph.from_networkx(plain, relation="label")
     assert graph.triplet(0) == ("1", "next", "2")
-    with pytest.raises(UserError, match="edge 1 to 2: .*'relation', found 'label'"):
+    with pytest.raises(UserError, match=r"edge 1 to 2: .*'relation', found 'label'"):
         KnowledgeGraph.from_networkx(plain)
 
 
@@ -154,6 +154,15 @@ def test_in_memory_only_new_triplets_are_embedded(encoder):
     assert {text for text in encoder.given if text in new} == new
     assert not {linearize(t) for t in A} & set(encoder.given)
     check(more, source, encoder)
+    # By way of graphs that nobody embedded, without keeping those.
+    encoder.given = []
+    last = more.added([("Mu", "near", "Ann")]).removed(B[:1]).added(A)
+    assert last.kept["before"] is more
+    source = last.embed(encoder)
+    phrases = {relation_phrase(name) for name in last.relations}
+    new = {linearize(t) for t in [("Mu", "near", "Ann"), A[0]]}
+    assert set(encoder.given) - phrases == new and "before" not in last.kept
+    check(last, source, encoder)
 
 
 @NEEDS_ENCODER

@@ -86,13 +86,91 @@ def test_equals_networkx_on_the_same_multigraph(direction, weighted, batch):
     for (n, edges, restart), rank in zip(batch, found, strict=True):
         expected = oracle(n, edges, restart, direction, weighted)
         assert np.abs(rank - expected).sum() <= n * 1e-6
-        assert rank.sum() == pytest.approx(1.0 if restart else 0.0, abs=1e-9)
+        assert rank.sum() == pytest.approx(1.0 if restart else 0.0, abs=n * 1e-6)
 
 
 def random_graph(seed, n, m):
     rng = np.random.default_rng(seed)
     ends = (rng.random((m, 2)) ** 2 * n).astype(int)  # a few hubs
     return n, [(int(h), int(t), 1.0) for h, t in ends], [0, n // 2]
+
+
+LEAVES = {
+    "star": (5, [(0, 1, 2.0), (0, 2, 1.0), (3, 0, 1.0), (4, 0, 0.5)], [0]),
+    "star, a leaf is topic": (4, [(0, 1, 1.0), (0, 2, 1.0), (3, 0, 3.0)], [1]),
+    "star, all leaves are topics": (4, [(0, 1, 1.0), (0, 2, 1.0), (3, 0, 1.0)], [1, 3]),
+    "chain": (6, [(i, i + 1, 1.0 + i) for i in range(5)], [2]),
+    "chain from its end": (6, [(i + 1, i, 1.0) for i in range(5)], [0]),
+    "pair": (2, [(0, 1, 1.0)], [0]),
+    "pair, both are topics": (2, [(1, 0, 1.0)], [0, 1]),
+    "pair apart from the topic": (5, [(0, 1, 1.0), (1, 2, 1.0), (3, 4, 1.0)], [0]),
+    "a leaf of weight 0": (4, [(0, 1, 0.0), (0, 2, 1.0), (2, 3, 0.0)], [0]),
+    "a hub with leaves of weight 0": (3, [(0, 1, 0.0), (2, 0, 0.0)], [0]),
+    "topics without a way out": (5, [(0, 1, 1.0), (2, 3, 0.0)], [0, 2, 4]),
+    "parallel edges to a leaf": (4, [(0, 1, 1.0), (0, 1, 2.0), (2, 0, 1.0)], [0]),
+    "edges to and fro": (4, [(0, 1, 1.0), (1, 0, 1.0), (0, 2, 1.0), (2, 3, 1.0)], [0]),
+    "self-loop of a hub": (3, [(0, 0, 2.0), (0, 1, 1.0), (2, 0, 1.0)], [0]),
+    "self-loop of a leaf": (3, [(0, 1, 1.0), (1, 1, 1.0), (0, 2, 1.0)], [0]),
+    "heads in no order": (5, [(3, 1, 1.0), (0, 3, 1.0), (3, 2, 1.0), (1, 4, 1.0)], [0]),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_leaves_have_networkxs_ranks(weighted):
+    found = run(list(LEAVES.values()), "both", weighted, tolerance=1e-9)
+    for (name, question), rank in zip(LEAVES.items(), found, strict=True):
+        expected = oracle(*question, "both", weighted)
+        apart = np.abs(rank - expected).sum()
+        assert apart <= len(rank) * 1e-9 + 1e-11, name
+        np.testing.assert_array_equal(
+            rank, run([question], "both", weighted, tolerance=1e-9)[0]
+        )
+        assert (rank[expected == 0] == 0).all(), name
+
+
+def test_leaves_alike_tie_exactly():
+    edges = [(i, 0, 1.0) if i % 3 else (0, i, 1.0) for i in range(1, 50)]
+    (rank,) = run(
+        [(52, [*edges, (0, 50, 1.0), (50, 51, 1.0), (51, 0, 1.0)], [50])], "both"
+    )
+    assert len(set(rank[1:50].tolist())) == 1
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    edges=edge_lists,
+    restart=node_sets.filter(len),
+    leaves=st.lists(st.tuples(st.integers(0, N - 1), weights, st.booleans())),
+    alpha=st.sampled_from([0.0, 0.5, 0.85, 0.95]),
+)
+def test_the_bound_holds_with_leaves(edges, restart, leaves, alpha):
+    for i, (hub, weight, out) in enumerate(leaves, N):
+        edges = [*edges, (hub, i, weight) if out else (i, hub, weight)]
+    n = N + len(leaves)
+    options = {"alpha": alpha, "max_iterations": 1000}
+    (rank,) = run([(n, edges, restart)], "both", weighted=True, **options)
+    expected = oracle(n, edges, restart, "both", weighted=True, alpha=alpha)
+    assert np.abs(rank - expected).sum() <= n * 1e-6
+
+
+@settings(deadline=None)
+@given(edges=edge_lists, alpha=st.sampled_from([0.5, 0.85, 0.99]))
+def test_without_leaves_the_step_keeps_its_eigenvalues_in_alpha(edges, alpha):
+    # What Chebyshev's method relies on, on dense matrices.
+    adjacency = np.zeros((N, N))
+    for head, tail, weight in edges:
+        adjacency[head, tail] += weight
+        adjacency[tail, head] += weight
+    out_weight = adjacency.sum(axis=1)
+    leaf = (adjacency > 0).sum(axis=1) == 1
+    leaf &= ~(adjacency * leaf).any(axis=1) & (np.diag(adjacency) == 0)
+    core = ~leaf & (out_weight > 0)
+    returned = adjacency[np.ix_(core, leaf)].sum(axis=1)
+    step = alpha * adjacency[np.ix_(core, core)] / out_weight[core]
+    step /= (1 - alpha**2 * returned / out_weight[core])[:, None]
+    values = np.linalg.eigvals(step)
+    assert np.abs(values.imag).max(initial=0) < 1e-6
+    assert np.abs(values).max(initial=0) <= alpha + 1e-9
 
 
 @pytest.mark.parametrize("direction", ["both", "directed"])

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgscout_jax.graph import subgraph as module
+from kgscout_jax.graph import keys as keys_module
+from kgscout_jax.graph.keys import blocks_of, positions, unique_keys
 from kgscout_jax.graph.store import KnowledgeGraph
 from kgscout_jax.graph.subgraph import (
     Subgraphs,
     balls,
     cut_subgraphs,
     top_of_block,
-    unique_keys,
 )
 
 N = 9
@@ -89,7 +89,7 @@ def test_balls_against_networkx(triplets, topics, hops):
     ]
     assert balls(graph, linked, hops).tolist() == expected
     with pytest.MonkeyPatch.context() as patch:  # the way without bitmaps
-        patch.setattr(module, "BITMAP_CELLS", 0)
+        patch.setattr(keys_module, "BITMAP_CELLS", 0)
         assert balls(graph, linked, hops).tolist() == expected
 
 
@@ -98,8 +98,26 @@ def test_unique_keys_both_ways(keys):
     array = np.array(keys, np.int64)
     assert unique_keys(array, 31).tolist() == sorted(set(keys))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "BITMAP_CELLS", 0)
+        patch.setattr(keys_module, "BITMAP_CELLS", 0)
         assert unique_keys(array, 31).tolist() == sorted(set(keys))
+
+
+@given(st.lists(st.integers(0, 30)), st.randoms(use_true_random=False))
+def test_positions_both_ways(keys, rng):
+    known = np.array(sorted(set(keys)), np.int64)
+    asked = rng.sample(keys, len(keys))
+    array = np.array(asked, np.int64)
+    expected = [known.tolist().index(key) for key in asked]
+    with pytest.MonkeyPatch.context() as patch:
+        for cells in (1 << 20, 0):
+            patch.setattr(keys_module, "BITMAP_CELLS", cells)
+            assert positions(known, array, 31).tolist() == expected
+
+
+@given(st.lists(st.integers(0, 34)), st.sampled_from([1, 5, 7]))
+def test_blocks_of_is_a_division(keys, width):
+    array = np.array(sorted(keys), np.int64)
+    assert blocks_of(array, 35, width).tolist() == (array // width).tolist()
 
 
 def test_a_ball_by_hand():
@@ -165,6 +183,20 @@ def test_the_cut_keeps_the_best_by_pagerank(triplets, topics, hops, size, direct
         np.testing.assert_array_equal(cut_ppr, ppr[kept])
     assert cut.nodes_before_cut.tolist() == nodes
     assert cut.n_blocks == len(topics)
+
+
+@settings(deadline=None)
+@given(TRIPLETS, TOPICS, st.integers(1, 3), st.integers(0, 4) | st.none())
+def test_small_and_large_graphs_take_the_same_cut(triplets, topics, hops, hub_degree):
+    graph = graph_of(triplets)
+    linked = ids_of(graph, topics)
+    options = {"hops": hops, "max_triplets": 5, "hub_degree": hub_degree}
+    cut = cut_subgraphs(graph, linked, **options)
+    with pytest.MonkeyPatch.context() as patch:  # the way without bitmaps and tables
+        patch.setattr(keys_module, "BITMAP_CELLS", 0)
+        other = cut_subgraphs(graph, linked, **options)
+    for name, values in vars(cut).items():
+        np.testing.assert_array_equal(values, getattr(other, name))
 
 
 @settings(deadline=None)

@@ -22,7 +22,7 @@ from serve.held_scout import HeldScout
 
 from kgscout_jax.graph.store import KnowledgeGraph
 from kgscout_jax.serve.app import create_app
-from kgscout_jax.serve.run import listen
+from kgscout_jax.serve.run import listen, local_names
 from kgscout_jax.serve.settings import ServiceSettings
 
 CALLERS = 16
@@ -125,7 +125,7 @@ def test_every_reply_is_of_one_graph_while_graphs_are_replaced(scout):
             replies = list(
                 pool.map(
                     lambda i: post(port, question=f"who made {FILMS[i % 8]}?", k=32),
-                    range(48),
+                    range(32),
                 )
             )
         finally:
@@ -203,6 +203,43 @@ def test_a_body_without_end_is_refused_while_it_comes():
                 endless.sendall(chunk)
         assert b" 413 " in endless.recv(4096)
         assert post(port, question="next")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("hosts", "status"),
+    [
+        (["localhost"], 200),
+        (["LOCALHOST:8000"], 200),
+        (["127.0.0.1:1"], 200),
+        (["kg.example.org"], 200),
+        (["evil.example.org"], 421),
+        (["localhost.evil.org:8000"], 421),
+        ([""], 421),
+        ([":8000"], 421),
+    ],
+)
+def test_it_answers_to_its_names_alone(names, hosts, status):
+    head = "".join(f"Host: {host}\r\n" for host in hosts)
+    with socket.create_connection(("127.0.0.1", names)) as caller:
+        caller.settimeout(10)
+        caller.sendall(f"GET /healthz HTTP/1.1\r\n{head}\r\n".encode())
+        assert caller.recv(4096).startswith(f"HTTP/1.1 {status} ".encode())
+
+
+@pytest.fixture(scope="module")
+def names():
+    """The port of a server with names."""
+    with listen("127.0.0.1", 0) as bound:
+        allowed = ("kg.example.org", *local_names(bound))
+    settings = ServiceSettings(allow_host=allowed)
+    with served(create_app(HeldScout(), {"g": SMALL}, settings)) as port:  # type: ignore[arg-type]
+        yield port
+
+
+def test_names_are_asked_for_at_loopback_addresses_alone():
+    with listen("0.0.0.0", 0) as everywhere, listen("localhost", 0) as here:
+        assert local_names(everywhere) == ()
+        assert local_names(here)[0] == "localhost"
 
 
 def test_who_hangs_up_leaves_no_trace_but_a_count():

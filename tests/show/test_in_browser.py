@@ -14,7 +14,15 @@ import matplotlib.image
 import numpy as np
 import pytest
 
-from kgscout_jax.show import GraphView, graph_assets, graph_fragment, graph_page
+from kgscout_jax.show import (
+    MAX_DRAWN,
+    GraphView,
+    graph_assets,
+    graph_fragment,
+    graph_page,
+    report_scripts,
+)
+from kgscout_jax.show.drawing import drawing_data
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = [
@@ -236,6 +244,73 @@ def test_no_boxes_overlap_and_the_same_data_gives_the_same_picture(tmp_path):
             problems = shown["overlaps"], shown["unseen"], shown["undrawable"]
             assert problems == (0, 0, 0), (name, k)
     assert seen["dense1 120"]["places"] == seen["again 120"]["places"]
+
+
+def question(view, on_path=(), **more):
+    """A view as a report hands it to the drawing."""
+    assert view.gold is not None
+    names = "head", "relation", "tail", "score"
+    kept = [dict(zip(names, triplet, strict=True)) for triplet in view.triplets]
+    marks = [{"onPath": rank in on_path} for rank in range(len(kept))]
+    return {
+        "id": view.title,
+        "text": view.question,
+        "topics": view.topics,
+        "answers": view.answers,
+        "gold": view.gold,
+        "triplets": [one | mark for one, mark in zip(kept, marks, strict=True)],
+        **more,
+    }
+
+
+SPELLINGS = (
+    "Ann", " ANN\u2003", "ann\x1c\x85", "\ufeffann", "STRASSE", "stra\u00dfe",
+    "\u039f\u0394\u039f\u03a3", "\u03bf\u03b4\u03bf\u03c2", "\u0130stanbul",
+    "istanbul", "a \t b", "A B", "a\u200bb", "", "  ", EVIL, EVIL.upper(), "\U0001f600",
+)  # fmt: skip
+RELATIONS = (
+    "people.person.place_of_birth", "a.b.first..c.d.second", "directed_by",
+    "http://dbpedia.org/ontology/birthPlace", "http://www.w3.org/rdf-schema#label",
+    "/location/location/contains", "and/or", "vs. the world", "", "_", "/", "a.b.c.",
+    "a\u2003b.c", "x\x1cy.z", "\ufeffa.b", EVIL,
+)  # fmt: skip
+
+
+def test_a_question_of_a_report_becomes_the_data_of_a_page(tmp_path):
+    rng = np.random.default_rng(5)
+    mixed = GraphView(
+        title="spellings",
+        question="?",
+        topics=(" ann ", "Nobody"),
+        answers=("STRASSE", "Someone"),
+        gold=("strasse", "istanbul", "No one"),
+        triplets=[
+            (
+                SPELLINGS[rng.integers(len(SPELLINGS))],
+                RELATIONS[i % len(RELATIONS)],
+                SPELLINGS[rng.integers(len(SPELLINGS))],
+                float(score),
+            )
+            for i, score in enumerate(np.sort(rng.normal(size=MAX_DRAWN + 9))[::-1])
+        ],
+    )
+    equal = GraphView(title="", question="", gold=(), triplets=[("a", "r", "b", 2.0)])
+    views = [dense(3), mixed, equal]
+    on_path = [(0, 2, 3), (1, MAX_DRAWN + 2), ()]
+    asked = [question(view, on) for view, on in zip(views, on_path, strict=True)]
+    judged = question(equal, answers=["a", "z"], right=[1, 1], gold=["b"], found=[1])
+    hostile = json.dumps([*asked, judged]).replace("<", "\\u003c")
+    script = f"seen.data = {hostile}.map(KGScoutQuestion.data);"
+    found = play(tmp_path, f"<script>{report_scripts()[-1]}</script>", script)["data"]
+    for view, data in zip(views, found, strict=False):
+        wanted = drawing_data(view)
+        for field in ("names", "kinds", "relations", "judged", "total"):
+            assert data[field] == wanted[field], field
+        np.testing.assert_allclose(data["triplets"], wanted["triplets"], atol=1.01e-4)
+    paths = [data["paths"] for data in found]
+    assert paths[:3] == [[[1, [0]], [3, [0, 2]], [4, [0, 2, 3]]], [[2, [1]]], []]
+    # The rules that judged may be looser than the names: what they say is drawn.
+    assert found[3]["names"] == ["a", "b", "z"] and found[3]["kinds"] == [6, 6, 6]
 
 
 def test_the_picture_has_a_topic_an_answer_and_a_path_in_their_colours(tmp_path):

@@ -15,6 +15,7 @@
   const list = document.getElementById("list");
   const more = document.getElementById("more");
   const state = {};
+  const drawings = new Map(); // opened questions -> what frees their drawing
   let shown = [];
   let next = 0;
 
@@ -134,6 +135,7 @@
     const n = shown.filter((i) => isRight(rows[i])).length;
     document.getElementById("count").textContent =
       `${shown.length} of ${rows.length} questions, ${n} right`;
+    for (const item of [...drawings.keys()]) free(item);
     list.replaceChildren();
     next = 0;
     showMore();
@@ -170,9 +172,12 @@
         make("span", { class: "given" }, given), make("span", { class: "others" }, others)));
     let filled = false;
     item.addEventListener("toggle", () => {
-      if (!item.open || filled) return;
+      free(item);
+      // said late: a filter may have taken the question off the page
+      if (!item.open || !item.isConnected) return;
+      if (!filled) item.append(body(row, i));
       filled = true;
-      item.append(body(row, i));
+      draw(item, row, i);
     });
     if (q.id === state.open) item.open = true;
     return item;
@@ -203,14 +208,35 @@
     if (row[ERROR]) box.append(make("p", { class: "warning" }, row[ERROR]));
     if (row[REPLY] !== null) box.append(make("h4", {}, "Reply"), make("pre", {}, row[REPLY] || "(empty)"));
     const kept = triplets(i);
-    if (kept.length) box.append(make("h4", {}, `The ${kept.length} triplets kept`), table(kept));
-    const drawing = make("div", { class: "drawing" });
-    if (typeof window.kgscoutDraw === "function") {
-      box.append(drawing);
-      window.kgscoutDraw(drawing, { ...q, retriever: state.retriever, k: Number(state.k),
-        answers: row[ANSWERS], triplets: kept });
+    if (kept.length) {
+      box.append(make("h4", {}, `The ${kept.length} triplets kept`),
+        make("div", { class: "drawing" }), table(kept));
     }
     return box;
+  }
+
+  // -- its drawing, by a script that may stand before this one
+
+  function draw(item, row, i) {
+    const place = item.querySelector(".drawing");
+    if (!place || typeof window.kgscoutDraw !== "function") return;
+    try {
+      const done = window.kgscoutDraw(place, { ...data.questions[i],
+        retriever: state.retriever, k: Number(state.k), triplets: triplets(i),
+        answers: row[ANSWERS], right: row[GIVEN], found: row[FOUND],
+        rows: [...item.querySelectorAll(".triplets tbody tr")] });
+      drawings.set(item, typeof done === "function" ? done : () => {});
+    } catch (error) {
+      place.replaceChildren(); // the table below says the same
+      console.error(error);
+    }
+  }
+
+  function free(item) {
+    const done = drawings.get(item);
+    if (!drawings.delete(item)) return;
+    done();
+    item.querySelector(".drawing").replaceChildren();
   }
 
   function triplets(i) {

@@ -8,9 +8,14 @@ const KGScoutGraph = (() => {
   const NAMELESS = /^[mg]\.[0-9a-z_]+$/; // Freebase ids without a name
 
   class Graph {
-    constructor(section) {
+    /* Draws `data`, else what stands in the section. With `rows`, the rows of a table
+       elsewhere in the page take the place of the drawing's own; `share`: how much of
+       the window's height it may take. */
+    constructor(section, { data, rows, share = 1 } = {}) {
       this.section = section;
-      this.data = JSON.parse(section.querySelector("script").textContent);
+      this.data = data ?? JSON.parse(section.querySelector("script").textContent);
+      this.rows = rows;
+      this.share = share;
       this.k = Math.min(this.data.triplets.length, FIRST_K);
       this.labels = "room";
       this.query = "";
@@ -30,10 +35,12 @@ const KGScoutGraph = (() => {
         png: () => this.save(),
       });
       const names = KGScoutPanel.names(data, this.firstRank, { show: (id) => this.find(id) });
-      this.table = KGScoutPanel.table(data, {
+      const linked = {
         light: (rank) => this.light(rank === null ? null : this.edge(rank)),
         hold: (rank) => this.hold(this.edge(rank)),
-      });
+      };
+      this.table = this.rows
+        ? KGScoutPanel.linked(this.rows, linked) : KGScoutPanel.table(data, linked);
       this.canvas = make("div", {
         className: "kgv-canvas", tabIndex: 0, onkeydown: (event) => this.key(event),
         attrs: { role: "img" },
@@ -47,7 +54,7 @@ const KGScoutGraph = (() => {
       }
       this.section.append(
         names, ...(empty ? [] : [this.panel.bar, KGScoutPanel.legend(data)]), this.stage,
-        ...(empty ? [] : [this.status, this.table.scroll]),
+        ...(empty ? [] : this.rows ? [this.status] : [this.status, this.table.scroll]),
       );
       // The wheel scrolls the page unless the drawing is meant.
       this.canvas.addEventListener("wheel", (event) => {
@@ -80,6 +87,12 @@ const KGScoutGraph = (() => {
       this.cy = null;
     }
 
+    /* Gives it up for good: nothing in the page keeps it alive. */
+    free() {
+      this.sleep();
+      this.table.unlink();
+    }
+
     edge(rank) {
       return this.cy?.getElementById(`e${rank}`) ?? null;
     }
@@ -91,10 +104,7 @@ const KGScoutGraph = (() => {
       const marks = data.paths.filter(([from]) => from <= k).pop();
       this.onPath = new Set(marks ? marks[1] : []);
       this.panel.k.textContent = `${k} of ${data.triplets.length}`;
-      this.table.rows.forEach((row, rank) => {
-        row.hidden = rank >= k;
-        row.lastChild.textContent = this.onPath.has(rank) ? "●" : "";
-      });
+      this.table.show(k, this.onPath);
       if (!cy) return;
       this.held = null;
       const edges = this.edges(k);
@@ -217,7 +227,7 @@ const KGScoutGraph = (() => {
       const { total, triplets } = this.data;
       const text = !total ? "Nothing was kept." :
         `${edges} of ${triplets.length} triplets, ${nodes} ${nodes === 1 ? "entity" : "entities"}, ` +
-        `${path || "none"} on a shortest path between a topic and an answer.` +
+        `${path || "none"} on a shortest path ${this.data.toGold ? "to a gold answer" : "between a topic and an answer"}.` +
         (total > triplets.length ? ` Only the best ${triplets.length} of ${total} are drawn.` : "");
       this.status.textContent = text;
       this.canvas.setAttribute("aria-label", `Drawing: ${text}`);
@@ -235,7 +245,7 @@ const KGScoutGraph = (() => {
     }
 
     tallest() {
-      return Math.max(420, Math.min(1100, window.innerHeight));
+      return Math.max(420, Math.min(1100, this.share * window.innerHeight));
     }
 
     fit() {
@@ -368,7 +378,7 @@ const KGScoutGraph = (() => {
 
     save() {
       if (!this.cy) return;
-      const download = `${this.section.id || "triplets"}.png`;
+      const download = `${this.data.file || this.section.id || "triplets"}.png`;
       make("a", { href: this.image(), download }).click();
     }
 

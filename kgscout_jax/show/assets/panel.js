@@ -117,7 +117,8 @@ const KGScoutPanel = (() => {
       line.append(make("span", {}, make("i", { className: `kgv-key kgv-${role}` }), ROLES[role]));
     }
     line.append(
-      make("span", {}, make("i", { className: "kgv-key kgv-path" }), "on a shortest topic–answer path"),
+      make("span", {}, make("i", { className: "kgv-key kgv-path" }),
+        data.toGold ? "on a shortest path to a gold answer" : "on a shortest topic–answer path"),
       make("span", {}, make("i", { className: "kgv-key kgv-thin" }),
         make("i", { className: "kgv-key kgv-thick" }), "wider: higher score"),
       make("span", { className: "kgv-hint", textContent: "Ctrl + wheel zooms, click holds" }),
@@ -125,17 +126,10 @@ const KGScoutPanel = (() => {
     return line;
   }
 
-  /* The table; rows are lit by the drawing and light the drawing. */
-  function table(data, on) {
-    const body = make("tbody");
-    const rows = data.triplets.map(([h, r, t, value], rank) => {
-      const row = make(
-        "tr", { tabIndex: rank ? -1 : 0 },
-        make("td", { textContent: rank + 1 }), make("td", { textContent: score(value) }),
-        make("td", { textContent: data.names[h] }),
-        make("td", { textContent: data.relations[r][0] }),
-        make("td", { textContent: data.names[t] }), make("td"),
-      );
+  /* Rows that light the drawing and hold it lit; the arrow keys go from one to the next. */
+  function link(rows, on) {
+    rows.forEach((row, rank) => {
+      row.tabIndex = rank ? -1 : 0;
       row.onmouseenter = row.onfocus = () => on.light(rank);
       row.onmouseleave = row.onblur = () => on.light(null);
       row.onclick = () => on.hold(rank);
@@ -149,9 +143,41 @@ const KGScoutPanel = (() => {
         next.tabIndex = 0;
         next.focus();
       };
+    });
+  }
+
+  function unlink(rows) {
+    for (const row of rows) {
+      row.onmouseenter = row.onmouseleave = row.onfocus = row.onblur = null;
+      row.onclick = row.onkeydown = null;
+      row.classList.remove("kgv-lit", "kgv-found", "kgv-beyond");
+    }
+  }
+
+  /* A table of the page around the drawing: rows beyond K are pale, none is hidden. */
+  function linked(rows, on) {
+    link(rows, on);
+    const scroll = rows[0].closest("table").parentElement;
+    scroll.classList.add("kgv-rows");
+    const show = (k) => rows.forEach((row, rank) => row.classList.toggle("kgv-beyond", rank >= k));
+    return { scroll, rows, show, unlink: () => unlink(rows) };
+  }
+
+  /* The table; rows are lit by the drawing and light the drawing. */
+  function table(data, on) {
+    const body = make("tbody");
+    const rows = data.triplets.map(([h, r, t, value], rank) => {
+      const row = make(
+        "tr", {},
+        make("td", { textContent: rank + 1 }), make("td", { textContent: score(value) }),
+        make("td", { textContent: data.names[h] }),
+        make("td", { textContent: data.relations[r][0] }),
+        make("td", { textContent: data.names[t] }), make("td"),
+      );
       body.append(row);
       return row;
     });
+    link(rows, on);
     const head = make("tr");
     for (const title of ["#", "Score", "Head", "Relation", "Tail", "Path"]) {
       head.append(make("th", { textContent: title, attrs: { scope: "col" } }));
@@ -161,8 +187,12 @@ const KGScoutPanel = (() => {
       make("table", {}, make("caption", { textContent: "Kept triplets, best first" }),
         make("thead", {}, head), body),
     );
-    return { scroll, rows };
+    const show = (k, onPath) => rows.forEach((row, rank) => {
+      row.hidden = rank >= k;
+      row.lastChild.textContent = onPath.has(rank) ? "●" : "";
+    });
+    return { scroll, rows, show, unlink: () => unlink(rows) };
   }
 
-  return { make, roles, ROLES, score, controls, names, legend, table };
+  return { make, roles, ROLES, score, controls, names, legend, table, linked };
 })();

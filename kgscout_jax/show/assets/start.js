@@ -2,7 +2,17 @@
 "use strict";
 
 const KGScout = (() => {
+  const MARGIN = 600; // what is nearer to the window than this is drawn
+  const sections = new Set();
   const graphs = new Map();
+
+  const watch = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!sections.has(target)) continue; // dropped meanwhile
+      if (isIntersecting) graph(target).wake();
+      else graphs.get(target)?.sleep();
+    }
+  }, { rootMargin: `${MARGIN}px` });
 
   /* The drawing of a section, made when first asked for. */
   function graph(section) {
@@ -10,26 +20,36 @@ const KGScout = (() => {
     return graphs.get(section);
   }
 
-  function start() {
-    const sections = document.querySelectorAll("section.kgv");
-    const watch = new IntersectionObserver((entries) => {
-      for (const { target, isIntersecting } of entries) {
-        if (isIntersecting) graph(target).wake();
-        else graphs.get(target)?.sleep();
-      }
-    }, { rootMargin: "600px" });
-    for (const section of sections) watch.observe(section);
-    addEventListener("beforeprint", () => {
-      // What a closed <details> hides is not printed.
-      for (const section of sections) if (section.checkVisibility()) graph(section).print();
-    });
-    let waiting;
-    addEventListener("resize", () => {
-      clearTimeout(waiting);
-      waiting = setTimeout(() => graphs.forEach((each) => each.cy && each.resize()), 150);
-    });
+  /* Takes care of a section; with `given`, what to draw in it, one in sight is drawn now. */
+  function add(section, given) {
+    sections.add(section);
+    watch.observe(section);
+    if (!given) return;
+    graphs.set(section, new KGScoutGraph(section, given));
+    const { top, bottom } = section.getBoundingClientRect();
+    if (top < window.innerHeight + MARGIN && bottom > -MARGIN) graph(section).wake();
   }
 
-  document.addEventListener("DOMContentLoaded", start);
-  return { graph };
+  /* Takes a section out of the page and frees its drawing. */
+  function drop(section) {
+    watch.unobserve(section);
+    graphs.get(section)?.free();
+    graphs.delete(section);
+    sections.delete(section);
+    section.remove();
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    for (const section of document.querySelectorAll("section.kgv")) add(section);
+  });
+  addEventListener("beforeprint", () => {
+    // What a closed <details> hides is not printed.
+    for (const section of sections) if (section.checkVisibility()) graph(section).print();
+  });
+  let waiting;
+  addEventListener("resize", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => graphs.forEach((each) => each.cy && each.resize()), 150);
+  });
+  return { graph, add, drop };
 })();

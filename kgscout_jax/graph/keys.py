@@ -1,0 +1,57 @@
+"""Sets of int64 keys block * width + id, of which the possible ones are known.
+
+Where they are few enough, tables do what sorting and searching would, several times as
+fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Int32, Int64
+
+BITMAP_CELLS = 1 << 27
+"""Up to this many possible keys, a set of keys is a bitmap (128 MB), else a sort."""
+CELLS_PER_KEY = 64
+"""With more possible keys than this for each key given, sorting is faster."""
+
+
+def node_keys(
+    nodes: Sequence[Int32[np.ndarray, "t"]], n_entities: int
+) -> Int64[np.ndarray, "k"]:
+    """Keys block * n_entities + entity of each block's ``nodes``, in their order."""
+    blocks = np.repeat(np.arange(len(nodes)), [len(row) for row in nodes])
+    flat = np.concatenate([*nodes, np.empty(0, np.int32)]).astype(np.int64)
+    return blocks * n_entities + flat
+
+
+def unique_keys(keys: Int64[np.ndarray, "n"], cells: int) -> Int64[np.ndarray, "k"]:
+    """The distinct keys, ascending; all keys are below ``cells``."""
+    if cells <= min(BITMAP_CELLS, CELLS_PER_KEY * len(keys)):
+        seen = np.zeros(cells, bool)
+        seen[keys] = True
+        return np.flatnonzero(seen)
+    ranked = np.sort(keys)
+    new = np.ones(len(ranked), bool)
+    np.not_equal(ranked[1:], ranked[:-1], out=new[1:])
+    return ranked[new]
+
+
+def positions(
+    known: Int64[np.ndarray, "k"], keys: Int64[np.ndarray, "n"], cells: int
+) -> Int64[np.ndarray, "n"]:
+    """Where each key is in ``known``, which has all of them and ascends."""
+    if cells <= min(BITMAP_CELLS // 8, CELLS_PER_KEY * len(keys)):
+        table = np.empty(cells, np.int64)
+        table[known] = np.arange(len(known))
+        return table[keys]
+    return np.searchsorted(known, keys)
+
+
+def blocks_of(
+    keys: Int64[np.ndarray, "n"], n_blocks: int, width: int
+) -> Int64[np.ndarray, "n"]:
+    """The block of each key block * width + id, without dividing; keys ascend."""
+    bounds = np.searchsorted(keys, np.arange(n_blocks + 1) * width)
+    return np.repeat(np.arange(n_blocks), np.diff(bounds))

@@ -1,0 +1,1 @@
+"""Scouts as retrievers of other libraries; each module needs the extra of its name."""

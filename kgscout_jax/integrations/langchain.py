@@ -1,0 +1,66 @@
+"""A scout as a LangChain retriever (``pip install 'kgscout-jax[langchain]'``).
+
+retriever = KGScoutRetriever(scout=scout, graph=graph, k=30)
+documents = retriever.invoke("who directed Alien?")
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from pydantic import Field
+from pydantic_core import CoreSchema, core_schema
+
+from kgscout_jax.found import Found
+from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.integrations.texts import Form, joined, triplet_id, triplet_texts
+from kgscout_jax.scout import Scout
+
+
+class _AsItIs:
+    """Has pydantic check a field's type and look no further into it."""
+
+    def __get_pydantic_core_schema__(self, source: type, handler: object) -> CoreSchema:
+        return core_schema.is_instance_schema(source)
+
+
+class KGScoutRetriever(BaseRetriever):
+    """Documents of the triplets that a question needs, best first.
+
+    A document's metadata are ``head``, ``relation``, ``tail``, ``score`` and ``rank``
+    (from 1); of one document for all, ``question``, ``topics`` and ``triplets``.
+    """
+
+    scout: Annotated[Scout, _AsItIs()] = Field(exclude=True, repr=False)
+    """What retrieves; many threads may share it."""
+    graph: Annotated[KnowledgeGraph, _AsItIs()] = Field(exclude=True, repr=False)
+    """What is searched; ``graph.embed(scout.encoder)`` first makes it fast."""
+    k: int = Field(default=30, ge=1)
+    """The most triplets."""
+    topics: list[str] | None = None
+    """The entities that questions are about; None: they are linked."""
+    form: Form = "triplets"
+    """A document for each of the triplets; or one for all, a triplet a line ("text") or
+    a path a line ("paths")."""
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        found = self.scout.retrieve(query, self.graph, self.k, topics=self.topics)
+        return documents_of(found, self.form)
+
+
+def documents_of(found: Found, form: Form = "triplets") -> list[Document]:
+    """What was found as documents; nothing found is no document, in every form."""
+    if form == "triplets":
+        return [
+            Document(page_content=text, metadata=metadata, id=triplet_id(metadata))
+            for text, metadata in triplet_texts(found)
+        ]
+    return [
+        Document(page_content=text, metadata=metadata)
+        for text, metadata in joined(found, form)
+    ]

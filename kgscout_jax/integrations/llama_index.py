@@ -1,0 +1,97 @@
+"""A scout as a LlamaIndex retriever (``pip install 'kgscout-jax[llama-index]'``).
+
+retriever = KGScoutRetriever(scout=scout, graph=graph, k=30)
+nodes = retriever.retrieve("who directed Alien?")
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, get_args
+
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.found import Found
+from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.integrations.texts import Form, joined, triplet_id, triplet_texts
+from kgscout_jax.scout import Scout
+
+
+class KGScoutRetriever(BaseRetriever):
+    """Nodes of the triplets that a question needs, best first, with the logit as score.
+
+    A node's metadata are ``head``, ``relation``, ``tail`` and ``rank`` (from 1); they
+    are not shown to models, for the text says it all. Of one node for all triplets,
+    ``question``, ``topics`` and ``triplets``.
+    """
+
+    def __init__(
+        self,
+        *,
+        scout: Scout,
+        graph: KnowledgeGraph,
+        k: int = 30,
+        topics: list[str] | None = None,
+        form: Form = "triplets",
+        **settings: Any,
+    ) -> None:
+        """
+        Args:
+            scout: what retrieves; many threads may share it.
+            graph: what is searched; ``graph.embed(scout.encoder)`` first makes it fast.
+            k: the most triplets.
+            topics: the entities that questions are about; None: they are linked.
+            form: a node for each of the triplets; or one for all, a triplet a line
+                ("text") or a path a line ("paths").
+            settings: those of ``BaseRetriever``: callback_manager, verbose, ...
+
+        Raises:
+            UserError: ``k`` or ``form`` cannot be.
+        """
+        super().__init__(**settings)
+        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+            raise UserError(f"k: found {k!r}, expected a whole number from 1")
+        if form not in get_args(Form):
+            known = ", ".join(get_args(Form))
+            raise UserError(f"form: found {form!r}, expected one of {known}")
+        self.scout, self.graph = scout, graph
+        self.k, self.topics = k, topics
+        self.form: Form = form
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        found = self.scout.retrieve(
+            query_bundle.query_str, self.graph, self.k, topics=self.topics
+        )
+        return nodes_of(found, self.form)
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        # the library's own would hold up the event loop
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+def nodes_of(found: Found, form: Form = "triplets") -> list[NodeWithScore]:
+    """What was found as nodes; nothing found is no node, in every form."""
+    if form != "triplets":
+        return [
+            NodeWithScore(node=_node(text, metadata))
+            for text, metadata in joined(found, form)
+        ]
+    nodes = []
+    for text, metadata in triplet_texts(found):
+        score = metadata.pop("score")
+        node = _node(text, metadata, id_=triplet_id(metadata))
+        nodes.append(NodeWithScore(node=node, score=score))
+    return nodes
+
+
+def _node(text: str, metadata: dict[str, Any], **more: Any) -> TextNode:
+    hidden = list(metadata)
+    return TextNode(
+        text=text,
+        metadata=metadata,
+        excluded_llm_metadata_keys=hidden,
+        excluded_embed_metadata_keys=hidden,
+        **more,
+    )

@@ -1,0 +1,52 @@
+"""What was found as texts with metadata: what retrievers of all libraries return."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, Literal
+
+from kgscout_jax.found import Found
+
+Form = Literal["triplets", "text", "paths"]
+"""A text for each triplet; or one for all, a triplet or a path a line."""
+
+
+def triplet_texts(found: Found) -> list[tuple[str, dict[str, Any]]]:
+    """(text, metadata) of each triplet, best first."""
+    from kgscout_jax.reason.prompts import triplet_line
+
+    return [
+        (
+            triplet_line(each).removeprefix("- "),
+            {
+                "head": each[0],
+                "relation": each[1],
+                "tail": each[2],
+                "score": each[3],
+                "rank": rank,
+            },
+        )
+        for rank, each in enumerate(found.scored, start=1)
+    ]
+
+
+def joined(
+    found: Found, form: Literal["text", "paths"]
+) -> list[tuple[str, dict[str, Any]]]:
+    """[(text, metadata)] of all triplets together; [] where there are none."""
+    if not len(found):
+        return []
+    text = found.as_text() if form == "text" else found.as_paths()
+    metadata = {
+        "question": found.question,
+        "topics": list(found.topics),
+        "triplets": len(found),
+    }
+    return [(text, metadata)]
+
+
+def triplet_id(metadata: dict[str, Any]) -> str:
+    """An id that depends on the triplet alone: the same one has the same id."""
+    names = [metadata[key] for key in ("head", "relation", "tail")]
+    return hashlib.sha256(json.dumps(names).encode()).hexdigest()[:32]

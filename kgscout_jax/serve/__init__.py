@@ -1,0 +1,1 @@
+"""An exported policy as a service: over HTTP (``app``), over MCP (``mcp_server``)."""

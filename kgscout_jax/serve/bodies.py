@@ -1,0 +1,110 @@
+"""What requests and replies look like, and what a request may not ask."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from kgscout_jax.serve.settings import MAX_NAME_CHARS, MAX_TOPICS, Limits
+
+Name = Annotated[str, StringConstraints(max_length=MAX_NAME_CHARS)]
+
+
+class RequestError(Exception):
+    """A request that is refused: one line for its caller, and an HTTP status."""
+
+    def __init__(self, status: int, message: str):
+        super().__init__(message)
+        self.status = status
+
+
+class Asked(BaseModel):
+    """A question to a graph."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    question: str = Field(examples=["who directed Alien?"])
+    k: int = Field(100, ge=1, description="The most triplets, as far as allowed.")
+    topics: Annotated[list[Name], Field(max_length=MAX_TOPICS)] | None = Field(
+        None, description="The question's entities; without, they are linked."
+    )
+    graph: Name | None = Field(
+        None, description="One of the names in /healthz; without, the first of them."
+    )
+
+
+class LinkBody(BaseModel):
+    """An entity that was found in the question's words."""
+
+    name: str
+    how: str
+    score: float
+    start: int = Field(description="Where in the question it begins.")
+    stop: int
+
+
+class RetrievedBody(BaseModel):
+    """The triplets of a question, best first."""
+
+    question: str
+    graph: str
+    topics: list[str] = Field(description="The entities that the search began at.")
+    linked: list[LinkBody] = Field(description="[] where topics were given.")
+    topics_not_found: list[str] = Field(
+        [], description="Topics of the request that are not in the graph."
+    )
+    triplets: list[tuple[str, str, str, float]] = Field(
+        description="[head, relation, tail, score], highest score first."
+    )
+    seconds: float
+
+
+class AnsweredBody(RetrievedBody):
+    """The answers to a question, and what they were read from."""
+
+    answers: list[str] = Field(description="Best first; [] where none was found.")
+    outcome: str = Field(description="How they came about; triplets: without a model.")
+    reader: str = Field(description="extractive, or the model's name.")
+    why: str | None = Field(description="The deciding path, or the model's reply.")
+
+
+class ErrorBody(BaseModel):
+    """Why there is no other reply."""
+
+    error: str
+
+
+def checked_k(asked: Asked, limits: Limits) -> int:
+    """How many triplets to find.
+
+    Raises:
+        RequestError: a well-formed request asks too much, or nothing.
+    """
+    if not asked.question.strip():
+        raise RequestError(422, "question: empty, expected a question")
+    try:
+        asked.question.encode()
+    except UnicodeEncodeError:  # names are checked where their length is
+        raise RequestError(422, "question: not valid text") from None
+    if len(asked.question) > limits.max_question_chars:
+        raise RequestError(
+            422,
+            f"question: {len(asked.question)} characters, expected at most "
+            f"{limits.max_question_chars}",
+        )
+    if asked.k > limits.max_k and "k" in asked.model_fields_set:
+        raise RequestError(422, f"k: {asked.k}, expected at most {limits.max_k}")
+    for topic in asked.topics or ():
+        if not topic.strip():
+            raise RequestError(422, "topics: one is empty, expected names of entities")
+    return min(asked.k, limits.max_k)
+
+
+def first_problem(errors: Any) -> str:
+    """What pydantic found wrong, in one line and without what was sent."""
+    for error in errors:
+        where = [str(part) for part in error["loc"] if part != "body"][:3]
+        place = ".".join(part[:40] for part in where) or "body"
+        return f"{place}: {error['msg']}"[:300]
+    return "body: not understood"

@@ -1,0 +1,97 @@
+"""The graphs that a service searches: opened at start, known to requests by name."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.open import open_graph
+from kgscout_jax.graph.store import KnowledgeGraph
+
+NAMED = re.compile(r"([\w.-]+)=(.+)", re.DOTALL)
+SUFFIXES = re.compile(r"(\.(tsv|txt|csv|nt|ttl|nq|parquet|gz|bz2|zst))+$", re.I)
+
+
+class UnknownGraph(LookupError):
+    """A request names a graph that is not loaded."""
+
+
+class Graphs:
+    """Graphs by name. A name is only ever compared with those here: no path is opened.
+
+    ``replace`` swaps a graph in one step. Who has got the old one keeps it: a request
+    is answered from one graph, never from two.
+    """
+
+    def __init__(self, graphs: Mapping[str, KnowledgeGraph]):
+        """Take the graphs; the first one is the default."""
+        if not graphs:
+            raise UserError("--kg: expected at least one graph, found none")
+        self._graphs = dict(graphs)
+        self._lock = threading.Lock()
+
+    @property
+    def names(self) -> list[str]:
+        """All names, the default first."""
+        return list(self._graphs)
+
+    def get(self, name: str | None = None) -> tuple[str, KnowledgeGraph]:
+        """(name, graph): the one asked for, or the default.
+
+        Raises:
+            UnknownGraph: none is called that.
+        """
+        graphs = self._graphs  # one look: it may be swapped meanwhile
+        if name is None:
+            name = next(iter(graphs))
+        if name not in graphs:
+            raise UnknownGraph(
+                f"graph: {name[:80]!r} is not loaded, expected one of "
+                f"{', '.join(graphs)}"
+            )
+        return name, graphs[name]
+
+    def items(self) -> list[tuple[str, KnowledgeGraph]]:
+        """All (name, graph) of one moment."""
+        return list(self._graphs.items())
+
+    def replace(self, name: str, graph: KnowledgeGraph) -> None:
+        """Have ``graph`` searched under ``name`` from now on; the name may be new."""
+        with self._lock:
+            self._graphs = {**self._graphs, name: graph}
+
+
+def named_paths(kg: Sequence[Sequence[str]]) -> dict[str, list[Path]]:
+    """Name -> paths, of what each ``--kg`` says.
+
+    Raises:
+        UserError: nothing given, an empty one, or two graphs of one name.
+    """
+    found: dict[str, list[Path]] = {}
+    for words in kg:
+        if not words:
+            raise UserError(
+                "--kg: expected triplet files or a GRAPH folder, found nothing"
+            )
+        first, *rest = words
+        match = None if Path(first).exists() else NAMED.fullmatch(first)
+        name, first = match.groups() if match else (None, first)
+        paths = [Path(path) for path in (first, *rest)]
+        name = name or SUFFIXES.sub("", paths[0].resolve().name) or "graph"
+        if name in found:
+            raise UserError(
+                f"--kg: two graphs are called {name!r}; give one another name: "
+                f"--kg NAME={paths[0]}"
+            )
+        found[name] = paths
+    if not found:
+        raise UserError("--kg: expected at least one graph, found none")
+    return found
+
+
+def open_graphs(kg: Sequence[Sequence[str]]) -> dict[str, KnowledgeGraph]:
+    """The graphs that ``--kg`` names; raises UserError as ``open_graph`` does."""
+    return {name: open_graph(paths) for name, paths in named_paths(kg).items()}

@@ -1,0 +1,26 @@
+"""Replies as JSON that is always valid, whatever a graph's names hold."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from starlette.responses import JSONResponse
+
+
+class JsonReply(JSONResponse):
+    """JSON in UTF-8; halves of surrogate pairs become question marks."""
+
+    def render(self, content: Any) -> bytes:
+        """The body. Numbers must be finite: JSON knows no others."""
+        text = json.dumps(
+            content, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        )
+        return text.encode("utf-8", "replace")
+
+
+def error_reply(
+    status: int, message: str, headers: dict[str, str] | None = None
+) -> JsonReply:
+    """One line that says why there is no other reply."""
+    return JsonReply({"error": message}, status, headers)

@@ -1,0 +1,58 @@
+"""What a service loads before the first request, and what it refuses to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from serve.conftest import film_triplets
+
+from kgscout_jax.buckets import bucket
+from kgscout_jax.errors import UserError
+from kgscout_jax.serve.load import buckets_up_to, check_there, load
+from kgscout_jax.serve.settings import Loading
+
+
+@pytest.fixture(scope="module")
+def films(tmp_path_factory) -> Path:
+    file = tmp_path_factory.mktemp("kg") / "films.tsv"
+    file.write_text("".join("\t".join(row) + "\n" for row in film_triplets()))
+    return file
+
+
+def test_after_loading_nothing_is_compiled_or_embedded_any_more(export, films):
+    kg = ((str(films),), (f"large={films}",))
+    settings = Loading(out=str(export), kg=kg, embed_up_to=len(set(film_triplets())))
+    scout, graphs = load(settings, batch=4)
+    assert list(graphs) == ["films", "large"]
+    compiled = scout.exported._logits._cache_size()  # type: ignore[attr-defined]
+    for graph in graphs.values():
+        assert any("embeddings" in key for key in graph.kept if isinstance(key, tuple))
+        for size in (1, 2, 3, 4):
+            found = scout.retrieve_many(["who directed Alien?"] * size, graph, 5)
+            assert [len(each) for each in found] == [5] * size
+    assert scout.exported._logits._cache_size() == compiled  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("largest", [1, 20, 32, 100, 1000])
+@pytest.mark.parametrize("most", [1, 32, 33, 64, 70, 600, 1000])
+def test_buckets_are_those_of_all_sizes(most, largest):
+    most = min(most, largest)
+    expected = {bucket(size, largest) for size in range(1, most + 1)}
+    assert buckets_up_to(most, largest) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("out", "kg", "told"),
+    [
+        ("EXPORT", "no.tsv", r"no\.tsv: no such file or folder"),
+        ("EXPORT", "x=no.tsv", r"no\.tsv: no such file or folder"),
+        ("FOLDER", "FILMS", "not an exported policy"),
+        ("./nowhere", "FILMS", "nowhere: not an exported policy"),
+    ],
+)
+def test_what_is_not_there_is_told_at_once(export, films, out, kg, told):
+    places = {"EXPORT": str(export), "FILMS": str(films), "FOLDER": str(films.parent)}
+    settings = Loading(out=places.get(out, out), kg=((places.get(kg, kg),),))
+    with pytest.raises(UserError, match=told):
+        check_there(settings)

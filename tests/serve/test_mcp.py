@@ -1,0 +1,166 @@
+"""The MCP server, called by the official SDK's own client: in memory and over stdio."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mcp", reason="the extra mcp is not installed")
+from mcp import Client, StdioServerParameters, stdio_client
+from serve.conftest import film_triplets
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.serve.graphs import Graphs
+from kgscout_jax.serve.mcp_server import create_server
+from kgscout_jax.serve.settings import McpSettings
+
+ROOT = Path(__file__).resolve().parents[2]
+QUESTION = "who directed Alien?"
+SETTINGS = McpSettings(out="policy", kg=(("films",),), max_question_chars=100)
+
+
+def called(server, *calls):
+    """What each (tool, arguments) gives."""
+
+    async def work():
+        async with Client(server) as client:
+            return [await client.call_tool(name, given) for name, given in calls]
+
+    return asyncio.run(asyncio.wait_for(work(), 60))
+
+
+def serving(scout, **graphs):
+    """A server that has loaded."""
+    loading: Future = Future()
+    loading.set_result((scout, Graphs(graphs)))
+    return create_server(loading, SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def server(scout, graph):
+    other = KnowledgeGraph.from_triplets(film_triplets("Atelier"))
+    return serving(scout, films=graph, other=other)
+
+
+def test_tools_say_what_they_take(server):
+    async def work():
+        async with Client(server) as client:
+            return (await client.list_tools()).tools
+
+    tools = {tool.name: tool for tool in asyncio.run(work())}
+    assert set(tools) == {"retrieve", "graphs"}
+    schema = tools["retrieve"].input_schema
+    assert schema["required"] == ["question"]
+    assert set(schema["properties"]) == {"question", "k", "topics", "graph"}
+    assert schema["properties"]["k"]["default"] == 30
+    assert tools["retrieve"].output_schema["required"]
+    assert tools["retrieve"].annotations.read_only_hint
+
+
+def test_it_retrieves_what_the_scout_finds(server, scout, graph):
+    given = {"question": QUESTION, "k": 5}
+    plain, with_topics, graphs = called(
+        server,
+        ("retrieve", given),
+        ("retrieve", given | {"topics": ["Heat", "Mu"], "graph": "other"}),
+        ("graphs", {}),
+    )
+    found = scout.retrieve(QUESTION, graph, 5)
+    assert not plain.is_error
+    assert plain.structured_content == {
+        "graph": "films",
+        "topics": ["Alien"],
+        "topics_not_found": [],
+        "triplets": [list(triplet) for triplet in found.triplets],
+    }
+    assert with_topics.structured_content["topics_not_found"] == ["Mu"]
+    assert with_topics.structured_content["topics"] == ["Heat"]
+    sizes = {"entities": len(graph.entities), "triplets": len(graph.triplets)}
+    (first, second) = graphs.structured_content["result"]
+    assert first == {"name": "films", **sizes} and second["name"] == "other"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"question": " "}, "question: empty"),
+        ({"question": "x" * 101}, "question: 101 characters, expected at most 100"),
+        ({"question": "q", "k": 201}, "k: 201, expected at most 200"),
+        ({"question": "q", "k": 0}, "greater than or equal to 1"),
+        ({"question": "q", "graph": "/etc/passwd"}, "is not loaded, expected one of"),
+        ({"question": "q", "topics": [""]}, "topics: one is empty"),
+        ({"question": "q", "topics": ["x" * 1001]}, "at most 1000 characters"),
+        ({}, "question"),
+    ],
+)
+def test_what_is_refused_is_told_to_the_model(server, given, told):
+    (result,) = called(server, ("retrieve", given))
+    assert result.is_error
+    assert told in result.content[0].text
+
+
+def test_damaged_embeddings_are_told_without_a_path(scout):
+    import numpy as np
+
+    graph = KnowledgeGraph.from_triplets(film_triplets())
+    graph.embed(scout.encoder).triplets[:] = np.nan
+    (result,) = called(
+        serving(scout, broken=graph), ("retrieve", {"question": QUESTION})
+    )
+    assert result.is_error
+    assert result.content[0].text.endswith("the graph cannot be searched")
+
+
+def test_it_says_hello_before_it_has_loaded(scout, graph):
+    loading: Future = Future()
+    server = create_server(loading, SETTINGS)
+
+    async def work():
+        async with Client(server) as client:
+            assert len((await client.list_tools()).tools) == 2
+            call = asyncio.create_task(client.call_tool("graphs", {}))
+            await asyncio.sleep(0.05)
+            assert not call.done()
+            loading.set_result((scout, Graphs({"films": graph})))
+            return await call
+
+    result = asyncio.run(asyncio.wait_for(work(), 60))
+    assert result.structured_content["result"][0]["name"] == "films"
+
+
+def test_what_keeps_it_from_loading_is_told():
+    loading: Future = Future()
+    loading.set_exception(UserError("g/manifest.json: damaged"))
+    (result,) = called(create_server(loading, SETTINGS), ("graphs", {}))
+    assert result.is_error
+    told = "the server cannot work: g/manifest.json: damaged"
+    assert result.content[0].text.endswith(told)
+
+
+def test_over_standard_input_and_output(export, tmp_path):
+    films = tmp_path / "films.tsv"
+    films.write_text("".join("\t".join(row) + "\n" for row in film_triplets()))
+    code = "import sys; from kgscout_jax.cli import main; sys.exit(main())"
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-c", code, "mcp", str(export), "--kg", f"movies={films}"],
+        cwd=ROOT,
+        env=dict(os.environ),
+    )
+
+    async def work():
+        async with Client(stdio_client(server)) as client:
+            graphs = await client.call_tool("graphs", {})
+            given = {"question": QUESTION, "k": 32}
+            return graphs, await client.call_tool("retrieve", given)
+
+    graphs, found = asyncio.run(asyncio.wait_for(work(), 120))
+    assert graphs.structured_content["result"][0]["name"] == "movies"
+    triplets = found.structured_content["triplets"]
+    assert ["Alien", "directed_by", "Ridley Scott"] in triplets
