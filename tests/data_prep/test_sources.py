@@ -595,13 +595,10 @@ BROKEN = {
     ),
     "kg no question": ("kg", {"test.jsonl": "", "kg.tsv": "a\tr\tb\n"}, "test.jsonl"),
     "kg column": kg_row(
-        "train.jsonl:2: field 'q_entity' is missing; found: id, question, "
-        "answer, topic",
-        q_entity=...,
-        topic="B",
-    ),
-    "kg answer in train": kg_row(
-        "train.jsonl:2: field 'answer' is missing", answer=...
+        "train.jsonl:2: field 'answer' is missing; found: id, question, "
+        "q_entity, answers",
+        answer=...,
+        answers=["C"],
     ),
     "kg answer": kg_row(
         "train.jsonl:2: field 'answer': expected a list of strings, found str",
