@@ -19,7 +19,7 @@ usage: kgscout COMMAND ...        (kgscout COMMAND --help says more)
   inspect SHARDS  what is in a folder of shards, and what each cut lost
   train           train the policy on shards
   eval retrieval  measure retrievers on a split: metrics, table, plots
-  eval answers    judge a file of predicted answers by the rules of a paper
+  eval answers    answer a split with a reader, or judge a file of predictions
   export RUN OUT  write what inference needs of a run, and nothing else
   retrieve OUT    the triplets for a file of questions, without gold answers
   ask OUT         answer one question from a graph, with the evidence and a picture

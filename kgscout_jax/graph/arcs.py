@@ -27,8 +27,8 @@ class Arcs(NamedTuple):
 class ArcSource(Protocol):
     """What a walk asks of a graph."""
 
-    def count(self, nodes: Int64[np.ndarray, "k"]) -> int:
-        """How many arcs ``of`` would give."""
+    def counts(self, nodes: Int64[np.ndarray, "k"]) -> Int64[np.ndarray, "k"]:
+        """How many arcs ``of`` would give of each node."""
         ...
 
     def of(self, nodes: Int64[np.ndarray, "k"]) -> Arcs:
@@ -45,12 +45,11 @@ class SharedArcs:
         if direction == "both":
             self.sides.append((graph.by_tail, 0, len(graph.relations)))
 
-    def count(self, nodes: Int64[np.ndarray, "k"]) -> int:
+    def counts(self, nodes: Int64[np.ndarray, "k"]) -> Int64[np.ndarray, "k"]:
         entities = nodes % max(len(self.graph.entities), 1)
-        return sum(
-            int((side.offsets[entities + 1] - side.offsets[entities]).sum())
-            for side, _, _ in self.sides
-        )
+        degrees = [side.offsets[entities + 1] - side.offsets[entities]
+                   for side, _, _ in self.sides]  # fmt: skip
+        return np.sum(degrees, axis=0)
 
     def of(self, nodes: Int64[np.ndarray, "k"]) -> Arcs:
         n, m = max(len(self.graph.entities), 1), len(self.graph.triplets)
@@ -98,9 +97,9 @@ class GivenArcs:
     def _bounds(self, nodes: Int64[np.ndarray, "k"]):
         return (np.searchsorted(self.source, nodes, side) for side in ("left", "right"))
 
-    def count(self, nodes: Int64[np.ndarray, "k"]) -> int:
+    def counts(self, nodes: Int64[np.ndarray, "k"]) -> Int64[np.ndarray, "k"]:
         begin, end = self._bounds(nodes)
-        return int((end - begin).sum())
+        return end - begin
 
     def of(self, nodes: Int64[np.ndarray, "k"]) -> Arcs:
         begin, end = self._bounds(nodes)

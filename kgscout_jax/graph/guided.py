@@ -8,9 +8,9 @@ with a million edges weighs no more than one with a single edge: hubs control
 themselves. A triplet's *flow* is the probability of standing at one of its ends, where
 the walk ends, and choosing to cross it; the triplets with the largest flow are kept.
 
-The walk is pushed forward from the topics. Entities that hold less than ``threshold``
-of the probability are not expanded, so the cost depends on the neighbourhood and not on
-the graph; what they hold stays there.
+The walk is pushed forward from the topics. Entities that hold too little of the
+probability, for themselves or for their many triplets, are not expanded, so the cost
+depends on the neighbourhood and not on the graph; what they hold stays there.
 
 Guided PageRank (edges weighted by the relation's similarity to the question, triplets
 ranked by their ends) is the idea this grew from; it differs in the choice of a relation
@@ -50,6 +50,10 @@ class Guide:
     threshold: float = 1e-4
     """Entities that hold less probability are not expanded."""
 
+    per_triplet: float = 1e-7
+    """Nor, topics aside, are those that hold less than this for each of their triplets:
+    no later step has more than 1 / per_triplet of them, whatever the graph."""
+
     def __post_init__(self) -> None:
         if not self.temperature > 0:
             raise UserError(f"temperature: {self.temperature}, expected more than 0")
@@ -57,6 +61,8 @@ class Guide:
             raise UserError(f"alpha: {self.alpha}, expected a number from 0 to 1")
         if not 0 <= self.threshold < 1:
             raise UserError(f"threshold: {self.threshold}, expected 0 <= it < 1")
+        if not 0 <= self.per_triplet < 1:
+            raise UserError(f"per_triplet: {self.per_triplet}, expected 0 <= it < 1")
 
 
 def walk_subgraphs(
@@ -162,8 +168,12 @@ def push(
     ways = _Ways.none()
     for step in range(hops):
         fresh = np.flatnonzero((mass >= guide.threshold) & ~expanded)
+        arcs_of = source.counts(nodes[fresh])
+        if step:
+            wide = mass[fresh] < guide.per_triplet * arcs_of
+            fresh, arcs_of = fresh[~wide], arcs_of[~wide]
         expanded[fresh] = True
-        if limit is not None and source.count(nodes[fresh]) > limit:
+        if limit is not None and arcs_of.sum() > limit:
             raise TooManyArcs
         arcs = source.of(nodes[fresh])
         probability = _probabilities(arcs, nodes[fresh] // n, weights, n_relations)

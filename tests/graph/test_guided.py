@@ -39,10 +39,16 @@ def oracle(triplets, topics, cosines, guide, hops, direction):
     mass = {t: 1 / len(set(topics)) for t in topics}
     rank, expanded = {}, set()
     for step in range(hops):
-        expanded |= {e for e, p in mass.items() if p >= guide.threshold and e in arcs}
+        expanded |= {
+            e
+            for e, p in mass.items()
+            if p >= guide.threshold
+            and e in arcs
+            and (step == 0 or p >= guide.per_triplet * len(arcs[e]))
+        }
         moved = {}
         for entity, p in mass.items():
-            goes = p >= guide.threshold and entity in arcs
+            goes = p >= guide.threshold and entity in expanded
             stays = (1 - guide.alpha) * p if goes else p
             rank[entity] = rank.get(entity, 0) + guide.alpha**step * stays
             if goes:
@@ -82,10 +88,13 @@ def graphs(draw):
     st.sampled_from(["both", "directed"]),
     st.sampled_from([0.0, 0.02, 0.3]),
     st.sampled_from([0.1, 1.0]),
+    st.sampled_from([0.0, 0.05]),
 )
-def test_the_walk_is_the_one_defined(made, hops, direction, threshold, temperature):
+def test_the_walk_is_the_one_defined(
+    made, hops, direction, threshold, temperature, per_triplet
+):
     graph, topics, cosines = made
-    guide = Guide(threshold=threshold, temperature=temperature)
+    guide = Guide(threshold=threshold, temperature=temperature, per_triplet=per_triplet)
     found = walk_subgraphs(
         graph, topics, cosines, guide=guide, hops=hops, max_triplets=None,
         direction=direction,
