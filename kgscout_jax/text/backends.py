@@ -9,8 +9,9 @@ faster than PyTorch.
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from jaxtyping import Float32, Int64
@@ -95,6 +96,9 @@ def _openvino(model: SentenceTransformer) -> Forward:
     """
     import warnings
 
+    # Its converter would report each use over the network, from a forked process;
+    # without that module it does not.
+    cast(dict[str, Any], sys.modules).setdefault("openvino_telemetry", None)
     import openvino
     import torch
     from transformers.utils import logging as transformers_logging

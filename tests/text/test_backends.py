@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -133,3 +135,16 @@ def test_a_backend_that_is_not_installed(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UserError, match=r"pip install 'kgscout-jax\[openvino\]'"):
         SentenceEncoder(backend="openvino-bf16")
+
+
+def test_openvino_reports_to_nobody():
+    """Its converter's own reporting needs a module that is never loaded."""
+    pytest.importorskip("openvino", reason="the extra 'openvino' is not installed")
+    script = (
+        "import sys, numpy as np\n"
+        "from kgscout_jax.text.encoder import SentenceEncoder\n"
+        "SentenceEncoder(backend='openvino-bf16').encode(['a string'])\n"
+        "assert sys.modules['openvino_telemetry'] is None\n"
+        "assert 'openvino.tools.ovc.telemetry_stub' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=300)
