@@ -57,7 +57,7 @@ _STEM = 5
 class ExtractiveSettings:
     """What counts for how much."""
 
-    hops: int = 3
+    hops: int = 4
     """Longest path from a topic to an answer, 1 to 4."""
     sharpness: float = 1.0
     """How much more a triplet counts that scores one standard deviation higher: its
@@ -69,7 +69,7 @@ class ExtractiveSettings:
     last_words: float = 0.8
     """The same once more for words that only the last relation shares: it says what
     kind of thing is asked for."""
-    named_cost: float = 1.0
+    named_cost: float = 0.2
     """Per entity with a name that a path passes; those without cost nothing."""
     date: float = 0.8
     """For ending at dates when asked when, against it when not."""
