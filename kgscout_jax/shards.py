@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float16, Float32, Int, Int8, Int32
 
-from kgscout_jax.checksums import sha256_ends
+from kgscout_jax.checksums import check_listed
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import read_array, read_json, read_json_lines, sha256_file
+from kgscout_jax.files import read_array, read_json, read_json_lines
 from kgscout_jax.ragged import Ragged
 from kgscout_jax.records import Triplet
 
@@ -240,21 +240,7 @@ class Shards:
         missing = [key for key in NEEDED if not manifest.get(key)]
         if missing:
             raise UserError(f"{manifest_path}: damaged, no {', '.join(missing)}")
-        for name, entry in manifest["files"].items():
-            file = path / name
-            if not file.is_file():
-                raise UserError(f"{file}: missing, though the manifest lists it")
-            size = file.stat().st_size
-            if size != entry["bytes"]:
-                raise UserError(
-                    f"{file}: {size} bytes, expected {entry['bytes']}: truncated or "
-                    "changed since it was written"
-                )
-            ends = entry.get("sha256_ends")  # not in version 1
-            if (verify and sha256_file(file) != entry["sha256"]) or (
-                ends and sha256_ends(file) != ends
-            ):
-                raise UserError(f"{file}: checksum differs from the manifest")
+        check_listed(path, manifest["files"], verify=verify)
         return Shards(path, manifest)
 
     @property

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.graph.strings import ranges
 from kgscout_jax.graph.subgraph import Direction
 
 
@@ -105,6 +106,5 @@ class GivenArcs:
         begin, end = self._bounds(nodes)
         lengths = end - begin
         source = np.repeat(np.arange(len(nodes)), lengths)
-        before = np.cumsum(lengths) - lengths
-        at = np.arange(len(source)) + (begin - before)[source]
+        at = ranges(begin, lengths)
         return Arcs(source, *(column[at] for column in self.rest))

@@ -29,8 +29,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
+from kgscout_jax.checksums import check_listed
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import read_array, read_json, sha256_file
+from kgscout_jax.files import read_array, read_json
 from kgscout_jax.graph.hashing import HASH_VERSION
 from kgscout_jax.graph.index import NameIndex
 from kgscout_jax.graph.store import Adjacency, KnowledgeGraph
@@ -83,18 +84,7 @@ class GraphFolder:
         """
         path = Path(path)
         manifest = read_manifest(path)
-        for name, about in manifest["files"].items():
-            file = path / name
-            if not file.is_file():
-                raise UserError(f"{file}: missing, though the manifest lists it")
-            size = file.stat().st_size
-            if size != about["bytes"]:
-                raise UserError(
-                    f"{file}: {size} bytes, expected {about['bytes']}: truncated or "
-                    "changed since it was written"
-                )
-            if verify and sha256_file(file) != about["sha256"]:
-                raise UserError(f"{file}: checksum differs from the manifest")
+        check_listed(path, manifest["files"], verify=verify)
         data, counts = path / manifest["data"], manifest["counts"]
         labelled = counts[L] > 0
         arrays = {}
