@@ -46,7 +46,7 @@ def chunks_of(
         for (name, _), here in zip(mine, slices, strict=True)
         for question in splits[name].questions[here]
     ]
-    rows = cache.embed(texts, what="questions")
+    rows = cache.embed(texts, what="questions", questions=True)
     out = []
     for (name, low), here in zip(mine, slices, strict=True):
         linked = splits[name].linked[here]

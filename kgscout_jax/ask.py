@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 from kgscout_jax.found import Found
 from kgscout_jax.graph.open import open_graph
 from kgscout_jax.reason.reader import Reader
@@ -10,6 +13,8 @@ from kgscout_jax.scout_settings import AskSettings
 
 JOINERS = "\u200c\u200d"
 """Not to be seen, but part of words."""
+MAX_SHOWN = 300
+"""Characters of a name that are printed."""
 
 
 def ask(settings: AskSettings) -> int:
@@ -27,11 +32,11 @@ def ask(settings: AskSettings) -> int:
     found.to_html(settings.html, answers=reading.answers)
     print_evidence(found)
     if reading.outcome == "error":
-        print(f"no answer: {plain(reading.error or 'the reader failed')}")
+        print(f"no answer: {shown(reading.error or 'the reader failed')}")
     else:
-        said = "; ".join(map(plain, reading.answers))
+        said = "; ".join(map(shown, reading.answers))
         print(f"answer ({plain(reader.name)}): {said or 'none found'}")
-    print(f"picture: {settings.html}")
+    print(f"picture: {plain(str(settings.html))}")
     return int(reading.outcome == "error")
 
 
@@ -58,11 +63,12 @@ def print_evidence(found: Found) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    speakable()
     how = {link.name: f" ({link.how}, {link.score:.2f})" for link in found.links}
-    topics = ", ".join(plain(name) + how.get(name, "") for name in found.topics)
+    topics = ", ".join(shown(name) + how.get(name, "") for name in found.topics)
     print(f"topics: {topics or 'none found in the graph'}")
     if found.topics_not_found:
-        print(f"not in the graph: {', '.join(map(plain, found.topics_not_found))}")
+        print(f"not in the graph: {', '.join(map(shown, found.topics_not_found))}")
     if not found.triplets:
         print("no triplets")
         return
@@ -73,9 +79,21 @@ def print_evidence(found: Found) -> None:
         table.add_column(name, overflow="fold")
     for rank, (*names, score) in enumerate(found.scored, start=1):
         # Text: what looks like markup in a name is not.
-        cells = [Text(plain(name)) for name in names]
+        cells = [Text(shown(name)) for name in names]
         table.add_row(str(rank), f"{score:.2f}", *cells)
     Console().print(table)
+
+
+def speakable() -> None:
+    """Have letters that standard output cannot write written out, not raised."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def shown(name: str) -> str:
+    """A name as it is printed: plain, and of a length that people read."""
+    text = plain(name[: MAX_SHOWN + 1])
+    return text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…"
 
 
 def plain(text: str) -> str:

@@ -8,8 +8,9 @@ batch's largest question.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Int8
@@ -17,6 +18,9 @@ from jaxtyping import Array, Bool, Float, Int, Int8
 from kgscout_jax.buckets import bucket
 from kgscout_jax.policy.network import PolicyInputs
 from kgscout_jax.shards import Shards, Split
+
+if TYPE_CHECKING:
+    from kgscout_jax.learn.row_layout import RowLayout
 
 
 class Tables(NamedTuple):
@@ -26,23 +30,34 @@ class Tables(NamedTuple):
     relations: Float[Array, "r d"]
     triplet_scales: Float[Array, "c"] | None = None
     """What a row of int8 is multiplied by."""
+    layout: RowLayout | None = None
+    """Where the rows of triplets lie that are split over devices."""
 
     @staticmethod
     def of(shards: Shards) -> Tables:
         """The tables of a folder of shards, moved to the default device."""
         scales = shards.triplet_scales
         return Tables(
-            jnp.asarray(_not_empty(shards.triplet_embeddings)),
-            jnp.asarray(_not_empty(shards.relation_embeddings)),
-            None if scales is None else jnp.asarray(_not_empty(scales)),
+            jnp.asarray(not_empty(shards.triplet_embeddings)),
+            jnp.asarray(not_empty(shards.relation_embeddings)),
+            None if scales is None else jnp.asarray(not_empty(scales)),
         )
 
-    def triplet_rows(self, ids: Int[Array, "b n"]) -> Float[Array, "b n d"]:
-        """Embeddings of triplets: rows gathered, then scaled if they are int8."""
-        rows = self.triplets[ids]
-        if self.triplet_scales is None:
+    def triplet_rows(
+        self, ids: Int[Array, "b n"], mask: Bool[Array, "b n"] | None = None
+    ) -> Float[Array, "b n d"]:
+        """Embeddings of triplets: rows gathered, then scaled if they are int8.
+
+        Where ``mask`` is False, rows on other devices are not fetched.
+        """
+        stored = self.triplets, self.triplet_scales
+        if self.layout is None:
+            rows, scales = jax.tree.map(lambda table: table[ids], stored)
+        else:
+            rows, scales = self.layout.rows(stored, ids, mask)
+        if scales is None:
             return rows
-        return rows.astype(jnp.float16) * self.triplet_scales[ids][..., None]
+        return rows.astype(jnp.float16) * scales[..., None]
 
 
 class Batch(NamedTuple):
@@ -58,6 +73,8 @@ class Batch(NamedTuple):
     ppr: Float[Array, "b n 2"]
     nodes: Int[Array, "b n 2"]
     """Local node ids of head and tail."""
+    topics: Bool[Array, "b v"]
+    """Which local nodes the question is about."""
     answers: Int[Array, "b a"]
     """Local node ids, -1 as padding."""
     on_path: Bool[Array, "b n"]
@@ -69,11 +86,13 @@ class Batch(NamedTuple):
         """What the network sees: rows of the tables gathered, inside jit."""
         return PolicyInputs(
             question=self.question,
-            triplets=tables.triplet_rows(self.candidates),
+            triplets=tables.triplet_rows(self.candidates, self.mask),
             relations=tables.relations[self.relation_rows],
             relation_index=self.relation_index,
             ppr=self.ppr,
             mask=self.mask,
+            nodes=self.nodes,
+            topics=self.topics,
         )
 
 
@@ -83,7 +102,7 @@ class BatchReader:
     def __init__(self, shards: Shards, split: Split, direction: str = "both") -> None:
         """``direction``: of the shortest paths that ``on_path`` marks."""
         self.split = split
-        self.relation_of = _not_empty(np.asarray(shards.triplets[:, 1]))
+        self.relation_of = not_empty(np.asarray(shards.triplets[:, 1]))
         self.paths = split.path_triplets[direction]
         self.width = split.candidates.shape[1]
         self.answer_width = max(split.answers.shape[1], 1)
@@ -92,17 +111,35 @@ class BatchReader:
 
     def read(self, rows: Int[np.ndarray, "k"], size: int | None = None) -> Batch:
         """The questions ``rows``, on the device; empty ones fill up to ``size``."""
+        return jax.tree.map(jnp.asarray, self.arrays(rows, size))
+
+    def arrays(
+        self,
+        rows: Int[np.ndarray, "k"],
+        size: int | None = None,
+        *,
+        n_real: int = 1,
+        n_relations: int = 1,
+    ) -> Batch:
+        """As ``read`` reads them, in numpy.
+
+        ``n_real`` and ``n_relations`` are the most that a question of the batch has, if
+        some of its questions are read elsewhere.
+        """
         split, b = self.split, size or len(rows)
         k = len(rows)
-        n = bucket(int(split.n_real[rows].max(initial=1)), self.width)
+        n = bucket(int(split.n_real[rows].max(initial=n_real)), self.width)
         candidates = split.candidates[rows, :n]
         mask = np.zeros((b, n), bool)
         mask[:k] = candidates >= 0
         padded = np.zeros((b, n), np.int32)
         padded[:k] = np.maximum(candidates, 0)
-        relation_rows, relation_index = self._relations(padded, mask)
+        relation_rows, relation_index = self._relations(padded, mask, n_relations)
         on_path = np.zeros((b, n), bool)
         on_path[:k] = self._on_path(rows, candidates)
+        topics = np.zeros((b, self.n_nodes), bool)
+        slots = split.topics[rows]
+        topics[np.nonzero(slots >= 0)[0], slots[slots >= 0]] = True
         answers = np.full((b, self.answer_width), -1, np.int32)
         answers[:k, : split.answers.shape[1]] = split.answers[rows]
         arrays = {
@@ -112,14 +149,18 @@ class BatchReader:
             "relation_index": relation_index,
             "ppr": _filled(split.ppr_of(rows, n), b),
             "nodes": _filled(split.nodes[rows, :n].astype(np.int32), b),
+            "topics": topics,
             "answers": answers,
             "on_path": on_path,
             "mask": mask,
         }
-        return Batch(**{name: jnp.asarray(array) for name, array in arrays.items()})
+        return Batch(**arrays)
 
     def _relations(
-        self, candidates: Int[np.ndarray, "b n"], mask: Bool[np.ndarray, "b n"]
+        self,
+        candidates: Int[np.ndarray, "b n"],
+        mask: Bool[np.ndarray, "b n"],
+        most: int,
     ) -> tuple[Int[np.ndarray, "b u"], Int[np.ndarray, "b n"]]:
         """Unique relations per question, and each candidate's place among them."""
         b, n = candidates.shape
@@ -129,7 +170,7 @@ class BatchReader:
         owner = unique // count
         per_question = np.bincount(owner, minlength=b)
         first = np.cumsum(per_question) - per_question
-        width = bucket(int(per_question.max(initial=1)), n)
+        width = bucket(int(per_question.max(initial=most)), n)
         rows = np.zeros((b, width), np.int32)
         rows[owner, np.arange(len(unique)) - first[owner]] = unique % count
         index = np.zeros((b, n), np.int32)
@@ -147,7 +188,7 @@ class BatchReader:
         return np.isin(place, keys) & (candidates >= 0)
 
 
-def _not_empty(table: np.ndarray) -> np.ndarray:
+def not_empty(table: np.ndarray) -> np.ndarray:
     """``table``, or one row of zeros for padding to point at if it has none."""
     return table if len(table) else np.zeros((1, *table.shape[1:]), table.dtype)
 

@@ -18,6 +18,7 @@ usage: kgscout COMMAND ...        (kgscout COMMAND --help says more)
   graph           index triplet files, of any size, as a folder that opens at once
   inspect SHARDS  what is in a folder of shards, and what each cut lost
   train           train the policy on shards
+  runs RUN        the state of a training run, or of several, and their curves
   eval retrieval  measure retrievers on a split: metrics, table, plots
   eval answers    answer a split with a reader, or judge a file of predictions
   export RUN OUT  write what inference needs of a run, and nothing else
@@ -39,6 +40,7 @@ def main(args: Sequence[str] | None = None) -> int:
         "inspect": inspect_main,
         "graph": graph_main,
         "train": train_main,
+        "runs": runs_main,
         "eval": eval_main,
         "export": export_main,
         "retrieve": retrieve_main,
@@ -98,6 +100,20 @@ def train_main(args: Sequence[str], prog: str) -> int:
         from kgscout_jax.learn.loop import train
 
         train(config)
+
+    return guarded(work)
+
+
+def runs_main(args: Sequence[str], prog: str) -> int:
+    """Show the state of runs."""
+
+    def work() -> int:
+        from kgscout_jax.seen.settings import RunsSettings
+
+        settings = parse(RunsSettings, args, prog)
+        from kgscout_jax.seen.show import show_runs
+
+        return show_runs(settings)
 
     return guarded(work)
 

@@ -42,7 +42,8 @@ from kgscout_jax.shards import Shards
 if TYPE_CHECKING:
     from kgscout_jax.export_settings import ExportSettings
     from kgscout_jax.learn.runs import TrainedPolicy
-    from kgscout_jax.policy.forward import PolicyConfig, PolicyWeights
+    from kgscout_jax.policy.kinds import AnyConfig, AnyWeights
+    from kgscout_jax.retrieve.budget import Calibration
 
 __all__ = [
     "Exported",
@@ -70,15 +71,38 @@ def export_run(settings: ExportSettings) -> Path:
     """
     from kgscout_jax.learn.runs import load_policy
 
+    trained = load_policy(settings.run, step=settings.step)
+    calibration = None
+    if settings.calibrate is not None:
+        calibration = calibration_of(trained, settings)
     out = export_policy(
-        load_policy(settings.run, step=settings.step),
+        trained,
         settings.out,
         shards=settings.shards,
         metrics=settings.metrics,
+        calibration=calibration,
         overwrite=settings.overwrite,
     )
     print(f"wrote {settings.out}")
     return out
+
+
+def calibration_of(trained: TrainedPolicy, settings: ExportSettings) -> Calibration:
+    """The chance of an answer among the K best, from a split not trained on.
+
+    Raises:
+        UserError: the shards are not at hand, of another encoder, or lack the split.
+    """
+    from kgscout_jax.learn.runs import check_encoder
+    from kgscout_jax.retrieve.calibrate import calibrate
+    from kgscout_jax.retrieve.scout import KGScout
+
+    assert settings.calibrate is not None
+    if settings.calibrate == "train":
+        raise UserError("--calibrate: train, expected a split it has not learned from")
+    shards = Shards.open(settings.shards or Path(trained.about["config"]["shards"]))
+    check_encoder(trained.about, shards, settings.run)
+    return calibrate(KGScout(trained.policy), shards, settings.calibrate)
 
 
 def export_policy(
@@ -87,6 +111,7 @@ def export_policy(
     *,
     shards: Path | None = None,
     metrics: Path | None = None,
+    calibration: Calibration | None = None,
     overwrite: bool = False,
 ) -> Path:
     """``out``, written whole or not at all, then read back and checked.
@@ -97,6 +122,7 @@ def export_policy(
         shards: those it was trained on; None: where they were then. Not needed when
             the run says how they were prepared.
         metrics: ``metrics.json`` of an evaluation of this step, for the model card.
+        calibration: what ``--target`` of retrieval needs; None: it is refused there.
         overwrite: ``out`` may hold an exported policy, which is replaced.
 
     Raises:
@@ -105,10 +131,10 @@ def export_policy(
     """
     from safetensors.numpy import save
 
-    from kgscout_jax.policy.forward import PolicyConfig
+    from kgscout_jax.policy.kinds import config_of, fields_of
 
     # Through JSON: in a checkout the module may be another than the functions' one.
-    config = PolicyConfig.from_dict(trained.policy.config.to_dict())
+    config = config_of(fields_of(trained.policy.config))
     leaves = parameters_of(trained)
     weights = weights_of(config, leaves)
     preparation, data = preparation_of(trained.about, shards)
@@ -117,12 +143,12 @@ def export_policy(
         # Not save_file: it hides the file from other users, such as a service's.
         (aside / MODEL).write_bytes(save(leaves, metadata={"format": FORMAT}))
         golden = golden_of(weights, config)
-        np.savez(aside / GOLDEN, **golden._asdict())
+        np.savez(aside / GOLDEN, **golden.arrays)
         (aside / STABLEHLO).write_bytes(stablehlo_of(weights, config))
         about = {
             "format": FORMAT,
             "version": VERSION,
-            "policy": config.to_dict(),
+            "policy": fields_of(config),
             "encoder": trained.about["encoder"],
             "preparation": preparation,
             "training": {
@@ -149,6 +175,8 @@ def export_policy(
                 for name in CHECKED
             },
         }
+        if calibration is not None:
+            about["calibration"] = calibration.to_dict()
         write_json(aside / CONFIG, about)
         write_text(aside / CARD, model_card(about, report))
         _ = load_exported(aside).stablehlo  # both forms give the golden logits
@@ -201,20 +229,20 @@ def parameters_of(trained: TrainedPolicy) -> dict[str, np.ndarray]:
     return leaves
 
 
-def weights_of(config: PolicyConfig, leaves: dict[str, np.ndarray]) -> PolicyWeights:
+def weights_of(config: AnyConfig, leaves: dict[str, np.ndarray]) -> AnyWeights:
     """The parameters in the form that the network's functions take."""
     import jax
     import jax.numpy as jnp
 
-    from kgscout_jax.policy.forward import weight_shapes
+    from kgscout_jax.policy.kinds import shapes_of
 
-    shapes = weight_shapes(config)
+    shapes = shapes_of(config)
     ordered = [jnp.asarray(leaves[name]) for name in named_leaves(shapes)]
     return jax.tree.unflatten(jax.tree.structure(shapes), ordered)
 
 
-def stablehlo_of(weights: PolicyWeights, config: PolicyConfig) -> bytes:
-    """The serialized call, for every b and n from 1, on cpu, cuda and tpu.
+def stablehlo_of(weights: AnyWeights, config: AnyConfig) -> bytes:
+    """The serialized call, for every b, n and v from 1, on cpu, cuda and tpu.
 
     The parameters are inside: a caller needs jax and this file.
     """
@@ -222,25 +250,38 @@ def stablehlo_of(weights: PolicyWeights, config: PolicyConfig) -> bytes:
     import jax.export
     import jax.numpy as jnp
 
-    from kgscout_jax.policy.forward import PolicyInputs, policy_logits
+    from kgscout_jax.policy.forward import PolicyInputs
+    from kgscout_jax.policy.kinds import logits_of, needs_places
 
     def scout_policy(question, triplets, relations, ppr, mask):
         inputs = PolicyInputs.from_full(question, triplets, relations, ppr, mask)
-        return policy_logits(weights, config, inputs)
+        return logits_of(weights, config, inputs)
 
-    b, n = jax.export.symbolic_shape("b, n")
+    def scout_policy_with_places(
+        question, triplets, relations, ppr, mask, nodes, topics
+    ):
+        arguments = (question, triplets, relations, ppr, mask, nodes, topics)
+        return logits_of(weights, config, PolicyInputs.from_full(*arguments))
+
+    b, n, v = jax.export.symbolic_shape("b, n, v")
     d = config.dimension
     shapes = ((b, d), (b, n, d), (b, n, d), (b, n, 2))
-    floats = [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in shapes]
-    call = jax.export.export(jax.jit(scout_policy), platforms=("cpu", "cuda", "tpu"))
-    return bytes(call(*floats, jax.ShapeDtypeStruct((b, n), jnp.bool_)).serialize())
+    arguments = [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in shapes]
+    arguments.append(jax.ShapeDtypeStruct((b, n), jnp.bool_))
+    call = scout_policy
+    if needs_places(config):
+        call = scout_policy_with_places
+        arguments.append(jax.ShapeDtypeStruct((b, n, 2), jnp.int32))
+        arguments.append(jax.ShapeDtypeStruct((b, v), jnp.bool_))
+    exported = jax.export.export(jax.jit(call), platforms=("cpu", "cuda", "tpu"))
+    return bytes(exported(*arguments).serialize())
 
 
-def golden_of(weights: PolicyWeights, config: PolicyConfig) -> Golden:
+def golden_of(weights: AnyWeights, config: AnyConfig) -> Golden:
     """Inputs as the network meets them, from a fixed seed, and its logits."""
     import jax
 
-    from kgscout_jax.policy.forward import policy_logits
+    from kgscout_jax.policy.kinds import logits_of, needs_places
 
     generator = np.random.default_rng(0)
     b, n, d = len(GOLDEN_REAL), max(GOLDEN_REAL), config.dimension
@@ -251,7 +292,8 @@ def golden_of(weights: PolicyWeights, config: PolicyConfig) -> Golden:
         return (x / np.linalg.norm(x, axis=-1, keepdims=True)).astype(np.float32)
 
     question, triplets, relations = unit(b), unit(b, n), unit(b, n)
-    logs = generator.normal(config.ppr_mean, config.ppr_std, size=(b, n, 2))
+    mean, std = getattr(config, "ppr_mean", (-8.0,)), getattr(config, "ppr_std", (2.0,))
+    logs = generator.normal(mean, std, size=(b, n, 2))
     ppr = np.minimum(np.exp(logs), 1.0).astype(np.float32)
     real = mask[..., None]
     golden = Golden(
@@ -262,10 +304,13 @@ def golden_of(weights: PolicyWeights, config: PolicyConfig) -> Golden:
         mask=mask,
         logits=np.zeros((b, n), np.float32),
     )
-    with jax.default_matmul_precision("highest"):
-        logits = jax.jit(lambda w, x: policy_logits(w, config, x))(
-            weights, golden.inputs
+    if needs_places(config):
+        nodes = generator.integers(0, n, size=(b, n, 2)).astype(np.int32)
+        golden = golden._replace(
+            nodes=np.where(real, nodes, np.int32(0)), topics=np.eye(b, n, dtype=bool)
         )
+    with jax.default_matmul_precision("highest"):
+        logits = jax.jit(lambda w, x: logits_of(w, config, x))(weights, golden.inputs)
     golden = golden._replace(logits=np.asarray(logits))
     if not np.isfinite(golden.logits[mask]).all():
         raise UserError("the policy's logits are not finite, expected a trained policy")

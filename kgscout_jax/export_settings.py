@@ -27,5 +27,8 @@ class ExportSettings:
     """metrics.json of an evaluation of this checkpoint, for the model card."""
     shards: Path | None = None
     """The shards it was trained on, if they have been moved since."""
+    calibrate: str | None = None
+    """Split of the shards, not train, on which the chance of an answer among the K best
+    is calibrated: retrieve --target needs it."""
     overwrite: Annotated[bool, tyro.conf.arg(name="overwrite")] = False
     """Replace the exported policy that is in the folder."""

@@ -4,7 +4,9 @@
                        size and sha256 of the three files below
     model.safetensors  every parameter by its name in ``PolicyWeights``, float32
     policy.stablehlo   ``jax.export`` of the network, its parameters inside:
-                       (q[b,d], T[b,n,d], R[b,n,d], ppr[b,n,2], mask[b,n]) -> logits
+                       (q[b,d], T[b,n,d], R[b,n,d], ppr[b,n,2], mask[b,n]) -> logits;
+                       of the walk policy and the MLP two more arguments, nodes[b,n,2]
+                       and topics[b,v]
     golden.npz         inputs of that call and the logits it gave when it was exported
     README.md          the model card
 
@@ -25,15 +27,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.files import read_json, sha256_file
 from kgscout_jax.shards import DIRECTIONS
 
 if TYPE_CHECKING:
-    from kgscout_jax.policy.forward import PolicyConfig, PolicyInputs, PolicyWeights
-    from kgscout_jax.policy.network import ScoutPolicy
+    from kgscout_jax.policy.forward import PolicyInputs
+    from kgscout_jax.policy.kinds import AnyConfig, AnyWeights
+    from kgscout_jax.policy.modules import Policy
     from kgscout_jax.text.encoder import EncoderIdentity
 
 FORMAT = "kgscout-policy"
@@ -47,6 +50,9 @@ NEEDED = ("policy", "encoder", "preparation", "training", "tolerance", "files")
 """What a reader takes from ``config.json``."""
 INPUTS = ("question", "triplets", "relations", "ppr", "mask")
 """Arguments of the exported call, in their order."""
+PLACES = ("nodes", "topics")
+"""Its further arguments, where the network needs them: local node ids of head and tail,
+int32, below v; and which of the v nodes the question is about, bool."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +108,13 @@ class Preparation:
             )
 
 
+def arguments_of(config: AnyConfig) -> tuple[str, ...]:
+    """Names of the arguments of the exported call, in their order."""
+    from kgscout_jax.policy.kinds import needs_places
+
+    return (*INPUTS, *PLACES) if needs_places(config) else INPUTS
+
+
 class Golden(NamedTuple):
     """Inputs of the exported call, padding and an empty question among them."""
 
@@ -111,11 +124,19 @@ class Golden(NamedTuple):
     ppr: Float[np.ndarray, "b n 2"]
     mask: Bool[np.ndarray, "b n"]
     logits: Float[np.ndarray, "b n"]
+    nodes: Int[np.ndarray, "b n 2"] | None = None
+    topics: Bool[np.ndarray, "b v"] | None = None
 
     @property
     def arguments(self) -> tuple[np.ndarray, ...]:
         """What the exported call takes."""
-        return self[: len(INPUTS)]
+        places = (self.nodes, self.topics)
+        return *self[: len(INPUTS)], *(x for x in places if x is not None)
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What ``golden.npz`` holds."""
+        return {k: v for k, v in self._asdict().items() if v is not None}
 
     @property
     def inputs(self) -> PolicyInputs:
@@ -132,11 +153,11 @@ class Exported:
     path: Path
     about: dict[str, Any]
     """``config.json``."""
-    config: PolicyConfig
+    config: AnyConfig
     encoder: EncoderIdentity
     """Of the encoder whose embeddings the policy takes."""
     preparation: Preparation
-    weights: PolicyWeights
+    weights: AnyWeights
     golden: Golden
 
     @property
@@ -146,12 +167,12 @@ class Exported:
         return k if isinstance(k, int) else None
 
     @cached_property
-    def _logits(self) -> Callable[[PolicyWeights, PolicyInputs], Float[Array, "b n"]]:
+    def _logits(self) -> Callable[[AnyWeights, PolicyInputs], Float[Array, "b n"]]:
         import jax
 
-        from kgscout_jax.policy.forward import policy_logits
+        from kgscout_jax.policy.kinds import logits_of
 
-        return jax.jit(lambda weights, x: policy_logits(weights, self.config, x))
+        return jax.jit(lambda weights, x: logits_of(weights, self.config, x))
 
     def logits(self, inputs: PolicyInputs) -> Float[Array, "b n"]:
         """Logits of all candidates, -inf where the mask is False; jitted.
@@ -166,7 +187,9 @@ class Exported:
 
         Shapes:
             question [b, d], triplets [b, n, d], relations [b, n, d], ppr [b, n, 2]:
-            float32; mask [b, n]: bool. Any b and n from 1. Returns [b, n], float32.
+            float32; mask [b, n]: bool; where the network needs places also nodes
+            [b, n, 2]: int32, topics [b, v]: bool. Any b, n and v from 1.
+            Returns [b, n], float32.
 
         Raises:
             UserError: this JAX cannot read the file, or its logits differ.
@@ -191,14 +214,14 @@ class Exported:
         return call
 
     @cached_property
-    def policy(self) -> ScoutPolicy:
+    def policy(self) -> Policy:
         """The same policy as a flax module, for evaluation or further training."""
         import jax
         from flax import nnx
 
-        from kgscout_jax.policy.network import ScoutPolicy
+        from kgscout_jax.policy.modules import module_of
 
-        fresh = nnx.eval_shape(lambda: ScoutPolicy(self.config, rngs=nnx.Rngs(0)))
+        fresh = nnx.eval_shape(lambda: module_of(self.config, rngs=nnx.Rngs(0)))
         graphdef, params = nnx.split(fresh, nnx.Param)
         pure = nnx.to_pure_dict(params)
         by_name = named_leaves(self.weights)
@@ -307,13 +330,13 @@ def check_files(path: Path, about: Mapping[str, Any]) -> None:
 
 def read_parts(
     file: Path, about: Mapping[str, Any]
-) -> tuple[PolicyConfig, EncoderIdentity, Preparation]:
+) -> tuple[AnyConfig, EncoderIdentity, Preparation]:
     """The records in ``config.json``."""
-    from kgscout_jax.policy.forward import PolicyConfig
+    from kgscout_jax.policy.kinds import config_of
     from kgscout_jax.text.encoder import EncoderIdentity
 
     try:
-        config = PolicyConfig.from_dict(about["policy"])
+        config = config_of(about["policy"])
         preparation = record(Preparation, about["preparation"], "preparation")
         encoder = record(EncoderIdentity, about["encoder"], "encoder")
     except UserError as error:
@@ -345,14 +368,15 @@ def record(kind: type[Any], fields: Mapping[str, Any], where: str) -> Any:
     return kind(**fields)
 
 
-def read_weights(file: Path, config: PolicyConfig) -> PolicyWeights:
+def read_weights(file: Path, config: AnyConfig) -> AnyWeights:
     """The parameters in ``model.safetensors``, on the default device."""
     import jax
     from safetensors import SafetensorError, safe_open
 
-    from kgscout_jax.policy.forward import weight_shapes
+    from kgscout_jax.policy.kinds import shapes_of
 
-    wanted = named_leaves(weight_shapes(config))
+    shapes = shapes_of(config)
+    wanted = named_leaves(shapes)
     leaves = []
     try:
         with safe_open(file, framework="numpy") as opened:
@@ -372,10 +396,10 @@ def read_weights(file: Path, config: PolicyConfig) -> PolicyWeights:
     except SafetensorError as error:
         told = first_line(error)
         raise UserError(f"{file}: not a whole safetensors file ({told})") from None
-    return jax.tree.unflatten(jax.tree.structure(weight_shapes(config)), leaves)
+    return jax.tree.unflatten(jax.tree.structure(shapes), leaves)
 
 
-def read_golden(file: Path, config: PolicyConfig) -> Golden:
+def read_golden(file: Path, config: AnyConfig) -> Golden:
     """The arrays in ``golden.npz``; raises UserError where they do not fit."""
     try:
         with np.load(file, allow_pickle=False) as opened:
@@ -383,15 +407,26 @@ def read_golden(file: Path, config: PolicyConfig) -> Golden:
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
         told = first_line(error)
         raise UserError(f"{file}: not a whole .npz file ({told})") from None
-    missing = [name for name in Golden._fields if name not in arrays]
+    names = (*INPUTS, "logits", *arguments_of(config)[len(INPUTS) :])
+    missing = [name for name in names if name not in arrays]
     if missing:
         raise UserError(f"{file}: no {', '.join(missing)}")
-    golden = Golden(*(arrays[name] for name in Golden._fields))
+    golden = Golden(**{name: arrays[name] for name in names})
     b, n = golden.mask.shape if golden.mask.ndim == 2 else (0, 0)
-    d = config.dimension
-    shapes = ((b, d), (b, n, d), (b, n, d), (b, n, 2), (b, n), (b, n))
-    for name, array, shape in zip(Golden._fields, golden, shapes, strict=True):
-        dtype = bool if name == "mask" else np.float32
+    d, v = config.dimension, arrays[names[-1]].shape[-1] if b else 0
+    shapes = (
+        (b, d),
+        (b, n, d),
+        (b, n, d),
+        (b, n, 2),
+        (b, n),
+        (b, n),
+        (b, n, 2),
+        (b, v),
+    )
+    dtypes = {"mask": bool, "topics": bool, "nodes": np.int32}
+    for name, shape in zip(names, shapes, strict=False):
+        array, dtype = arrays[name], dtypes.get(name, np.float32)
         if array.shape != shape or array.dtype != dtype or not array.size:
             raise UserError(
                 f"{file}: {name} is {array.dtype} {array.shape}, expected "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ class Found:
     triplets: tuple[Triplet, ...] = ()
     """(head, relation, tail), best first."""
     scores: Float32[np.ndarray, "k"]
-    """The policy's final logit of each, descending."""
+    """The policy's final logit of each, descending; as paths, in their order."""
     links: tuple[Link, ...] = ()
     """Where in the question the topics were found; () where they were given."""
     topics_not_found: tuple[str, ...] = ()
@@ -41,6 +42,9 @@ class Found:
     """How many triplets the policy chose from."""
     seconds: float = 0.0
     """Time to rank, encoding and linking excluded; a share of it, in a batch."""
+    kept: Mapping[str, Any] = field(default_factory=dict)
+    """What was kept, where that was not just the k best: ``target`` and ``presence``
+    (the calibrated chance of an answer), ``form`` and ``tokens`` (of a prompt)."""
 
     def __len__(self) -> int:
         return len(self.triplets)
@@ -117,6 +121,7 @@ class Found:
         ]
         if self.topics_not_found:
             extra["topics_not_found"] = list(self.topics_not_found)
+        extra |= self.kept
         return Retrieved(
             id=id,
             question=self.question,

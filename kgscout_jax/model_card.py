@@ -50,7 +50,7 @@ import numpy as np
 with open("policy.stablehlo", "rb") as handle:
     policy = jax.export.deserialize(bytearray(handle.read()))
 golden = np.load("golden.npz")
-names = ("question", "triplets", "relations", "ppr", "mask")
+names = ({names})
 logits = policy.call(*(golden[name] for name in names))
 ```
 
@@ -61,7 +61,7 @@ logits = policy.call(*(golden[name] for name in names))
 | `relations` | float32[b, n, {d}] | of each one's relation phrase, unit length |
 | `ppr` | float32[b, n, 2] | Personalized PageRank of head and of tail |
 | `mask` | bool[b, n] | True at real candidates; padding must be finite |
-
+{places}
 The result is float32[b, n]: the higher the better, -inf where the mask is False. The
 embeddings must come from this encoder, and no other:
 """
@@ -95,7 +95,7 @@ def model_card(about: Mapping[str, Any], report: Mapping[str, Any] | None) -> st
         FRONT + WHAT.format(k=text(settings.get("k", "K"))),
         training(about),
         measured(report),
-        LOADING.format(d=about["policy"]["dimension"]),
+        loading(about["policy"]),
         facts(
             {
                 "name": encoder["name"],
@@ -109,6 +109,25 @@ def model_card(about: Mapping[str, Any], report: Mapping[str, Any] | None) -> st
         LIMITS,
     ]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
+
+
+PLACES = """\
+| `nodes` | int32[b, n, 2] | head and tail as nodes of the question, from 0 to v - 1 |
+| `topics` | bool[b, v] | True at the nodes that the question is about |
+"""
+
+
+def loading(policy: Mapping[str, Any]) -> str:
+    """The section on loading, with the arguments of this kind of network."""
+    from kgscout_jax.exported import arguments_of
+    from kgscout_jax.policy.kinds import config_of
+
+    names = arguments_of(config_of(policy))
+    return LOADING.format(
+        d=policy["dimension"],
+        names=", ".join(f'"{name}"' for name in names),
+        places=PLACES if "nodes" in names else "",
+    )
 
 
 CUTS = {"ppr": "PageRank", "guided": "a walk that the question guides"}

@@ -16,14 +16,18 @@ class progress:
     Both go to stderr. ``update(n, **shown)`` advances by n and shows the values.
     """
 
-    def __init__(self, total: int, what: str, unit: str = "it") -> None:
+    def __init__(
+        self, total: int, what: str, unit: str = "it", *, hidden: bool = False
+    ) -> None:
+        """``hidden``: another process tells of the same work."""
         self.total, self.what, self.unit = total, what, unit
+        self.hidden = hidden
         self.done = 0
 
     def __enter__(self) -> progress:
         from tqdm import tqdm
 
-        self._terminal = sys.stderr.isatty()
+        self._terminal = sys.stderr.isatty() and not self.hidden
         self._started = self._told = time.monotonic()
         self._bar = tqdm(
             total=self.total or None,
@@ -43,7 +47,7 @@ class progress:
             self._bar.update(n)
             return
         now = time.monotonic()
-        if now - self._told >= 10:
+        if now - self._told >= 10 and not self.hidden:
             self._told = now
             rate = self.done / (now - self._started)
             values = "".join(f", {key} {value}" for key, value in shown.items())

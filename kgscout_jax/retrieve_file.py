@@ -25,6 +25,7 @@ from kgscout_jax.files import read_json_lines, sha256_file
 from kgscout_jax.graph.embeddings import encodable, mark_of
 from kgscout_jax.graph.open import open_graph
 from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.keep import Keep
 from kgscout_jax.progress import progress
 from kgscout_jax.scout import Scout
 from kgscout_jax.scout_settings import RetrieveSettings
@@ -54,6 +55,8 @@ def retrieve_file(settings: RetrieveSettings) -> int:
     ids = checked_ids(settings.questions)
     graph = open_graph(settings.kg)
     scout = Scout.from_pretrained(settings.policy)
+    keep = keep_of(settings)
+    keep.calibration(scout.exported)  # before anything is written
     mark = mark_of_run(settings, scout, graph)
     out, part = settings.out, settings.out.with_name(settings.out.name + ".part")
     with held(part) as handle:
@@ -77,7 +80,7 @@ def retrieve_file(settings: RetrieveSettings) -> int:
         with progress(total, "retrieving", "questions") as bar:
             left = left_of(settings.questions, part, done)
             while some := list(itertools.islice(left, settings.batch_size)):
-                for line, ok in answered(scout, graph, some, settings.k, mark):
+                for line, ok in answered(scout, graph, some, settings.k, keep, mark):
                     failed += not ok
                     handle.write(encodable(line).encode() + b"\n")
                 handle.flush()
@@ -103,17 +106,19 @@ def rows_of(path: Path) -> Iterator[tuple[int, Row]]:
         if isinstance(id, int) and not isinstance(id, bool):
             id = str(id)
         if not isinstance(id, str) or not id:
-            raise UserError(f"{path}:{number}: 'id' is {id!r}, expected a question id")
+            raise UserError(
+                f"{path}:{number}: 'id' is {short(id)}, expected a question id"
+            )
         problem = None
         if not isinstance(question, str) or not question.strip():
-            problem = f"'question' is {question!r}, expected some text"
+            problem = f"'question' is {short(question)}, expected some text"
             question = question if isinstance(question, str) else ""
         topics = value.get("q_entity")
         topics = [topics] if isinstance(topics, str) else topics
         if topics is not None and not (
             isinstance(topics, list) and all(isinstance(name, str) for name in topics)
         ):
-            problem = problem or f"'q_entity' is {topics!r}, expected names"
+            problem = problem or f"'q_entity' is {short(topics)}, expected names"
             topics = None
         yield (
             number,
@@ -126,6 +131,12 @@ def rows_of(path: Path) -> Iterator[tuple[int, Row]]:
         )
 
 
+def short(value: object) -> str:
+    """A value as it is told: what is wrong with a long one is seen at its start."""
+    told = repr(value if not isinstance(value, str) else value[:200])
+    return told if len(told) <= 200 else told[:200] + "..."
+
+
 def checked_ids(path: Path) -> set[str]:
     """The ids of all questions, once the whole file has been read.
 
@@ -136,7 +147,7 @@ def checked_ids(path: Path) -> set[str]:
     for number, row in rows_of(path):
         if row.id in lines:
             raise UserError(
-                f"{path}:{number}: id {row.id!r} occurs twice, first on line "
+                f"{path}:{number}: id {short(row.id)} occurs twice, first on line "
                 f"{lines[row.id]}"
             )
         lines[row.id] = number
@@ -156,7 +167,7 @@ def left_of(path: Path, part: Path, done: dict[str, str]) -> Iterator[Row]:
             yield row
         elif done[row.id] != digest(row.question):
             raise UserError(
-                f"{path}:{number}: id {row.id!r} is that of another question in "
+                f"{path}:{number}: id {short(row.id)} is that of another question in "
                 f"{part}; give --overwrite to begin anew"
             )
 
@@ -165,7 +176,12 @@ def left_of(path: Path, part: Path, done: dict[str, str]) -> Iterator[Row]:
 
 
 def answered(
-    scout: Scout, graph: KnowledgeGraph, rows: Sequence[Row], k: int, mark: str
+    scout: Scout,
+    graph: KnowledgeGraph,
+    rows: Sequence[Row],
+    k: int,
+    keep: Keep,
+    mark: str,
 ) -> Iterator[tuple[str, bool]]:
     """For each row its line, and whether it went well."""
     good = [row for row in rows if row.problem is None]
@@ -175,6 +191,7 @@ def answered(
             graph,
             k,
             topics=[row.topics for row in good],
+            keep=keep,
         )
         lines = {
             row.id: each.to_record(row.id)
@@ -189,7 +206,9 @@ def answered(
             record = lines[row.id]
         elif problem is None:
             try:
-                one = scout.retrieve(row.question, graph, k, topics=row.topics)
+                one = scout.retrieve(
+                    row.question, graph, k, topics=row.topics, keep=keep
+                )
                 record = one.to_record(row.id)
             except Exception as error:  # noqa: BLE001 (a line says it)
                 problem = str(error).strip() or type(error).__name__
@@ -261,7 +280,17 @@ def lines_done(path: Path, mark: str) -> dict[str, str]:
 
 def digest(question: str) -> str:
     """A short hash of a question's text."""
-    return hashlib.blake2b(question.encode(), digest_size=8).hexdigest()
+    text = encodable(question)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def keep_of(settings: RetrieveSettings) -> Keep:
+    """What is kept of each ranking."""
+    return Keep(
+        target=settings.target,
+        form=settings.form,
+        token_budget=settings.token_budget,
+    )
 
 
 def mark_of_run(settings: RetrieveSettings, scout: Scout, graph: KnowledgeGraph) -> str:
@@ -274,5 +303,8 @@ def mark_of_run(settings: RetrieveSettings, scout: Scout, graph: KnowledgeGraph)
         if graph.folder is None
         else mark_of(graph),
     }
+    if (keep := keep_of(settings)) != Keep():
+        about["keep"] = dataclasses.asdict(keep)
+        about["calibration"] = scout.exported.about.get("calibration")
     text = json.dumps(about, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -32,6 +32,7 @@ from kgscout_jax.graph.embeddings import (
     encoder_lock,
 )
 from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.keep import Keep
 from kgscout_jax.retrieve.base import top_k
 from kgscout_jax.retrieve.candidates import (
     CutSettings,
@@ -40,9 +41,10 @@ from kgscout_jax.retrieve.candidates import (
     relation_cosines,
     triplet_cosines,
 )
-from kgscout_jax.scout_inputs import Candidates, inputs_of
+from kgscout_jax.scout_inputs import Candidates, inputs_of, places_of
 from kgscout_jax.text.encoder import SentenceEncoder
 from kgscout_jax.text.linearize import question_text
+from kgscout_jax.together import Together
 
 if TYPE_CHECKING:
     from kgscout_jax.graph.link import Link, Linker
@@ -51,6 +53,9 @@ BATCH = 16
 """Questions that the network scores together, at most."""
 OWN_SUBGRAPHS = ("rog", "nsm")
 """Sources whose questions brought their subgraph: their size is no guide elsewhere."""
+
+KEEP = Keep()
+"""The k best, best first."""
 
 Topics = str | Sequence[str] | None
 
@@ -97,6 +102,10 @@ class Scout:
                     f"which {exported.path} was trained with"
                 )
         self.exported, self.encoder, self.cache = exported, encoder, cache
+        self._embed = Together(
+            lambda texts: self.encoder.encode(texts, questions=True),
+            encoder_lock(encoder),
+        )
         source = str(exported.about["training"].get("source"))
         self.cut = cut or cut_of(exported.preparation, source)
 
@@ -127,7 +136,7 @@ class Scout:
         exported = from_pretrained(name_or_path, revision=revision, verify=verify)
         scout = Scout(exported, encoder)
         with encoder_lock(scout.encoder):
-            scout.encoder.encode(["ready?"], batch_size=1)
+            scout.encoder.encode(["ready?"], questions=True)
         return scout
 
     # --- what people call
@@ -139,6 +148,7 @@ class Scout:
         k: int = 100,
         *,
         topics: Topics = None,
+        keep: Keep = KEEP,
     ) -> Found:
         """The ``k`` triplets of ``graph`` most worth reading for ``question``.
 
@@ -148,12 +158,13 @@ class Scout:
                 makes this fast.
             k: how many triplets at most.
             topics: the entities it is about, by name; None: they are linked.
+            keep: a calibrated budget, paths, a budget of tokens.
 
         Raises:
             UserError: ``question`` or ``topics`` are no text, k is below 1, or the
                 graph's embeddings are damaged.
         """
-        return self.retrieve_many([question], graph, k, topics=[topics])[0]
+        return self.retrieve_many([question], graph, k, topics=[topics], keep=keep)[0]
 
     def retrieve_many(
         self,
@@ -162,6 +173,7 @@ class Scout:
         k: int = 100,
         *,
         topics: Sequence[Topics] | None = None,
+        keep: Keep = KEEP,
     ) -> list[Found]:
         """What ``retrieve`` finds for each question, encoded and scored in batches.
 
@@ -170,6 +182,7 @@ class Scout:
             graphs: one for all, or one for each question.
             k: how many triplets at most.
             topics: for each question its entities, or None; None: all are linked.
+            keep: a calibrated budget, paths, a budget of tokens.
 
         Raises:
             UserError: as ``retrieve``, or the lengths differ.
@@ -178,6 +191,7 @@ class Scout:
             raise UserError("questions: found one string, expected a list of them")
         if isinstance(k, bool) or not isinstance(k, int) or k < 1:
             raise UserError(f"k: found {k!r}, expected a whole number from 1")
+        calibration = keep.calibration(self.exported)
         each = (
             [graphs] * len(questions)
             if isinstance(graphs, KnowledgeGraph)
@@ -205,9 +219,14 @@ class Scout:
                     graph, source, embeddings[i : i + 1], started[i].ids
                 )
         scored = self._scored(embeddings, each, candidates)
-        return [
-            self._found(texts[i], each[i], started[i], candidates[i], *scored[i], k)
+        depth = keep.depth(k)
+        best = [
+            self._found(texts[i], each[i], started[i], candidates[i], *scored[i], depth)
             for i in range(len(questions))
+        ]
+        return [
+            keep.of(found, k, logits, calibration)
+            for found, (logits, _) in zip(best, scored, strict=True)
         ]
 
     def link(self, question: str, graph: KnowledgeGraph) -> list[Link]:
@@ -215,12 +234,14 @@ class Scout:
         return linker_of(graph).link(question) if len(graph.entities) else []
 
     def encode(self, questions: Sequence[str]) -> Float16[np.ndarray, "b d"]:
-        """Embeddings of questions, as preparation makes them."""
-        prefix = self.encoder.identity.query_prefix
-        texts = [prefix + question_text(question) for question in questions]
-        with encoder_lock(self.encoder):
-            # Few questions share a length: a batch would mostly be filled up.
-            return self.encoder.encode(texts, batch_size=1 if len(texts) < 8 else 8)
+        """Embeddings of questions, as preparation makes them.
+
+        Threads that wait for the encoder are served together.
+        """
+        identity = self.encoder.identity
+        texts = [identity.query_prefix + question_text(text) for text in questions]
+        rows = self._embed(texts)
+        return np.array(rows, np.float16).reshape(len(texts), identity.dimension)
 
     # --- steps
 
@@ -266,7 +287,9 @@ class Scout:
             select=self.cut.select,
         )
         ids = cut.triplet_ids[keep]
-        relation = np.asarray(graph.triplets[ids, 1])
+        chosen = np.asarray(graph.triplets[ids])
+        relation = chosen[:, 1]
+        nodes, places = places_of(chosen, topics)
         unique, index = np.unique(relation, return_inverse=True)
         return Candidates(
             ids=ids,
@@ -274,6 +297,8 @@ class Scout:
             ppr=cut.ppr[keep].astype(np.float32),
             relations=unique,
             relation_index=index,
+            nodes=nodes,
+            topics=places,
             relation_match=likeness[0, relation],
             seconds=time.perf_counter() - start,
         )

@@ -27,6 +27,10 @@ class Candidates:
     """Unique relation ids."""
     relation_index: Int[np.ndarray, "n"]
     """Which of them each candidate has."""
+    nodes: Int[np.ndarray, "n 2"]
+    """Local node ids of head and tail, from 0."""
+    topics: Int[np.ndarray, "t"]
+    """Those of the topics that some candidate touches."""
     relation_match: Float32[np.ndarray, "n"]
     """Cosine of the question and each candidate's relation."""
     seconds: float
@@ -63,10 +67,21 @@ def inputs_of(
     index = np.zeros((b, n), np.int32)
     ppr = np.zeros((b, n, 2), np.float32)
     mask: Bool[np.ndarray, "b n"] = np.zeros((b, n), bool)
+    nodes = np.zeros((b, n, 2), np.int32)
+    topics = np.zeros((b, 2 * n), bool)
     for i, (c, table) in enumerate(zip(candidates, relations, strict=True)):
         m = len(c.ids)
         triplets[i, :m], ppr[i, :m], mask[i, :m] = c.triplets, c.ppr, True
-        index[i, :m] = c.relation_index
+        index[i, :m], nodes[i, :m] = c.relation_index, c.nodes
+        topics[i, c.topics] = True
         unique[i, : len(c.relations)] = table[c.relations]
-    arrays = (question, triplets, unique, index, ppr, mask)
+    arrays = (question, triplets, unique, index, ppr, mask, nodes, topics)
     return PolicyInputs(*map(jnp.asarray, arrays))
+
+
+def places_of(
+    triplets: Int[np.ndarray, "n 3"], topics: Int[np.ndarray, "t"]
+) -> tuple[Int[np.ndarray, "n 2"], Int[np.ndarray, "s"]]:
+    """Local ids, from 0, of the ends of triplets, and of the topics among them."""
+    ends, local = np.unique(triplets[:, [0, 2]], return_inverse=True)
+    return local.reshape(-1, 2), np.flatnonzero(np.isin(ends, topics))

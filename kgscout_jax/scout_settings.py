@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 
@@ -40,6 +40,15 @@ class RetrieveSettings:
     """File to write: a line of JSON for each question, in their order."""
     k: int = 100
     """How many triplets at most."""
+    target: float | None = None
+    """Keep the fewest triplets that hold an answer with this chance, at most --k; needs
+    a policy exported with --calibrate."""
+    form: Annotated[Literal["lines", "paths"], tyro.conf.arg(aliases=["--forms"])] = (
+        "lines"
+    )
+    """Triplets best first, or closed into paths from the topics, chain by chain."""
+    token_budget: int | None = None
+    """Keep as many triplets as a prompt of so many tokens holds, at most --k."""
     batch_size: int = 32
     """Questions at a time."""
     embed: Annotated[bool, tyro.conf.arg(name="embed")] = False
@@ -50,6 +59,12 @@ class RetrieveSettings:
 
     def __post_init__(self) -> None:
         at_least_one(k=self.k, batch_size=self.batch_size)
+        if self.target is not None and not 0 < self.target < 1:
+            raise UserError(
+                f"--target: found {self.target}, expected a number between 0 and 1"
+            )
+        if self.token_budget is not None:
+            at_least_one(token_budget=self.token_budget)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ SHARDS, RUN, RESULTS = DEMO / "shards", DEMO / "run", DEMO / "results"
 ANSWERS = DEMO / "answers"
 STEPS = (
     ("prepare", "-m data_prep world", f"--out {SHARDS}"),
-    ("train", "train.py", f"--shards {SHARDS} --run {RUN} --epochs 3"),
+    ("train", "train.py", f"--shards {SHARDS} --run {RUN} --policy walk --epochs 4"),
     (
         "evaluate",
         "eval.py retrieval",

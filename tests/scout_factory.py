@@ -26,21 +26,31 @@ from kgscout_jax import Scout
 from kgscout_jax.export import export_policy
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.runs import TrainedPolicy
-from kgscout_jax.policy.network import PolicyConfig, ScoutPolicy
+from kgscout_jax.policy.forward import PolicyConfig
+from kgscout_jax.policy.kinds import AnyConfig, fields_of
+from kgscout_jax.policy.mlp import MlpConfig
+from kgscout_jax.policy.modules import module_of
+from kgscout_jax.policy.walk import WalkConfig
 from kgscout_jax.shards import Shards
 
 
-def policy_for(shards: Shards, seed: int = 0) -> TrainedPolicy:
+def config_for(shards: Shards, kind: str) -> AnyConfig:
+    """A small network of a kind."""
+    d = shards.encoder["dimension"]
+    ppr = {"ppr_mean": (-3.0, -3.0), "ppr_std": (2.0, 2.0)}
+    if kind == "mlp":
+        return MlpConfig(dimension=d, width=8)
+    if kind == "walk":
+        sizes = {"width": 12, "hidden": 6, "walkers": 3, "steps": 2, "condition": 8}
+        return WalkConfig(dimension=d, **sizes, **ppr)
+    sizes = {"tower_hidden": (8, 4), "gate_hidden": 8, "combiner_hidden": 4}
+    return PolicyConfig(dimension=d, **sizes, **ppr)
+
+
+def policy_for(shards: Shards, seed: int = 0, kind: str = "thesis") -> TrainedPolicy:
     """A policy of random parameters, as ``load_policy`` gives one trained on them."""
-    config = PolicyConfig(
-        dimension=shards.encoder["dimension"],
-        tower_hidden=(8, 4),
-        gate_hidden=8,
-        combiner_hidden=4,
-        ppr_mean=(-3.0, -3.0),
-        ppr_std=(2.0, 2.0),
-    )
-    policy = nnx.eval_shape(lambda: ScoutPolicy(config, rngs=nnx.Rngs(0)))
+    config = config_for(shards, kind)
+    policy = nnx.eval_shape(lambda: module_of(config, rngs=nnx.Rngs(0)))
     graphdef, state = nnx.split(policy)
     rng = np.random.default_rng(seed)
 
@@ -50,7 +60,7 @@ def policy_for(shards: Shards, seed: int = 0) -> TrainedPolicy:
 
     about = {
         "config": TrainConfig(shards=shards.path, run=Path("/nowhere"), k=12).to_dict(),
-        "policy": config.to_dict(),
+        "policy": fields_of(config),
         "encoder": shards.encoder,
         "shards": {
             "source": shards.manifest["source"],
@@ -70,26 +80,36 @@ CUTS = {
 """How subgraphs are cut in each of the worlds that tests share."""
 
 
+KINDS = {"walk": "walk", "mlp": "mlp"}
+"""Worlds, cut as by default, whose policy is of another kind than the thesis's."""
+
+
 @functools.cache
 def shared_world(name: str) -> SimpleNamespace:
-    """A world of ``CUTS`` with its scout, made once in a process.
+    """A world of ``CUTS`` or ``KINDS`` with its scout, made once in a process.
 
     $KGSCOUT_CACHE must be that of the tests (fixture ``kgscout_cache``).
     """
     folder = Path(tempfile.mkdtemp(prefix="kgscout-world-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    file, shards, policy = world(folder, None, candidates=12, **CUTS[name])
+    file, shards, policy = world(
+        folder,
+        None,
+        kind=KINDS.get(name, "thesis"),
+        candidates=12,
+        **CUTS.get(name, CUTS["guided"]),
+    )
     scout = Scout.from_pretrained(policy)
     return SimpleNamespace(file=file, shards=shards, policy=policy, scout=scout)
 
 
 def world(
-    folder: Path, cache: Path | None, **settings: Any
+    folder: Path, cache: Path | None, kind: str = "thesis", **settings: Any
 ) -> tuple[Path, Shards, Path]:
     """(triplet file, shards of questions about it, exported policy)."""
     source = write_input(folder / "input")
     shards = prepare(settings_for(source, folder / "shards", cache, **settings))
-    export_policy(policy_for(shards), folder / "policy")
+    export_policy(policy_for(shards, kind=kind), folder / "policy")
     return source / "graph.tsv", shards, folder / "policy"
 
 

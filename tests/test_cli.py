@@ -276,10 +276,12 @@ def records(file: Path) -> list[dict[str, Any]]:
 def test_what_is_written(results):
     assert {file.name for file in results.iterdir()} == {
         "metrics.json", "table.md", "retrieved.jsonl", "retrieved_cosine.jsonl",
-        "retrieved_ppr.jsonl", "metric_against_k.png", "reward_against_epoch.png",
+        "retrieved_bm25.jsonl", "retrieved_ppr.jsonl", "metric_against_k.png",
+        "reward_against_epoch.png",
     }  # fmt: skip
     table = (results / "table.md").read_text()
-    assert all(name in table for name in ("kgscout", "cosine", "ppr", "ceiling"))
+    for name in ("kgscout", "cosine", "bm25", "ppr", "ceiling", "Recall and tokens"):
+        assert name in table
     metrics = json.loads((results / "metrics.json").read_text())
     assert metrics["counts"]["questions"] == len(PLANTED["test"])
     assert metrics["counts"]["without_candidates"] == 1

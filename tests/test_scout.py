@@ -52,7 +52,14 @@ def same(one, other, tolerance: float = 1e-5) -> None:
 
 @pytest.mark.parametrize(
     ("name", "embedded"),
-    [("guided", True), ("guided", False), ("thesis", True), ("pruned", False)],
+    [
+        ("guided", True),
+        ("guided", False),
+        ("thesis", True),
+        ("pruned", False),
+        ("walk", True),
+        ("mlp", False),
+    ],
 )
 def test_scores_are_those_of_evaluation(made, name, embedded):
     one = made(name)

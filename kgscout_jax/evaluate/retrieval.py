@@ -24,10 +24,13 @@ from kgscout_jax.evaluate.plots import (
     metric_against_k,
     reward_against_epoch,
 )
+from kgscout_jax.evaluate.settings import REPORT_KEYS
 from kgscout_jax.evaluate.tables import report_markdown
+from kgscout_jax.evaluate.tokens import TokenPlan, token_table
 from kgscout_jax.files import write_json, write_text
 from kgscout_jax.progress import progress
 from kgscout_jax.retrieve.base import Rankings, Retriever
+from kgscout_jax.retrieve.budget import budgets, shortened
 from kgscout_jax.retrieve.external import External
 from kgscout_jax.retrieve.names import NameSpace
 from kgscout_jax.retrieve.write import write_retrieved
@@ -35,12 +38,6 @@ from kgscout_jax.shards import Shards, Split
 
 PerQuestion = dict[str, dict[int, Float64[np.ndarray, "b"]]]
 """Metric -> K -> a value per question."""
-
-REPORT_KEYS = (
-    "by_hop", "definitions", "paired", "counts", "seconds", "retrievers", "reference",
-    "ks", "split", "seed", "resamples", "level", "context",
-)  # fmt: skip
-"""What stands beside the retrievers in ``metrics.json``: not to be their names."""
 
 UNKNOWN_HOP = "unknown"
 
@@ -57,13 +54,15 @@ def evaluate_retrieval(
     context: Mapping[str, Any] | None = None,
     history: Sequence[Mapping[str, Any]] | None = None,
     resamples: int = RESAMPLES,
+    tokens: TokenPlan | None = None,
 ) -> dict[str, Any]:
     """The content of ``metrics.json``, after writing everything to ``out``.
 
     ``metrics.json``, ``table.md``, ``metric_against_k.png``, ``retrieved.jsonl`` of the
     first retriever and ``retrieved_<name>.jsonl`` of the others (none of the ceiling
     and of those read from ``against``), and with ``history`` also
-    ``reward_against_epoch.png``.
+    ``reward_against_epoch.png``; for every target of ``tokens`` also
+    ``retrieved_target_<target>.jsonl``, as many triplets as it chooses.
 
     Args:
         shards: where the questions are.
@@ -79,6 +78,8 @@ def evaluate_retrieval(
         history: rows of the run's ``metrics.jsonl``; one stopped before the end of its
             first epoch has nothing to draw.
         resamples: of the bootstrap.
+        tokens: what of the first retriever is measured against the tokens of prompts;
+            None: nothing.
 
     Raises:
         UserError: K is not positive, the split is absent or has no questions, a file of
@@ -118,8 +119,18 @@ def evaluate_retrieval(
             measured[name] = retrieval_metrics(ranking, shards, split, ks, gold=gold)
             bar.update(last=name)
     report = _report(split, rankings, measured, ks, reference, seed, resamples)
+    if tokens is not None:
+        report["tokens"] = token_table(
+            shards, split, retrievers[0], ks, tokens, seed=seed, resamples=resamples
+        )
     report["context"] = dict(context or {})
 
+    if tokens is not None and tokens.presence is not None:
+        main = rankings[retrievers[0].name]
+        for target in tokens.targets:
+            k = budgets(tokens.presence[:, : ks[-1]], split.n_real, target)
+            file = out / f"retrieved_target_{target:g}.jsonl"
+            write_retrieved(file, shards, split, shortened(main, k))
     for retriever in retrievers:
         ranking = rankings[retriever.name]
         if retriever is retrievers[0]:

@@ -6,10 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from kgscout_jax.errors import UserError
+
+REPORT_KEYS = (
+    "by_hop", "definitions", "paired", "counts", "seconds", "retrievers", "reference",
+    "ks", "split", "seed", "resamples", "level", "context", "tokens",
+)  # fmt: skip
+"""What stands beside the retrievers in ``metrics.json``: not to be their names."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RetrievalSettings:
-    """Measure KG-Scout, cosine, PPR and the ceiling on a split of some shards.
+    """Measure KG-Scout, cosine, BM25, PPR and the ceiling on a split of some shards.
 
     Example: python eval.py retrieval --run runs/first --shards shards/ --split test
     --k 10 30 50 100 150 --out results/
@@ -27,10 +35,66 @@ class RetrievalSettings:
     """Numbers of triplets kept."""
     against: tuple[Path, ...] = ()
     """retrieved.jsonl files of other systems, to add to the table."""
+    retrievers: tuple[Literal["kgscout", "cosine", "bm25", "ppr", "ceiling"], ...] = (
+        "kgscout",
+        "cosine",
+        "bm25",
+        "ppr",
+        "ceiling",
+    )
+    """Who is measured; prompts are counted, and plots are drawn, of the first."""
+    also: tuple[str, ...] = ()
+    """Further runs, or exports, to measure beside --run, as NAME=PATH: mlp=runs/mlp."""
+    reference: str = "cosine"
+    """Whom the others are compared with, question by question: a retriever's name."""
+    forms: tuple[Literal["lines", "paths"], ...] = ("lines", "paths")
+    """How triplets are put into the prompts whose tokens are counted."""
+    token_budget: tuple[int, ...] = ()
+    """Also count what prompts of at most so many tokens hold."""
+    target: tuple[float, ...] = ()
+    """Also keep, of each question, the fewest triplets that hold an answer with this
+    calibrated chance; the largest --k bounds them."""
+    calibrate_on: str | None = None
+    """--target: the split of the shards that chances are calibrated on; the one that is
+    measured: each half by the other. Default: what an export brings, else dev."""
     step: int | None = None
     """Checkpoint to use; default the best by dev reward."""
     seed: int = 0
     """Of the bootstrap."""
+
+    def __post_init__(self) -> None:
+        for name in ("retrievers", "forms"):
+            given = getattr(self, name)
+            if not given or len(set(given)) < len(given):
+                found = " ".join(given) or "nothing"
+                raise UserError(f"--{name}: {found}, expected each name at most once")
+        names = [*self.retrievers]
+        for text in self.also:
+            name, separator, path = text.partition("=")
+            if not (name and separator and path):
+                raise UserError(f"--also: found {text!r}, expected NAME=PATH of a run")
+            names.append(name)
+        for name in names:
+            if names.count(name) > 1 or name in REPORT_KEYS:
+                raise UserError(f"--also: the name {name!r} is taken, choose another")
+        if self.reference not in names and self.reference != "cosine":
+            raise UserError(
+                f"--reference: found {self.reference!r}, expected one of "
+                f"{', '.join(names)}"
+            )
+        for budget in self.token_budget:
+            if budget < 1:
+                raise UserError(f"--token-budget: {budget}, expected at least 1")
+        for target in self.target:
+            if not 0 < target < 1:
+                raise UserError(
+                    f"--target: {target}, expected a number between 0 and 1"
+                )
+        if self.target and self.retrievers[0] != "kgscout":
+            raise UserError(
+                f"--target: {self.retrievers[0]} is the first of --retrievers, "
+                "expected kgscout: its chances are calibrated"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,6 +64,8 @@ def report_markdown(report: Mapping[str, Any]) -> str:
             f"{DEFINITIONS[metric]} n = {_n_of(first, ks)}.",
             markdown_table(["retriever", *(f"K = {k}" for k in ks)], rows),
         ]
+    if "tokens" in report:
+        parts += _tokens(report["tokens"])
     parts += _by_hop(report) + _variants(report) + [_notes(report)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -163,6 +165,98 @@ def _paired_rows(report: Mapping[str, Any], metric: str) -> list[list[str]]:
     return rows
 
 
+TOKEN_HEADER = (
+    "selection", "form", "triplets", "tokens", "answer_hit", "answer_recall",
+    "path_hit_undirected", "path_triplet_recall", "answers / 1,000",
+    "path triplets / 1,000",
+)  # fmt: skip
+
+
+def token_cells(block: Mapping[str, Any]) -> list[list[str]]:
+    """The rows under ``TOKEN_HEADER`` of the block ``tokens``."""
+    return [
+        [
+            row["selection"],
+            row["form"],
+            f"{row['triplets']:.1f}",
+            f"{row['tokens']:.0f}",
+            *(figure(row[name], interval=False) for name in TOKEN_HEADER[4:8]),
+            *(
+                "–" if value is None else f"{value:.3f}"
+                for value in row["per_1000_tokens"].values()
+            ),
+        ]
+        for row in block["rows"]
+    ]
+
+
+def target_cells(block: Mapping[str, Any]) -> list[list[str]]:
+    """A row per target: promised, reached, and K."""
+    return [
+        [
+            f"{row['target']:g}",
+            f"{row['expected']:.3f}",
+            figure(row["answer_hit"]),
+            *(f"{row['k'][name]:.1f}" for name in ("mean", "p50", "p90")),
+            f"{row['short_of_target']:.1%}",
+        ]
+        for row in block["rows"]
+        if "target" in row and row["form"] == "lines"
+    ]
+
+
+TARGET_HEADER = (
+    "target", "expected", "reached", "mean K", "median K", "K of 90%", "short of it"
+)  # fmt: skip
+
+
+def _tokens(block: Mapping[str, Any]) -> list[str]:
+    """The tables of prompts' tokens and of calibrated budgets."""
+    parts = [
+        "## Recall and tokens",
+        f"Triplets of {block['retriever']}, {block['questions']} questions; tokens of "
+        "the whole prompt, words and question included, by the package's estimate. "
+        "lines: the K best. paths: those with what joins them to a topic, K in all, as "
+        "chains. / 1,000: mean recall / mean tokens * 1,000.",
+        markdown_table(TOKEN_HEADER, token_cells(block)),
+    ]
+    if rows := target_cells(block):
+        parts += [
+            "## Calibrated budgets",
+            "The fewest triplets whose calibrated chance of holding an answer reaches "
+            f"the target ({block['calibration']}). expected: mean chance at the K "
+            "chosen; reached: answer_hit there; short of it: questions that get the "
+            "largest K because no K reaches the target.",
+            markdown_table(TARGET_HEADER, rows),
+        ]
+    return parts
+
+
+def token_console_tables(block: Mapping[str, Any]) -> list[Table]:
+    """The same for the terminal, a few columns less."""
+    from rich.table import Table
+
+    short = [0, 1, 3, 4, 5, 7, 8, 9]
+    header = [TOKEN_HEADER[i] for i in short]
+    rows = [[row[i] for i in short] for row in token_cells(block)]
+    tables = []
+    for title, names, cells in (
+        ("recall and tokens of prompts", header, rows),
+        ("calibrated budgets", TARGET_HEADER, target_cells(block)),
+    ):
+        if not cells:
+            continue
+        table = Table(title=title, title_justify="left")
+        for i, name in enumerate(names):
+            words = name.replace("_", " ")
+            justify = "left" if i == 0 else "right"
+            table.add_column(words, justify=justify, no_wrap=i == 0)
+        for row in cells:
+            table.add_row(*row)
+        tables.append(table)
+    return tables
+
+
 def _by_hop(report: Mapping[str, Any]) -> list[str]:
     if len(report["by_hop"]) < 2:
         return []
@@ -200,6 +294,7 @@ NOTES = {
     "missing": "questions without a line in its file, scored 0",
     "unknown": "lines whose id is not in the split, ignored",
     "repeated": "triplets that occur again in one list, dropped",
+    "tuned_on": "training questions chose these settings",
 }
 
 
@@ -211,7 +306,10 @@ def _notes(report: Mapping[str, Any]) -> str:
         f"{counts['without_candidates']} without a candidate."
     ]
     for name, notes in counts["retrievers"].items():
-        told = [f"{value} {NOTES.get(key, key)}" for key, value in notes.items()]
+        told = [
+            f"{value} {NOTES[key]}" if key in NOTES else f"{key} = {value}"
+            for key, value in notes.items()
+        ]
         if told:
             lines.append(f"- {name}: {'; '.join(told)}.")
     for name, spent in report["seconds"].items():

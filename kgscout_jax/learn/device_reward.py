@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -125,6 +125,26 @@ class DeviceReward:
             n: candidates in the batch (its ``mask.shape[1]``), at least the n_real of
                 each question; None for the width of the split.
         """
+        return jax.tree.map(jnp.asarray, self.arrays(rows, size, n))
+
+    def hops(self, rows: Int[np.ndarray, "k"]) -> int:
+        """The most hops that a question of ``rows`` has; reads no hop."""
+        offsets = self.split.path_edges[self.direction].offsets
+        return int((offsets[rows + 1] - offsets[rows]).max(initial=1))
+
+    def arrays(
+        self,
+        rows: Int[np.ndarray, "k"],
+        size: int | None = None,
+        n: int | None = None,
+        *,
+        most_hops: int = 1,
+    ) -> RewardInputs:
+        """As ``read`` reads them, in numpy.
+
+        ``most_hops`` is the most that a question of the batch has, if some of its
+        questions are read elsewhere.
+        """
         split = self.split
         rows = np.asarray(rows)
         b = len(rows) if size is None else size
@@ -138,7 +158,7 @@ class DeviceReward:
         slot, start, end, depth = edges.T.astype(np.int64)
         hops = np.bincount(question, minlength=b)
         # Four-fold steps: few widths, so few compilations.
-        p = _bucket(int(hops.max(initial=1)), 4)
+        p = _bucket(int(hops.max(initial=most_hops)), 4)
 
         pairs, pair = np.unique(self._pair(question, start, end), return_inverse=True)
         pair_place = _place(pairs // v**2)
@@ -168,7 +188,7 @@ class DeviceReward:
             out[question, hop_place] = values
             return out
 
-        arrays = (
+        arrays: Any = (
             n_real,
             _marked(np.asarray(split.topics[rows]), b, v),
             self._pair_of_candidate(rows, (b, width), pairs, pair_place, p),
@@ -178,7 +198,7 @@ class DeviceReward:
             length,
             levels,
         )
-        return RewardInputs(*(jnp.asarray(array) for array in arrays))
+        return RewardInputs(*arrays)
 
     def _pair(
         self,

@@ -1,4 +1,4 @@
-"""Two estimators of the policy gradient, each as the loss whose gradient it is.
+"""Two estimators of the policy gradient, and the loss of the supervised baseline.
 
 Both are pure functions of one question's logits; the caller vmaps. A question with no
 more candidates than the budget keeps everything whatever the logits: weight 0.
@@ -56,6 +56,18 @@ def closed_form(
         hit=-jnp.expm1(-expected),
         path=path / jnp.maximum(on_path.sum(), 1),
     )
+
+
+def cross_entropy(
+    logits: Float[Array, "n"], mask: Bool[Array, "n"], on_path: Bool[Array, "n"]
+) -> Float[Array, ""]:
+    """Mean binary cross-entropy of the real candidates, wanted those on paths.
+
+    No policy gradient: what SubgraphRAG trains with, on the same candidates.
+    """
+    logits = jnp.where(mask, logits, 0.0)  # a double where: -inf outside the mask
+    losses = jax.nn.softplus(jnp.where(on_path, -logits, logits))
+    return jnp.where(mask, losses, 0.0).sum() / jnp.maximum(mask.sum(), 1)
 
 
 def reinforce(

@@ -14,23 +14,35 @@ import math
 import time
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from flax import nnx
-from jaxtyping import Int
 
-from kgscout_jax.batches import BatchReader, Tables, by_size, epoch_batches
+from kgscout_jax.batches import BatchReader, epoch_batches
 from kgscout_jax.errors import UserError
 from kgscout_jax.files import locked
-from kgscout_jax.learn.checkpoints import RunFolder, check_leaves, flatten, unflatten
+from kgscout_jax.learn.checkpoints import RunFolder, check_leaves, flatten
+from kgscout_jax.learn.claim import claim
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.device_reward import DeviceReward
-from kgscout_jax.learn.estimators import advantages
-from kgscout_jax.learn.reward import HostReward
-from kgscout_jax.learn.runs import check_encoder, load_policy
-from kgscout_jax.learn.steps import State, Steps, optimizer
-from kgscout_jax.policy.network import PolicyConfig, ScoutPolicy, ppr_statistics
+from kgscout_jax.learn.devices import Devices, devices_of
+from kgscout_jax.learn.loggers import check_loggers
+from kgscout_jax.learn.measure import measures_of
+from kgscout_jax.learn.pipeline import Pipeline, is_stale
+from kgscout_jax.learn.questions import epoch_rows, sample_rows, usable
+from kgscout_jax.learn.runs import check_encoder
+from kgscout_jax.learn.shared_run import run_of, shared_policy
+from kgscout_jax.learn.spread import SpreadReader, count_candidates, tables_of
+from kgscout_jax.learn.state import as_pure, fresh_state, restored
+from kgscout_jax.learn.steps import Steps, optimizer
+from kgscout_jax.learn.stop import Stop, command
+from kgscout_jax.learn.timeline import Timeline
+from kgscout_jax.learn.told import check_finite, log_step
+from kgscout_jax.learn.updates import updates_of
+from kgscout_jax.policy.forward import PolicyConfig, ppr_statistics
+from kgscout_jax.policy.kinds import AnyConfig
+from kgscout_jax.policy.mlp import MlpConfig
+from kgscout_jax.policy.modules import module_of
+from kgscout_jax.policy.walk import WalkConfig
 from kgscout_jax.progress import progress
 from kgscout_jax.shards import Shards, Split
 
@@ -40,10 +52,6 @@ WINDOW = 16
 """Batches within which questions are sorted by size."""
 LOG_EVERY = 10
 """Steps between rows of kind "step" in metrics.jsonl."""
-MAY_CHANGE = ("run", "save_every", "shards")
-"""Fields that may differ when a run is resumed; shards are compared by content."""
-ONCE = {"reward": "host"}
-"""What a run did that is older than the field."""
 
 
 def train(config: TrainConfig) -> RunFolder:
@@ -53,23 +61,28 @@ def train(config: TrainConfig) -> RunFolder:
         UserError: bad settings or shards, a run of other settings, a run that another
             process is writing, a non-finite loss.
     """
-    run = RunFolder(config.run)
+    devices = devices_of(config)
+    devices.told(lambda: check_loggers(config.log))
+    run = run_of(config.run, devices)
     with contextlib.ExitStack() as held:
-        _train(config, run, held)
+        _train(config, run, devices, held)
     return run
 
 
-def _train(config: TrainConfig, run: RunFolder, held: contextlib.ExitStack) -> None:
+def _train(
+    config: TrainConfig, run: RunFolder, devices: Devices, held: contextlib.ExitStack
+) -> None:
     # --- data
-    shards = Shards.open(config.shards)
-    split = shards.split("train")
+    shards = devices.together(lambda: Shards.open(config.shards))
+    split = devices.together(lambda: shards.split("train"))
+    count_candidates(split, devices)
     rows = usable(split)
     if not len(rows):
         raise UserError(
             f"{config.shards}: no training question has an answer and a candidate in "
             "its subgraph"
         )
-    reader = BatchReader(shards, split, config.path_direction)
+    reader = SpreadReader(BatchReader(shards, split, config.path_direction), devices)
     batch_count = math.ceil(min(len(rows), config.questions_per_epoch or len(rows))
                             / config.batch_size)  # fmt: skip
     total_steps = batch_count * config.epochs
@@ -77,48 +90,52 @@ def _train(config: TrainConfig, run: RunFolder, held: contextlib.ExitStack) -> N
     # --- policy
     policy_config = policy_of(config, shards, split)
     if config.init is not None:
-        start = load_policy(config.init)
+        start = shared_policy(config.init, devices)
         check_encoder(start.about, shards, config.init)
         policy_config = start.policy.config
         policy = start.policy
     else:
-        policy = ScoutPolicy(policy_config, rngs=nnx.Rngs(config.seed))
+        policy = module_of(policy_config, rngs=nnx.Rngs(config.seed))
 
     # --- state: resume > init > fresh
-    held.enter_context(locked(config.run, "training"))
+    lock = locked(config.run, "training")
+    devices.told(lambda: held.enter_context(lock))
     held.callback(run.close)  # waits for a save under way, whatever ends the loop
-    claim(run, config, policy_config, shards)
+    devices.told(lambda: claim(run, config, policy_config, shards))
     transform = optimizer(config, total_steps)
     device_reward = DeviceReward(split, config.reward_direction)
-    steps = Steps(policy, config, transform, reader.n_nodes, device_reward)
+    steps = Steps(
+        policy, config, transform, reader.n_nodes, device_reward, devices.mesh
+    )
     state = fresh_state(policy, transform)
-    first = run.latest_step
-    if first is not None:
-        saved = run.load(first)
-        check_leaves(config.run, saved, flatten(as_pure(state)))
-        state = restored(state, saved)
+    first, behind = 0, None
+    if (found := run.latest_whole()) is not None:
+        first, saved = found
+        # Stopped where a step was ahead: the next one needs the older parameters.
+        stale = is_stale(config, first, batch_count)
+        wanted = as_pure(state, state.params if stale else None)
+        check_leaves(config.run, saved, flatten(wanted))
+        state, behind = restored(state, saved, stale)
         told = "resumed at" if first < total_steps else "finished, nothing left after"
         logger.info("%s: %s step %d of %d", config.run, told, first, total_steps)
-    run.forget_after(first or 0)
-    first = first or 0
+    run.forget_after(first)
+    devices.told(lambda: run.show_in(config.log))
+    state, behind = devices.copied((state, behind))
 
-    # --- evaluation after each epoch
-    tables = Tables.of(shards)
-    measures = {"train": Measure(shards, split, sample_rows(rows, 256), config)}
-    if "dev" in shards.splits:
-        dev = shards.split("dev")
-        every = np.arange(len(dev), dtype=np.int64)
-        dev_rows = sample_rows(every, config.dev_questions)
-        if len(dev_rows):
-            measures["dev"] = Measure(shards, dev, dev_rows, config)
+    # --- what a step does, and what an epoch ends with
+    tables = tables_of(shards, devices, by_rows=config.shard_tables)
+    timeline = Timeline()
+    held.callback(timeline.close)
+    updates = updates_of(config, steps, tables, reader, device_reward, timeline)
+    measures = measures_of(shards, split, rows, config, devices)
     if "dev" not in measures:
         logger.info("no dev split: the latest checkpoint stands for the best")
 
     # --- loop
-    host_reward = HostReward(split, config.reward_direction)
-    key = jax.random.key(config.seed)
     step = first
-    with progress(total_steps, "training", "steps") as bar:
+    hidden = not devices.first
+    shown_steps = progress(total_steps, "training", "steps", hidden=hidden)
+    with Stop() as stop, shown_steps as bar:
         bar.update(step)
         for epoch in range(step // batch_count, config.epochs):
             batches = epoch_batches(
@@ -131,40 +148,19 @@ def _train(config: TrainConfig, run: RunFolder, held: contextlib.ExitStack) -> N
             )
             started, done = time.monotonic(), 0
             unchecked: list[tuple[int, dict[str, Any]]] = []
+            pipeline = Pipeline(updates, config, batches, step, behind)
+            timeline.restart()
             for chosen in batches[step - epoch * batch_count :]:
-                if config.estimator == "closed_form":
-                    state, shown = closed_form_step(
-                        steps, state, tables, reader, chosen, config, step
-                    )
-                elif config.reward == "device":
-                    state, shown = reinforce_on_device_step(
-                        steps,
-                        state,
-                        tables,
-                        reader,
-                        chosen,
-                        config,
-                        jax.random.fold_in(key, step),
-                        device_reward,
-                    )
-                else:
-                    state, shown = reinforce_step(
-                        steps,
-                        state,
-                        tables,
-                        reader,
-                        chosen,
-                        config,
-                        jax.random.fold_in(key, step),
-                        host_reward,
-                    )
+                stopping = devices.asked(stop.asked, step)
+                state, shown = pipeline(state, last=stopping)
                 step += 1
                 done += len(chosen)
                 unchecked.append((step, shown))
                 saves = step % config.save_every == 0
                 logs = step % LOG_EVERY == 0 or step % batch_count == 0
-                if saves or logs:  # the host waits for the device here only
-                    check_finite(run, unchecked)
+                if saves or logs or stopping:
+                    with timeline.waiting():
+                        check_finite(run, unchecked)
                     unchecked = []
                 if logs:
                     log_step(run, bar, step, epoch, shown, done, started)
@@ -172,10 +168,16 @@ def _train(config: TrainConfig, run: RunFolder, held: contextlib.ExitStack) -> N
                     bar.update(1)
                 if step % batch_count == 0:
                     break
-                if saves:
-                    run.save(step, as_pure(state), None)
+                if saves or stopping:
+                    run.save(step, as_pure(state, pipeline.behind), None)
+                if stopping:
+                    break
+            if step % batch_count:
+                break  # stopped
+            behind = None
             # --- end of the epoch: measure, log, save
             row: dict[str, Any] = {"kind": "epoch", "step": step, "epoch": epoch + 1}
+            row |= timeline.shares()
             for name, measure in measures.items():
                 row |= {
                     f"{name}_{key}": value
@@ -189,134 +191,34 @@ def _train(config: TrainConfig, run: RunFolder, held: contextlib.ExitStack) -> N
                 epoch + 1,
                 ", ".join(f"{k} {v:.3f}" for k, v in row.items() if "_" in k),
             )
+            if devices.any(stop.asked):
+                break
+    devices.told(run.close)
+    if step < total_steps:
+        told = "%s: stopped at step %d of %d, saved; go on with: %s"
+        logger.info(told, config.run, step, total_steps, command(config))
+        stop.end()
 
 
-# --- one step of each estimator
-
-
-def closed_form_step(
-    steps: Steps,
-    state: State,
-    tables: Tables,
-    reader: BatchReader,
-    rows: Int[np.ndarray, "k"],
-    config: TrainConfig,
-    step: int,
-) -> tuple[State, dict[str, Any]]:
-    """An update with a budget drawn log-uniformly from [k_low, k]."""
-    low, high = math.log(min(config.k_low, config.k)), math.log(config.k)
-    draw = np.random.default_rng([config.seed, step, 2]).random()
-    k = math.exp(low + (high - low) * draw)
-    batch = reader.read(rows, config.batch_size)
-    weight = np.zeros(config.batch_size, np.float32)
-    weight[: len(rows)] = reader.split.n_real[rows] > k
-    state, shown = steps.update_closed_form(state, tables, batch, weight, np.float32(k))
-    return state, {"k": k, **shown}
-
-
-def reinforce_step(
-    steps: Steps,
-    state: State,
-    tables: Tables,
-    reader: BatchReader,
-    rows: Int[np.ndarray, "k"],
-    config: TrainConfig,
-    key: jax.Array,
-    host_reward: HostReward,
-) -> tuple[State, dict[str, Any]]:
-    """An update from sampled subsets, scored on the host."""
-    batch = reader.read(rows, config.batch_size)
-    proposal = steps.propose(state.params, tables, batch, key)
-    n = len(rows)
-    sampled = np.where(proposal.selected_mask, proposal.indices, -1)[:n]
-    greedy = np.asarray(proposal.greedy)[:n, None]
-    positions = sampled
-    if config.baseline == "greedy":
-        positions = np.concatenate([sampled, greedy], axis=1)
-    parts = host_reward.score(rows, positions)
-    total = parts.total(host_reward.weights)
-    rewards = total[:, : config.samples]
-    learns = (reader.split.n_real[rows] > config.k).astype(np.float32)
-    average = float(state.average)
-    advantage = np.zeros((config.batch_size, config.samples), np.float32)
-    advantage[:n] = advantages(
-        rewards,
-        learns,
-        baseline=config.baseline,
-        greedy=total[:, -1] if config.baseline == "greedy" else None,
-        average=average,
-        normalise=config.normalise_advantage,
-    )
-    weight = np.zeros(config.batch_size, np.float32)
-    weight[:n] = learns
-    mean = float(rewards[learns > 0].mean()) if learns.any() else average
-    average = mean if int(state.step) == 0 else 0.95 * average + 0.05 * mean
-    state, shown = steps.update_reinforce(
-        state, batch, weight, proposal, advantage, np.float32(average)
-    )
-    shown = {"reward": mean, **shown}
-    if not learns.all():
-        shown["reward_all_kept"] = float(rewards[learns == 0].mean())
-    return state, shown
-
-
-def reinforce_on_device_step(
-    steps: Steps,
-    state: State,
-    tables: Tables,
-    reader: BatchReader,
-    rows: Int[np.ndarray, "k"],
-    config: TrainConfig,
-    key: jax.Array,
-    device_reward: DeviceReward,
-) -> tuple[State, dict[str, Any]]:
-    """The same update, scored on the device: the host reads, and waits for nothing."""
-    batch = reader.read(rows, config.batch_size)
-    inputs = device_reward.read(rows, config.batch_size, batch.mask.shape[1])
-    learns, all_kept = np.zeros((2, config.batch_size), np.float32)
-    learns[: len(rows)] = reader.split.n_real[rows] > config.k
-    all_kept[: len(rows)] = reader.split.n_real[rows] <= config.k
-    state, shown = steps.reinforce_on_device(
-        state, tables, batch, inputs, learns, all_kept, key
-    )
-    if not all_kept.any():
-        del shown["reward_all_kept"]
-    return state, shown
-
-
-# --- pieces
-
-
-def usable(split: Split) -> Int[np.ndarray, "k"]:
-    """Rows of the questions that can be learned from: an answer, and a candidate."""
-    has_answer = (split.answers >= 0).any(axis=1)
-    return np.flatnonzero(has_answer & (split.n_real > 0))
-
-
-def sample_rows(rows: Int[np.ndarray, "k"], size: int) -> Int[np.ndarray, "j"]:
-    """At most ``size`` of ``rows``, spread evenly: the same ones in every run."""
-    if size >= len(rows):
-        return rows
-    return rows[np.linspace(0, len(rows) - 1, size).astype(np.int64)]
-
-
-def epoch_rows(
-    rows: Int[np.ndarray, "k"], config: TrainConfig, epoch: int
-) -> Int[np.ndarray, "j"]:
-    """The questions of one epoch: all, or a draw that depends on (seed, epoch)."""
-    size = config.questions_per_epoch
-    if size is None or size >= len(rows):
-        return rows
-    rng = np.random.default_rng([config.seed, epoch, 1])
-    return np.sort(rng.choice(rows, size, replace=False))
-
-
-def policy_of(config: TrainConfig, shards: Shards, split: Split) -> PolicyConfig:
+def policy_of(config: TrainConfig, shards: Shards, split: Split) -> AnyConfig:
     """The network's config: sizes as asked, PPR statistics of the training split."""
+    dimension = int(shards.encoder["dimension"])
+    if config.policy == "mlp":
+        return MlpConfig(dimension=dimension, compute_dtype=config.dtype)
     part = sample_rows(np.arange(len(split)), 2000)
     mean, std = ppr_statistics(split.ppr_of(part), split.candidates[part] >= 0)
+    if config.policy == "walk":
+        return WalkConfig(
+            dimension=dimension,
+            width=config.width,
+            walkers=config.walkers,
+            steps=config.walk_steps,
+            ppr_mean=mean,
+            ppr_std=std,
+            compute_dtype=config.dtype,
+        )
     return PolicyConfig(
-        dimension=int(shards.encoder["dimension"]),
+        dimension=dimension,
         heads=config.heads,
         tower_hidden=config.tower_hidden,
         gate_hidden=config.gate_hidden,
@@ -325,137 +227,3 @@ def policy_of(config: TrainConfig, shards: Shards, split: Split) -> PolicyConfig
         ppr_std=std,
         compute_dtype=config.dtype,
     )
-
-
-def claim(
-    run: RunFolder, config: TrainConfig, policy: PolicyConfig, shards: Shards
-) -> None:
-    """Write ``config.json``, or check that a run to resume has the same settings."""
-    about = {
-        "config": config.to_dict(),
-        "policy": policy.to_dict(),
-        "encoder": shards.encoder,
-        "shards": {
-            "source": shards.manifest["source"],
-            "fingerprint": shards.manifest["fingerprint"],
-            "settings": shards.manifest["settings"],
-        },
-    }
-    if run.config_file.exists():
-        known = run.config
-        for name, value in about["config"].items():
-            before = known["config"].get(name, ONCE.get(name))
-            if before != value and name not in MAY_CHANGE:
-                flag = name.replace("_", "-")
-                raise UserError(
-                    f"{run.path}: was started with --{flag} {before}, found {value}; "
-                    "choose another --run for other settings"
-                )
-        if known["shards"]["fingerprint"] != about["shards"]["fingerprint"]:
-            raise UserError(
-                f"{run.path}: was started on other shards "
-                f"({known['shards']['source']}), found {config.shards}"
-            )
-    run.write_config(about)
-
-
-def fresh_state(policy: ScoutPolicy, transform: Any) -> State:
-    """The state before the first step."""
-    _, params = nnx.split(policy, nnx.Param)
-    return State(
-        params, transform.init(params), jnp.zeros((), jnp.int32), jnp.zeros(())
-    )
-
-
-def as_pure(state: State) -> dict[str, Any]:
-    """The state as a pytree of plain containers and arrays."""
-    return {
-        "params": nnx.to_pure_dict(state.params),
-        "opt_state": jax.tree.leaves(state.opt_state),
-        "step": state.step,
-        "average": state.average,
-    }
-
-
-def restored(like: State, leaves: dict[str, Any]) -> State:
-    """The state that ``as_pure`` and ``flatten`` saved."""
-    pure = jax.tree.map(jnp.asarray, unflatten(as_pure(like), leaves))
-    nnx.replace_by_pure_dict(like.params, pure["params"])
-    treedef = jax.tree.structure(like.opt_state)
-    opt_state = jax.tree.unflatten(treedef, pure["opt_state"])
-    return State(like.params, opt_state, pure["step"], pure["average"])
-
-
-def log_step(
-    run: RunFolder,
-    bar: progress,
-    step: int,
-    epoch: int,
-    shown: dict[str, Any],
-    done: int,
-    started: float,
-) -> None:
-    """Write a row to metrics.jsonl and show it."""
-    values = {name: float(value) for name, value in shown.items()}
-    rate = done / max(time.monotonic() - started, 1e-9)
-    row = {"kind": "step", "step": step, "epoch": epoch + 1}
-    row |= {name: round(value, 6) for name, value in values.items()}
-    run.log({**row, "questions_per_second": round(rate, 2)})
-    reward = values.get("reward", -values["loss"])
-    bar.update(
-        1,
-        reward=f"{reward:.3f}",
-        entropy=f"{values['entropy']:.2f}",
-        grad=f"{values['grad_norm']:.3f}",
-        qps=f"{rate:.0f}",
-    )
-
-
-def check_finite(run: RunFolder, steps: list[tuple[int, dict[str, Any]]]) -> None:
-    """Raise UserError at the first step whose loss or gradient is not finite."""
-    for step, shown in steps:
-        for name in ("loss", "grad_norm"):
-            value = float(shown[name])
-            if not math.isfinite(value):
-                raise UserError(
-                    f"{run.path}: {name} is {value} at step {step}; the latest "
-                    "checkpoint is whole, lower --learning-rate or look at the data"
-                )
-
-
-class Measure:
-    """The reward of the k best candidates on fixed questions of a split."""
-
-    def __init__(
-        self,
-        shards: Shards,
-        split: Split,
-        rows: Int[np.ndarray, "k"],
-        config: TrainConfig,
-    ) -> None:
-        self.reader = BatchReader(shards, split)
-        self.reward = HostReward(split, config.reward_direction)
-        self.batches = list(by_size(split.n_real, rows, config.batch_size))
-        self.budgets = config.budgets
-        self.size = config.batch_size
-
-    def __call__(self, steps: Steps, params: Any, tables: Tables) -> dict[str, float]:
-        """Mean reward over budgets, and the share of questions with an answer kept."""
-        k = max(self.budgets)
-        sums, hits, count = 0.0, np.zeros(len(self.budgets)), 0
-        for rows in self.batches:
-            ranked = steps.rank(params, tables, self.reader.read(rows, self.size), k=k)
-            ranked = np.asarray(ranked)[: len(rows)]
-            place = np.arange(ranked.shape[1])
-            positions = np.stack(
-                [np.where(place < budget, ranked, -1) for budget in self.budgets],
-                axis=1,
-            )
-            parts = self.reward.score(rows, positions)
-            sums += float(parts.total(self.reward.weights).mean(axis=1).sum())
-            hits += (parts.presence > 0).sum(axis=0)
-            count += len(rows)
-        out = {"reward": round(sums / count, 6)}
-        for budget, hit in zip(self.budgets, hits, strict=True):
-            out[f"answer_hit@{budget}"] = round(float(hit) / count, 6)
-        return out

@@ -5,6 +5,10 @@ cut; a topic that is itself an answer scores 1 in connectivity, efficiency and c
 as soon as its entity is kept; what is unreachable scores 0. Coverage takes the best
 over all shortest paths and all (topic, answer) pairs by dynamic programming over the
 stored shortest-path DAGs, so no path is ever enumerated.
+
+All subsets of a question are scored together: a triplet carries one bit for each subset
+that keeps it (``subset_bits.py``), and a search goes through the triplets that any of
+them keeps, not through those of each.
 """
 
 from __future__ import annotations
@@ -13,9 +17,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float32, Int, Int64
+from jaxtyping import Float32, Int, Int64, UInt
 
-from kgscout_jax.graph.paths import hop_distances
+from kgscout_jax.learn.subset_bits import (
+    KeptTriplets,
+    bits,
+    kept_triplets,
+    or_into,
+)
 from kgscout_jax.shards import DIRECTIONS, Split
 
 
@@ -61,19 +70,6 @@ class RewardParts:
 
 
 @dataclass(frozen=True)
-class _Kept:
-    """The kept triplets of a batch, flat: one entry per triplet that is there."""
-
-    question: Int64[np.ndarray, "m"]
-    """Position in the batch, 0 .. b - 1."""
-    subset: Int64[np.ndarray, "m"]
-    """Subset of that question, 0 .. g - 1."""
-    heads: Int64[np.ndarray, "m"]
-    """Local node ids."""
-    tails: Int64[np.ndarray, "m"]
-
-
-@dataclass(frozen=True)
 class HostReward:
     """Scores subsets of a split's candidates; holds no state, safe in a thread."""
 
@@ -103,50 +99,37 @@ class HostReward:
         Returns:
             Arrays [b, g]. All 0 for a question without a gold answer in its subgraph.
         """
-        split = self.split
         rows = np.asarray(rows)
-        g = positions.shape[1]
-        sizes = split.n_nodes[rows].astype(np.int64)
-        kept = self._kept(rows, positions)
+        b, g = len(rows), positions.shape[1]
+        sizes = self.split.n_nodes[rows].astype(np.int64)
+        first = np.cumsum(sizes) - sizes  # nodes are numbered through the batch
+        kept = kept_triplets(self.split, rows, np.asarray(positions), first)
+        owner, local = _listed(self.split.answers, rows)
+        answers = first[owner] + local
 
-        # One block of nodes per subset: those of question i start at
-        # start[i] and follow each other, one copy of its nodes after the other.
-        start = np.cumsum(sizes * g) - sizes * g
-        n_nodes = max(int((sizes * g).sum()), 1)  # padding points at node 0
-        block = start[kept.question] + kept.subset * sizes[kept.question]
-        heads, tails = block + kept.heads, block + kept.tails
+        # Which subsets keep a triplet of each node, and of each answer.
+        present = np.zeros((int(sizes.sum()), kept.words.shape[1]), kept.words.dtype)
+        or_into(present, kept.heads, kept.words)
+        or_into(present, kept.tails, kept.words)
+        kept_answers = present[answers]
+        n_kept = np.zeros((b, g), np.int64)
+        np.add.at(n_kept, owner, bits(kept_answers, g))
+        n_answers = np.bincount(owner, minlength=b)
+        presence = n_kept / np.maximum(n_answers, 1)[:, None]
 
-        present = np.zeros(n_nodes, bool)
-        present[heads] = True
-        present[tails] = True
-        blocks = start[:, None] + np.arange(g) * sizes[:, None]  # [b, g]
-        topics, topic_mask = _in_blocks(split.topics[rows], blocks)
-        answers, answer_mask = _in_blocks(split.answers[rows], blocks)
-
-        answer_mask &= present[answers]  # [b, g, a]: kept answers
-        n_answers = np.maximum((split.answers[rows] >= 0).sum(axis=1), 1)
-        presence = answer_mask.sum(axis=2) / n_answers[:, None]
-
-        hops = hop_distances(
-            n_nodes,
-            heads,
-            tails,
-            topics[topic_mask],
-            directed=self.direction == "directed",
-        )[answers]
-        # Both parts fall with distance, so the nearest kept answer decides. A topic is
-        # at distance 0 of itself whether kept or not: answer_mask asks for kept.
-        reached = answer_mask & (hops >= 0)
-        nearest = np.where(reached, hops, np.iinfo(np.int32).max).min(
-            axis=2, initial=np.iinfo(np.int32).max
-        )
-        connected = reached.any(axis=2)
-        closeness = 1.0 - self.weights.decay * (nearest - 1.0)
-        connectivity = np.where(connected, np.clip(closeness, 0.0, 1.0), 0.0)
-        efficiency = np.where(connected, 1.0 / (1.0 + nearest), 0.0)
+        slot_owner, local = _listed(self.split.topics, rows)
+        nearest = self._nearest(
+            kept, len(present), first[slot_owner] + local, owner, answers, kept_answers,
+            (b, g),
+        )  # fmt: skip
+        connected = nearest >= 0
+        # Both parts fall with distance, so the nearest kept answer decides.
+        closeness = np.clip(1.0 - self.weights.decay * (nearest - 1.0), 0.0, 1.0)
+        connectivity = np.where(connected, closeness, 0.0)
+        efficiency = np.where(connected, 1.0 / (1.0 + np.maximum(nearest, 0)), 0.0)
 
         coverage = self._coverage(rows, kept, g, sizes)
-        coverage[connected & (nearest == 0)] = 1.0
+        coverage[nearest == 0] = 1.0
         return RewardParts(
             presence=presence.astype(np.float32),
             connectivity=connectivity.astype(np.float32),
@@ -160,22 +143,54 @@ class HostReward:
         """The weighted reward of g subsets for each of b questions, see ``score``."""
         return self.score(rows, positions).total(self.weights)
 
-    def _kept(
-        self, rows: Int[np.ndarray, "b"], positions: Int[np.ndarray, "b g k"]
-    ) -> _Kept:
-        """The triplets at ``positions``, those that are there."""
-        n_real = (self.split.candidates[rows] >= 0).sum(axis=1)
-        there = (positions >= 0) & (positions < n_real[:, None, None])
-        question, subset, _ = np.nonzero(there)
-        # Two steps: rows of the memory map first, so that it is read in order.
-        nodes = np.asarray(self.split.nodes[rows])[question, positions[there]]
-        nodes = nodes.astype(np.int64)
-        return _Kept(question, subset, nodes[:, 0], nodes[:, 1])
+    def _nearest(
+        self,
+        kept: KeptTriplets,
+        n_nodes: int,
+        topics: Int64[np.ndarray, "t"],
+        owner: Int64[np.ndarray, "a"],
+        answers: Int64[np.ndarray, "a"],
+        kept_answers: UInt[np.ndarray, "a w"],
+        shape: tuple[int, int],
+    ) -> Int64[np.ndarray, "b g"]:
+        """Hops from the topics to the nearest answer that is kept, -1 if unreachable.
+
+        One sweep over the kept triplets per hop, for all subsets at once, until each
+        subset has met an answer or goes nowhere new. A topic is at distance 0 of
+        itself whether it is kept or not.
+        """
+        question, words = kept.question, kept.words
+        sources, targets = kept.heads, kept.tails
+        if self.direction == "both":
+            sources, targets = np.r_[sources, targets], np.r_[targets, sources]
+            question, words = np.r_[question, question], np.concatenate([words, words])
+        frontier = np.zeros((n_nodes, words.shape[1]), words.dtype)
+        frontier[topics] = ~words.dtype.type(0)
+        reached = frontier.copy()
+        out = np.full(shape, -1, np.int64)
+        done = np.zeros((len(out), words.shape[1]), words.dtype)
+        hops = 0
+        while True:
+            met = np.zeros_like(done)
+            or_into(met, owner, frontier[answers] & kept_answers)
+            met &= ~done
+            if met.any():
+                out[bits(met, out.shape[1])] = hops
+                done |= met
+            new = frontier[sources] & words
+            new &= ~(reached[targets] | done[question])
+            moved = np.flatnonzero(new[:, 0] if new.shape[1] == 1 else new.any(axis=1))
+            if not len(moved):
+                return out
+            frontier[:] = 0
+            or_into(frontier, targets[moved], new[moved])
+            reached |= frontier
+            hops += 1
 
     def _coverage(
         self,
         rows: Int[np.ndarray, "b"],
-        kept: _Kept,
+        kept: KeptTriplets,
         g: int,
         sizes: Int64[np.ndarray, "b"],
     ) -> Float32[np.ndarray, "b g"]:
@@ -195,9 +210,8 @@ class HostReward:
 
         is_answer = np.zeros(int(sizes.sum()), bool)
         first = np.cumsum(sizes) - sizes
-        answers = np.asarray(self.split.answers[rows])
-        owner, _ = np.nonzero(answers >= 0)
-        is_answer[first[owner] + answers[answers >= 0]] = True
+        owner, local = _listed(self.split.answers, rows)
+        is_answer[first[owner] + local] = True
 
         # A state is (slot, question, node); the states of a level are those of its v.
         state_u = slot * len(is_answer) + first[question] + u
@@ -226,7 +240,7 @@ class HostReward:
 
     def _covered(
         self,
-        kept: _Kept,
+        kept: KeptTriplets,
         g: int,
         sizes: Int64[np.ndarray, "b"],
         question: Int64[np.ndarray, "e"],
@@ -247,27 +261,19 @@ class HostReward:
             return (first[owner] + source) * width + target
 
         hops, hop_of_edge = np.unique(key(question, u, v), return_inverse=True)
-        # Few kept triplets join two nodes of a path: the rest needs no search.
-        on_path = np.zeros(int(sizes.sum()), bool)
-        on_path[first[question] + u] = True
-        on_path[first[question] + v] = True
-        owner_first = first[kept.question]
-        near: Bool[np.ndarray, "m"] = (
-            on_path[owner_first + kept.heads] & on_path[owner_first + kept.tails]
-        )
-        keys = key(kept.question[near], kept.heads[near], kept.tails[near])
+        local = first[kept.question]
+        keys = key(kept.question, kept.heads - local, kept.tails - local)
         found = np.minimum(np.searchsorted(hops, keys), len(hops) - 1)
         exact = hops[found] == keys
-        covered = np.zeros((len(hops), g), np.float32)
-        covered[found[exact], kept.subset[near][exact]] = 1.0
-        return covered[hop_of_edge]
+        words = np.zeros((len(hops), kept.words.shape[1]), kept.words.dtype)
+        or_into(words, found[exact], kept.words[exact])
+        return bits(words, g).astype(np.float32)[hop_of_edge]
 
 
-def _in_blocks(
-    local: Int[np.ndarray, "b c"], blocks: Int64[np.ndarray, "b g"]
-) -> tuple[Int64[np.ndarray, "b g c"], Bool[np.ndarray, "b g c"]]:
-    """Node ids of padded local ids in each block, 0 for padding; and the mask."""
-    mask = np.broadcast_to(
-        (local >= 0)[:, None, :], (*blocks.shape, local.shape[1])
-    ).copy()
-    return np.where(mask, blocks[:, :, None] + local[:, None, :], 0), mask
+def _listed(
+    padded: Int[np.ndarray, "q c"], rows: Int[np.ndarray, "b"]
+) -> tuple[Int64[np.ndarray, "m"], Int64[np.ndarray, "m"]]:
+    """Place in ``rows``, and value, of each entry of these rows that is not padding."""
+    of_rows = np.asarray(padded[rows])
+    owner, place = np.nonzero(of_rows >= 0)
+    return owner, of_rows[owner, place].astype(np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,18 @@ import jax
 from flax import nnx
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.learn.checkpoints import RunFolder, check_leaves, flatten, unflatten
-from kgscout_jax.policy.network import PolicyConfig, ScoutPolicy
+from kgscout_jax.learn.checkpoints import (
+    Damaged,
+    RunFolder,
+    check_leaves,
+    flatten,
+    unflatten,
+)
+from kgscout_jax.policy.kinds import config_of
+from kgscout_jax.policy.modules import Policy, module_of
 from kgscout_jax.shards import Shards
+
+logger = logging.getLogger("kgscout")
 
 PARAMS = "params"
 
@@ -21,7 +31,7 @@ PARAMS = "params"
 class TrainedPolicy:
     """A policy with its parameters and where it came from."""
 
-    policy: ScoutPolicy
+    policy: Policy
     step: int
     about: dict[str, Any]
     """The run's ``config.json``: config, policy, encoder, shards."""
@@ -35,19 +45,17 @@ def load_policy(path: Path, *, step: int | None = None) -> TrainedPolicy:
     """
     run = RunFolder.existing(path)
     try:
-        step = run.best_step if step is None else step
-        if step is None:
-            raise UserError(f"{path}: no checkpoint yet")
-        if step not in run.steps:
-            raise UserError(
-                f"{path}: no checkpoint of step {step}, there are: "
-                f"{', '.join(map(str, run.steps)) or 'none'}"
-            )
-        leaves = run.load(step)
+        step, leaves = chosen(run, step)
     finally:
         run.close()
-    about = run.config
-    policy = ScoutPolicy(PolicyConfig.from_dict(about["policy"]), rngs=nnx.Rngs(0))
+    return policy_with(path, run.config, step, leaves)
+
+
+def policy_with(
+    path: Path, about: dict[str, Any], step: int, leaves: dict[str, Any]
+) -> TrainedPolicy:
+    """The policy of the run in ``path`` that ``about`` describes, with these leaves."""
+    policy = module_of(config_of(about["policy"]), rngs=nnx.Rngs(0))
     graphdef, params = nnx.split(policy, nnx.Param)
     wanted = flatten({PARAMS: nnx.to_pure_dict(params)})
     saved = {k: v for k, v in leaves.items() if k.split("/")[0] == PARAMS}
@@ -55,6 +63,28 @@ def load_policy(path: Path, *, step: int | None = None) -> TrainedPolicy:
     pure = unflatten({PARAMS: nnx.to_pure_dict(params)}, saved)[PARAMS]
     nnx.replace_by_pure_dict(params, jax.tree.map(jax.numpy.asarray, pure))
     return TrainedPolicy(nnx.merge(graphdef, params), step, about)
+
+
+def chosen(run: RunFolder, step: int | None) -> tuple[int, dict[str, Any]]:
+    """The leaves of ``step``, or of the best step that is not damaged."""
+    if step is not None:
+        if step not in run.steps:
+            raise UserError(
+                f"{run.path}: no checkpoint of step {step}, there are: "
+                f"{', '.join(map(str, run.steps)) or 'none'}"
+            )
+        return step, run.load(step)
+    steps = run.best_first
+    if not steps:
+        raise UserError(f"{run.path}: no checkpoint yet")
+    for place, best in enumerate(steps):
+        try:
+            return best, run.load(best)
+        except Damaged as error:
+            if place + 1 == len(steps):
+                raise
+            logger.warning("%s; taking that of step %d", error, steps[place + 1])
+    raise AssertionError
 
 
 def check_encoder(about: dict[str, Any], shards: Shards, path: Path) -> None:

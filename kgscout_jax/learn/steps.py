@@ -10,13 +10,19 @@ import jax
 import jax.numpy as jnp
 import optax
 from flax import nnx
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Bool, Float, Int
 
 from kgscout_jax.batches import Batch, Tables
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.device_reward import DeviceReward, RewardInputs
-from kgscout_jax.learn.estimators import advantages, closed_form, reinforce
-from kgscout_jax.policy.network import ScoutPolicy
+from kgscout_jax.learn.estimators import (
+    advantages,
+    closed_form,
+    cross_entropy,
+    reinforce,
+)
+from kgscout_jax.policy.modules import Policy
 from kgscout_jax.policy.sampling import (
     categorical_entropy,
     greedy_top_k,
@@ -77,13 +83,24 @@ class Steps:
 
     def __init__(
         self,
-        policy: ScoutPolicy,
+        policy: Policy,
         config: TrainConfig,
         transform: optax.GradientTransformation,
         n_nodes: int,
         reward: DeviceReward | None = None,
+        mesh: Mesh | None = None,
     ) -> None:
-        """``reward``: needed by ``reinforce_on_device`` only."""
+        """The functions, not compiled yet.
+
+        Args:
+            policy: its structure; parameters come with each call.
+            config: of the run.
+            transform: the optimiser.
+            n_nodes: static bound on local node ids.
+            reward: needed by ``reinforce_on_device`` only.
+            mesh: devices over whose one axis the batch is split.
+        """
+        self.mesh = mesh
         self.config = config
         self.reward = reward
         self.transform = transform
@@ -93,7 +110,9 @@ class Steps:
         self.rank = jax.jit(self._rank, static_argnames="k")
         donated = partial(jax.jit, donate_argnums=0)
         self.update_closed_form = donated(self._update_closed_form)
+        self.update_bce = donated(self._update_bce)
         self.update_reinforce = donated(self._update_reinforce)
+        self.update_scored = donated(self._update_scored)
         self.reinforce_on_device = donated(self._reinforce_on_device)
 
     def _logits(self, params: Any, tables: Tables, batch: Batch) -> Float[Array, "b n"]:
@@ -104,7 +123,8 @@ class Steps:
     ) -> Int[Array, "b k"]:
         """Positions of the k best candidates, best first; -1 beyond n_real."""
         logits = self._logits(params, tables, batch)
-        return best(logits, batch.mask, min(k, logits.shape[1]))
+        best_k = partial(best, k=min(k, logits.shape[1]))
+        return self._of_each(best_k)(logits, batch.mask)
 
     def _propose(
         self, params: Any, tables: Tables, batch: Batch, key: Array
@@ -113,11 +133,18 @@ class Steps:
         b, n = logits.shape
         k, g = min(self.config.k, n), self.config.samples
         keys = jax.random.split(key, (b, g))
-        sample = jax.vmap(gumbel_top_k, in_axes=(0, None, None, None))
-        sample = jax.vmap(sample, in_axes=(0, 0, 0, None))
-        indices, selected = sample(keys, logits, batch.mask, k)
-        greedy = best(logits, batch.mask, k)
-        return Proposal(indices, selected, greedy, logits, pullback)
+
+        def choose(
+            keys: Array, logits: Float[Array, "b n"], mask: Bool[Array, "b n"]
+        ) -> tuple[Array, Array, Array]:
+            sample = jax.vmap(gumbel_top_k, in_axes=(0, None, None, None))
+            sample = jax.vmap(sample, in_axes=(0, 0, 0, None))
+            return *sample(keys, logits, mask, k), best(logits, mask, k)
+
+        drawn, selected, greedy = self._of_each(choose)(keys, logits, batch.mask)
+        if self.mesh is not None:
+            pullback = jax.tree.map(partial(self._split_wide, batch.mask), pullback)
+        return Proposal(drawn, selected, greedy, logits, pullback)
 
     def _update_closed_form(
         self,
@@ -137,6 +164,9 @@ class Steps:
             value = config.presence_weight * parts.presence
             value = value + config.hit_weight * parts.hit
             value = value + config.path_weight * parts.path
+            if config.bce_weight:
+                apart = jax.vmap(cross_entropy)(logits, batch.mask, batch.on_path)
+                value = value - config.bce_weight * apart
             shown = {
                 "presence": weighted_mean(parts.presence, weight),
                 "hit": weighted_mean(parts.hit, weight),
@@ -146,6 +176,19 @@ class Steps:
 
         def loss(params: Any) -> Objective:
             return objective(self._logits(params, tables, batch))
+
+        (_, shown), gradient = jax.value_and_grad(loss, has_aux=True)(state.params)
+        return self._apply(state, gradient, shown)
+
+    def _update_bce(
+        self, state: State, tables: Tables, batch: Batch, weight: Float[Array, "b"]
+    ) -> tuple[State, dict[str, Array]]:
+        """Cross-entropy of each candidate with being on a shortest path."""
+
+        def loss(params: Any) -> Objective:
+            logits = self._logits(params, tables, batch)
+            value = jax.vmap(cross_entropy)(logits, batch.mask, batch.on_path)
+            return self._loss(logits, batch, weight, -value, {})
 
         (_, shown), gradient = jax.value_and_grad(loss, has_aux=True)(state.params)
         return self._apply(state, gradient, shown)
@@ -182,14 +225,27 @@ class Steps:
     ) -> tuple[State, dict[str, Array]]:
         """Propose, score and update without leaving the device."""
         assert self.reward is not None
-        config, average = self.config, state.average
         proposal = self._propose(state.params, tables, batch, key)
         indices, selected = proposal.indices, proposal.selected_mask
-        if config.baseline == "greedy":
+        if self.config.baseline == "greedy":
             greedy = proposal.greedy[:, None]
             indices = jnp.concatenate([indices, greedy], axis=1)
             selected = jnp.concatenate([selected, greedy >= 0], axis=1)
-        total = self.reward.total(inputs, batch.nodes, batch.answers, indices, selected)
+        score = self._of_each(self.reward.total)
+        total = score(inputs, batch.nodes, batch.answers, indices, selected)
+        return self._update_scored(state, batch, learns, all_kept, proposal, total)
+
+    def _update_scored(
+        self,
+        state: State,
+        batch: Batch,
+        learns: Float[Array, "b"],
+        all_kept: Float[Array, "b"],
+        proposal: Proposal,
+        total: Float[Array, "b s"],
+    ) -> tuple[State, dict[str, Array]]:
+        """Update from the rewards of the samples, then of the greedy subset if any."""
+        config, average = self.config, state.average
         rewards = total[:, : config.samples]
         advantage = advantages(
             rewards,
@@ -236,7 +292,32 @@ class Steps:
             "grad_norm": optax.tree.norm(gradient),
             "temperature": jnp.exp(nnx.to_pure_dict(params)["log_temperature"]),
         }
-        return State(params, opt_state, state.step + 1, state.average), shown
+        after = State(params, opt_state, state.step + 1, state.average)
+        if self.mesh is not None:
+            copied = NamedSharding(self.mesh, PartitionSpec())
+            after, shown = jax.lax.with_sharding_constraint((after, shown), copied)
+        return after, shown
+
+    def _of_each(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """``function`` of batches, done by each device for its questions.
+
+        The compiler would split the rest as well, but gathers whole batches for top-k,
+        and has all devices agree on each turn of a loop.
+        """
+        if self.mesh is None:
+            return function
+        spec = PartitionSpec(*self.mesh.axis_names)
+        return jax.shard_map(
+            function, mesh=self.mesh, in_specs=spec, out_specs=spec, check_vma=False
+        )
+
+    def _split_wide(self, mask: Bool[Array, "b n"], saved: Array) -> Array:
+        """What the pullback saved per candidate, split: a constant may be anywhere."""
+        assert self.mesh is not None
+        if saved.shape[:2] != mask.shape:
+            return saved
+        split = NamedSharding(self.mesh, PartitionSpec(*self.mesh.axis_names))
+        return jax.lax.with_sharding_constraint(saved, split)
 
 
 def best(

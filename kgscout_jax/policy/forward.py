@@ -24,12 +24,11 @@ embeddings are scaled to unit variance; PPR enters as standardised log(ppr + 1e-
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -38,6 +37,14 @@ from jax.typing import DTypeLike
 from jaxtyping import Array, Bool, Float, Int
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.policy.config import (
+    COMPUTE_DTYPES,
+    check_dtype,
+    check_positive_int,
+    check_ppr,
+    from_fields,
+    to_fields,
+)
 from kgscout_jax.policy.kernels import (
     activate,
     contract,
@@ -49,12 +56,12 @@ from kgscout_jax.policy.kernels import (
 PPR_FLOOR = 1e-8
 """Added to PPR before the logarithm: a node that the walk never reaches has PPR 0."""
 
-COMPUTE_DTYPES = {"float32": jnp.float32, "bfloat16": jnp.bfloat16}
-
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyConfig:
     """Sizes and constants of the network; JSON by ``to_dict`` and ``from_dict``."""
+
+    kind: ClassVar[str] = "thesis"
 
     dimension: int = 384
     """Of the sentence embeddings: d."""
@@ -87,21 +94,11 @@ class PolicyConfig:
             raise UserError("policy.tower_hidden: empty, expected at least one width")
         for width in self.tower_hidden:
             check_positive_int("tower_hidden", width)
-        for name in ("ppr_mean", "ppr_std"):
-            pair = tuple(float(value) for value in getattr(self, name))
-            object.__setattr__(self, name, pair)
-            if len(pair) != 2 or not all(map(math.isfinite, pair)):
-                raise UserError(f"policy.{name}: {pair}, expected two finite numbers")
-        if min(self.ppr_std) <= 0:
-            raise UserError(f"policy.ppr_std: {self.ppr_std}, expected both above 0")
+        check_ppr(self)
         scale = self.input_scale
         if scale is not None and not (math.isfinite(scale) and scale > 0):
             raise UserError(f"policy.input_scale: {scale}, expected above 0 or None")
-        if self.compute_dtype not in COMPUTE_DTYPES:
-            raise UserError(
-                f"policy.compute_dtype: {self.compute_dtype!r}, expected one of "
-                f"{', '.join(COMPUTE_DTYPES)}"
-            )
+        check_dtype(self.compute_dtype)
 
     @property
     def scale(self) -> float:
@@ -110,8 +107,7 @@ class PolicyConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """Every field, as JSON knows them (tuples become lists)."""
-        fields = dataclasses.asdict(self)
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()}
+        return to_fields(self)
 
     @staticmethod
     def from_dict(fields: Mapping[str, Any]) -> PolicyConfig:
@@ -120,17 +116,7 @@ class PolicyConfig:
         Raises:
             UserError: a field is unknown, missing or out of range.
         """
-        known = {field.name for field in dataclasses.fields(PolicyConfig)}
-        for name in sorted(known ^ set(fields)):
-            problem = "missing" if name in known else "unknown field"
-            raise UserError(f"policy.{name}: {problem}; expected {sorted(known)}")
-        return PolicyConfig(**fields)
-
-
-def check_positive_int(name: str, value: object) -> None:
-    """Nothing; raises UserError unless ``value`` is a whole number above 0."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise UserError(f"policy.{name}: {value!r}, expected a whole number above 0")
+        return from_fields(PolicyConfig, fields)
 
 
 def ppr_statistics(
@@ -163,6 +149,11 @@ class PolicyInputs(NamedTuple):
     ppr: Float[Array, "b n 2"]
     """PageRank of head and of tail as they are: the network takes the logarithm."""
     mask: Bool[Array, "b n"]
+    nodes: Int[Array, "b n 2"] | None = None
+    """Local node ids of head and of tail, 0 to v - 1; the thesis's network needs none.
+    """
+    topics: Bool[Array, "b v"] | None = None
+    """Which of the v local nodes the question is about; the same."""
 
     @classmethod
     def from_full(
@@ -172,9 +163,11 @@ class PolicyInputs(NamedTuple):
         relations: Float[Array, "b n d"],
         ppr: Float[Array, "b n 2"],
         mask: Bool[Array, "b n"],
+        nodes: Int[Array, "b n 2"] | None = None,
+        topics: Bool[Array, "b v"] | None = None,
     ) -> PolicyInputs:
         """Inputs in which each candidate brings its own relation embedding."""
-        return cls(question, triplets, relations, None, ppr, mask)
+        return cls(question, triplets, relations, None, ppr, mask, nodes, topics)
 
     def relation_counts(self) -> Float[Array, "b u"]:
         """How many real candidates have each of the unique relations."""
@@ -371,6 +364,7 @@ def check_shapes(inputs: PolicyInputs, dimension: int) -> None:
         "relation_index": (b, n),
         "ppr": (b, n, 2),
         "mask": (b, n),
+        "nodes": (b, n, 2),
     }
     for name, shape in expected.items():
         array = getattr(inputs, name)

@@ -23,11 +23,12 @@ from kgscout_jax.reason.prompts import (
     Template,
     TokenCount,
     estimate_tokens,
+    prompt_name,
+    prompt_phrase,
     render_text,
     triplet_line,
 )
-from kgscout_jax.records import display_name, entity_key
-from kgscout_jax.text.linearize import relation_phrase
+from kgscout_jax.records import entity_key
 
 MAX_HOPS = 4
 """Longest chain; triplets further from every topic stand behind, as lines."""
@@ -117,31 +118,81 @@ def path_lines(
         topics: the question's entities, by name; those in no triplet are ignored.
         scores: whether to write each triplet's score, in brackets.
     """
-    hops, reached_by = _hops(triplets, topics)
-    left = {hop.start for hop in hops}
-    inner = {hop.triplet for end, hop in reached_by.items() if end in left}
-    chains: dict[tuple[str, str, bool], list[_Hop]] = {}
-    for hop in sorted(hops, key=lambda hop: (-hop.mean, hop.triplet)):
-        if hop.triplet not in inner:
-            group = (hop.start, triplets[hop.triplet][1], hop.forward)
-            chains.setdefault(group, []).append(hop)
-    lines = []
-    for ends in chains.values():
-        way = [ends[0]]
-        while (before := reached_by.get(way[-1].start)) is not None:
-            way.append(before)
-        lines.append(_chain_line(way[::-1], ends[1:], triplets, scores=scores))
-    used = {hop.triplet for hop in hops}
-    rest = [
-        triplet_line(triplet, scores=scores)
-        for rank, triplet in enumerate(triplets)
-        if rank not in used
-    ]
+    chains, rest = _chains(triplets, topics)
+    lines = [_chain_line(*chain, triplets, scores=scores) for chain in chains]
     if lines:
         lines.insert(0, NOTE)
         if rest:
             lines.append(REST)
-    return lines + rest
+    return lines + [triplet_line(triplets[rank], scores=scores) for rank in rest]
+
+
+def path_order(triplets: Sequence[Scored], topics: Sequence[str]) -> list[int]:
+    """Positions of all triplets in the order in which ``path_lines`` first shows them.
+
+    Args:
+        triplets: best first.
+        topics: the question's entities, by name; those in no triplet are ignored.
+    """
+    chains, rest = _chains(triplets, topics)
+    shown = [hop.triplet for way, others in chains for hop in (*way, *others)]
+    return list(dict.fromkeys(shown + rest))
+
+
+def closed(triplets: Sequence[Scored], topics: Sequence[str], k: int) -> list[int]:
+    """Positions of ``k`` triplets that hang together with the topics, ascending.
+
+    The best come first, each with the triplets that join it to a topic, whatever the
+    rank of these; one whose way does not fit any more is passed over. Only if those
+    within reach of a topic are fewer than k do others follow, best first.
+
+    Args:
+        triplets: best first, more than k of them: what may close a path.
+        topics: the question's entities, by name; those in no triplet are ignored.
+        k: how many are kept, at most.
+    """
+    hops, reached_by = _hops(triplets, topics)
+    kept: dict[int, None] = {}
+    for hop in sorted(hops, key=lambda hop: hop.triplet):
+        if len(kept) >= k:
+            break
+        way = [step.triplet for step in _way(hop, reached_by)]
+        missing = [rank for rank in way if rank not in kept]
+        if len(kept) + len(missing) <= k:
+            kept.update(dict.fromkeys(missing))
+    for rank in range(len(triplets)):
+        if len(kept) >= k:
+            break
+        kept[rank] = None
+    return sorted(kept)
+
+
+def _chains(
+    triplets: Sequence[Scored], topics: Sequence[str]
+) -> tuple[list[tuple[list[_Hop], list[_Hop]]], list[int]]:
+    """The chains, best first, and the triplets on none, best first.
+
+    A chain is its hops from a topic on, and the last hops to its other ends.
+    """
+    hops, reached_by = _hops(triplets, topics)
+    left = {hop.start for hop in hops}
+    inner = {hop.triplet for end, hop in reached_by.items() if end in left}
+    groups: dict[tuple[str, str, bool], list[_Hop]] = {}
+    for hop in sorted(hops, key=lambda hop: (-hop.mean, hop.triplet)):
+        if hop.triplet not in inner:
+            group = (hop.start, triplets[hop.triplet][1], hop.forward)
+            groups.setdefault(group, []).append(hop)
+    chains = [(_way(ends[0], reached_by), ends[1:]) for ends in groups.values()]
+    used = {hop.triplet for hop in hops}
+    return chains, [rank for rank in range(len(triplets)) if rank not in used]
+
+
+def _way(hop: _Hop, reached_by: dict[str, _Hop]) -> list[_Hop]:
+    """The hops from a topic to this one, itself included."""
+    way = [hop]
+    while (before := reached_by.get(way[-1].start)) is not None:
+        way.append(before)
+    return way[::-1]
 
 
 def _hops(
@@ -193,13 +244,12 @@ def _chain_line(
 
     def entity(hop: _Hop, *, start: bool = False) -> str:
         head, _, tail, score = triplets[hop.triplet]
-        name = display_name(head if start == hop.forward else tail)
+        name = prompt_name(head if start == hop.forward else tail)
         return f"{name} [{score:.2f}]" if scores and not start else name
 
     parts = [entity(way[0], start=True)]
     for hop in way:
-        relation = triplets[hop.triplet][1]
-        phrase = relation_phrase(relation) or relation
+        phrase = prompt_phrase(triplets[hop.triplet][1])
         arrow = f"-> {phrase} ->" if hop.forward else f"<- {phrase} -"
         parts += [arrow, entity(hop)]
     return "- " + "; ".join([" ".join(parts), *map(entity, others)])

@@ -27,6 +27,8 @@ NO_TRIPLETS = "(none)"
 """What stands for the triplets where there are none."""
 PER_MESSAGE = 8
 """Tokens reckoned for the markers around a message."""
+MAX_NAME = 1000
+"""Characters of a name that go into a prompt: one name must not crowd out the rest."""
 
 Message = tuple[str, str]
 """Role, content."""
@@ -36,6 +38,15 @@ TokenCount = Callable[[str], int]
 """How many tokens a text has for a model."""
 
 _PIECE = re.compile(r"\w+|[^\w\s]")
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+"""What nobody sees and a model may heed: controls, turned text, hidden letters."""
+_MARKER = re.compile(r"<(?=[|/<\uff5c]?[A-Za-z_|\uff5c])|\[(?=/?INST\])")
+"""Where a marker of a chat begins: ``<|im_end|>``, ``</s>``, ``[/INST]``, ..."""
+_CONFUSING = re.compile(r", .*, |->|<-|; ")
+"""In a name, what could pass for the end of it and for more of a triplet."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,15 +166,51 @@ def estimate_tokens(text: str) -> int:
     return sum(-(-len(piece.encode()) // 3) for piece in _PIECE.findall(text))
 
 
+def prompt_text(text: str) -> str:
+    """Text of strangers as it may stand in a prompt: in one line, as it is seen.
+
+    What is not seen is dropped, and nothing in it is a marker of a chat any more.
+    """
+    seen = _UNSEEN.sub("", display_name(text).encode("utf-8", "replace").decode())
+    return _MARKER.sub(lambda found: found[0] + " ", display_name(seen))
+
+
+def prompt_name(name: str) -> str:
+    """A name as it may stand in a prompt: it cannot look like a line or a triplet.
+
+    As ``prompt_text``, cut to MAX_NAME, and in quotation marks where the marks between
+    the parts of a triplet or a path occur in it.
+
+    >>> prompt_name("Paris, Texas"), prompt_name("Paris, is in, France")
+    ('Paris, Texas', '"Paris, is in, France"')
+    """
+    text = prompt_text(name[: 4 * MAX_NAME])
+    if len(text) > MAX_NAME:
+        text = text[:MAX_NAME].rstrip() + "…"
+    if text and not _CONFUSING.search(text):
+        return text
+    return '"' + text.replace('"', "'") + '"'
+
+
+def triplet_words(triplet: Scored) -> tuple[str, str, str]:
+    """Head, relation phrase and tail as they may stand in a prompt."""
+    head, relation, tail, _ = triplet
+    return prompt_name(head), prompt_phrase(relation), prompt_name(tail)
+
+
+def prompt_phrase(relation: str) -> str:
+    """A relation in words; one without letters as it is written."""
+    phrase = relation_phrase(relation[: 4 * MAX_NAME])[:MAX_NAME]
+    return phrase or prompt_name(relation)
+
+
 def triplet_line(triplet: Scored, *, scores: bool = False) -> str:
     """One triplet as the thesis shows it: ``- head, relation phrase, tail``.
 
     With scores: ``- [2.31] head, relation phrase, tail``.
     """
-    head, relation, tail, score = triplet
-    phrase = relation_phrase(relation) or relation
-    words = f"{display_name(head)}, {phrase}, {display_name(tail)}"
-    return f"- [{score:.2f}] {words}" if scores else f"- {words}"
+    words = ", ".join(triplet_words(triplet))
+    return f"- [{triplet[3]:.2f}] {words}" if scores else f"- {words}"
 
 
 def render(
@@ -227,7 +274,7 @@ def render_text(
     Raises:
         UserError: the messages exceed the budget.
     """
-    fields = {"triplets": text, "question": display_name(question)}
+    fields = {"triplets": text, "question": prompt_text(question)}
     messages = tuple(
         (role, string.Template(content).substitute(fields))
         for role, content in template.messages

@@ -34,8 +34,8 @@ class Rankings:
     """The name space of the ids; None: the shards' own."""
     keeps_all: bool = False
     """Everything is kept whatever K is: the ceiling."""
-    notes: Mapping[str, int] = field(default_factory=dict)
-    """Counts worth telling beside the figures, by a short name."""
+    notes: Mapping[str, int | float | str] = field(default_factory=dict)
+    """Counts and settings worth telling beside the figures, by a short name."""
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -87,6 +87,18 @@ def top_k(
     positions[:, : order.shape[1]] = order
     positions[np.arange(k) >= lengths[:, None]] = -1
     return positions, lengths
+
+
+def holds_answer(split: Split, rows: Int[np.ndarray, "q"]) -> Bool[np.ndarray, "q n"]:
+    """Which candidates have a gold answer as head or tail."""
+    nodes = np.asarray(split.nodes[rows]).astype(np.int64)
+    answers = np.asarray(split.answers[rows])
+    width = int(split.n_nodes[rows].max(initial=1))
+    is_answer = np.zeros((len(rows), width), bool)
+    owner, _ = np.nonzero(answers >= 0)
+    is_answer[owner, answers[answers >= 0]] = True
+    ends = is_answer[np.arange(len(rows))[:, None, None], nodes]
+    return ends.any(axis=2) & (np.asarray(split.candidates[rows]) >= 0)
 
 
 def rank_candidates(

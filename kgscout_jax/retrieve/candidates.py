@@ -23,6 +23,7 @@ from kgscout_jax.graph.subgraph import (
     cut_subgraphs,
     top_of_block,
 )
+from kgscout_jax.text.halves import to_float32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +128,7 @@ def triplet_cosines(
     bounds = np.searchsorted(blocks, np.arange(len(question_embeddings) + 1))
     for i, question in enumerate(question_embeddings.astype(np.float32)):
         here = slice(bounds[i], bounds[i + 1])
-        own = table[rows[here]].astype(np.float32)
+        own = to_float32(table[rows[here]])
         # Not matmul: how BLAS sums a row depends on where the row lies in the matrix,
         # and equal embeddings must tie exactly.
         np.einsum("nd,d->n", own, question, out=out[here])

@@ -64,7 +64,8 @@ def create_app(
 ) -> FastAPI:
     """The application, to be run by any ASGI server, in one process.
 
-    ``app.state.graphs.replace(name, graph)`` swaps a graph while requests are served.
+    ``app.state.graphs.replace(name, graph)`` swaps a graph while requests are served,
+    ``app.state.replace_scout(scout)`` the policy.
 
     Args:
         scout: what retrieves.
@@ -85,6 +86,7 @@ def create_app(
         lifespan=service.lifespan,
     )
     app.state.graphs = service.graphs
+    app.state.replace_scout = service.batcher.replace
     app.add_middleware(
         Edge,
         metrics=service.metrics,

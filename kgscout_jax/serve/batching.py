@@ -70,6 +70,10 @@ class Batcher:
     def __len__(self) -> int:
         return len(self._waiting)
 
+    def replace(self, scout: Scout) -> None:
+        """Have ``scout`` find from the next batch on; a batch has one scout."""
+        self.scout = scout
+
     def start(self) -> None:
         """Begin to work, in the running event loop."""
         self._worker = asyncio.create_task(self._work())

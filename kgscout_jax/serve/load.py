@@ -118,6 +118,8 @@ def _of_shape(b: int, n: int, u: int, scout: Scout) -> PolicyInputs:
         ppr=np.zeros((n, 2), np.float32),
         relations=np.zeros(u, np.int32),
         relation_index=np.zeros(n, np.int32),
+        nodes=np.zeros((n, 2), np.int32),
+        topics=np.zeros(0, np.int32),
         relation_match=np.zeros(n, np.float32),
         seconds=0.0,
     )

@@ -57,32 +57,48 @@ class EmbeddingCache:
         return np.dtype([("key", np.uint64, 2), ("row", np.float16, dimension)])
 
     def embed(
-        self, texts: Sequence[str], *, what: str = "strings"
+        self,
+        texts: Sequence[str],
+        *,
+        what: str = "strings",
+        questions: bool = False,
     ) -> Float16[np.ndarray, "n d"]:
-        """Embeddings of ``texts``, in order; each distinct string at most once."""
+        """Embeddings of ``texts``, in order; each distinct string at most once.
+
+        Args:
+            texts: any strings.
+            what: they are, for people.
+            questions: as ``SentenceEncoder.stream`` has it; kept apart, since the bits
+                may be others.
+        """
         dimension = self.encoder.identity.dimension
         out = np.empty((len(texts), dimension), np.float16)
         if not len(texts):
             return out
+        folder = self.folder / "questions" if questions else self.folder
         keys = string_keys(texts)
         distinct: Any = keys.view("V16").ravel()
         _, first, inverse = np.unique(distinct, return_index=True, return_inverse=True)
         unique = np.empty((len(first), dimension), np.float16)
-        missing = self._read(keys[first], unique)
+        missing = self._read(folder, keys[first], unique)
         self.hits += len(first) - len(missing)
         self.misses += len(missing)
         if len(missing):
             wanted = [texts[int(i)] for i in first[missing]]
-            self._compute(wanted, keys[first[missing]], missing, unique, what)
+            new = folder, keys[first[missing]], missing, unique
+            self._compute(wanted, *new, what, questions)
         out[:] = unique[inverse]
         return out
 
     def _read(
-        self, keys: UInt64[np.ndarray, "n 2"], out: Float16[np.ndarray, "n d"]
+        self,
+        folder: Path,
+        keys: UInt64[np.ndarray, "n 2"],
+        out: Float16[np.ndarray, "n d"],
     ) -> Int64[np.ndarray, "k"]:
         """Fill rows of ``out`` that are on disk; positions of those that are not."""
         missing = np.ones(len(keys), bool)
-        for file in sorted(self.folder.glob("*.npy")):
+        for file in sorted(folder.glob("*.npy")):
             segment = self._open(file)
             order = np.argsort(segment["key"][:, 0], kind="stable")
             high = segment["key"][order, 0]
@@ -107,28 +123,30 @@ class EmbeddingCache:
     def _compute(
         self,
         texts: list[str],
+        folder: Path,
         keys: UInt64[np.ndarray, "k 2"],
         rows: Int64[np.ndarray, "k"],
         out: Float16[np.ndarray, "n d"],
         what: str,
+        questions: bool,
     ) -> None:
         """Embed ``texts`` into ``out[rows]``, saving a segment every few thousand."""
         waiting: list[np.ndarray] = []
         count = 0
         with progress(len(texts), f"embedding {what}", "strings") as bar:
-            for positions, vectors in self.encoder.stream(texts):
+            for positions, vectors in self.encoder.stream(texts, questions=questions):
                 out[rows[positions]] = vectors
                 waiting.append(positions)
                 count += len(positions)
                 bar.update(len(positions))
                 if count >= SEGMENT_ROWS:
-                    self._save(np.concatenate(waiting), keys, rows, out)
+                    self._save(folder, np.concatenate(waiting), keys, rows, out)
                     waiting, count = [], 0
         if waiting:
-            self._save(np.concatenate(waiting), keys, rows, out)
+            self._save(folder, np.concatenate(waiting), keys, rows, out)
 
-    def _save(self, positions, keys, rows, out) -> None:
+    def _save(self, folder: Path, positions, keys, rows, out) -> None:
         segment = np.empty(len(positions), self._dtype)
         segment["key"] = keys[positions]
         segment["row"] = out[rows[positions]]
-        write_array(self.folder / f"{uuid.uuid4().hex}.npy", segment)
+        write_array(folder / f"{uuid.uuid4().hex}.npy", segment)

@@ -122,7 +122,7 @@ def test_candidates_are_the_nearest_by_cosine(ranked, encoder):
         assert len(case.candidates) == min(8, len(case.ball))
         assert len(set(case.candidates)) == len(case.candidates)
         stored = case.split.question_embeddings[case.i]
-        embedding = encoder.encode([case.info.question])[0]
+        embedding = encoder.encode([case.info.question], questions=True)[0]
         np.testing.assert_array_equal(stored, embedding)
         embedding = embedding.astype(np.float32)
         cosine = {t: float(vectors[t] @ embedding) for t in case.ball}

@@ -87,7 +87,10 @@ def same_bits(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> None:
 
 def rows(run: Path) -> list[dict[str, Any]]:
     """The rows of metrics.jsonl but for the times."""
-    times = ("seconds", "questions_per_second")
+    times = (
+        *("seconds", "questions_per_second"),
+        *("device_wait_share", "host_wait_share"),
+    )
     lines = (run / "metrics.jsonl").read_text().splitlines()
     return [
         {key: value for key, value in json.loads(line).items() if key not in times}

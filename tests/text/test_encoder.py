@@ -128,8 +128,8 @@ class Breaking(SentenceEncoder):
         super().__init__()
         self.left = batches
 
-    def stream(self, texts, *, batch_size=BATCH):
-        for batch in super().stream(texts, batch_size=batch_size):
+    def stream(self, texts, **more):
+        for batch in super().stream(texts, **more):
             if self.left == 0:
                 raise Interrupted
             self.left -= 1
@@ -139,7 +139,7 @@ class Breaking(SentenceEncoder):
 class Silent(SentenceEncoder):
     """The real encoder, forbidden to embed anything."""
 
-    def stream(self, texts, *, batch_size=BATCH):
+    def stream(self, texts, **more):
         raise AssertionError(f"embeds {len(texts)} strings again")
 
 
@@ -169,6 +169,16 @@ class TestCache:
         assert parts.misses == 31
         np.testing.assert_array_equal(parts.embed(texts), whole)
         assert parts.misses == 61
+
+    def test_questions_are_kept_apart(self, encoder, tmp_path):
+        texts = ["who?", "where is it?"]
+        cache = EmbeddingCache(encoder, tmp_path)
+        asked = cache.embed(texts, questions=True)
+        np.testing.assert_array_equal(asked, encoder.encode(texts, questions=True))
+        np.testing.assert_array_equal(cache.embed(texts), encoder.encode(texts))
+        assert (cache.hits, cache.misses) == (0, 4)
+        again = EmbeddingCache(Silent(), tmp_path)
+        np.testing.assert_array_equal(again.embed(texts, questions=True), asked)
 
     def test_an_interrupted_run_goes_on(self, encoder, tmp_path, monkeypatch):
         monkeypatch.setattr(cache_module, "SEGMENT_ROWS", BATCH)

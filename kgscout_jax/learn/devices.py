@@ -1,0 +1,292 @@
+"""The devices that a run trains on, and what its processes tell each other.
+
+Data parallel: one mesh axis over all devices of all processes. Batches are split over
+their questions, everything else is a copy on each device (``row_layout`` splits the
+triplet table when asked to). Jitted functions see global arrays, so means, norms and
+random numbers are those of the whole batch, whatever the number of devices. With one
+device there is no mesh, and arrays are what they are without this file.
+
+Processes agree through collectives: each of them must come to the same calls in the
+same order. That is why an error in one of them is told to all, see ``together``.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jaxtyping import Array, UInt8
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.learn.config import TrainConfig
+
+logger = logging.getLogger("kgscout")
+
+T = TypeVar("T")
+
+AXIS = "data"
+"""Name of the mesh's only axis."""
+ASK_EVERY = 10
+"""Steps between questions whether any process was told to stop: each waits for all."""
+
+
+@dataclass(frozen=True)
+class Devices:
+    """The devices of a run, in the order of processes; see ``devices_of``."""
+
+    mesh: Mesh | None = None
+    """None: one device of one process."""
+
+    @property
+    def count(self) -> int:
+        """Devices of all processes."""
+        return 1 if self.mesh is None else self.mesh.size
+
+    @property
+    def processes(self) -> int:
+        return 1 if self.mesh is None else jax.process_count()
+
+    @property
+    def process(self) -> int:
+        """The number of this process, from 0."""
+        return 0 if self.mesh is None else jax.process_index()
+
+    @property
+    def first(self) -> bool:
+        """Whether this process is the one that writes and logs."""
+        return self.process == 0
+
+    # --- batches
+
+    def padded(self, size: int) -> int:
+        """The next multiple of the number of devices."""
+        return -(-size // self.count) * self.count
+
+    def own(self, size: int) -> slice:
+        """This process's part of a batch padded to ``size`` questions."""
+        share = size // self.processes
+        return slice(self.process * share, (self.process + 1) * share)
+
+    def split(self, tree: Any) -> Any:
+        """Global arrays of the first axes' own parts, numpy: one part per process."""
+        if self.mesh is None:
+            return jax.tree.map(jnp.asarray, tree)
+        sharding = NamedSharding(self.mesh, PartitionSpec(AXIS))
+        return jax.tree.map(
+            lambda part: jax.make_array_from_process_local_data(
+                sharding, part, (len(part) * self.processes, *part.shape[1:])
+            ),
+            tree,
+        )
+
+    def own_part(self, array: Array) -> np.ndarray:
+        """This process's part of a global array that is split over its first axis."""
+        if self.processes == 1:
+            return np.asarray(array)
+        parts = {shard.index[0].start or 0: shard for shard in array.addressable_shards}
+        return np.concatenate([parts[start].data for start in sorted(parts)])
+
+    # --- copies
+
+    def copied(self, tree: Any) -> Any:
+        """A copy of each array on each device; the same arrays come in everywhere."""
+        if self.mesh is None:
+            return tree
+        sharding = NamedSharding(self.mesh, PartitionSpec())
+
+        def copy(leaf: Any) -> Array:
+            if isinstance(leaf, Array) and jnp.issubdtype(
+                leaf.dtype, jax.dtypes.prng_key
+            ):
+                return jax.random.wrap_key_data(copy(jax.random.key_data(leaf)))
+            leaf = np.asarray(leaf)
+            return jax.make_array_from_callback(
+                leaf.shape, sharding, lambda index: leaf[index]
+            )
+
+        return jax.tree.map(copy, tree)
+
+    def key(self, key: Array, step: int) -> Array:
+        """The key of a step, on each device."""
+        if self.processes == 1:
+            return jax.random.fold_in(key, step)
+        # On the host: it would otherwise wait for what the device has to do first.
+        with jax.default_device(jax.local_devices(backend="cpu")[0]):
+            return self.copied(jax.random.fold_in(key, step))
+
+    def one_copy(self, tree: Any) -> Any:
+        """Arrays on one device of this process, from copies on all."""
+        if self.mesh is None:
+            return tree
+        return jax.tree.map(lambda leaf: leaf.addressable_data(0), tree)
+
+    # --- between processes
+
+    def any(self, flag: bool) -> bool:
+        """Whether the flag is set in any process."""
+        return bool(self.gathered(np.asarray(flag)).any())
+
+    def asked(self, flag: bool, step: int) -> bool:
+        """Whether any process is to stop; several ask each other now and then only."""
+        if self.processes == 1:
+            return flag
+        return step % ASK_EVERY == 0 and self.any(flag)
+
+    def total(self, values: np.ndarray) -> np.ndarray:
+        """The sum over processes, in the order of processes, in float64."""
+        return self.gathered(np.asarray(values, np.float64)).sum(axis=0)
+
+    def gathered(self, values: np.ndarray) -> np.ndarray:
+        """The values of each process, of one shape, along a new first axis."""
+        values = np.asarray(values)
+        if self.processes == 1:
+            return values[None]
+        # As bytes: JAX would make float32 of float64.
+        flat = np.frombuffer(values.tobytes(), np.uint8)
+        every = self._every(flat)
+        return np.frombuffer(every.tobytes(), values.dtype).reshape(-1, *values.shape)
+
+    def _every(self, part: UInt8[np.ndarray, "n"]) -> UInt8[np.ndarray, "p n"]:
+        from jax.experimental import multihost_utils
+
+        every = multihost_utils.process_allgather(part)
+        return np.asarray(every).reshape(self.processes, len(part))
+
+    def together(self, work: Callable[[], T]) -> T:
+        """What ``work`` returns here; a UserError in any process is raised in all."""
+        if self.processes == 1:
+            return work()
+        result, problem = attempted(work)
+        lengths = self.gathered(np.asarray(len(problem)))
+        if lengths.any():
+            padded = np.zeros(int(lengths.max()), np.uint8)
+            padded[: len(problem)] = np.frombuffer(problem, np.uint8)
+            every = self.gathered(padded)
+            who = int(np.flatnonzero(lengths)[0])
+            raise UserError(every[who, : lengths[who]].tobytes().decode())
+        return result  # pyright: ignore[reportReturnType]
+
+    def told(self, work: Callable[[], Any]) -> Any:
+        """What ``work`` returns in the first process: JSON, or a dict of arrays.
+
+        The others do not call it, and raise the UserError that it raises there.
+        """
+        if self.processes == 1:
+            return work()
+        result, problem = attempted(work) if self.first else (None, b"")
+        packed = packed_value(result, problem.decode()) if self.first else b""
+        length = int(self.gathered(np.asarray(len(packed)))[0])
+        from jax.experimental import multihost_utils
+
+        buffer = np.zeros(length, np.uint8)
+        if self.first:
+            buffer[:] = np.frombuffer(packed, np.uint8)
+        buffer = np.asarray(multihost_utils.broadcast_one_to_all(buffer))
+        return unpacked_value(buffer.tobytes())
+
+
+def devices_of(config: TrainConfig) -> Devices:
+    """The devices that a config asks for; joins the other processes first.
+
+    Raises:
+        UserError: there are fewer devices, or the processes do not find each other.
+    """
+    join(config)
+    every = jax.devices()
+    if config.devices is None and len(every) == 1:
+        return Devices()
+    by_process: dict[int, list[Any]] = {}
+    # In the order of processes, not of the network: a process's questions follow each
+    # other, and what crosses is one sum of small gradients.
+    for device in sorted(every, key=lambda device: (device.process_index, device.id)):
+        by_process.setdefault(device.process_index, []).append(device)
+    fewest = min(map(len, by_process.values()))
+    if config.devices is None and len(set(map(len, by_process.values()))) > 1:
+        logger.info("processes differ in devices: %d of each are used", fewest)
+    each = config.devices or fewest
+    if each > fewest:
+        raise UserError(
+            f"--devices: found {each}, expected at most {fewest}: a process has "
+            f"{fewest} devices of kind {every[0].platform}"
+        )
+    chosen = [device for part in by_process.values() for device in part[:each]]
+    if len(chosen) == 1:
+        return Devices()
+    return Devices(Mesh(np.array(chosen), (AXIS,)))
+
+
+def join(config: TrainConfig) -> None:
+    """Connect this process with the run's others, if there are any.
+
+    Raises:
+        UserError: they do not find each other.
+    """
+    if config.coordinator is None and not config.distributed:
+        return
+    if jax.distributed.is_initialized():
+        return
+    try:
+        if config.coordinator is None:
+            jax.distributed.initialize()
+        else:
+            jax.distributed.initialize(
+                config.coordinator, config.processes, config.process_id
+            )
+    except (RuntimeError, ValueError) as error:
+        flag = "--distributed" if config.coordinator is None else "--coordinator"
+        first_line = str(error).strip().splitlines()[0]
+        raise UserError(f"{flag}: the processes did not meet ({first_line})") from None
+    if jax.process_index() > 0:
+        logger.setLevel(logging.WARNING)  # the first process tells
+
+
+def attempted(work: Callable[[], T]) -> tuple[T | None, bytes]:
+    """What ``work`` returns, or the message of its UserError."""
+    try:
+        return work(), b""
+    except UserError as error:
+        return None, str(error).encode() or b"failed"
+
+
+def packed_value(value: Any, problem: str) -> bytes:
+    """A JSON value, a dict of arrays or a problem, as bytes without pickle."""
+    arrays: dict[str, np.ndarray] = {}
+    is_arrays = isinstance(value, dict) and any(
+        isinstance(item, np.ndarray) for item in value.values()
+    )
+    if is_arrays:
+        arrays = {name: np.asarray(item) for name, item in value.items()}
+        value = None
+    about = [[name, str(a.dtype), list(a.shape)] for name, a in arrays.items()]
+    header = {
+        "problem": problem,
+        "value": value,
+        "arrays": about if is_arrays else None,
+    }
+    text = json.dumps(header).encode()
+    parts = [len(text).to_bytes(8, "little"), text]
+    return b"".join([*parts, *(array.tobytes() for array in arrays.values())])
+
+
+def unpacked_value(data: bytes) -> Any:
+    """What ``packed_value`` packed; raises UserError if it was a problem."""
+    end = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:end])
+    if header["problem"]:
+        raise UserError(header["problem"])
+    if header["arrays"] is None:
+        return header["value"]
+    out: dict[str, np.ndarray] = {}
+    for name, dtype, shape in header["arrays"]:
+        kind = jnp.dtype(dtype)
+        count = int(np.prod(shape, dtype=np.int64))
+        out[name] = np.frombuffer(data, kind, count, end).reshape(shape).copy()
+        end += count * kind.itemsize
+    return out

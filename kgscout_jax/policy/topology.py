@@ -1,0 +1,57 @@
+"""What the shape of the candidate graph says of a candidate, inside jit.
+
+All functions take b questions with n candidates and v local nodes. Padding is masked
+out of every sum; a node that no candidate touches has zeros.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+DISTANCE_ROUNDS = 2
+"""Rounds of ``topic_distances`` along the edges, and against them."""
+DISTANCE_WIDTH = 2 * (1 + 2 * DISTANCE_ROUNDS)
+"""Columns of ``topic_distances``."""
+
+
+def at_ends(
+    values: Float[Array, "b v c"], ends: Int[Array, "b n"]
+) -> Float[Array, "b n c"]:
+    """The row of each candidate's end."""
+    rows = jax.vmap(lambda table, index: table.at[index].get(mode="promise_in_bounds"))
+    return rows(values, ends)
+
+
+def sum_at(
+    values: Float[Array, "b n c"], ends: Int[Array, "b n"], n_nodes: int
+) -> Float[Array, "b v c"]:
+    """Sums over the candidates whose end is each node; padding must hold zeros."""
+    zeros = jnp.zeros((n_nodes, values.shape[-1]), values.dtype)
+    return jax.vmap(lambda rows, index: zeros.at[index].add(rows))(values, ends)
+
+
+def topic_distances(
+    nodes: Int[Array, "b n 2"], topics: Bool[Array, "b v"], mask: Bool[Array, "b n"]
+) -> Float[Array, "b n f"]:
+    """Directional distance encoding of the topics, of both ends of each candidate.
+
+    Of a node: whether it is a topic; then the mean over its incoming edges of what
+    their heads had, twice; then the same over its outgoing edges and their tails
+    (SubgraphRAG, Li et al. 2025, section 3.1). f = ``DISTANCE_WIDTH``: five columns of
+    the head, five of the tail.
+    """
+    head, tail = nodes[..., 0], nodes[..., 1]
+    real = mask[..., None].astype(jnp.float32)
+    v = topics.shape[1]
+    start = topics[..., None].astype(jnp.float32)
+    columns = [start]
+    for source, target in ((head, tail), (tail, head)):
+        degree = jnp.maximum(sum_at(real, target, v), 1.0)
+        current = start
+        for _ in range(DISTANCE_ROUNDS):
+            current = sum_at(at_ends(current, source) * real, target, v) / degree
+            columns.append(current)
+    of_nodes = jnp.concatenate(columns, axis=-1)
+    return jnp.concatenate([at_ends(of_nodes, head), at_ends(of_nodes, tail)], axis=-1)

@@ -1,0 +1,280 @@
+"""How many triplets a question needs: the fewest that likely hold an answer.
+
+A policy's logits rank candidates; how sure it is stands in how far they lie above the
+inclusion threshold c, at which the chances q_i = 1 - exp(-exp(s_i - c)) of being kept
+sum to a pivot of 10 (``policy.inclusion``). From log u_r = s_r - c of the r-th best
+candidate and from its rank, a logistic map gives
+
+    h_r = P(the r-th holds an answer | none before it does)
+
+so that ``1 - prod(1 - h_r)`` over the K best is the chance that an answer is among
+them. That is the chain rule: triplets that hold answers come in groups, and nothing is
+taken to be independent. The three numbers of the map are those of greatest likelihood
+(a discrete-time survival model) on questions whose answers are known.
+
+Which questions matters. A network is far surer of the questions that it has learned
+from than of others, so these must not be calibrated on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Float64, Int
+
+from kgscout_jax.buckets import bucket
+from kgscout_jax.errors import UserError
+
+if TYPE_CHECKING:
+    from kgscout_jax.retrieve.base import Rankings
+
+PIVOT = 10.0
+"""Budget whose threshold the logits are measured from; half of fewer candidates."""
+RANKS = 256
+"""Ranks that are learned from; beyond them the map is carried on."""
+RIDGE = 1.0
+"""Penalty on the standardised slopes: keeps few questions from saying too much."""
+STEEPEST = 20.0
+"""Log-intensities are clipped to this far from 0."""
+BLOCK = 64
+"""Questions whose thresholds are found together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """The map from a candidate's rank and logit to the chance of a first answer."""
+
+    intercept: float
+    log_rank: float
+    """Slope in log(rank), ranks from 1."""
+    log_intensity: float
+    """Slope in the logit above the threshold."""
+    questions: int
+    """How many questions it was fitted on."""
+    split: str
+    """Of which split."""
+
+    def presence(
+        self,
+        logits: Float[np.ndarray, "b k"],
+        threshold: Float[np.ndarray, "b"],
+        lengths: Int[np.ndarray, "b"],
+    ) -> Float64[np.ndarray, "b k"]:
+        """The chance that an answer is among the first 1, 2, ... k candidates.
+
+        Args:
+            logits: of the best candidates, descending; ignored beyond ``lengths``.
+            threshold: see ``thresholds``.
+            lengths: how many candidates are there.
+        """
+        x = _features(logits, threshold, lengths)
+        slopes = np.array([self.intercept, self.log_rank, self.log_intensity])
+        # log(1 - sigmoid(z)) = -log(1 + exp(z)): sums lose nothing near 0 or 1.
+        none = -np.logaddexp(0.0, x @ slopes)
+        none[np.arange(logits.shape[1]) >= lengths[:, None]] = 0.0
+        return -np.expm1(np.cumsum(none, axis=1))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``config.json`` of an export holds it."""
+        return dataclasses.asdict(self)
+
+    @staticmethod
+    def from_dict(value: Any, where: str = "calibration") -> Calibration:
+        """The inverse of ``to_dict``.
+
+        Raises:
+            UserError: a field is missing, unknown or of another kind.
+        """
+        if not isinstance(value, Mapping):
+            raise UserError(f"{where}: {value!r}, expected an object")
+        fields = {field.name: field.type for field in dataclasses.fields(Calibration)}
+        for name in sorted(fields.keys() ^ value.keys()):
+            what = "unknown field" if name in value else "missing"
+            raise UserError(f"{where}.{name}: {what}")
+        for name, kind in fields.items():
+            found = value[name]
+            if kind == "str":
+                good, expected = isinstance(found, str), "a string"
+            elif kind == "int":
+                good, expected = type(found) is int and found > 0, "a whole number"
+            else:
+                good = isinstance(found, int | float) and not isinstance(found, bool)
+                good, expected = good and bool(np.isfinite(found)), "a number"
+            if not good:
+                raise UserError(f"{where}.{name}: {found!r}, expected {expected}")
+        return Calibration(**value)
+
+
+def thresholds(logits: Float[np.ndarray, "b n"]) -> Float64[np.ndarray, "b"]:
+    """The logit of each question at which inclusion at the pivot's budget is 1 - 1 / e.
+
+    Of a question with few candidates the budget is half of them; without any it is 0.
+
+    Args:
+        logits: of all candidates in any order; -inf or nan where there is none.
+    """
+    logits = np.asarray(logits, np.float32)
+    mask = np.isfinite(logits)
+    width = bucket(logits.shape[1], 1 << 30)
+    found = np.zeros(len(logits))
+    size = BLOCK if len(logits) > 1 else 1
+    for low in range(0, len(logits), size):
+        real = mask[low : low + size]
+        rows = np.zeros((size, width), np.float32)
+        rows[: len(real), : real.shape[1]] = np.where(real, logits[low : low + size], 0)
+        there = np.zeros((size, width), bool)
+        there[: len(real), : real.shape[1]] = real
+        found[low : low + size] = np.asarray(_threshold()(rows, there))[: len(real)]
+    return np.where(mask.any(axis=1), found, 0.0)
+
+
+@cache
+def _threshold():
+    """The jitted thresholds of a block of questions."""
+    import jax
+    import jax.numpy as jnp
+
+    from kgscout_jax.policy.inclusion import inclusion
+
+    def of_one(logits: jax.Array, mask: jax.Array) -> jax.Array:
+        k = jnp.minimum(PIVOT, 0.5 * mask.sum(dtype=jnp.float32))
+        return inclusion(logits, mask, jnp.maximum(k, 1e-3)).threshold
+
+    return jax.jit(jax.vmap(of_one))
+
+
+def _features(
+    logits: Float[np.ndarray, "b k"],
+    threshold: Float[np.ndarray, "b"],
+    lengths: Int[np.ndarray, "b"],
+) -> Float64[np.ndarray, "b k 3"]:
+    """1, log of the rank and log-intensity of each of the best candidates."""
+    b, k = logits.shape
+    real = np.arange(k) < lengths[:, None]
+    above = np.where(real, logits, 0.0).astype(np.float64) - threshold[:, None]
+    rank = np.broadcast_to(np.log(np.arange(1, k + 1)), (b, k))
+    above = np.clip(np.where(real, above, 0.0), -STEEPEST, STEEPEST)
+    return np.stack([np.ones((b, k)), rank, above], axis=-1)
+
+
+def fit_calibration(
+    logits: Float[np.ndarray, "b k"],
+    threshold: Float[np.ndarray, "b"],
+    lengths: Int[np.ndarray, "b"],
+    holds: Bool[np.ndarray, "b k"],
+    *,
+    split: str,
+) -> Calibration:
+    """The map of greatest likelihood.
+
+    Args:
+        logits: of the best candidates, descending.
+        threshold: see ``thresholds``.
+        lengths: how many candidates are there.
+        holds: which of them hold an answer.
+        split: where the questions are from.
+
+    Raises:
+        UserError: no question has an answer among its best candidates.
+    """
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
+    k = min(RANKS, logits.shape[1])
+    lengths = np.minimum(lengths, k)
+    place = np.arange(k)
+    holds = holds[:, :k] & (place < lengths[:, None])
+    if not holds.any():
+        raise UserError(
+            f"calibration: no question of split {split!r} has an answer among its "
+            f"{k} best candidates, expected some"
+        )
+    # A question tells of every rank up to its first answer, and of none behind.
+    first = np.where(holds.any(axis=1), holds.argmax(axis=1), k)
+    at_risk = (place <= first[:, None]) & (place < lengths[:, None])
+    x = _features(logits[:, :k], threshold, lengths)[at_risk]
+    y = holds[at_risk].astype(np.float64)
+    mean, spread = x[:, 1:].mean(axis=0), x[:, 1:].std(axis=0)
+    spread[spread < 1e-9] = 1.0
+    z = np.concatenate([x[:, :1], (x[:, 1:] - mean) / spread], axis=1)
+    ridge = np.array([0.0, RIDGE, RIDGE])
+
+    def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
+        score = z @ w
+        value = np.logaddexp(0.0, score).sum() - y @ score + 0.5 * ridge @ w**2
+        return value, z.T @ (expit(score) - y) + ridge * w
+
+    w = minimize(loss, np.zeros(3), jac=True, method="L-BFGS-B").x
+    slopes = w[1:] / spread
+    return Calibration(
+        intercept=float(w[0] - slopes @ mean),
+        log_rank=float(slopes[0]),
+        log_intensity=float(slopes[1]),
+        questions=len(logits),
+        split=split,
+    )
+
+
+def crossed_presence(
+    logits: Float[np.ndarray, "b k"],
+    threshold: Float[np.ndarray, "b"],
+    lengths: Int[np.ndarray, "b"],
+    holds: Bool[np.ndarray, "b k"],
+    *,
+    split: str,
+) -> Float64[np.ndarray, "b k"]:
+    """``Calibration.presence``, of each half of the questions by the other's map.
+
+    So that questions whose answers are known can be measured as if they were not.
+    Arguments and errors as of ``fit_calibration``.
+    """
+    out = np.zeros(logits.shape)
+    odd = np.arange(len(logits)) % 2 == 1
+    for half in (odd, ~odd):
+        given = logits[~half], threshold[~half], lengths[~half], holds[~half]
+        fitted = fit_calibration(*given, split=split)
+        out[half] = fitted.presence(logits[half], threshold[half], lengths[half])
+    return out
+
+
+def budgets(
+    presence: Float[np.ndarray, "b k"],
+    lengths: Int[np.ndarray, "b"],
+    target: float,
+) -> Int[np.ndarray, "b"]:
+    """The fewest candidates of each question whose presence reaches ``target``.
+
+    All that there are, at most k, where even they don't.
+
+    Args:
+        presence: of the first 1, 2, ... k candidates.
+        lengths: how many candidates are there.
+        target: above 0, below 1.
+    """
+    check_target(target)
+    there = np.minimum(lengths, presence.shape[1])
+    fewest = (presence < target).sum(axis=1) + 1
+    return np.minimum(fewest, there).astype(np.int32)
+
+
+def check_target(target: float) -> None:
+    """Raise UserError unless ``target`` is above 0 and below 1."""
+    if not 0 < target < 1:
+        raise UserError(f"--target: {target}, expected a number between 0 and 1")
+
+
+def shortened(rankings: Rankings, lengths: Int[np.ndarray, "b"]) -> Rankings:
+    """The rankings cut to at most ``lengths`` triplets each."""
+    lengths = np.minimum(lengths, rankings.lengths).astype(np.int32)
+    gone = np.arange(rankings.heads.shape[1]) >= lengths[:, None]
+    columns = {
+        name: np.where(gone, np.int32(-1), getattr(rankings, name))
+        for name in ("heads", "relations", "tails")
+    }
+    scores = np.where(gone, np.float32(0), rankings.scores)
+    return dataclasses.replace(rankings, **columns, scores=scores, lengths=lengths)

@@ -1,0 +1,1 @@
+"""What people and programs see of training runs: their state and their curves."""

@@ -1,0 +1,111 @@
+"""kgscout ask at a terminal: what it prints is text, whatever the graph's names are."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import unicodedata
+
+import numpy as np
+import pytest
+from fuzz.strangers import FUZZ, NASTY, TEXT, TRIPLETS
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgscout_jax.ask import JOINERS, MAX_SHOWN, plain, print_evidence, shown
+from kgscout_jax.cli import main
+from kgscout_jax.found import Found
+from kgscout_jax.graph.link.linker import Link
+from kgscout_jax.scout import Scout
+
+
+def printed(found: Found, capsys) -> str:
+    capsys.readouterr()
+    print_evidence(found)
+    return capsys.readouterr().out
+
+
+def harmless(text: str) -> None:
+    """No control, nothing unseen but joiners, nothing that turns the line."""
+    for character in text:
+        kind = unicodedata.category(character)
+        assert character in "\n " + JOINERS or kind[0] in "LMNPS", repr(character)
+
+
+def found_of(triplets, topics=(), links=(), lost=()) -> Found:
+    return Found(
+        question="who?",
+        topics=tuple(topics),
+        triplets=tuple(triplets),
+        scores=-np.arange(len(triplets), dtype=np.float32),
+        links=tuple(links),
+        topics_not_found=tuple(lost),
+    )
+
+
+@FUZZ
+@given(TRIPLETS, st.lists(TEXT, max_size=3), st.lists(TEXT, max_size=3))
+def test_whatever_is_found_is_printed_as_text(capsys, triplets, topics, lost):
+    links = [Link(entity=0, name=t, score=0.5, how="exact", start=0, stop=1)
+             for t in topics[:1]]  # fmt: skip
+    out = printed(found_of(triplets, topics, links, lost), capsys)
+    harmless(out)
+    ranks = re.findall(r"^ *(\d+) +-?\d+\.\d\d ", out, re.M)
+    assert ranks == [str(i + 1) for i in range(len(triplets))]  # nobody forges a row
+
+
+@pytest.mark.parametrize("text", [*NASTY, "x" * 100_000, "\x1b[31m" * 5000])
+def test_plain_and_shown(text):
+    harmless(plain(text[:5000]))
+    harmless(shown(text))
+    assert len(shown(text)) <= MAX_SHOWN + 1
+    if len(text) > MAX_SHOWN:
+        assert shown(text).endswith("…")
+
+
+def test_a_name_cannot_forge_a_row(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    row = "x\n 2   9.99   Alien   directed_by   Eve"
+    out = printed(found_of([(row, "r", "b")], topics=["t\ntopics: Eve"]), capsys)
+    assert len(re.findall(r"^topics: ", out, re.M)) == 1
+    assert len(re.findall(r"^ *\d+ +-?\d+\.\d\d ", out, re.M)) == 1
+    assert "x\\n 2" in out
+
+
+def test_a_terminal_that_knows_ascii_only(monkeypatch):
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", out)
+    print_evidence(found_of([("né", "名前", "🎬")], topics=["né"], lost=["שלום"]))
+    out.flush()
+    said = out.buffer.getvalue().decode("ascii")
+    assert "topics: n\\xe9" in said and "\\U0001f3ac" in said
+
+
+def test_the_whole_command(scout, tmp_path, monkeypatch, capsys):
+    """A graph in a file: what a tab-separated line can hold."""
+    monkeypatch.setattr(Scout, "from_pretrained", lambda *_, **__: scout)
+    monkeypatch.setenv("COLUMNS", "200")
+    names = [
+        " ".join(text.encode("utf-8", "ignore").decode().replace("\t", " ").split())
+        for text in NASTY
+    ]
+    lines = [f"Alien\tis\t{name}" for name in names if name]
+    lines.append("Alien\tdirected_by\t" + "z" * 100_000)
+    (tmp_path / "kg.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    args = ["ask", "out", "--kg", str(tmp_path / "kg.tsv"), "--k", "60"]
+    args += ["--html", str(tmp_path / "x.html")]
+    for question in ("who directed Alien?\x1b[2J\u202e", "<b>Alien</b> " * 40_000):
+        capsys.readouterr()
+        assert main([*args, "--topic", "Alien", question]) == 0
+        out, _ = capsys.readouterr()
+        harmless(out)
+        assert "z" * MAX_SHOWN not in re.sub(r"\s", "", out).replace("z…", "")
+        assert len(out) < 60_000
+        page = (tmp_path / "x.html").read_text("utf-8")
+        assert "<b>Alien" not in page and page.count("<script") == page.count(
+            "</script"
+        )
+    for nothing in ("", " \u2028", "\n"):
+        assert main([*args, nothing]) == 2
+        assert "question: found" in capsys.readouterr().err

@@ -1,0 +1,160 @@
+"""Graphs, policies and exports that are replaced while somebody uses them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fuzz.strangers import NASTY
+from serve.conftest import FILMS, film_triplets
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.export import export_policy, load_exported
+from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.hub import push
+from kgscout_jax.scout import Scout
+
+CALLERS = 8
+
+
+@pytest.fixture(scope="module")
+def other(scout, export, tmp_path_factory) -> Scout:
+    """Another policy of the same encoder: the same one, its towers' signs turned."""
+    from flax import nnx
+
+    from kgscout_jax.learn.config import TrainConfig
+    from kgscout_jax.learn.runs import TrainedPolicy
+    from kgscout_jax.policy.network import PolicyConfig, ScoutPolicy
+
+    config = PolicyConfig(
+        dimension=scout.encoder.identity.dimension, heads=2, tower_hidden=(8, 4),
+        gate_hidden=8, combiner_hidden=4, ppr_mean=(-3.0, -3.0), ppr_std=(2.0, 2.0),
+    )  # fmt: skip
+    about = {
+        "config": TrainConfig(shards=Path("/nowhere"), run=Path("/nowhere")).to_dict(),
+        "policy": config.to_dict(),
+        "encoder": scout.encoder.identity.to_dict(),
+        "shards": {"source": "kg", "fingerprint": "x", "settings": {
+            "hops": 2, "max_triplets": 200, "candidates": 32, "direction": "both"}},
+    }  # fmt: skip
+    out = tmp_path_factory.mktemp("other") / "policy"
+    policy = ScoutPolicy(config, rngs=nnx.Rngs(99))
+    export_policy(TrainedPolicy(policy, 1, about), out)
+    return Scout(load_exported(out), scout.encoder)
+
+
+def test_every_reply_is_of_one_policy_and_one_graph(scout, other):
+    pytest.importorskip("fastapi", reason="the extra serve is not installed")
+    from starlette.testclient import TestClient
+
+    from kgscout_jax.serve.app import create_app
+    from kgscout_jax.serve.settings import ServiceSettings
+
+    graphs = {}
+    for studio in ("Atelier", "</script>\x00\u202e"):
+        graphs[studio] = KnowledgeGraph.from_triplets(film_triplets(studio))
+        graphs[studio].embed(scout.encoder)
+    questions = [f"who directed {film}?" for film in FILMS]
+    scouts = (scout, other)
+    possible = {
+        question: [
+            one.retrieve(question, graph, 5)
+            for one in scouts
+            for graph in graphs.values()
+        ]
+        for question in questions
+    }
+    assert len({str(each.scored) for each in possible[questions[0]]}) == 4
+    app = create_app(scout, {"films": graphs["Atelier"]}, ServiceSettings(max_batch=4))
+    stop = threading.Event()
+
+    def reload() -> None:
+        turns = itertools.cycle(itertools.product(scouts, graphs.values()))
+        while not stop.is_set():
+            one, graph = next(turns)
+            app.state.replace_scout(one)
+            app.state.graphs.replace("films", graph)
+            time.sleep(0.001)
+
+    with TestClient(app) as client, ThreadPoolExecutor(CALLERS + 1) as threads:
+        threads.submit(reload)
+        try:
+            asked = random.Random(0).choices([*questions, *NASTY], k=30)
+            bodies = [json.dumps({"question": q, "k": 5}) for q in asked]
+            kind = {"content-type": "application/json"}
+
+            def post(body: str):
+                return client.post("/retrieve", content=body, headers=kind)
+
+            replies = list(threads.map(post, bodies))
+        finally:
+            stop.set()
+    seen = set()
+    for question, reply in zip(asked, replies, strict=True):
+        if question not in possible:
+            assert reply.status_code in (200, 422)
+            continue
+        assert reply.status_code == 200
+        rows = reply.json()["triplets"]
+        which = [
+            i
+            for i, each in enumerate(possible[question])
+            if {tuple(row[:3]) for row in rows} == set(each.triplets)
+            and np.allclose([row[3] for row in rows], each.scores, atol=1e-3)
+        ]
+        assert which, (question, rows)
+        seen.update(which)
+    assert len(seen) > 1
+
+
+def test_an_export_that_is_replaced_is_loaded_whole_or_refused(export, other, tmp_path):
+    """One writer, two readers: what is loaded passes its own golden logits."""
+    served = tmp_path / "served"
+    sources = [Path(export), other.exported.path]
+    push(sources[0], served)
+    weights = {
+        load_exported(source).about["files"]["model.safetensors"]["sha256"]: i
+        for i, source in enumerate(sources)
+    }
+    assert len(weights) == 2
+    stop = threading.Event()
+
+    def replace() -> int:
+        count = 0
+        for source in itertools.cycle(sources):
+            if stop.is_set():
+                return count
+            push(source, served, overwrite=True, verify=False)
+            count += 1
+        return count
+
+    with ThreadPoolExecutor(3) as threads:
+        replaced = threads.submit(replace)
+
+        def read() -> tuple[set[int], int]:
+            seen, refused = set(), 0
+            end = time.monotonic() + 5
+            while time.monotonic() < end:
+                try:
+                    found = load_exported(served, verify=True)
+                except UserError as error:
+                    assert str(served) in str(error)
+                    refused += 1
+                    continue
+                sha = found.about["files"]["model.safetensors"]["sha256"]
+                seen.add(weights[sha])
+            return seen, refused
+
+        results = [threads.submit(read) for _ in range(2)]
+        found = [result.result() for result in results]
+        stop.set()
+        assert replaced.result() > 1
+    assert set().union(*(seen for seen, _ in found))
+    assert [path.name for path in tmp_path.iterdir()] == ["served"]

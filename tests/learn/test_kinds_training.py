@@ -1,0 +1,100 @@
+"""The walk policy and the supervised MLP: they learn, resume and are measured."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from flax import nnx
+from test_train import epochs, final, place_of_good, rows, same_bits, tiny
+from written_shards import write_shards
+
+from kgscout_jax.evaluate.run import evaluate_run
+from kgscout_jax.evaluate.settings import RetrievalSettings
+from kgscout_jax.files import read_json
+from kgscout_jax.learn.checkpoints import RunFolder
+from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.loop import train
+from kgscout_jax.learn.runs import load_policy
+from kgscout_jax.policy.modules import module_of
+from kgscout_jax.shards import Shards
+
+pytestmark = pytest.mark.usefixtures("kgscout_cache")
+KINDS = {
+    "walk": {"policy": "walk", "width": 16, "walkers": 3, "walk_steps": 2},
+    "mlp": {"policy": "mlp", "estimator": "bce"},
+}
+
+
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory) -> Shards:
+    return write_shards(tmp_path_factory.mktemp("shards"))
+
+
+@pytest.fixture(scope="module", params=list(KINDS))
+def finished(request, shards, tmp_path_factory):
+    run = tmp_path_factory.mktemp("runs") / request.param
+    train(tiny(shards, run, **KINDS[request.param]))
+    return request.param, run
+
+
+def test_what_was_planted_is_learned(shards, finished):
+    kind, run = finished
+    trained = load_policy(run)
+    assert trained.about["policy"]["kind"] == kind
+    fresh = module_of(trained.policy.config, rngs=nnx.Rngs(TrainConfig.seed))
+    assert place_of_good(fresh, shards) > 2 * place_of_good(trained.policy, shards)
+    assert epochs(run)[-1]["dev_answer_hit@4"] > 0.9
+    losses = [row["loss"] for row in rows(run) if row["kind"] == "step"]
+    assert losses[-1] < losses[0]
+
+
+def test_resumed_bit_for_bit(shards, finished, tmp_path, monkeypatch):
+    kind, run = finished
+    save, count = RunFolder.save, 0
+
+    def stopping(self, *args):
+        nonlocal count
+        save(self, *args)
+        count += 1
+        if count == 2:
+            self.close()
+            raise KeyError("stopped")
+
+    monkeypatch.setattr(RunFolder, "save", stopping)
+    config = tiny(shards, tmp_path / "run", **KINDS[kind])
+    with pytest.raises(KeyError):
+        train(config)
+    train(config)
+    same_bits(final(config.run), final(run))
+
+
+def test_runs_are_compared_in_one_table(shards, finished, tmp_path, capsys):
+    _, run = finished
+    report = evaluate_run(
+        RetrievalSettings(
+            run=run,
+            shards=shards.path,
+            out=tmp_path,
+            split="dev",
+            k=(2, 4),
+            retrievers=("kgscout", "cosine"),
+            also=(f"twin={run}",),
+            reference="twin",
+        )
+    )
+    assert report["retrievers"] == ["kgscout", "cosine", "twin"]
+    assert report["twin"] == report["kgscout"]
+    paired = read_json(tmp_path / "metrics.json")["paired"]
+    assert paired["kgscout"]["answer_hit"]["4"]["difference"] == 0
+    assert paired["cosine"]["answer_hit"]["4"]["difference"] < 0
+    assert "twin" in capsys.readouterr().out
+
+
+def test_gold_is_what_cross_entropy_wants(shards):
+    """Hand-made: two candidates, one on a path."""
+    from kgscout_jax.learn.estimators import cross_entropy
+
+    logits = np.array([2.0, -1.0, -np.inf], np.float32)
+    mask, wanted = np.array([True, True, False]), np.array([True, False, False])
+    expected = (np.log1p(np.exp(-2.0)) + np.log1p(np.exp(-1.0))) / 2
+    assert float(cross_entropy(logits, mask, wanted)) == pytest.approx(expected)

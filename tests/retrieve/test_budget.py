@@ -1,0 +1,169 @@
+"""Budgets per question: the chain rule by brute force, the fit on known hazards."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import expit
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.retrieve.base import Rankings
+from kgscout_jax.retrieve.budget import (
+    PIVOT,
+    Calibration,
+    budgets,
+    crossed_presence,
+    fit_calibration,
+    shortened,
+    thresholds,
+)
+
+MAP = Calibration(
+    intercept=-1.0, log_rank=-0.4, log_intensity=0.8, questions=3, split="dev"
+)
+
+
+def hazards(logits, c, calibration=MAP):
+    """h_r of one question, written out."""
+    return [
+        expit(
+            calibration.intercept
+            + calibration.log_rank * np.log(r)
+            + calibration.log_intensity * (s - c)
+        )
+        for r, s in enumerate(logits, start=1)
+    ]
+
+
+def test_thresholds_are_the_roots():
+    g = np.random.default_rng(0)
+    logits = np.full((70, 50), -np.inf, np.float32)
+    sizes = g.integers(1, 51, 70)
+    for row, n in zip(logits, sizes, strict=True):
+        row[g.permutation(50)[:n]] = 3 * g.normal(size=n)
+    found = thresholds(logits)
+    for row, n, c in zip(logits, sizes, found, strict=True):
+        s = row[np.isfinite(row)].astype(np.float64)
+        k = min(PIVOT, n / 2)
+        root = brentq(lambda x: -np.expm1(-np.exp(s - x)).sum() - k, -40, 40)  # noqa: B023
+        assert c == pytest.approx(root, abs=1e-3)
+    assert thresholds(np.full((1, 4), -np.inf, np.float32)).tolist() == [0.0]
+    np.testing.assert_allclose(thresholds(logits[3:4]), found[3:4], atol=1e-5)
+
+
+def test_presence_is_the_chain_rule():
+    logits = np.array([[2.0, 1.0, -1.0, 9.0], [0.5, 0.0, 0.0, 0.0]])
+    lengths, c = np.array([3, 1]), np.array([0.3, -0.2])
+    found = MAP.presence(logits, c, lengths)
+    for row, s, n, threshold in zip(found, logits, lengths, c, strict=True):
+        missed = np.cumprod([1 - h for h in hazards(s[:n], threshold)])
+        np.testing.assert_allclose(row[:n], 1 - missed, rtol=1e-12)
+        assert (row[n:] == row[n - 1]).all()  # padding adds nothing
+
+
+def test_presence_survives_any_logits():
+    logits = np.array([[1e30, 0.0, -1e30]])
+    found = MAP.presence(logits, np.zeros(1), np.array([3]))
+    assert np.isfinite(found).all() and (np.diff(found) >= 0).all()
+    assert MAP.presence(np.empty((1, 0)), np.zeros(1), np.array([0])).shape == (1, 0)
+
+
+def drawn(n_questions, seed, k=60):
+    """Questions whose first answers come by the hazards of MAP."""
+    g = np.random.default_rng(seed)
+    logits = -np.sort(-g.normal(size=(n_questions, k)) * 1.5, axis=1)
+    c = g.normal(size=n_questions) * 0.5
+    chance = np.array([hazards(s, t) for s, t in zip(logits, c, strict=True)])
+    lengths = g.integers(5, k + 1, n_questions)
+    return logits, c, lengths, g.random(logits.shape) < chance
+
+
+def test_the_fit_finds_the_map():
+    fitted = fit_calibration(*drawn(8000, 1), split="dev")
+    for name in ("intercept", "log_rank", "log_intensity"):
+        assert getattr(fitted, name) == pytest.approx(getattr(MAP, name), abs=0.12)
+    assert (fitted.questions, fitted.split) == (8000, "dev")
+
+
+def test_targets_are_reached():
+    """On fresh questions, whatever the target, as often as promised."""
+    fitted = fit_calibration(*drawn(4000, 2), split="dev")
+    logits, c, lengths, holds = drawn(4000, 3)
+    holds &= np.arange(logits.shape[1]) < lengths[:, None]
+    presence = fitted.presence(logits, c, lengths)
+    last = -1
+    for target in (0.5, 0.7, 0.9):
+        k = budgets(presence, lengths, target)
+        promised = presence[np.arange(len(k)), k - 1].mean()
+        reached = (holds & (np.arange(holds.shape[1]) < k[:, None])).any(axis=1).mean()
+        assert reached == pytest.approx(promised, abs=0.02)
+        assert k.mean() > last
+        last = k.mean()
+    crossed = crossed_presence(logits, c, lengths, holds, split="dev")
+    assert np.abs(crossed - presence).max() < 0.1
+    one_half = fit_calibration(
+        logits[1::2], c[1::2], lengths[1::2], holds[1::2], split="dev"
+    )
+    np.testing.assert_array_equal(
+        crossed[::2], one_half.presence(logits[::2], c[::2], lengths[::2])
+    )
+
+
+def test_budgets_by_hand():
+    presence = np.array([[0.2, 0.5, 0.9], [0.1, 0.2, 0.3], [0.95, 0.95, 0.95]])
+    assert budgets(presence, np.array([3, 3, 3]), 0.5).tolist() == [2, 3, 1]
+    assert budgets(presence, np.array([1, 2, 0]), 0.5).tolist() == [1, 2, 0]
+
+
+def test_shortened():
+    ids = np.arange(6, dtype=np.int32).reshape(2, 3)
+    rankings = Rankings(
+        retriever="x",
+        heads=ids,
+        relations=ids,
+        tails=ids,
+        scores=np.ones((2, 3), np.float32),
+        lengths=np.array([3, 2], np.int32),
+        seconds=np.zeros(2),
+    )
+    cut = shortened(rankings, np.array([1, 3]))
+    assert cut.heads.tolist() == [[0, -1, -1], [3, 4, -1]]
+    assert cut.lengths.tolist() == [1, 2] and cut.scores.sum() == 3
+    assert rankings.lengths.tolist() == [3, 2]
+
+
+def test_what_is_saved_is_read():
+    assert Calibration.from_dict(MAP.to_dict()) == MAP
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"log_rank": None}, "c.log_rank: None, expected a number"),
+        ({"log_rank": float("nan")}, "c.log_rank: nan, expected a number"),
+        ({"questions": 0}, "c.questions: 0, expected a whole number"),
+        ({"split": 3}, "c.split: 3, expected a string"),
+        ({"more": 1}, "c.more: unknown field"),
+    ],
+)
+def test_damage_is_named(change, message):
+    with pytest.raises(UserError, match=message):
+        Calibration.from_dict({**MAP.to_dict(), **change}, "c")
+
+
+def test_refusals():
+    with pytest.raises(UserError, match=r"c\.split: missing"):
+        fields = dataclasses.asdict(MAP)
+        fields.pop("split")
+        Calibration.from_dict(fields, "c")
+    with pytest.raises(UserError, match="c: 3, expected an object"):
+        Calibration.from_dict(3, "c")
+    for target in (0.0, 1.0, 90.0, float("nan")):
+        with pytest.raises(UserError, match=r"--target: .*, expected a number between"):
+            budgets(np.zeros((1, 1)), np.ones(1, int), target)
+    with pytest.raises(UserError, match="no question of split 'dev' has an answer"):
+        fit_calibration(
+            np.zeros((2, 3)), np.zeros(2), np.full(2, 3), np.zeros((2, 3), bool),
+            split="dev",
+        )  # fmt: skip

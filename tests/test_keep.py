@@ -1,0 +1,186 @@
+"""What is kept of a scout's ranking: budgets, paths, tokens; on a real graph."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from prep_factory import NEEDS_ENCODER, TRIPLETS
+from scout_factory import lines, shared_world
+
+from kgscout_jax.cli import main
+from kgscout_jax.errors import UserError
+from kgscout_jax.evaluate.run import evaluate_run
+from kgscout_jax.evaluate.settings import RetrievalSettings
+from kgscout_jax.graph.open import open_graph
+from kgscout_jax.keep import Keep
+from kgscout_jax.reason.paths_form import closed, path_order
+from kgscout_jax.reason.prompts import load_template, render
+from kgscout_jax.reason.selection import POOL
+from kgscout_jax.retrieve.budget import Calibration, thresholds
+from kgscout_jax.scout import Scout
+
+pytestmark = NEEDS_ENCODER
+MAP = Calibration(
+    intercept=-1.0, log_rank=-0.1, log_intensity=0.5, questions=9, split="dev"
+)
+NAMES = sorted({head for head, _, _ in TRIPLETS})[:4]
+QUESTIONS = [f"Where is {name}?" for name in NAMES]
+
+
+@pytest.fixture(scope="module")
+def world(kgscout_cache):
+    return shared_world("guided")
+
+
+@pytest.fixture
+def scout(world, monkeypatch):
+    """The world's scout, its export with a calibration."""
+    monkeypatch.setitem(world.scout.exported.about, "calibration", MAP.to_dict())
+    return world.scout
+
+
+def ask(world, k, **keep):
+    graph = open_graph([world.file])
+    topics = [[name] for name in NAMES]
+    return world.scout.retrieve_many(
+        QUESTIONS, graph, k, topics=topics, keep=Keep(**keep)
+    )
+
+
+def test_a_target_takes_the_fewest(world, scout):
+    whole = ask(world, 1000)
+    assert all(len(found) > 2 for found in whole)
+    for target in (0.2, 0.5, 0.99999):
+        for full, found in zip(whole, ask(world, 4, target=target), strict=True):
+            c = thresholds(full.scores[None])
+            best, n = full.scores[None, :4], np.array([min(4, len(full))])
+            presence = MAP.presence(best, c, n)[0]
+            k = next((i + 1 for i, p in enumerate(presence) if p >= target), n[0])
+            assert found.triplets == full.triplets[:k]
+            assert found.relation_match == full.relation_match[:k]
+            told = {
+                "target": target,
+                "presence": pytest.approx(presence[k - 1], abs=1e-4),
+            }
+            assert found.kept == told
+
+
+def test_paths_and_tokens(world, scout):
+    template = load_template("thesis")
+    for full, found in zip(
+        ask(world, 3 * POOL), ask(world, 3, form="paths"), strict=True
+    ):
+        kept = closed(full.scored, full.topics, 3)
+        order = path_order([full.scored[i] for i in kept], full.topics)
+        assert list(found.triplets) == [full.triplets[kept[i]] for i in order]
+        assert found.scored == tuple(full.scored[kept[i]] for i in order)
+        assert found.kept["form"] == "paths" and found.kept["tokens"] > 0
+    least = max(render(template, question, []).tokens for question in QUESTIONS)
+    short = ask(world, 9, token_budget=least + 40)
+    for full, found in zip(ask(world, 9), short, strict=True):
+        n = len(found)
+        assert found.triplets == full.triplets[:n] and n < len(full)
+        assert found.kept["tokens"] <= least + 40
+        longer = render(template, found.question, full.scored[: n + 1])
+        assert longer.tokens > least + 40
+
+
+def test_all_together(world, scout):
+    for found in ask(world, 9, target=0.9, form="paths", token_budget=900):
+        assert set(found.kept) == {"target", "presence", "form", "tokens"}
+        assert found.kept["tokens"] <= 900
+
+
+def test_nothing_asked_changes_nothing(world):
+    graph = open_graph([world.file])
+    topics = [[name] for name in NAMES]
+    plain = world.scout.retrieve_many(QUESTIONS, graph, 5, topics=topics)
+    for one, other in zip(plain, ask(world, 5), strict=True):
+        assert one.triplets == other.triplets and one.kept == {} == other.kept
+
+
+def test_a_question_without_candidates(world, scout):
+    graph = open_graph([world.file])
+    keep = Keep(target=0.9, form="paths")
+    found = world.scout.retrieve("Who?", graph, 5, topics=["nowhere at all"], keep=keep)
+    assert len(found) == 0 and found.kept["presence"] == 0
+
+
+def test_the_command(world, scout, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(Scout, "from_pretrained", lambda *_, **__: scout)
+    file = tmp_path / "q.jsonl"
+    rows = [
+        {"id": str(i), "question": text, "q_entity": [name]}
+        for i, (text, name) in enumerate(zip(QUESTIONS, NAMES, strict=True))
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given = ["retrieve", world.policy, "--kg", world.file, "--questions", file]
+    given += ["--out", tmp_path / "out.jsonl", "--k", 4]
+
+    def run(*more) -> int:
+        return main([str(arg) for arg in [*given, *more]])
+
+    assert run("--target", 0.5) == 0
+    wanted = ask(world, 4, target=0.5)
+    for line, found in zip(lines(tmp_path / "out.jsonl"), wanted, strict=True):
+        assert [tuple(row[:3]) for row in line["triplets"]] == list(found.triplets)
+        assert line["target"] == 0.5 and line["presence"] == found.kept["presence"]
+    # another selection is another file
+    assert run("--target", 0.6) == 2
+    assert "of another policy, graph or settings" in capsys.readouterr().err
+    assert run("--forms", "paths", "--token-budget", 800, "--overwrite") == 0
+    for line in lines(tmp_path / "out.jsonl"):
+        assert line["form"] == "paths" and line["tokens"] <= 800
+    monkeypatch.delitem(scout.exported.about, "calibration")
+    assert run("--target", 0.5, "--overwrite") == 2
+    assert "holds no calibration" in capsys.readouterr().err
+    # refused before anything was touched
+    assert all(line["form"] == "paths" for line in lines(tmp_path / "out.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"target": 1.0}, "--target: 1.0, expected a number between 0 and 1"),
+        ({"token_budget": 0}, "--token-budget: 0, expected at least 1"),
+        ({"form": "tree"}, "--form: 'tree', expected one of lines, paths"),
+    ],
+)
+def test_refusals(wrong, says):
+    with pytest.raises(UserError, match=says):
+        Keep(**wrong)
+
+
+def test_damaged_calibration(world, scout, monkeypatch):
+    about = {**MAP.to_dict(), "log_rank": "steep"}
+    monkeypatch.setitem(scout.exported.about, "calibration", about)
+    with pytest.raises(UserError, match=r"calibration\.log_rank: 'steep', expected"):
+        ask(world, 3, target=0.5)
+
+
+def test_evaluation_of_an_export(world, tmp_path):
+    """Every retriever by name, both forms, a target calibrated on dev."""
+    asked = RetrievalSettings(
+        run=world.policy,
+        shards=world.shards.path,
+        split=world.shards.splits[-1],
+        out=tmp_path / "out",
+        k=(1, 4),
+        retrievers=("kgscout", "bm25", "ppr"),
+        target=(0.5,),
+        token_budget=(700,),
+        calibrate_on=world.shards.splits[0],
+    )
+    report = evaluate_run(asked)
+    assert report["retrievers"] == ["kgscout", "bm25", "ppr"]
+    assert (tmp_path / "out" / "retrieved_bm25.jsonl").exists()
+    assert report["counts"]["retrievers"]["bm25"]["b"] >= 0
+    assert f"questions of {asked.calibrate_on}" in report["tokens"]["calibration"]
+    labels = {row["selection"] for row in report["tokens"]["rows"]}
+    assert {"K = 1", "K = 4", "target 0.5", "700 tokens"} <= labels
+    wrong = dataclasses.replace(asked, calibrate_on="nowhere")
+    with pytest.raises(UserError, match=r"--calibrate-on: .* has no split 'nowhere'"):
+        evaluate_run(wrong)

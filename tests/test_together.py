@@ -1,0 +1,78 @@
+"""Work of many threads in few rounds: right results, errors where they belong."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from kgscout_jax.together import Together
+
+
+class Squares:
+    """Squares of numbers, told how many at a time; 13 cannot be squared."""
+
+    def __init__(self) -> None:
+        self.rounds: list[list[int]] = []
+        self.go = threading.Event()
+        self.go.set()
+
+    def __call__(self, numbers: list[int]) -> list[int]:
+        self.rounds.append(list(numbers))
+        assert self.go.wait(10)
+        if 13 in numbers:
+            raise ArithmeticError
+        return [number**2 for number in numbers]
+
+
+def waiting(together: Together, count: int) -> None:
+    """Return once so many calls wait."""
+    for _ in range(1000):
+        if len(together._waiting) == count:
+            return
+        threading.Event().wait(0.005)
+    raise AssertionError(f"{len(together._waiting)} wait, expected {count}")
+
+
+def test_alone():
+    squares = Squares()
+    together = Together(squares, threading.Lock())
+    assert together([2, 3]) == [4, 9] and together([]) == [] and together([5]) == [25]
+    assert squares.rounds == [[2, 3], [], [5]]
+
+
+def test_those_who_wait_are_served_together():
+    squares = Squares()
+    together = Together(squares, threading.Lock())
+    squares.go.clear()
+    with ThreadPoolExecutor(9) as pool:
+        first = pool.submit(together, [1])
+        while not squares.rounds:
+            threading.Event().wait(0.005)
+        others = [pool.submit(together, [i] * (i % 3)) for i in range(2, 10)]
+        waiting(together, 8)
+        squares.go.set()
+        assert first.result() == [1]
+        assert [o.result() for o in others] == [[i**2] * (i % 3) for i in range(2, 10)]
+    assert len(squares.rounds) == 2
+
+
+@pytest.mark.parametrize("bad", range(2, 7))
+def test_who_cannot_be_served_fails_alone(bad):
+    squares = Squares()
+    together = Together(squares, threading.Lock())
+    squares.go.clear()
+    with ThreadPoolExecutor(9) as pool:
+        first = pool.submit(together, [1])
+        while not squares.rounds:
+            threading.Event().wait(0.005)
+        others = {
+            i: pool.submit(together, [13 if i == bad else i]) for i in range(2, 7)
+        }
+        waiting(together, 5)
+        squares.go.set()
+        assert first.result() == [1]
+        failed = [i for i, other in others.items() if other.exception()]
+        assert failed == [bad]
+        assert all(o.result() == [i**2] for i, o in others.items() if i not in failed)
