@@ -1,0 +1,151 @@
+"""Training: questions per second against two peers, and the distance from the roofline.
+
+    python benchmarks/train.py
+    python benchmarks/train.py --shards FOLDER
+    python benchmarks/train.py --sections speed ablation linear --plot linear.png
+
+Peers (train_peers.py): the thesis in PyTorch and NetworkX, and SubgraphRAG's MLP with
+directional distance encoding. All get the same questions, generated ones of WebQSP's
+size by default. They take turns, and the median counts. What is compared with what:
+
+- ``torch_networkx`` does REINFORCE with one sample and the greedy baseline, reward on
+  the host; so do we for that ratio, with as many questions per update.
+- ``torch_mlp_dde`` is trained by binary cross-entropy, an update per question; we by
+  our default estimator, the closed form. Its hidden layer has the width of the
+  embeddings, as in SubgraphRAG; our towers and gate read a triplet's embedding with
+  256 + 128 units, which is the same where embeddings have 384. A narrower one, as wide
+  as one tower, is told apart.
+
+Ours pays for reading its batches from shards, the peers get prepared ones. Leaves out
+what happens once: tables, compilation. Ends with one JSON line.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+if __package__ in (None, ""):
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.common import Clock, last_line, peak_memory
+from kgscout_jax.entry import guarded, parse
+from kgscout_jax.errors import UserError
+
+Section = Literal["speed", "ablation", "linear"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainBenchmark:
+    """Measure training against its peers and the hardware.
+
+    Example: python benchmarks/train.py --clock cpu
+    """
+
+    shards: Path | None = None
+    """Folder of shards; without one, questions are generated."""
+    sections: tuple[Section, ...] = ("speed",)
+    """speed: peers and roofline; ablation: what each saving brings; linear: cost
+    against candidates, questions and table rows."""
+    candidates: int = 1000
+    """Of each generated question."""
+    dimension: int = 384
+    """Of generated embeddings."""
+    k: int = 100
+    """Triplets kept."""
+    batch_size: int = 16
+    """Questions per update."""
+    samples: int = 128
+    """Of the default REINFORCE, measured beside the thesis's; 1 leaves it out."""
+    peer_questions: int = 4
+    """Questions per turn of the slow peer."""
+    rounds: int = 5
+    """Turns of each contender, after one that does not count; the median counts."""
+    clock: Clock = "wall"
+    """wall, or cpu: processor time, on a machine that others use as well."""
+    plot: Path | None = None
+    """linear: draw it to this PNG file."""
+    seed: int = 0
+    """Of generated questions."""
+
+    def __post_init__(self) -> None:
+        names = ("candidates", "k", "batch_size", "peer_questions", "rounds")
+        for name in (*names, "dimension", "samples"):
+            if getattr(self, name) < 1:
+                flag, found = name.replace("_", "-"), getattr(self, name)
+                raise UserError(f"--{flag}: found {found}, expected at least 1")
+        if self.k >= self.candidates:
+            raise UserError(
+                f"--k: found {self.k}, expected fewer than --candidates, "
+                f"{self.candidates}: nothing is learned where all are kept"
+            )
+        if self.plot is not None and "linear" not in self.sections:
+            raise UserError("--plot: draws section linear, which --sections leaves out")
+
+    def config(self, **changes: Any) -> Any:
+        """A ``TrainConfig`` of these sizes; it has no files."""
+        from kgscout_jax.learn.config import TrainConfig
+
+        none = Path(os.devnull)
+        given: dict[str, Any] = {"batch_size": self.batch_size, "k": self.k}
+        given["k_low"] = min(2, self.k)
+        return TrainConfig(shards=none, run=none, **(given | changes))
+
+
+def threads() -> int:
+    """Processors that this process may use: XLA takes all, PyTorch is told to."""
+    import torch
+
+    affinity = getattr(os, "sched_getaffinity", None)
+    count = len(affinity(0)) if affinity else os.cpu_count() or 1
+    torch.set_num_threads(count)
+    return count
+
+
+def run(settings: TrainBenchmark) -> None:
+    """Measure the sections asked for; tables are printed on the way."""
+    from kgscout_jax.learn.kept_memory import keep_memory
+    from kgscout_jax.setup import setup_jax
+
+    keep_memory()  # as training does, before JAX and PyTorch start
+    setup_jax()
+    import jax
+
+    from benchmarks import train_ablation, train_linear, train_speed
+
+    device = jax.devices()[0]
+    count = threads()
+    print(
+        f"PyTorch and XLA: {count} thread{'s' * (count > 1)} each; XLA on "
+        f"{device.platform} ({device.device_kind}); times by the {settings.clock} clock"
+    )
+    measure: dict[Section, Callable[[TrainBenchmark], dict[str, Any]]] = {
+        "speed": train_speed.speed,
+        "ablation": train_ablation.ablation,
+        "linear": train_linear.linear,
+    }
+    figures: dict[str, Any] = {"ratios": {}, "roofline": None}
+    for section in settings.sections:
+        figures |= measure[section](settings)
+    print()
+    last_line(
+        "train",
+        **figures,
+        threads=count,
+        clock=settings.clock,
+        peak_memory_mb=peak_memory() / 1e6,
+    )
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the benchmark; the exit code."""
+    given = sys.argv[1:] if args is None else args
+    return guarded(lambda: run(parse(TrainBenchmark, given, "benchmarks/train.py")))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,209 @@
+"""This implementation as a contender: real ``Steps`` on batches read from shards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+from jaxtyping import Int
+
+from benchmarks.common import Clock, race
+from benchmarks.roofline import Cost, cost_of
+from benchmarks.train_world import World
+from kgscout_jax.batches import Batch, BatchReader, Tables
+from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.device_reward import DeviceReward
+from kgscout_jax.learn.devices import Devices
+from kgscout_jax.learn.reward import HostReward
+from kgscout_jax.learn.spread import SpreadReader
+from kgscout_jax.learn.state import fresh_state
+from kgscout_jax.learn.steps import Steps, optimizer
+from kgscout_jax.learn.timeline import Timeline
+from kgscout_jax.learn.updates import updates_of
+from kgscout_jax.policy.network import PolicyConfig, ScoutPolicy, ppr_statistics
+
+Mode = Literal["host", "device", "closed_form"]
+"""REINFORCE rewarded on the host or the device, or the closed form."""
+BUDGET = np.float32(14.0)
+"""Of the closed form: no cost depends on it."""
+
+
+def policy_config(world: World, config: TrainConfig) -> PolicyConfig:
+    """The network that training would build for these shards."""
+    split = world.split
+    part = np.arange(min(len(split), 200))
+    mean, std = ppr_statistics(split.ppr_of(part), split.candidates[part] >= 0)
+    return PolicyConfig(
+        dimension=world.d,
+        heads=config.heads,
+        tower_hidden=config.tower_hidden,
+        gate_hidden=config.gate_hidden,
+        combiner_hidden=config.combiner_hidden,
+        ppr_mean=mean,
+        ppr_std=std,
+        compute_dtype=config.dtype,
+    )
+
+
+class Ours:
+    """A policy in training; ``train`` is a step as ``kgscout train`` takes it."""
+
+    def __init__(
+        self,
+        world: World,
+        config: TrainConfig,
+        *,
+        kind: type[ScoutPolicy] = ScoutPolicy,
+        reader: BatchReader | None = None,
+        tables: Tables | None = None,
+    ) -> None:
+        """``tables``: those of the shards, to share them between contenders."""
+        self.world, self.config = world, config
+        self.policy = kind(policy_config(world, config), rngs=nnx.Rngs(0))
+        self.reader = reader or BatchReader(
+            world.shards, world.split, config.path_direction
+        )
+        self.tables = tables or Tables.of(world.shards)
+        self.host = HostReward(world.split, config.reward_direction)
+        self.device = DeviceReward(world.split, config.reward_direction)
+        transform = optimizer(config, 1000)
+        self.steps = Steps(
+            self.policy, config, transform, self.reader.n_nodes, self.device
+        )
+        self.updates = updates_of(
+            config,
+            self.steps,
+            self.tables,
+            SpreadReader(self.reader, Devices()),
+            self.device,
+            Timeline(),
+        )
+        self.state = jax.tree.map(jnp.copy, fresh_state(self.policy, transform))
+        self.step = 0
+        self.key = jax.random.key(0)
+
+    def read(self, rows: Int[np.ndarray, "k"]) -> Batch:
+        """A batch, as every step reads one."""
+        return self.reader.read(rows, max(self.config.batch_size, len(rows)))
+
+    def train(self, rows: Int[np.ndarray, "k"]) -> None:
+        """One step as training takes it, reading included; waits for its end."""
+        read = self.updates.read(rows, self.step)
+        begun = self.updates.begin(self.state.params, read)
+        self.state, shown = self.updates.finish(self.state, begun)
+        self.step += 1
+        jax.block_until_ready((self.state, shown))
+
+    @property
+    def mode(self) -> Mode:
+        """Which of the three steps the config asks for."""
+        if self.config.estimator == "closed_form":
+            return "closed_form"
+        return self.config.reward
+
+    def run_network(self, batch: Batch) -> None:
+        """The network both ways, to its end."""
+        jax.block_until_ready(self.network(self.state.params, self.tables, batch))
+
+    @cached_property
+    def network(self) -> Callable[..., Any]:
+        """Jitted: gradient of the logits' weighted sum, the network both ways alone."""
+
+        def total(params: Any, tables: Tables, batch: Batch) -> Any:
+            logits = nnx.merge(self.steps.graphdef, params)(batch.inputs(tables))
+            weights = jnp.arange(logits.shape[1], dtype=jnp.float32)
+            return jnp.where(batch.mask, logits * weights, 0.0).sum()
+
+        return jax.jit(jax.grad(total))
+
+    def shares(
+        self,
+        rows: Int[np.ndarray, "k"],
+        clock: Clock,
+        repeats: int,
+        network: Callable[[Batch], Any],
+    ) -> dict[str, float]:
+        """What part of a step is network (forward and backward) and reward.
+
+        A compiled step has no inside to time: its parts are timed on their own, against
+        a whole step, and the rest is what remains. ``network`` runs the network alone,
+        which is the same for all that share its sizes.
+        """
+        batch = self.read(rows)
+        works: dict[str, Callable[[], Any]] = {
+            "step": lambda: self.train(rows),
+            "network": lambda: network(batch),
+        }
+        if self.mode != "closed_form":
+            proposal = self.steps.propose(
+                self.state.params, self.tables, batch, self.key
+            )
+            indices, mask = proposal.indices, proposal.selected_mask
+            if self.config.baseline == "greedy":
+                greedy = proposal.greedy[:, None]
+                indices = jnp.concatenate([indices, greedy], axis=1)
+                mask = jnp.concatenate([mask, greedy >= 0], axis=1)
+            if self.mode == "host":
+                positions = np.where(mask, indices, -1)[: len(rows)]
+                works["reward"] = lambda: self.host.total(rows, positions)
+            else:
+                score = jax.jit(self.device.total)
+
+                def reward() -> Any:
+                    inputs = self.device.read(
+                        rows, len(batch.mask), batch.mask.shape[1]
+                    )
+                    found = score(inputs, batch.nodes, batch.answers, indices, mask)
+                    return jax.block_until_ready(found)
+
+                works["reward"] = reward
+        laps = race(works, repeats=repeats, clock=clock)
+        whole = float(np.median(laps["step"].laps))
+        parts = {
+            name: float(np.median(lap.laps)) / whole
+            for name, lap in laps.items()
+            if name != "step"
+        }
+        return parts | {"rest": 1.0 - math.fsum(parts.values())}
+
+    def compiled(self, rows: Int[np.ndarray, "k"]) -> tuple[Cost, Callable[[], Any]]:
+        """What the jitted part of a step costs, and a call that runs it, both whole."""
+        batch = self.read(rows)
+        size = batch.mask.shape[0]
+        weight = np.ones(size, np.float32)
+        # The state is donated to each step.
+        steps, tables = self.steps, self.tables
+        if self.mode == "closed_form":
+            jitted, more = steps.update_closed_form, (tables, batch, weight, BUDGET)
+        elif self.mode == "device":
+            inputs = self.device.read(rows, size, batch.mask.shape[1])
+            jitted = steps.reinforce_on_device
+            more = (tables, batch, inputs, weight, 0 * weight, self.key)
+        else:
+            jitted = steps.update_reinforce
+            first = self.state.params, tables, batch, self.key
+            proposal = steps.propose(*first)
+            advantage = np.ones((size, self.config.samples), np.float32)
+            more = (batch, weight, proposal, advantage, np.float32(0))
+            cost = cost_of(steps.propose, *first) + cost_of(jitted, self.state, *more)
+
+            def both() -> None:
+                drawn = steps.propose(self.state.params, tables, batch, self.key)
+                self.state, _ = steps.update_reinforce(
+                    self.state, batch, weight, drawn, advantage, np.float32(0)
+                )
+                jax.block_until_ready(self.state)
+
+            return cost, both
+
+        def one() -> None:
+            self.state, _ = jitted(self.state, *more)
+            jax.block_until_ready(self.state)
+
+        return cost_of(jitted, self.state, *more), one
