@@ -5,7 +5,7 @@ VENV ?= .venv
 CONSTRAINTS ?= -c constraints-cpu.txt
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint setup clean
+.PHONY: demo test test-slow check-docs lint setup clean
 
 demo: setup
 	$(BIN)/python recipes/demo.py
@@ -14,8 +14,11 @@ test: setup
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 test-slow: setup
-	$(BIN)/pip install --quiet --disable-pip-version-check $(CONSTRAINTS) -e '.[ray]'
+	$(BIN)/pip install --quiet --disable-pip-version-check $(CONSTRAINTS) -e '.[ray,wandb]'
 	$(BIN)/python -m pytest -n 2 -m slow
+
+check-docs: setup
+	$(BIN)/python -m tools.check_docs
 
 lint: setup
 	$(BIN)/ruff format --check .

@@ -94,8 +94,10 @@ def train_main(args: Sequence[str], prog: str) -> int:
         from kgscout_jax.learn.config import TrainConfig
 
         config = parse(TrainConfig, args, prog)
+        from kgscout_jax.learn.kept_memory import keep_memory
         from kgscout_jax.setup import setup_jax
 
+        keep_memory()
         setup_jax()
         from kgscout_jax.learn.loop import train
 

@@ -107,7 +107,7 @@ def calibration_of(trained: TrainedPolicy, settings: ExportSettings) -> Calibrat
 
 def export_policy(
     trained: TrainedPolicy,
-    out: Path,
+    out: Path | str,
     *,
     shards: Path | None = None,
     metrics: Path | None = None,
@@ -133,6 +133,7 @@ def export_policy(
 
     from kgscout_jax.policy.kinds import config_of, fields_of
 
+    out = Path(out)
     # Through JSON: in a checkout the module may be another than the functions' one.
     config = config_of(fields_of(trained.policy.config))
     leaves = parameters_of(trained)
@@ -143,7 +144,7 @@ def export_policy(
         # Not save_file: it hides the file from other users, such as a service's.
         (aside / MODEL).write_bytes(save(leaves, metadata={"format": FORMAT}))
         golden = golden_of(weights, config)
-        np.savez(aside / GOLDEN, **golden.arrays)
+        np.savez(aside / GOLDEN, allow_pickle=False, **golden.arrays)
         (aside / STABLEHLO).write_bytes(stablehlo_of(weights, config))
         about = {
             "format": FORMAT,

@@ -130,8 +130,10 @@ class Golden(NamedTuple):
     @property
     def arguments(self) -> tuple[np.ndarray, ...]:
         """What the exported call takes."""
-        places = (self.nodes, self.topics)
-        return *self[: len(INPUTS)], *(x for x in places if x is not None)
+        arrays = (self.question, self.triplets, self.relations, self.ppr, self.mask)
+        if self.nodes is None or self.topics is None:
+            return arrays
+        return *arrays, self.nodes, self.topics
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:

@@ -14,6 +14,6 @@ out=${2:?folder to write}
 python -m data_prep rog --input "$data" --out "$out/shards" --direction directed \
     --cut ppr --select cosine
 python train.py --shards "$out/shards" --run "$out/reinforce" --epochs 30 \
-    --estimator reinforce
+    --estimator reinforce --staleness 0
 python eval.py retrieval --run "$out/reinforce" --shards "$out/shards" --split test \
     --k 30 50 100 150 --out "$out/results"

@@ -12,7 +12,7 @@ from kgscout_jax.records import Triplet
 
 
 def open_graph(
-    paths: Sequence[Path], notes: dict[str, int] | None = None
+    paths: Sequence[Path | str], notes: dict[str, int] | None = None
 ) -> KnowledgeGraph:
     """The graph of exactly one GRAPH folder, or of all triplet files together.
 
@@ -27,6 +27,7 @@ def open_graph(
         UserError: nothing given, folders mixed with files, or a file or folder that is
             missing, empty or damaged.
     """
+    paths = [Path(path) for path in paths]
     folders = [path for path in paths if path.is_dir()]
     if not paths:
         raise UserError("--kg: expected triplet files or a GRAPH folder, found nothing")

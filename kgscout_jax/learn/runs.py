@@ -37,12 +37,13 @@ class TrainedPolicy:
     """The run's ``config.json``: config, policy, encoder, shards."""
 
 
-def load_policy(path: Path, *, step: int | None = None) -> TrainedPolicy:
+def load_policy(path: Path | str, *, step: int | None = None) -> TrainedPolicy:
     """The policy of a run, at ``step`` or at its best by dev reward.
 
     Raises:
         UserError: there is no run, no checkpoint, or one that does not fit.
     """
+    path = Path(path)
     run = RunFolder.existing(path)
     try:
         step, leaves = chosen(run, step)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shlex
 import signal
 import sys
@@ -12,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.seen.again import train_words
 
 
 class Stop:
@@ -54,23 +54,5 @@ def command(config: TrainConfig) -> str:
     """The command that goes on with a run: what differs from the defaults."""
     script = sys.argv[0] if sys.argv else ""
     start = f"python {script}" if Path(script).name == "train.py" else "kgscout train"
-    given = {
-        field.name: getattr(config, field.name)
-        for field in dataclasses.fields(config)
-        if getattr(config, field.name) != field.default
-    }
-    for field in dataclasses.fields(config):
-        # Some defaults depend on other fields, and stand there as None.
-        if field.default is None and field.name in given:
-            others = {name: given[name] for name in given if name != field.name}
-            if TrainConfig(**others) == config:
-                given = others
-    words = []
-    for name, value in given.items():
-        flag = name.replace("_", "-")
-        if isinstance(value, bool):
-            words.append(f"--{flag}" if value else f"--no-{flag}")
-            continue
-        words.append(f"--{flag}")
-        words += map(str, value) if isinstance(value, tuple) else [str(value)]
+    words = train_words(config.to_dict(), config.run)
     return f"{start} {shlex.join(words)}"

@@ -11,23 +11,27 @@ from kgscout_jax.errors import UserError
 
 
 def train_command(config: Mapping[str, Any], run: Path) -> str:
-    """The ``kgscout train`` line that resumes a run, for a shell.
+    """The ``kgscout train`` line that resumes a run, for a shell."""
+    return shlex.join(["kgscout", "train", *train_words(config, run)])
 
-    Flags are those that differ from what they would be without: the same settings come
-    out when it is parsed.
+
+def train_words(config: Mapping[str, Any], run: Path) -> list[str]:
+    """The flags that resume a run.
+
+    Those that differ from what they would be without: the same settings come out when
+    they are parsed.
 
     Args:
         config: the settings in the run's ``config.json``.
         run: where the run lies now.
     """
-    words = ["kgscout", "train", "--shards", str(config.get("shards"))]
-    words += ["--run", str(run)]
+    words = ["--shards", str(config.get("shards")), "--run", str(run)]
     without = defaults(config)
     for name, value in config.items():
         same = name in without and without[name] == value
         if not same and name not in ("shards", "run"):
             words += flag(name, value)
-    return " ".join(map(shlex.quote, words))
+    return words
 
 
 def defaults(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -104,6 +104,14 @@ def test_what_runs_behind_ends_with_its_page(tmp_path):
     assert not mark.exists()
 
 
+def test_a_folder_to_keep_must_be_empty(tmp_path, capsys):
+    path, kept = page_in(tmp_path, "~~~bash\ntouch made\n~~~\n"), tmp_path / "kept"
+    assert main([str(path), "--keep", str(kept)]) == 0
+    assert len(list(kept.glob("*/made"))) == 1
+    assert main([str(path), "--keep", str(kept)]) == 2
+    assert "expected an empty folder" in capsys.readouterr().err
+
+
 def test_needed_pages_run_once_and_first(tmp_path, capsys):
     count = tmp_path / "count"
     page_in(tmp_path, f"~~~bash\necho x >> '{count}'; echo 7 > n\n~~~\n", "first")

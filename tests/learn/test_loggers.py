@@ -144,6 +144,7 @@ def sent(run: RunFolder) -> list[dict]:
     return history
 
 
+@pytest.mark.slow
 def test_wandb_is_sent_each_point_once_after_a_kill(run, monkeypatch):
     pytest.importorskip("wandb", reason="the extra wandb is not installed")
     monkeypatch.setenv("WANDB_MODE", "offline")

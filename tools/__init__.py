@@ -1,0 +1,1 @@
+"""What the project's own checks are made of; nothing that users need."""
