@@ -188,9 +188,9 @@ def test_stablehlo_takes_any_number_of_questions_and_candidates(folder):
     exported = load_exported(folder)
     golden = exported.golden
     # The second question without its padding; all three with two more to the right.
-    narrow = [golden.question[1:2], *(x[1:2, :4] for x in golden[1:-1])]
+    narrow = [golden.question[1:2], *(x[1:2, :4] for x in golden.arguments[1:])]
     wide = [golden.question]
-    for x in golden[1:-1]:
+    for x in golden.arguments[1:]:
         wide.append(np.pad(x, [(0, 0), (0, 2), *[(0, 0)] * (x.ndim - 2)]))
     for inputs, expected in (
         (golden.arguments, golden.logits),

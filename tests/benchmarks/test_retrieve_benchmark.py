@@ -34,6 +34,7 @@ def run(*flags: str, before: str = "") -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @NEEDS_ENCODER
 def test_a_run_ends_with_one_json_line(kgscout_cache):
     peers = ["torch_networkx"]

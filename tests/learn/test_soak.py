@@ -68,7 +68,10 @@ def soak(shards: Shards, run: Path, ends: list[Any], epochs: int, **more: Any) -
     return int(np.median(bytes_held[-3:]) - np.median(bytes_held[warm - 1 : warm + 2]))
 
 
-@pytest.mark.parametrize("estimator", ["closed_form", "reinforce"])
+@pytest.mark.parametrize(
+    "estimator",
+    ["closed_form", pytest.param("reinforce", marks=pytest.mark.slow)],
+)
 def test_hundreds_of_steps(shards, watched, tmp_path, estimator):
     more = REINFORCE if estimator == "reinforce" else {}
     grown = soak(shards, tmp_path, watched, epochs=8, **more)
@@ -98,6 +101,7 @@ print(json.dumps(counts | {"code": code}))
 """
 
 
+@pytest.mark.slow
 def test_a_second_process_compiles_nothing(shards, tmp_path):
     env = os.environ | {"KGSCOUT_CACHE": str(tmp_path / "cache")}
     env.pop("JAX_COMPILATION_CACHE_DIR", None)

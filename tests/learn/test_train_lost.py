@@ -134,6 +134,7 @@ def test_a_full_disk(shards, finished, small_disk, capsys):
     assert rows(run) == rows(finished)
 
 
+@pytest.mark.slow
 def test_files_that_may_not_grow(shards, tmp_path):
     # Another way to have no room, which needs no rights: a limit on the size of files.
     config = tiny(shards, tmp_path / "run", gate_hidden=512)
@@ -303,6 +304,7 @@ def test_other_sizes_shards_and_encoders_are_refused(
         assert str(finished) in line
 
 
+@pytest.mark.slow
 def test_arrays_of_another_shape_are_named(shards, finished, tmp_path):
     # The settings agree and the arrays don't: a folder that was put together.
     other = tmp_path / "other"

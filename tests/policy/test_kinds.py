@@ -78,6 +78,11 @@ def make_policy(config, seed=0):
     return nnx.merge(graphdef, filled)
 
 
+@nnx.jit
+def logits_by(policy, inputs):
+    return policy(inputs)
+
+
 def parameters(policy):
     pure = nnx.to_pure_dict(nnx.state(policy, nnx.Param))
     return jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), pure)
@@ -106,7 +111,7 @@ def plain(policy, inputs, row):
 def test_network_is_what_it_says(config, seed):
     policy, inputs = make_policy(config, seed), make_inputs(seed=seed)
     with jax.default_matmul_precision("highest"):
-        logits = np.asarray(policy(inputs))
+        logits = np.asarray(logits_by(policy, inputs))
     assert logits.dtype == np.float32
     assert np.array_equal(np.isneginf(logits), ~np.asarray(inputs.mask))
     for row in range(3):
@@ -128,13 +133,13 @@ def test_padding_changes_nothing(config):
         relations=inputs.relations[1:2],
         topics=inputs.topics[1:2],
     )
-    whole = np.asarray(policy(inputs))[1, :few]
+    whole = np.asarray(logits_by(policy, inputs))[1, :few]
     np.testing.assert_allclose(
-        np.asarray(policy(alone))[0], whole, rtol=1e-4, atol=1e-4
+        np.asarray(logits_by(policy, alone))[0], whole, rtol=1e-4, atol=1e-4
     )
     more_nodes = alone._replace(topics=jnp.pad(alone.topics, ((0, 0), (0, 9))))
     np.testing.assert_allclose(
-        np.asarray(policy(more_nodes))[0], whole, rtol=1e-4, atol=1e-4
+        np.asarray(logits_by(policy, more_nodes))[0], whole, rtol=1e-4, atol=1e-4
     )
 
 
@@ -152,8 +157,8 @@ def test_numbering_of_nodes_and_order_of_candidates_do_not_matter(config):
         topics=jnp.zeros_like(inputs.topics).at[:, names].set(inputs.topics),
     )
     np.testing.assert_allclose(
-        np.asarray(policy(shuffled)),
-        np.asarray(policy(inputs))[:, order],
+        np.asarray(logits_by(policy, shuffled)),
+        np.asarray(logits_by(policy, inputs))[:, order],
         rtol=2e-4,
         atol=2e-4,
     )
@@ -168,7 +173,7 @@ def test_gradients_are_finite_with_empty_questions(config):
         logits = nnx.merge(graphdef, params)(inputs)
         return jnp.where(inputs.mask, logits, 0.0).sum()
 
-    gradient = jax.grad(loss)(params)
+    gradient = jax.jit(jax.grad(loss))(params)
     leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(gradient)]
     assert all(np.isfinite(leaf).all() for leaf in leaves)
     assert all(np.abs(leaf).max() > 0 for leaf in leaves)
@@ -181,7 +186,7 @@ def test_bfloat16_is_close(config):
         policy.weights, dataclasses.replace(config, compute_dtype="bfloat16"), inputs
     )
     real = np.asarray(inputs.mask)
-    full = np.asarray(policy(inputs))[real]
+    full = np.asarray(logits_by(policy, inputs))[real]
     off = np.abs(np.asarray(half)[real] - full).max()
     assert 0 < off < 0.05 * np.abs(full).max() + 0.05
 

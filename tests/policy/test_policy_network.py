@@ -166,7 +166,9 @@ def test_relation_counts_are_over_real_candidates():
     inputs = make_inputs([40, 11, 0, 5])
     expected = [
         np.bincount(index[mask], minlength=7)
-        for index, mask in zip(*map(np.asarray, inputs[3::2]), strict=True)
+        for index, mask in zip(
+            np.asarray(inputs.relation_index), np.asarray(inputs.mask), strict=True
+        )
     ]
     np.testing.assert_array_equal(inputs.relation_counts(), expected)
 
