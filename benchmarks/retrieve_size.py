@@ -17,6 +17,7 @@ from benchmarks.common import peak_memory
 from benchmarks.retrieve_peers import FaissPeer, TorchNetwork, TorchPeer
 from benchmarks.retrieve_world import World, bytes_of, make_world
 from kgscout_jax import Scout
+from kgscout_jax.errors import UserError
 from kgscout_jax.graph.embeddings import embeddings_of
 
 BATCH = 32
@@ -178,6 +179,11 @@ def peer_figures(
 
     works: dict[str, Work] = {}
     if "torch_networkx" in peers:
+        if (kind := scout.exported.config.kind) != "thesis":
+            raise UserError(
+                f"--export: found a policy of kind {kind}, but torch_networkx is the "
+                "thesis's network; give --peers faiss_cosine"
+            )
         plain = TorchPeer(scout.exported, graph, table.triplets, table.relations)
         works["torch_networkx"] = lambda i: plain.retrieve(encode(i), topics[i])
         works["torch_networkx_not_encoded"] = lambda i: plain.retrieve(
@@ -195,6 +201,8 @@ def peer_figures(
         for work in works.values():
             work(0)
     figures = in_turns(works, dict.fromkeys(works, questions), rounds)
+    if "torch_networkx" not in peers:
+        return 0.0, figures
     return network_difference(scout, world, rows), figures
 
 
