@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Float
 
 from kgscout_jax.policy.config import (
     COMPUTE_DTYPES,
@@ -92,8 +92,6 @@ def mlp_logits(
     weights: TripletMlpWeights,
     config: MlpConfig,
     inputs: PolicyInputs,
-    key: Key[Array, ""] | None = None,
-    dropout: float = 0.0,
 ) -> Float[Array, "b n"]:
     """Final logits of all candidates of b questions, float32, -inf outside the mask.
 
@@ -116,9 +114,6 @@ def mlp_logits(
     row = question @ weights.question + weights.distances.bias
     terms = terms + by_relation + matmul(distances, weights.distances.kernel, dtype)
     hidden = jax.nn.relu(terms + row[:, None])
-    if key is not None and dropout:
-        keep = jax.random.bernoulli(key, 1 - dropout, hidden.shape)
-        hidden = jnp.where(keep, hidden / (1 - dropout), 0.0)
     score = hidden @ weights.output.kernel[:, 0] + weights.output.bias[0]
     logits = score * jnp.exp(-weights.log_temperature)
     return jnp.where(inputs.mask, logits, -jnp.inf)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 from flax import nnx
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Float
 
 from kgscout_jax.policy.forward import PolicyConfig, PolicyInputs
 from kgscout_jax.policy.kinds import AnyConfig
@@ -89,14 +89,9 @@ class WalkPolicy(nnx.Module):
             log_temperature=self.log_temperature[...],
         )
 
-    def __call__(
-        self,
-        inputs: PolicyInputs,
-        key: Key[Array, ""] | None = None,
-        dropout: float = 0.0,
-    ) -> Float[Array, "b n"]:
+    def __call__(self, inputs: PolicyInputs) -> Float[Array, "b n"]:
         """Final logits; see ``walk.walk_logits``."""
-        return walk_logits(self.weights, self.config, inputs, key, dropout)
+        return walk_logits(self.weights, self.config, inputs)
 
 
 class TripletMlp(nnx.Module):
@@ -124,14 +119,9 @@ class TripletMlp(nnx.Module):
             log_temperature=self.log_temperature[...],
         )
 
-    def __call__(
-        self,
-        inputs: PolicyInputs,
-        key: Key[Array, ""] | None = None,
-        dropout: float = 0.0,
-    ) -> Float[Array, "b n"]:
+    def __call__(self, inputs: PolicyInputs) -> Float[Array, "b n"]:
         """Final logits; see ``mlp.mlp_logits``."""
-        return mlp_logits(self.weights, self.config, inputs, key, dropout)
+        return mlp_logits(self.weights, self.config, inputs)
 
 
 Policy = ScoutPolicy | WalkPolicy | TripletMlp

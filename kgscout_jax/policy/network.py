@@ -10,7 +10,7 @@ import itertools
 
 import jax.numpy as jnp
 from flax import nnx
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Float
 
 from kgscout_jax.policy.forward import (
     COMPUTE_DTYPES,
@@ -134,16 +134,10 @@ class ScoutPolicy(nnx.Module):
             log_temperature=self.log_temperature[...],
         )
 
-    def __call__(
-        self,
-        inputs: PolicyInputs,
-        key: Key[Array, ""] | None = None,
-        dropout: float = 0.0,
-    ) -> Float[Array, "b n"]:
+    def __call__(self, inputs: PolicyInputs) -> Float[Array, "b n"]:
         """Final logits, float32, -inf where the mask is False.
 
-        Embeddings are frozen: no gradient flows to ``inputs``. The thesis has no
-        dropout: ``key`` and ``dropout`` are there for the other networks.
+        Embeddings are frozen: no gradient flows to ``inputs``.
 
         Shapes:
             inputs: b questions, n candidates, u unique relations, d = dimension.

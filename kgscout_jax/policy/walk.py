@@ -26,7 +26,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int
 
 from kgscout_jax.policy.config import (
     COMPUTE_DTYPES,
@@ -174,8 +174,6 @@ def walk_logits(
     weights: WalkWeights,
     config: WalkConfig,
     inputs: PolicyInputs,
-    key: Key[Array, ""] | None = None,
-    dropout: float = 0.0,
 ) -> Float[Array, "b n"]:
     """Final logits of all candidates of b questions, float32, -inf outside the mask.
 
@@ -185,8 +183,6 @@ def walk_logits(
         weights: of the network.
         config: of the network.
         inputs: with ``nodes`` and ``topics``.
-        key: of the dropout; None: none, as in evaluation.
-        dropout: share of the hidden units that a training step leaves out.
 
     Shapes:
         inputs: b questions, n candidates, u unique relations, d = dimension, v nodes.
@@ -243,9 +239,6 @@ def walk_logits(
         + matmul(columns, weights.features.kernel, jnp.float32)
         + row[:, None]
     )
-    if key is not None and dropout:
-        keep = jax.random.bernoulli(key, 1 - dropout, hidden.shape)
-        hidden = jnp.where(keep, hidden / (1 - dropout), 0.0)
     hidden = matmul(hidden, weights.second.kernel, dtype) + weights.second.bias
     score = jax.nn.gelu(hidden) @ weights.output.kernel[:, 0] + weights.output.bias[0]
     score = score + COSINE_SCALE * cosines @ weights.cosines
