@@ -1,7 +1,7 @@
 """The walk policy: learned walks from the topics, and the agreement of texts.
 
-A second network beside the thesis's (``forward``), smaller and better (recipes/README
-has the ablation). Two ideas carry it:
+A second network beside the thesis's (``forward``), smaller and better
+(recipes/evidence.md has the ablation). Two ideas carry it:
 
 - *Learned walks.* From the topics, c walkers take r steps over the candidate graph.
   Which relations a walker follows at a step, along the edge or against it, is read off
