@@ -60,7 +60,7 @@ def few_of(model: SentenceTransformer, forward: Forward) -> Few | None:
         logger.debug("questions are encoded the usual way: %s", error)
         return None
     if not (apart <= TOLERANCE and same):
-        logger.debug("questions are encoded the usual way: off by %g", apart)
+        logger.warning("questions are encoded the usual way: off by %g", apart)
         return None
     return few
 
