@@ -2,7 +2,7 @@
 
 import sys
 
-from kgscout_jax.cli import eval_main
+from kgscout_jax.cli.main import eval_main
 
 if __name__ == "__main__":
     sys.exit(eval_main(sys.argv[1:], "python eval.py"))

@@ -2,7 +2,7 @@
 
 import sys
 
-from kgscout_jax.cli import train_main
+from kgscout_jax.cli.main import train_main
 
 if __name__ == "__main__":
     sys.exit(train_main(sys.argv[1:], "python train.py"))

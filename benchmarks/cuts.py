@@ -23,9 +23,9 @@ from rich.console import Console
 from rich.table import Table
 
 from data_prep.accounting import STAGES
-from data_prep.pipeline import prepare
+from data_prep.driver import prepare
 from data_prep.settings import PrepSettings
-from kgscout_jax.entry import guarded, parse
+from kgscout_jax.cli.runner import guarded, parse
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "PPR, cosine (thesis)": {"cut": "ppr", "select": "cosine"},

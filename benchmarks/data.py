@@ -28,7 +28,7 @@ if __package__ in (None, ""):
 from benchmarks import data_sections
 from benchmarks.common import Clock, last_line, peak_memory, seconds, show
 from benchmarks.data_sections import Result, Sample
-from kgscout_jax.entry import guarded, parse
+from kgscout_jax.cli.runner import guarded, parse
 from kgscout_jax.errors import UserError
 
 Section = Literal["ppr", "shared", "candidates", "encoding"]

@@ -64,7 +64,7 @@ class Sample:
     @cached_property
     def cut(self) -> Any:
         """The questions' subgraphs, cut to size."""
-        from kgscout_jax.graph.subgraph import cut_subgraphs
+        from kgscout_jax.graph.walk.subgraph import cut_subgraphs
 
         return cut_subgraphs(
             self.graph, self.topics, hops=self.hops, max_triplets=MAX_TRIPLETS
@@ -91,7 +91,7 @@ class Result:
 def ppr(sample: Sample, settings: DataBenchmark) -> Result:
     """PageRank of each question on its own subgraph."""
     from benchmarks.peers import multigraph, rank_nodes
-    from kgscout_jax.graph.pagerank import pagerank
+    from kgscout_jax.graph.walk.pagerank import pagerank
 
     cut = sample.cut
     start = time.perf_counter()
@@ -152,7 +152,7 @@ def ppr(sample: Sample, settings: DataBenchmark) -> Result:
 def shared(sample: Sample, settings: DataBenchmark) -> Result:
     """PageRank of each question on the whole graph."""
     from benchmarks.peers import multigraph, rank_nodes
-    from kgscout_jax.graph.shared_pagerank import SharedWalk
+    from kgscout_jax.graph.walk.shared_pagerank import SharedWalk
 
     graph = sample.graph
     start = time.perf_counter()
@@ -208,8 +208,8 @@ def candidates(sample: Sample, settings: DataBenchmark) -> Result:
     """Ball, PageRank, cut and the nearest triplets by cosine, of each question."""
     from benchmarks.peers import candidates as plain_candidates
     from benchmarks.peers import multigraph
-    from data_prep.chunks import cosines
-    from kgscout_jax.graph.subgraph import cut_subgraphs, top_of_block
+    from data_prep.question_chunks import cosines
+    from kgscout_jax.graph.walk.subgraph import cut_subgraphs, top_of_block
 
     graph, topics = sample.graph, sample.topics
     start = time.perf_counter()

@@ -34,17 +34,17 @@ from common import last_line, show
 from jaxtyping import Array, Bool, Float, Int
 from plackett_luce import kept_probability
 
-from kgscout_jax.batches import BatchReader
-from kgscout_jax.entry import guarded, parse
+from kgscout_jax.cli.runner import guarded, parse
+from kgscout_jax.data.batches import BatchReader
+from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
-from kgscout_jax.export import load_trained
+from kgscout_jax.export.write import load_trained
 from kgscout_jax.learn.estimators import advantages, closed_form, reinforce
 from kgscout_jax.policy.sampling import gumbel_top_k
-from kgscout_jax.progress import progress
-from kgscout_jax.retrieve.base import holds_answer
-from kgscout_jax.retrieve.scout import KGScout
-from kgscout_jax.setup import setup_jax
-from kgscout_jax.shards import Shards, Split
+from kgscout_jax.retrieve.kgscout import KGScout
+from kgscout_jax.retrieve.protocol import holds_answer
+from kgscout_jax.utils.jax_setup import setup_jax
+from kgscout_jax.utils.progress import progress
 
 WEIGHTS = np.array([2.0, 2.0, 3.0], np.float32)
 """Of presence, hit and path share in what training maximises."""

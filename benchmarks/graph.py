@@ -28,10 +28,10 @@ from typing import Any
 import numpy as np
 
 from kgscout_jax.graph.folder import GraphFolder
-from kgscout_jax.graph.guided import walk_subgraphs
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.read.arrow import compute
-from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.graph.subgraph import balls
+from kgscout_jax.graph.walk.guided_walk import walk_subgraphs
+from kgscout_jax.graph.walk.subgraph import balls
 
 CHUNK = 1_000_000
 PER_ENTITY = 5
@@ -44,7 +44,7 @@ OPEN = """
 import json, sys, time
 from kgscout_jax.graph.folder import GraphFolder
 from kgscout_jax.graph.read.arrow import compute
-from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 import kgscout_jax.graph.folder
 start = time.perf_counter()
 graph = KnowledgeGraph.open(sys.argv[1])

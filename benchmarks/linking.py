@@ -34,12 +34,12 @@ import numpy as np
 
 from data_prep.sources import load_source
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Linker, LinkIndex
 from kgscout_jax.graph.link.fit import examples, fit_weights, misspelt
-from kgscout_jax.graph.link.for_graph import index_for
+from kgscout_jax.graph.link.graph_linker import index_for
 from kgscout_jax.graph.link.scoring import FEATURES
-from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.records import Question, entity_key
+from kgscout_jax.types import Question, entity_key
 
 SETS = ("webqsp_union", "metaqa", "pathquestion")
 FITTED = {"webqsp_union": (5000, 400), "metaqa": (600, 300), "pathquestion": (150, 0)}

@@ -37,7 +37,7 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.common import last_line, show
-from kgscout_jax.entry import guarded, parse
+from kgscout_jax.cli.runner import guarded, parse
 from kgscout_jax.errors import UserError
 
 Peer = Literal["torch_networkx", "faiss_cosine"]

@@ -17,9 +17,9 @@ from jaxtyping import Float, Float32, Int64
 
 from benchmarks.peers import ball, multigraph, rank_nodes
 from kgscout_jax.errors import UserError
-from kgscout_jax.exported import Exported
-from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.policy.forward import PPR_FLOOR
+from kgscout_jax.export.load import Exported
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.policy.dual_tower import PPR_FLOOR
 
 
 class TorchNetwork:

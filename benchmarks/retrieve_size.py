@@ -213,7 +213,7 @@ def network_difference(
 
     Relative to the largest logit.
     """
-    from kgscout_jax.scout_inputs import inputs_of
+    from kgscout_jax.inference.inputs import inputs_of
 
     graph, table = world.graph, embeddings_of(world.graph, scout.encoder)
     network, worst = TorchNetwork(scout.exported), 0.0

@@ -17,9 +17,9 @@ from jaxtyping import Float16, Int32
 
 from kgscout_jax import KnowledgeGraph
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.embedded_texts import relation_texts
+from kgscout_jax.graph.embedding_texts import relation_texts
 from kgscout_jax.graph.embeddings import Table, names_of
-from kgscout_jax.graph.subgraph import balls
+from kgscout_jax.graph.walk.subgraph import balls
 from kgscout_jax.text.encoder import SentenceEncoder
 
 PER_BALL, MORE, ENOUGH = 2.4, 40, 60_000
@@ -176,9 +176,9 @@ def make_export(folder: Path, encoder: SentenceEncoder) -> Path:
     """An exported policy of the default size, its parameters as training starts."""
     from flax import nnx
 
-    from kgscout_jax.export import export_policy
-    from kgscout_jax.learn.runs import TrainedPolicy
-    from kgscout_jax.policy.network import PolicyConfig, ScoutPolicy
+    from kgscout_jax.export.write import export_policy
+    from kgscout_jax.learn.trained_policy import TrainedPolicy
+    from kgscout_jax.policy.dual_tower_module import PolicyConfig, ScoutPolicy
 
     dimension = encoder.identity.dimension
     config = PolicyConfig(dimension=dimension, ppr_mean=(-8, -8), ppr_std=(2, 2))

@@ -24,8 +24,8 @@ import numpy as np
 from common import CLOCKS, last_line, race, seconds, show
 from jaxtyping import Int
 
-from kgscout_jax.learn.reward import HostReward, RewardParts
-from kgscout_jax.shards import Shards, Split
+from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.learn.reward_host import HostReward, RewardParts
 
 PARTS = ("presence", "connectivity", "efficiency", "coverage")
 

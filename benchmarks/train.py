@@ -33,7 +33,7 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.common import Clock, last_line, peak_memory
-from kgscout_jax.entry import guarded, parse
+from kgscout_jax.cli.runner import guarded, parse
 from kgscout_jax.errors import UserError
 
 Section = Literal["speed", "ablation", "linear"]
@@ -108,8 +108,8 @@ def threads() -> int:
 
 def run(settings: TrainBenchmark) -> None:
     """Measure the sections asked for; tables are printed on the way."""
-    from kgscout_jax.learn.kept_memory import keep_memory
-    from kgscout_jax.setup import setup_jax
+    from kgscout_jax.utils.jax_memory import keep_memory
+    from kgscout_jax.utils.jax_setup import setup_jax
 
     keep_memory()  # as training does, before JAX and PyTorch start
     setup_jax()

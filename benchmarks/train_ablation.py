@@ -19,8 +19,8 @@ from benchmarks.roofline import Cost, cost_of
 from benchmarks.train_ours import Ours
 from benchmarks.train_plain import PerCandidatePolicy, PlainPolicy, trained_inputs
 from benchmarks.train_world import generated_world
-from kgscout_jax.batches import Batch, BatchReader, Tables, epoch_batches
-from kgscout_jax.policy.network import PolicyInputs, ScoutPolicy
+from kgscout_jax.data.batches import Batch, BatchReader, Tables, epoch_batches
+from kgscout_jax.policy.dual_tower_module import PolicyInputs, ScoutPolicy
 
 if TYPE_CHECKING:
     from benchmarks.train import TrainBenchmark

@@ -13,8 +13,8 @@ import numpy as np
 from benchmarks.common import race, seconds, show
 from benchmarks.train_ours import Ours
 from benchmarks.train_world import generated_world
-from kgscout_jax.batches import Tables
-from kgscout_jax.files import whole_file
+from kgscout_jax.data.batches import Tables
+from kgscout_jax.utils.io import whole_file
 
 if TYPE_CHECKING:
     from benchmarks.train import TrainBenchmark

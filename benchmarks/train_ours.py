@@ -16,17 +16,21 @@ from jaxtyping import Int
 from benchmarks.common import Clock, race
 from benchmarks.roofline import Cost, cost_of
 from benchmarks.train_world import World
-from kgscout_jax.batches import Batch, BatchReader, Tables
+from kgscout_jax.data.batches import Batch, BatchReader, Tables
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.device_reward import DeviceReward
 from kgscout_jax.learn.devices import Devices
-from kgscout_jax.learn.reward import HostReward
-from kgscout_jax.learn.spread import SpreadReader
-from kgscout_jax.learn.state import fresh_state
-from kgscout_jax.learn.steps import Steps, optimizer
+from kgscout_jax.learn.estimator_updates import updates_of
+from kgscout_jax.learn.reward_device import DeviceReward
+from kgscout_jax.learn.reward_host import HostReward
+from kgscout_jax.learn.sharded_reader import SpreadReader
 from kgscout_jax.learn.timeline import Timeline
-from kgscout_jax.learn.updates import updates_of
-from kgscout_jax.policy.network import PolicyConfig, ScoutPolicy, ppr_statistics
+from kgscout_jax.learn.train_state import fresh_state
+from kgscout_jax.learn.update_steps import Steps, optimizer
+from kgscout_jax.policy.dual_tower_module import (
+    PolicyConfig,
+    ScoutPolicy,
+    ppr_statistics,
+)
 
 Mode = Literal["host", "device", "closed_form"]
 """REINFORCE rewarded on the host or the device, or the closed form."""

@@ -21,8 +21,8 @@ from torch import Tensor, nn
 
 from benchmarks.common import CLOCKS, Clock
 from benchmarks.train_world import World
-from kgscout_jax.learn.reward import RewardWeights
-from kgscout_jax.policy.network import PPR_FLOOR, PolicyConfig
+from kgscout_jax.learn.reward_host import RewardWeights
+from kgscout_jax.policy.dual_tower_module import PPR_FLOOR, PolicyConfig
 
 
 class Watch:

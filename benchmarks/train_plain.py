@@ -14,14 +14,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
-from kgscout_jax.policy.forward import (
+from kgscout_jax.policy.dual_tower import (
     PPR_FLOOR,
     AttentionWeights,
     DenseWeights,
     MlpWeights,
     PolicyInputs,
 )
-from kgscout_jax.policy.network import ScoutPolicy
+from kgscout_jax.policy.dual_tower_module import ScoutPolicy
 
 
 class PlainPolicy(ScoutPolicy):

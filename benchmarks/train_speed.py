@@ -22,9 +22,9 @@ from benchmarks.train_peers import (
 )
 from benchmarks.train_plain import PlainPolicy
 from benchmarks.train_world import World, generated_world, read_world
-from kgscout_jax.batches import Tables
+from kgscout_jax.data.batches import Tables
 from kgscout_jax.errors import UserError
-from kgscout_jax.progress import progress
+from kgscout_jax.utils.progress import progress
 
 if TYPE_CHECKING:
     from benchmarks.train import TrainBenchmark

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float16, Float32, Int
 
-from kgscout_jax.graph.pagerank import pagerank
-from kgscout_jax.graph.paths import hop_distances, shortest_path_edges
-from kgscout_jax.ragged import Ragged
-from kgscout_jax.shards import DIRECTIONS, QuestionInfo, Shards, Split
+from kgscout_jax.data.shards import DIRECTIONS, QuestionInfo, Shards, Split
+from kgscout_jax.graph.walk.pagerank import pagerank
+from kgscout_jax.graph.walk.shortest_paths import hop_distances, shortest_path_edges
+from kgscout_jax.utils.ragged import Ragged
 
 RELATIONS = 250
 ENTITIES = 30_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from kgscout_jax.entry import guarded, parse
+from kgscout_jax.cli.runner import guarded, parse
 
 
 def main(args: Sequence[str] | None = None, prog: str = "python -m data_prep") -> int:
@@ -22,7 +22,7 @@ def inspect_main(args: Sequence[str], prog: str) -> int:
     """Print what is in a folder of shards; returns the exit code."""
 
     def work() -> None:
-        from data_prep.inspect import InspectSettings, inspect
+        from data_prep.inspect_command import InspectSettings, inspect
 
         inspect(parse(InspectSettings, args, prog))
 
@@ -33,7 +33,7 @@ def graph_main(args: Sequence[str], prog: str) -> int:
     """Build, change or check a GRAPH folder; returns the exit code."""
 
     def work() -> None:
-        from data_prep.graph import GraphSettings, graph
+        from data_prep.graph_command import GraphSettings, graph
 
         graph(parse(GraphSettings, args, prog))
 
@@ -44,8 +44,8 @@ def _prepare(args: Sequence[str], prog: str) -> None:
     from data_prep.settings import PrepSettings
 
     settings = parse(PrepSettings, args, prog)
-    from data_prep.inspect import InspectSettings, inspect
-    from data_prep.pipeline import prepare, prepare_part
+    from data_prep.driver import prepare, prepare_part
+    from data_prep.inspect_command import InspectSettings, inspect
 
     shards = prepare(settings) if settings.part is None else prepare_part(settings)
     if shards is not None:

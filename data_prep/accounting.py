@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kgscout_jax.shards import Split
+from kgscout_jax.data.shards import Split
 
 STAGES = ("in graph", "in ball", "after cut", "in top N")
 

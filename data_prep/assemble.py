@@ -15,11 +15,11 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float16, Int, Int32, Int64
 
-from data_prep.chunks import Arrays, Linked
-from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.ragged import Ragged
-from kgscout_jax.records import Question, display_name
-from kgscout_jax.shards import DIRECTIONS, QuestionInfo, Split
+from data_prep.question_chunks import Arrays, Linked
+from kgscout_jax.data.shards import DIRECTIONS, QuestionInfo, Split
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.types import Question, display_name
+from kgscout_jax.utils.ragged import Ragged
 
 NAMING = ("candidates", *(f"path_triplets_{way}" for way in DIRECTIONS))
 """The arrays of a chunk that name triplets."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from data_prep.engine import EngineName
-from data_prep.part import Part
+from data_prep.partition import Part
 from kgscout_jax.errors import UserError
 
 SourceName = Literal["rog", "nsm", "metaqa", "pathquestion", "kg", "world"]

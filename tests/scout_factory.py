@@ -21,17 +21,17 @@ import numpy as np
 from flax import nnx
 from prep_factory import settings_for, write_input
 
-from data_prep.pipeline import prepare
+from data_prep.driver import prepare
 from kgscout_jax import Scout
-from kgscout_jax.export import export_policy
+from kgscout_jax.data.shards import Shards
+from kgscout_jax.export.write import export_policy
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.runs import TrainedPolicy
-from kgscout_jax.policy.forward import PolicyConfig
-from kgscout_jax.policy.kinds import AnyConfig, fields_of
+from kgscout_jax.learn.trained_policy import TrainedPolicy
+from kgscout_jax.policy.dual_tower import PolicyConfig
 from kgscout_jax.policy.mlp import MlpConfig
 from kgscout_jax.policy.modules import module_of
+from kgscout_jax.policy.registry import AnyConfig, fields_of
 from kgscout_jax.policy.walk import WalkConfig
-from kgscout_jax.shards import Shards
 
 
 def config_for(shards: Shards, kind: str) -> AnyConfig:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from split_factory import Built, Case, build_split
 
-from kgscout_jax.records import Triplet
-from kgscout_jax.shards import Shards, Split
+from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.types import Triplet
 
 
 class MemoryShards(Shards):

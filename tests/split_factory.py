@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float16, Int32
 
-from kgscout_jax.graph.pagerank import pagerank
-from kgscout_jax.graph.paths import shortest_path_edges
-from kgscout_jax.graph.store import GraphBuilder, KnowledgeGraph
-from kgscout_jax.records import Triplet
-from kgscout_jax.shards import DIRECTIONS, QuestionInfo, Ragged, Split
+from kgscout_jax.data.shards import DIRECTIONS, QuestionInfo, Ragged, Split
+from kgscout_jax.graph.knowledge_graph import GraphBuilder, KnowledgeGraph
+from kgscout_jax.graph.walk.pagerank import pagerank
+from kgscout_jax.graph.walk.shortest_paths import shortest_path_edges
+from kgscout_jax.types import Triplet
 
 
 @dataclass(frozen=True, kw_only=True)

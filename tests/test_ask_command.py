@@ -12,10 +12,10 @@ import pytest
 from prep_factory import NEEDS_ENCODER
 from scout_factory import shared_world
 
-from kgscout_jax.ask import plain
-from kgscout_jax.cli import main
-from kgscout_jax.export import load_exported
-from kgscout_jax.scout import Scout
+from kgscout_jax.cli.ask import plain
+from kgscout_jax.cli.main import main
+from kgscout_jax.export.write import load_exported
+from kgscout_jax.inference.scout import Scout
 
 pytestmark = NEEDS_ENCODER
 

@@ -20,11 +20,11 @@ from written_shards import GOOD, NOWHERE, PLANTED, write_shards
 
 from data_prep.__main__ import inspect_main
 from data_prep.__main__ import main as prep_main
-from kgscout_jax.cli import eval_main, main, train_main
+from kgscout_jax.cli.main import eval_main, main, train_main
+from kgscout_jax.data.shards import Shards
 from kgscout_jax.learn.checkpoints import RunFolder
-from kgscout_jax.policy.network import PolicyConfig
-from kgscout_jax.records import entity_key
-from kgscout_jax.shards import Shards
+from kgscout_jax.policy.dual_tower_module import PolicyConfig
+from kgscout_jax.types import entity_key
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = sys.executable
@@ -61,7 +61,7 @@ def test_help_is_there_at_once(command, tells):
     assert done.returncode == 0, done.stderr
     assert tells in done.stdout
     imported = {line.split("|")[-1].strip() for line in done.stderr.splitlines()}
-    assert "kgscout_jax.entry" in imported
+    assert "kgscout_jax.cli.runner" in imported
     assert not imported & set(HEAVY)
     # Of the processor, for the machine may be busy; an idle one takes a third of it.
     assert after.ru_utime - before.ru_utime < 1.0
@@ -533,7 +533,7 @@ def test_rooms_keep_to_themselves():
         names = imports(tree)
         if not file.startswith("kgscout_jax/text/"):
             assert "sentence_transformers" not in names, file
-        if file.startswith("kgscout_jax/") and file != "kgscout_jax/cli.py":
+        if file.startswith("kgscout_jax/") and file != "kgscout_jax/cli/main.py":
             assert not any(name.startswith("data_prep") for name in names), file
         room = file.split("/")[1] if file.count("/") > 1 else ""
         if room in ("graph", "text", "policy"):

@@ -21,23 +21,23 @@ from flax import nnx
 from safetensors.numpy import load_file, save_file
 from written_shards import ENCODER, write_shards
 
-from kgscout_jax.cli import main
+from kgscout_jax.cli.main import main
 from kgscout_jax.errors import UserError
-from kgscout_jax.export import (
+from kgscout_jax.export.hub import is_hub_name
+from kgscout_jax.export.load import CHECKED, FILES, named_leaves
+from kgscout_jax.export.write import (
     export_policy,
     from_pretrained,
     load_exported,
     load_trained,
     push,
 )
-from kgscout_jax.exported import CHECKED, FILES, named_leaves
-from kgscout_jax.files import sha256_file
-from kgscout_jax.hub import is_hub_name
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.runs import TrainedPolicy, load_policy
-from kgscout_jax.policy.forward import weight_shapes
-from kgscout_jax.policy.network import PolicyConfig, PolicyInputs, ScoutPolicy
+from kgscout_jax.learn.trained_policy import TrainedPolicy, load_policy
+from kgscout_jax.policy.dual_tower import weight_shapes
+from kgscout_jax.policy.dual_tower_module import PolicyConfig, PolicyInputs, ScoutPolicy
+from kgscout_jax.utils.io import sha256_file
 
 ROOT = Path(__file__).resolve().parents[1]
 D = 16
@@ -228,7 +228,7 @@ import sys
 blocked = ["optax", "orbax", "orbax.checkpoint", "flax", "torch", "kgscout_jax.learn"]
 sys.modules |= dict.fromkeys(blocked)  # importing one of them raises
 import numpy as np
-from kgscout_jax.export import load_exported
+from kgscout_jax.export.write import load_exported
 exported = load_exported(sys.argv[1])
 golden = exported.golden
 for logits in (exported.logits(golden.inputs), exported.stablehlo(*golden.arguments)):
@@ -611,7 +611,7 @@ def test_names_on_the_hub(tmp_path, monkeypatch):
 OFFLINE = """
 import sys
 from kgscout_jax.errors import UserError
-from kgscout_jax.export import from_pretrained, push
+from kgscout_jax.export.write import from_pretrained, push
 for work in (
     lambda: from_pretrained("owner/name"),
     lambda: push(sys.argv[1], "owner/name", verify=False),

@@ -14,15 +14,15 @@ from flax import nnx
 from written_shards import ENCODER
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.export import export_policy, load_exported, load_trained
-from kgscout_jax.exported import INPUTS, PLACES, STABLEHLO
-from kgscout_jax.files import read_json
+from kgscout_jax.export.load import INPUTS, PLACES, STABLEHLO
+from kgscout_jax.export.write import export_policy, load_exported, load_trained
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.runs import TrainedPolicy
-from kgscout_jax.policy.kinds import fields_of
+from kgscout_jax.learn.trained_policy import TrainedPolicy
 from kgscout_jax.policy.mlp import MlpConfig
 from kgscout_jax.policy.modules import module_of
+from kgscout_jax.policy.registry import fields_of
 from kgscout_jax.policy.walk import WalkConfig
+from kgscout_jax.utils.io import read_json
 
 D = 16
 CONFIGS = {
@@ -108,7 +108,7 @@ def test_the_card_tells_the_arguments(made):
 def test_a_kind_nobody_knows(made, tmp_path):
     import shutil
 
-    from kgscout_jax.files import write_json
+    from kgscout_jax.utils.io import write_json
 
     _, folder = made
     copy = Path(shutil.copytree(folder, tmp_path / "copy"))

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.found import Found
 from kgscout_jax.graph.link import Link
-from kgscout_jax.reason.extractive import ExtractiveReader
+from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.reason.prompts import triplet_line
+from kgscout_jax.reason.readers.extractive import ExtractiveReader
 
 LINK = Link(entity=0, name="Ann", score=0.98765, how="alias", start=9, stop=12)
-FOUND = Found(
+FOUND = RetrievalResult(
     question="Where is Ann?",
     topics=("Ann",),
     triplets=(
@@ -31,7 +31,7 @@ FOUND = Found(
     n_candidates=9,
     seconds=0.002,
 )
-NOTHING = Found(question="Who?", scores=np.empty(0, np.float32))
+NOTHING = RetrievalResult(question="Who?", scores=np.empty(0, np.float32))
 
 
 def test_text():
@@ -100,7 +100,7 @@ def test_a_page(found, tmp_path):
 
 def test_names_are_never_markup(tmp_path):
     evil = "</script><img src=x onerror=alert(1)>\x00\u202e"
-    found = Found(
+    found = RetrievalResult(
         question=evil,
         topics=(evil,),
         triplets=((evil, evil, evil),),
@@ -114,7 +114,7 @@ def test_names_are_never_markup(tmp_path):
 
 
 def test_scores_that_are_no_numbers_draw_nothing(tmp_path):
-    found = Found(
+    found = RetrievalResult(
         question="Who?", triplets=(("a", "r", "b"),), scores=np.array([np.nan])
     )
     with pytest.raises(UserError, match="finite score"):

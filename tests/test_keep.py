@@ -10,17 +10,17 @@ import pytest
 from prep_factory import NEEDS_ENCODER, TRIPLETS
 from scout_factory import lines, shared_world
 
-from kgscout_jax.cli import main
+from kgscout_jax.cli.main import main
 from kgscout_jax.errors import UserError
-from kgscout_jax.evaluate.run import evaluate_run
+from kgscout_jax.evaluate.retrieval.run import evaluate_run
 from kgscout_jax.evaluate.settings import RetrievalSettings
-from kgscout_jax.graph.open import open_graph
-from kgscout_jax.keep import Keep
-from kgscout_jax.reason.paths_form import closed, path_order
+from kgscout_jax.graph.open_graph import open_graph
+from kgscout_jax.inference.scout import Scout
+from kgscout_jax.inference.selection import SelectionConfig
+from kgscout_jax.reason.path_text import closed, path_order
 from kgscout_jax.reason.prompts import load_template, render
 from kgscout_jax.reason.selection import POOL
 from kgscout_jax.retrieve.budget import Calibration, thresholds
-from kgscout_jax.scout import Scout
 
 pytestmark = NEEDS_ENCODER
 MAP = Calibration(
@@ -46,7 +46,7 @@ def ask(world, k, **keep):
     graph = open_graph([world.file])
     topics = [[name] for name in NAMES]
     return world.scout.retrieve_many(
-        QUESTIONS, graph, k, topics=topics, keep=Keep(**keep)
+        QUESTIONS, graph, k, topics=topics, keep=SelectionConfig(**keep)
     )
 
 
@@ -104,7 +104,7 @@ def test_nothing_asked_changes_nothing(world):
 
 def test_a_question_without_candidates(world, scout):
     graph = open_graph([world.file])
-    keep = Keep(target=0.9, form="paths")
+    keep = SelectionConfig(target=0.9, form="paths")
     found = world.scout.retrieve("Who?", graph, 5, topics=["nowhere at all"], keep=keep)
     assert len(found) == 0 and found.kept["presence"] == 0
 
@@ -151,7 +151,7 @@ def test_the_command(world, scout, monkeypatch, tmp_path, capsys):
 )
 def test_refusals(wrong, says):
     with pytest.raises(UserError, match=says):
-        Keep(**wrong)
+        SelectionConfig(**wrong)
 
 
 def test_damaged_calibration(world, scout, monkeypatch):

@@ -78,7 +78,7 @@ def test_no_source_pickles(file):
 
 def test_there_are_sources_to_look_at():
     names = {str(file.relative_to(ROOT)) for file in SOURCES}
-    assert {"kgscout_jax/files.py", "data_prep/shards.py", "train.py"} <= names
+    assert {"kgscout_jax/utils/io.py", "data_prep/write_shards.py", "train.py"} <= names
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ import pytest
 from prep_factory import NEEDS_ENCODER, TRIPLETS
 from scout_factory import lines, shared_world
 
-from kgscout_jax.cli import main
-from kgscout_jax.graph.build import build_graph
-from kgscout_jax.graph.open import open_graph
-from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.scout import Scout
+from kgscout_jax.cli.main import main
+from kgscout_jax.graph.build.driver import build_graph
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.open_graph import open_graph
+from kgscout_jax.inference.scout import Scout
 
 pytestmark = NEEDS_ENCODER
 NAMES = sorted({name for head, _, tail in TRIPLETS for name in (head, tail)})
@@ -216,7 +216,7 @@ def test_refused_arguments(run, tmp_path):
 
 
 def test_two_at_once_are_refused(run, tmp_path):
-    from kgscout_jax.retrieve_file import held
+    from kgscout_jax.inference.batch import held
 
     with held(tmp_path / "out.jsonl.part"):
         code, said = run(QUESTIONS[:1])

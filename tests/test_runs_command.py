@@ -18,20 +18,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from written_shards import write_shards
 
-from kgscout_jax.cli import main
-from kgscout_jax.entry import parse
-from kgscout_jax.files import locked
+from kgscout_jax.cli.main import main
+from kgscout_jax.cli.runner import parse
+from kgscout_jax.data.shards import Shards
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.retrieve.base import top_k
 from kgscout_jax.retrieve.baselines import Cosine, cosine_scores
-from kgscout_jax.seen.again import train_command
-from kgscout_jax.seen.curves import Curve, short_names
-from kgscout_jax.seen.folder import read_run
-from kgscout_jax.seen.from_shards import cosine_hits
-from kgscout_jax.seen.state import state_of
-from kgscout_jax.seen.table import _bytes, _duration
-from kgscout_jax.shards import Shards
+from kgscout_jax.retrieve.protocol import top_k
+from kgscout_jax.runs.curves import Curve, short_names
+from kgscout_jax.runs.resume_command import train_command
+from kgscout_jax.runs.run_folder import read_run
+from kgscout_jax.runs.shard_facts import cosine_hits
+from kgscout_jax.runs.status import state_of
+from kgscout_jax.runs.table import _bytes, _duration
+from kgscout_jax.utils.io import locked
 
 SETTINGS: dict[str, Any] = {
     "k": 12,
@@ -402,8 +402,8 @@ def test_curves_on_a_terminal(runs, finished, run):
 
 def test_a_curve_is_where_it_should_be(capsys):
     """A straight line from the lower left to the upper right."""
-    from kgscout_jax.seen.curves import Panel
-    from kgscout_jax.seen.terminal import HEIGHT, LABELS, lines_of
+    from kgscout_jax.runs.curves import Panel
+    from kgscout_jax.runs.terminal_plot import HEIGHT, LABELS, lines_of
 
     line = Curve(
         run="r",
@@ -460,7 +460,7 @@ def test_it_starts_without_jax(finished):
     import sys
 
     code = (
-        "import sys; from kgscout_jax.cli import main; "
+        "import sys; from kgscout_jax.cli.main import main; "
         f"main(['runs', {str(finished)!r}]); "
         "sys.exit('jax' in sys.modules)"
     )

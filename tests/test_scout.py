@@ -20,11 +20,11 @@ from scout_factory import CUTS, shared_world
 
 from kgscout_jax import KnowledgeGraph, Scout
 from kgscout_jax.errors import UserError
-from kgscout_jax.export import load_trained
-from kgscout_jax.graph.open import open_graph
-from kgscout_jax.retrieve.scout import KGScout
-from kgscout_jax.retrieve.write import retrieved_records
-from kgscout_jax.scout import cut_of
+from kgscout_jax.export.write import load_trained
+from kgscout_jax.graph.open_graph import open_graph
+from kgscout_jax.inference.scout import cut_of
+from kgscout_jax.retrieve.kgscout import KGScout
+from kgscout_jax.retrieve.retrieved_file import retrieved_records
 
 pytestmark = NEEDS_ENCODER
 ROOT = Path(__file__).resolve().parents[1]
@@ -264,7 +264,7 @@ def test_an_export_tells_how_its_shards_were_cut(made):
 
 
 def test_where_questions_brought_their_subgraphs():
-    from kgscout_jax.exported import Preparation
+    from kgscout_jax.export.load import Preparation
 
     about = {"candidates": 9, "direction": "both", "cut": "guided"}
     own = cut_of(Preparation(hops=None, max_triplets=None, **about), "rog")

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from kgscout_jax.together import Together
+from kgscout_jax.utils.call_coalescing import CallCoalescer
 
 
 class Squares:
@@ -26,7 +26,7 @@ class Squares:
         return [number**2 for number in numbers]
 
 
-def waiting(together: Together, count: int) -> None:
+def waiting(together: CallCoalescer, count: int) -> None:
     """Return once so many calls wait."""
     for _ in range(1000):
         if len(together._waiting) == count:
@@ -37,14 +37,14 @@ def waiting(together: Together, count: int) -> None:
 
 def test_alone():
     squares = Squares()
-    together = Together(squares, threading.Lock())
+    together = CallCoalescer(squares, threading.Lock())
     assert together([2, 3]) == [4, 9] and together([]) == [] and together([5]) == [25]
     assert squares.rounds == [[2, 3], [], [5]]
 
 
 def test_those_who_wait_are_served_together():
     squares = Squares()
-    together = Together(squares, threading.Lock())
+    together = CallCoalescer(squares, threading.Lock())
     squares.go.clear()
     with ThreadPoolExecutor(9) as pool:
         first = pool.submit(together, [1])
@@ -61,7 +61,7 @@ def test_those_who_wait_are_served_together():
 @pytest.mark.parametrize("bad", range(2, 7))
 def test_who_cannot_be_served_fails_alone(bad):
     squares = Squares()
-    together = Together(squares, threading.Lock())
+    together = CallCoalescer(squares, threading.Lock())
     squares.go.clear()
     with ThreadPoolExecutor(9) as pool:
         first = pool.submit(together, [1])

@@ -15,8 +15,8 @@ import numpy as np
 from split_factory import Built, Case, build_split
 
 from data_prep.accounting import survival
-from data_prep.shards import write_manifest, write_split, write_tables
-from kgscout_jax.shards import DIRECTIONS, SPLITS, Ragged, Shards, Split
+from data_prep.write_shards import write_manifest, write_split, write_tables
+from kgscout_jax.data.shards import DIRECTIONS, SPLITS, Ragged, Shards, Split
 
 DIMENSION = 16
 GOOD = "is.good"

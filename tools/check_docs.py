@@ -23,7 +23,7 @@ from typing import Annotated
 
 import tyro
 
-from kgscout_jax.entry import guarded, parse
+from kgscout_jax.cli.runner import guarded, parse
 from kgscout_jax.errors import UserError
 from tools.docs_flags import HelpOf, help_of, problems_of
 from tools.docs_pages import Block, Page, broken_links, read_page

@@ -105,7 +105,7 @@ def problems_of(block: Block, help_of: HelpOf) -> tuple[int, list[str]]:
 @functools.cache
 def help_of(command: tuple[str, ...]) -> frozenset[str] | None:
     """The flags that a command's own ``--help`` lists."""
-    start = "import sys; from kgscout_jax.cli import main; sys.exit(main())"
+    start = "import sys; from kgscout_jax.cli.main import main; sys.exit(main())"
     done = subprocess.run(
         [sys.executable, "-c", start, *command, "--help"],
         capture_output=True,

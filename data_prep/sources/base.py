@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Int32
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.records import Question
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.types import Question
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.records import Triplet
+from kgscout_jax.types import Triplet
 
 Row = Mapping[str, Any]
 

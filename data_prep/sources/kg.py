@@ -21,9 +21,9 @@ from data_prep.sources.splits import (
     listing,
 )
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import read_json_lines
-from kgscout_jax.graph.open import open_graph
-from kgscout_jax.records import Question
+from kgscout_jax.graph.open_graph import open_graph
+from kgscout_jax.types import Question
+from kgscout_jax.utils.io import read_json_lines
 
 
 def load(path: Path | None, kg: Sequence[Path]) -> Loaded:

@@ -13,11 +13,11 @@ from data_prep.sources.splits import (
     listing,
     split_by_topic,
 )
+from kgscout_jax.data.shards import SPLITS
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import open_text
-from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.records import Question, Triplet
-from kgscout_jax.shards import SPLITS
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.types import Question, Triplet
+from kgscout_jax.utils.io import open_text
 
 HOPS = (1, 2, 3)
 OFFICIAL = "{hop}-hop/vanilla/qa_{split}.txt"

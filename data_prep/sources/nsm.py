@@ -25,11 +25,11 @@ from data_prep.sources.fields import (
     wrong,
 )
 from data_prep.sources.splits import check_file, check_folder, in_order, listing
+from kgscout_jax.data.shards import SPLITS
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import open_text, read_json, read_json_lines
-from kgscout_jax.graph.store import GraphBuilder
-from kgscout_jax.records import Question, entity_key
-from kgscout_jax.shards import SPLITS
+from kgscout_jax.graph.knowledge_graph import GraphBuilder
+from kgscout_jax.types import Question, entity_key
+from kgscout_jax.utils.io import open_text, read_json, read_json_lines
 
 UNNAMED = ("", "None")
 """What stands in a table of names for an entity without one."""

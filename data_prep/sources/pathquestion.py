@@ -19,10 +19,10 @@ from data_prep.sources.splits import (
     split_by_topic,
 )
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import open_text
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.read.columns import read_tsv
-from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.records import Question
+from kgscout_jax.types import Question
+from kgscout_jax.utils.io import open_text
 
 HOPS = (2, 3)
 END = "<end>"

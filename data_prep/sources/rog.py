@@ -23,10 +23,10 @@ from data_prep.sources.fields import (
 )
 from data_prep.sources.splits import SPLIT_OF, in_order, json_lines_files, listing
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import read_json_lines
+from kgscout_jax.graph.knowledge_graph import GraphBuilder
 from kgscout_jax.graph.read.parquet import batches, is_string, open_parquet, strings
-from kgscout_jax.graph.store import GraphBuilder
-from kgscout_jax.records import Question
+from kgscout_jax.types import Question
+from kgscout_jax.utils.io import read_json_lines
 
 COLUMNS = ("id", "question", "answer", "q_entity", "a_entity", "graph")
 BATCH = 64

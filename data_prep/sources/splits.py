@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from kgscout_jax.data.shards import SPLITS
 from kgscout_jax.errors import UserError
-from kgscout_jax.records import entity_key
-from kgscout_jax.shards import SPLITS
+from kgscout_jax.types import entity_key
 
 SPLIT_OF = {
     "train": "train",

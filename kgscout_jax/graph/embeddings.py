@@ -27,17 +27,17 @@ import numpy as np
 from jaxtyping import Float16, Float32, Int, Int32, Int64
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import locked, read_array, read_json, write_array, write_json
-from kgscout_jax.graph.embedded_texts import (
+from kgscout_jax.graph.embedding_texts import (
     encodable,
     relation_texts,
     triplet_texts,
 )
-from kgscout_jax.graph.same import mark_of, matched, names_of
-from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.progress import progress
+from kgscout_jax.graph.fingerprint import mark_of, matched, names_of
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import EncoderIdentity, SentenceEncoder
+from kgscout_jax.utils.io import locked, read_array, read_json, write_array, write_json
+from kgscout_jax.utils.progress import progress
 
 __all__ = [
     "Embedded",

@@ -29,13 +29,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
-from kgscout_jax.checksums import check_listed
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import read_array, read_json
-from kgscout_jax.graph.hashing import HASH_VERSION
-from kgscout_jax.graph.index import NameIndex
-from kgscout_jax.graph.store import Adjacency, KnowledgeGraph
-from kgscout_jax.graph.strings import Strings
+from kgscout_jax.graph.knowledge_graph import Adjacency, KnowledgeGraph
+from kgscout_jax.graph.name_hashes import HASH_VERSION
+from kgscout_jax.graph.name_index import NameIndex
+from kgscout_jax.graph.string_table import Strings
+from kgscout_jax.utils.io import read_array, read_json
+from kgscout_jax.utils.manifest import check_listed
 
 FORMAT = "kgscout-graph"
 VERSION = 1

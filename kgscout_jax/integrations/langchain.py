@@ -14,10 +14,10 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import Field
 from pydantic_core import CoreSchema, core_schema
 
-from kgscout_jax.found import Found
-from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.inference.result import RetrievalResult
+from kgscout_jax.inference.scout import Scout
 from kgscout_jax.integrations.texts import Form, joined, triplet_id, triplet_texts
-from kgscout_jax.scout import Scout
 
 
 class _AsItIs:
@@ -53,7 +53,7 @@ class KGScoutRetriever(BaseRetriever):
         return documents_of(found, self.form)
 
 
-def documents_of(found: Found, form: Form = "triplets") -> list[Document]:
+def documents_of(found: RetrievalResult, form: Form = "triplets") -> list[Document]:
     """What was found as documents; nothing found is no document, in every form."""
     if form == "triplets":
         return [

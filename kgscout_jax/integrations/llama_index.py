@@ -13,10 +13,10 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.found import Found
-from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.inference.result import RetrievalResult
+from kgscout_jax.inference.scout import Scout
 from kgscout_jax.integrations.texts import Form, joined, triplet_id, triplet_texts
-from kgscout_jax.scout import Scout
 
 
 class KGScoutRetriever(BaseRetriever):
@@ -71,7 +71,7 @@ class KGScoutRetriever(BaseRetriever):
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
 
-def nodes_of(found: Found, form: Form = "triplets") -> list[NodeWithScore]:
+def nodes_of(found: RetrievalResult, form: Form = "triplets") -> list[NodeWithScore]:
     """What was found as nodes; nothing found is no node, in every form."""
     if form != "triplets":
         return [

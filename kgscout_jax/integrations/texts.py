@@ -6,13 +6,13 @@ import hashlib
 import json
 from typing import Any, Literal
 
-from kgscout_jax.found import Found
+from kgscout_jax.inference.result import RetrievalResult
 
 Form = Literal["triplets", "text", "paths"]
 """A text for each triplet; or one for all, a triplet or a path a line."""
 
 
-def triplet_texts(found: Found) -> list[tuple[str, dict[str, Any]]]:
+def triplet_texts(found: RetrievalResult) -> list[tuple[str, dict[str, Any]]]:
     """(text, metadata) of each triplet, best first."""
     from kgscout_jax.reason.prompts import triplet_line
 
@@ -32,7 +32,7 @@ def triplet_texts(found: Found) -> list[tuple[str, dict[str, Any]]]:
 
 
 def joined(
-    found: Found, form: Literal["text", "paths"]
+    found: RetrievalResult, form: Literal["text", "paths"]
 ) -> list[tuple[str, dict[str, Any]]]:
     """[(text, metadata)] of all triplets together; [] where there are none."""
     if not len(found):

@@ -23,9 +23,9 @@ import numpy as np
 from orbax.checkpoint import v1 as ocp
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import read_json, read_json_lines, write_json, write_lines
+from kgscout_jax.learn.checkpoint_checksums import SEALS, broken, sealed
 from kgscout_jax.learn.loggers import Loggers, open_loggers
-from kgscout_jax.learn.seals import SEALS, broken, sealed
+from kgscout_jax.utils.io import read_json, read_json_lines, write_json, write_lines
 
 logger = logging.getLogger("kgscout")
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import read_json, write_json
+from kgscout_jax.utils.io import read_json, write_json
 
 logger = logging.getLogger("kgscout")
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Int, Int64, UInt
 
-from kgscout_jax.shards import Split
+from kgscout_jax.data.shards import Split
 
 
 class KeptTriplets(NamedTuple):

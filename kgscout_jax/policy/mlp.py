@@ -25,8 +25,8 @@ from kgscout_jax.policy.config import (
     from_fields,
     to_fields,
 )
-from kgscout_jax.policy.forward import DenseWeights, PolicyInputs, check_shapes
-from kgscout_jax.policy.kernels import gather_rows, matmul
+from kgscout_jax.policy.dual_tower import DenseWeights, PolicyInputs, check_shapes
+from kgscout_jax.policy.layers import gather_rows, matmul
 from kgscout_jax.policy.topology import DISTANCE_WIDTH, topic_distances
 
 

@@ -6,10 +6,10 @@ import jax.numpy as jnp
 from flax import nnx
 from jaxtyping import Array, Float
 
-from kgscout_jax.policy.forward import PolicyConfig, PolicyInputs
-from kgscout_jax.policy.kinds import AnyConfig
+from kgscout_jax.policy.dual_tower import PolicyConfig, PolicyInputs
+from kgscout_jax.policy.dual_tower_module import Dense, ScoutPolicy
 from kgscout_jax.policy.mlp import MlpConfig, TripletMlpWeights, mlp_logits
-from kgscout_jax.policy.network import Dense, ScoutPolicy
+from kgscout_jax.policy.registry import AnyConfig
 from kgscout_jax.policy.topology import DISTANCE_WIDTH
 from kgscout_jax.policy.walk import (
     WalkConfig,

@@ -36,13 +36,13 @@ from kgscout_jax.policy.config import (
     from_fields,
     to_fields,
 )
-from kgscout_jax.policy.forward import (
+from kgscout_jax.policy.dual_tower import (
     PPR_FLOOR,
     DenseWeights,
     PolicyInputs,
     check_shapes,
 )
-from kgscout_jax.policy.kernels import contract, gather_rows, matmul
+from kgscout_jax.policy.layers import contract, gather_rows, matmul
 from kgscout_jax.policy.topology import (
     DISTANCE_WIDTH,
     at_ends,

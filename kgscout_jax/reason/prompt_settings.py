@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.reason.paths_form import render_paths
+from kgscout_jax.reason.path_text import render_paths
 from kgscout_jax.reason.prompts import Prompt, Template, load_template, render
-from kgscout_jax.reason.reader import Evidence
+from kgscout_jax.reason.readers.protocol import Evidence
 
 CLOSED_BOOK = {"chain_of_thought": "closed_book_chain_of_thought"}
 """Template -> the one that asks the same way without triplets; else closed_book."""

@@ -18,8 +18,8 @@ from functools import cache
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.records import display_name
 from kgscout_jax.text.linearize import relation_phrase
+from kgscout_jax.types import display_name
 
 FOLDER = Path(__file__).parent / "templates"
 ROLES = ("system", "user", "assistant")

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from kgscout_jax.records import display_name, entity_key
+from kgscout_jax.types import display_name, entity_key
 
 Failure = Literal[
     "none",

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.reason.paths_form import closed, path_order
+from kgscout_jax.reason.path_text import closed, path_order
 from kgscout_jax.reason.prompt_settings import PromptSettings, prompt_for
 from kgscout_jax.reason.prompts import Prompt, Scored
-from kgscout_jax.reason.reader import Evidence
+from kgscout_jax.reason.readers.protocol import Evidence
 
 Form = Literal["lines", "paths"]
 FORMS: tuple[Form, ...] = ("lines", "paths")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float32
 
-from kgscout_jax.retrieve.base import Rankings, rank_candidates, rank_positions
-from kgscout_jax.shards import Shards, Split
+from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.retrieve.protocol import Rankings, rank_candidates, rank_positions
 
 
 @dataclass(frozen=True)

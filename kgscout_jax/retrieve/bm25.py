@@ -23,16 +23,16 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from jaxtyping import Float32, Float64, Int
 
+from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
-from kgscout_jax.progress import progress
-from kgscout_jax.retrieve.base import (
+from kgscout_jax.retrieve.protocol import (
     Rankings,
     holds_answer,
     rank_candidates,
     top_k,
 )
-from kgscout_jax.shards import Shards, Split
 from kgscout_jax.text.linearize import linearize, question_text
+from kgscout_jax.utils.progress import progress
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

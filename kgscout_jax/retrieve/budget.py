@@ -27,11 +27,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Bool, Float, Float64, Int
 
-from kgscout_jax.buckets import bucket
 from kgscout_jax.errors import UserError
+from kgscout_jax.utils.buckets import bucket
 
 if TYPE_CHECKING:
-    from kgscout_jax.retrieve.base import Rankings
+    from kgscout_jax.retrieve.protocol import Rankings
 
 PIVOT = 10.0
 """Budget whose threshold the logits are measured from; half of fewer candidates."""

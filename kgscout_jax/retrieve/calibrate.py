@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Float64, Int, Int32
 
-from kgscout_jax.exported import CONFIG, is_exported
-from kgscout_jax.files import read_json
-from kgscout_jax.retrieve.base import holds_answer, top_k
+from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.export.load import CONFIG, is_exported
 from kgscout_jax.retrieve.budget import (
     RANKS,
     Calibration,
@@ -17,8 +16,9 @@ from kgscout_jax.retrieve.budget import (
     fit_calibration,
     thresholds,
 )
-from kgscout_jax.retrieve.scout import KGScout
-from kgscout_jax.shards import Shards, Split
+from kgscout_jax.retrieve.kgscout import KGScout
+from kgscout_jax.retrieve.protocol import holds_answer, top_k
+from kgscout_jax.utils.io import read_json
 
 QUESTIONS = 1000
 """How many questions, at most, a calibration is fitted on."""

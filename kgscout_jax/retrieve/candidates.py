@@ -14,16 +14,16 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Float16, Float32, Int, Int32, Int64
 
-from kgscout_jax.graph.guided import Guide, walk_subgraphs
-from kgscout_jax.graph.select import hybrid_scores
-from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.graph.subgraph import (
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.walk.guided_walk import Guide, walk_subgraphs
+from kgscout_jax.graph.walk.hybrid_selection import hybrid_scores
+from kgscout_jax.graph.walk.subgraph import (
     Direction,
     Subgraphs,
     cut_subgraphs,
     top_of_block,
 )
-from kgscout_jax.text.halves import to_float32
+from kgscout_jax.utils.arrays import to_float32
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import read_json_lines
-from kgscout_jax.retrieve.base import Rankings
-from kgscout_jax.retrieve.names import NameSpace
-from kgscout_jax.shards import Shards, Split
+from kgscout_jax.retrieve.name_space import NameSpace
+from kgscout_jax.retrieve.protocol import Rankings
+from kgscout_jax.utils.io import read_json_lines
 
 logger = logging.getLogger(__name__)
 

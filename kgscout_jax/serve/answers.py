@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.reason.reader import Evidence, Reader, Reading
+from kgscout_jax.reason.readers.protocol import Evidence, Reader, Reading
 from kgscout_jax.serve.batching import Busy
 from kgscout_jax.serve.settings import ServiceSettings
 
 if TYPE_CHECKING:
-    from kgscout_jax.scout import Found
+    from kgscout_jax.inference.scout import RetrievalResult
 
 THREADS = 4
 """Answers that are read at a time: with a model, requests that it gets at a time."""
@@ -38,7 +38,7 @@ class Answers:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="reader")
         self.name = self._new().name
 
-    async def read(self, found: Found) -> Reading:
+    async def read(self, found: RetrievalResult) -> Reading:
         """The answers to a question from its triplets.
 
         Raises:
@@ -75,12 +75,12 @@ class Answers:
 def reader_maker(settings: ServiceSettings) -> Callable[[], Reader]:
     """What makes readers: of the model that is named, or without one."""
     if settings.llm is None or settings.model is None:
-        from kgscout_jax.reason.extractive import ExtractiveReader
+        from kgscout_jax.reason.readers.extractive import ExtractiveReader
 
         return ExtractiveReader
     from kgscout_jax.reason.completions import EndpointSettings
-    from kgscout_jax.reason.model_reader import ModelReader
     from kgscout_jax.reason.prompt_settings import PromptSettings
+    from kgscout_jax.reason.readers.model import ModelReader
 
     endpoint = EndpointSettings(
         url=settings.llm,

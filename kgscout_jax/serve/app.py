@@ -21,10 +21,14 @@ from starlette.responses import Response
 
 from kgscout_jax import __version__
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.serve.answers import Answers, ReaderFailed
 from kgscout_jax.serve.batching import Batcher, Busy
-from kgscout_jax.serve.bodies import (
+from kgscout_jax.serve.graphs import Graphs, UnknownGraph
+from kgscout_jax.serve.metrics import Metrics
+from kgscout_jax.serve.middleware import Edge
+from kgscout_jax.serve.responses import JsonReply, error_reply
+from kgscout_jax.serve.schemas import (
     AnsweredBody,
     Asked,
     ErrorBody,
@@ -33,14 +37,10 @@ from kgscout_jax.serve.bodies import (
     checked_k,
     first_problem,
 )
-from kgscout_jax.serve.edge import Edge
-from kgscout_jax.serve.graphs import Graphs, UnknownGraph
-from kgscout_jax.serve.metrics import Metrics
-from kgscout_jax.serve.replies import JsonReply, error_reply
 from kgscout_jax.serve.settings import ServiceSettings
 
 if TYPE_CHECKING:
-    from kgscout_jax.scout import Found, Scout
+    from kgscout_jax.inference.scout import RetrievalResult, Scout
 
 logger = logging.getLogger("kgscout.serve")
 PATHS = ("/retrieve", "/answer", "/healthz", "/metrics")
@@ -146,7 +146,7 @@ class _Service:
             await self.batcher.close()
             self.answers.close()
 
-    async def retrieve(self, asked: Asked) -> tuple[dict[str, Any], Found]:
+    async def retrieve(self, asked: Asked) -> tuple[dict[str, Any], RetrievalResult]:
         """The body of a reply, and what it was made of."""
         k = checked_k(asked, self.settings)
         started = time.perf_counter()
@@ -185,7 +185,7 @@ class _Service:
         return {"status": "ok", "version": __version__, "graphs": graphs}
 
 
-def scored(found: Found) -> list[list[Any]]:
+def scored(found: RetrievalResult) -> list[list[Any]]:
     """[head, relation, tail, score]; without those whose score is no number."""
     return [
         [*triplet, float(score)]

@@ -15,10 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 
 if TYPE_CHECKING:
-    from kgscout_jax.scout import Found, Scout
+    from kgscout_jax.inference.scout import RetrievalResult, Scout
 
 logger = logging.getLogger("kgscout.serve")
 
@@ -36,7 +36,7 @@ class Job:
     k: int
     topics: tuple[str, ...] | None = None
     """None: they are linked."""
-    done: asyncio.Future[Found] = field(
+    done: asyncio.Future[RetrievalResult] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
 
@@ -92,7 +92,7 @@ class Batcher:
         graph: KnowledgeGraph,
         k: int,
         topics: Sequence[str] | None = None,
-    ) -> Found:
+    ) -> RetrievalResult:
         """What the scout finds; of a larger k in the same batch, the first k.
 
         Raises:
@@ -163,7 +163,7 @@ class Batcher:
             if not job.done.done():
                 job.done.set_result(each)
 
-    def _retrieve(self, jobs: Sequence[Job]) -> list[Found]:
+    def _retrieve(self, jobs: Sequence[Job]) -> list[RetrievalResult]:
         """In the worker thread: all jobs at the largest k among them."""
         found = self.scout.retrieve_many(
             [job.question for job in jobs],
@@ -174,7 +174,7 @@ class Batcher:
         return [first(each, job.k) for each, job in zip(found, jobs, strict=True)]
 
 
-def first(found: Found, k: int) -> Found:
+def first(found: RetrievalResult, k: int) -> RetrievalResult:
     """The same with its ``k`` best triplets: what asking for ``k`` gives."""
     if len(found) <= k:
         return found

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.open import open_graph
-from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.open_graph import open_graph
 
 NAMED = re.compile(r"([\w.-]+)=(.+)", re.DOTALL)
 SUFFIXES = re.compile(r"(\.(tsv|txt|csv|nt|ttl|nq|parquet|gz|bz2|zst))+$", re.I)

@@ -19,13 +19,19 @@ from pydantic import BaseModel, Field
 
 from kgscout_jax import __version__
 from kgscout_jax.errors import UserError
-from kgscout_jax.serve.bodies import Asked, Name, RequestError, checked_k, first_problem
 from kgscout_jax.serve.graphs import Graphs, UnknownGraph
-from kgscout_jax.serve.load import check_there, load
+from kgscout_jax.serve.schemas import (
+    Asked,
+    Name,
+    RequestError,
+    checked_k,
+    first_problem,
+)
 from kgscout_jax.serve.settings import Limits, McpSettings
+from kgscout_jax.serve.startup import check_there, load
 
 if TYPE_CHECKING:
-    from kgscout_jax.scout import Scout
+    from kgscout_jax.inference.scout import Scout
 
 logger = logging.getLogger("kgscout.serve")
 INSTRUCTIONS = (

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Int
 
-from kgscout_jax.graph.paths import shortest_path_edges
-from kgscout_jax.records import display_name, entity_key
+from kgscout_jax.graph.walk.shortest_paths import shortest_path_edges
 from kgscout_jax.show.view import MAX_DRAWN, GraphView
+from kgscout_jax.types import display_name, entity_key
 
 TOPIC, ANSWER, GOLD = 1, 2, 4
 """Bits of an entity's kind."""

@@ -14,10 +14,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from kgscout_jax.files import write_text
-from kgscout_jax.records import display_name
 from kgscout_jax.show.drawing import drawing_data
 from kgscout_jax.show.view import GraphView
+from kgscout_jax.types import display_name
+from kgscout_jax.utils.io import write_text
 
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = (

@@ -18,9 +18,9 @@ import numpy as np
 from jaxtyping import Float16, Int64, UInt64
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import write_array
-from kgscout_jax.progress import progress
 from kgscout_jax.text.encoder import SentenceEncoder
+from kgscout_jax.utils.io import write_array
+from kgscout_jax.utils.progress import progress
 
 SEGMENT_ROWS = 4096
 

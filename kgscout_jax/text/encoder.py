@@ -24,7 +24,6 @@ import numpy as np
 from jaxtyping import Float16, Int
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import sha256_file
 from kgscout_jax.text.backends import (
     DEFAULT_BACKEND,
     Forward,
@@ -33,6 +32,7 @@ from kgscout_jax.text.backends import (
 )
 from kgscout_jax.text.few import Few, few_of
 from kgscout_jax.text.linearize import TEXT_VERSION
+from kgscout_jax.utils.io import sha256_file
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

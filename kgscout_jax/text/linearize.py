@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kgscout_jax.records import Triplet, display_name
+from kgscout_jax.types import Triplet, display_name
 
 TEXT_VERSION = 1
 """Part of a table's identity: raised whenever the strings below change."""

@@ -36,9 +36,9 @@ from benchmarks.train_plain import (  # noqa: E402
     trained_inputs,
 )
 from benchmarks.train_world import generated_world  # noqa: E402
-from kgscout_jax.batches import BatchReader, Tables  # noqa: E402
-from kgscout_jax.learn.reward import HostReward, RewardWeights  # noqa: E402
-from kgscout_jax.policy.network import PolicyConfig, ScoutPolicy  # noqa: E402
+from kgscout_jax.data.batches import BatchReader, Tables  # noqa: E402
+from kgscout_jax.learn.reward_host import HostReward, RewardWeights  # noqa: E402
+from kgscout_jax.policy.dual_tower_module import PolicyConfig, ScoutPolicy  # noqa: E402
 from kgscout_jax.policy.sampling import plackett_luce_log_prob  # noqa: E402
 
 CONFIG = PolicyConfig(

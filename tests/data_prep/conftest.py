@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from prep_factory import settings_for, write_input
 
-from data_prep.pipeline import prepare
-from kgscout_jax.shards import Shards
+from data_prep.driver import prepare
+from kgscout_jax.data.shards import Shards
 from kgscout_jax.text.encoder import SentenceEncoder
 
 

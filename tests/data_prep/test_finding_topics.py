@@ -5,9 +5,9 @@ import json
 import pytest
 from prep_factory import settings_for, write_input
 
-from data_prep.link import TopicFinder, link
 from data_prep.settings import PrepSettings
 from data_prep.sources import load_source
+from data_prep.topic_linking import TopicFinder, link
 from kgscout_jax.errors import UserError
 
 KG = "Alien\tdirected_by\tRidley Scott\nHeat\tdirected_by\tMichael Mann\n"
@@ -62,7 +62,7 @@ def test_no_such_file_of_aliases(tmp_path):
 
 
 def test_prepared_end_to_end(tmp_path, cache):
-    from data_prep.pipeline import prepare
+    from data_prep.driver import prepare
 
     source = write_input(tmp_path / "in")
     for file in source.rglob("*.jsonl"):

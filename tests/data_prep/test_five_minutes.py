@@ -10,8 +10,8 @@ from pathlib import Path
 
 from prep_factory import NEEDS_ENCODER
 
-from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.shards import Shards
+from kgscout_jax.data.shards import Shards
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from data_prep.__main__ import main
-from data_prep.graph import summary
+from data_prep.graph_command import summary
 from data_prep.sources import kg
-from kgscout_jax.cli import main as kgscout
+from kgscout_jax.cli.main import main as kgscout
+from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
-from kgscout_jax.shards import Shards
 
 QUESTIONS = {
     "id": "q",
@@ -97,7 +97,7 @@ def test_mistakes_are_one_line(files, monkeypatch, capsys, args, expected):
 
 def test_help_shows_an_example_at_once():
     start = time.perf_counter()
-    script = "from kgscout_jax.cli import main; main(['graph', '--help'])"
+    script = "from kgscout_jax.cli.main import main; main(['graph', '--help'])"
     found = subprocess.run(
         [sys.executable, "-c", script],
         capture_output=True,

@@ -10,7 +10,7 @@ from prep_factory import NEEDS_ENCODER
 from written_shards import planted, write_shards
 
 from data_prep.accounting import STAGES
-from data_prep.inspect import InspectSettings, inspect
+from data_prep.inspect_command import InspectSettings, inspect
 
 
 @NEEDS_ENCODER

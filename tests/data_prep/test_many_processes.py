@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 from prep_factory import NEEDS_ENCODER, same_shards, settings_for
 
-from data_prep import stages, table
-from data_prep.part import Part
-from data_prep.pipeline import prepare, prepare_part
+from data_prep import embedding_table, stages
+from data_prep.driver import prepare, prepare_part
+from data_prep.embedding_table import TablePieces, Wanted
+from data_prep.partition import Part
 from data_prep.settings import PrepSettings
-from data_prep.table import TablePieces, Wanted
-from data_prep.work import assembling, writing
+from data_prep.workspace import assembling, writing
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.build import build_graph
+from kgscout_jax.graph.build.driver import build_graph
 
 pytestmark = NEEDS_ENCODER
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def small(monkeypatch):
     """Several pieces of everything, though there are few questions and triplets."""
     monkeypatch.setattr(stages, "CHUNK", 3)
-    monkeypatch.setattr(table, "SPAN", 9)
+    monkeypatch.setattr(embedding_table, "SPAN", 9)
 
 
 def settings(source, tmp_path, cache, **more):
@@ -136,7 +136,7 @@ import sys
 from pathlib import Path
 import torch
 from data_prep import stages
-from data_prep.pipeline import prepare_part
+from data_prep.driver import prepare_part
 from data_prep.settings import PrepSettings
 
 torch.set_num_threads(1)
@@ -280,7 +280,7 @@ def test_rows_come_from_whichever_piece_has_them(tmp_path):
 
 
 def test_ranges_are_few():
-    assert TablePieces(Path(), 10**8).span * table.RANGES >= 10**8
+    assert TablePieces(Path(), 10**8).span * embedding_table.RANGES >= 10**8
 
 
 def test_stages_in_the_manifest(cut):

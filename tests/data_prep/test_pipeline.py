@@ -28,12 +28,12 @@ from prep_factory import (
 )
 
 from data_prep.accounting import STAGES
-from data_prep.inspect import InspectSettings, inspect
-from data_prep.pipeline import prepare
+from data_prep.driver import prepare
+from data_prep.inspect_command import InspectSettings, inspect
 from data_prep.settings import PrepSettings
-from kgscout_jax.records import entity_key
-from kgscout_jax.shards import DIRECTIONS, SPLITS, Shards
+from kgscout_jax.data.shards import DIRECTIONS, SPLITS, Shards
 from kgscout_jax.text.linearize import linearize, relation_phrase
+from kgscout_jax.types import entity_key
 
 pytestmark = NEEDS_ENCODER
 

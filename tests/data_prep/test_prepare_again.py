@@ -19,12 +19,12 @@ from prep_factory import (
     write_input,
 )
 
-from data_prep import pieces, stages
-from data_prep.pipeline import prepare
+from data_prep import stages, worker
+from data_prep.driver import prepare
 from data_prep.settings import PrepSettings
-from data_prep.work import writing
+from data_prep.workspace import writing
+from kgscout_jax.data.shards import SPLITS, Shards
 from kgscout_jax.errors import UserError
-from kgscout_jax.shards import SPLITS, Shards
 from kgscout_jax.text.cache import EmbeddingCache
 
 pytestmark = NEEDS_ENCODER
@@ -157,15 +157,15 @@ def test_stopped_between_chunks_and_resumed(
 
         return call
 
-    cut_chunk, choose_chunk = pieces.cut_chunk, pieces.choose_chunk
-    monkeypatch.setattr(pieces, "cut_chunk", counted("cut", cut_chunk, None))
+    cut_chunk, choose_chunk = worker.cut_chunk, worker.choose_chunk
+    monkeypatch.setattr(worker, "cut_chunk", counted("cut", cut_chunk, None))
     stopping = counted("choose", choose_chunk, after)
-    monkeypatch.setattr(pieces, "choose_chunk", stopping)
+    monkeypatch.setattr(worker, "choose_chunk", stopping)
     with pytest.raises(Stopped):
         prepare(settings)
     with pytest.raises(UserError, match=r"no manifest\.json; the folder is unfinished"):
         Shards.open(tmp_path / "out")
-    monkeypatch.setattr(pieces, "choose_chunk", counted("choose", choose_chunk, None))
+    monkeypatch.setattr(worker, "choose_chunk", counted("choose", choose_chunk, None))
     prepare(settings)
     assert calls == {"cut": 6, "choose": 6}  # no piece of work was done twice
     same_shards(tmp_path / "out", cut.path)
@@ -178,7 +178,7 @@ def test_pieces_of_other_settings_are_not_taken(
         raise Stopped
 
     out = tmp_path / "out"
-    monkeypatch.setattr(pieces, "choose_chunk", stop)
+    monkeypatch.setattr(worker, "choose_chunk", stop)
     with pytest.raises(Stopped):
         prepare(settings_for(source, out, cache, max_triplets=5))
     monkeypatch.undo()
@@ -190,7 +190,8 @@ KILLER = """
 import os, signal, sys, time
 from pathlib import Path
 import torch
-from data_prep import pipeline, stages
+from data_prep import driver
+from data_prep import stages
 from data_prep.settings import PrepSettings
 
 torch.set_num_threads(1)
@@ -217,7 +218,7 @@ for moment in [*map(int, moments), None]:
     known = files()
     child = os.fork()
     if child == 0:
-        pipeline.prepare(settings)
+        driver.prepare(settings)
         os._exit(0)
     while moment is not None and len(files() - known) < moment:
         time.sleep(0.0005)

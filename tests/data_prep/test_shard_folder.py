@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from written_shards import DIMENSION, write_shards
 
-from data_prep.shards import quantized
-from kgscout_jax import checksums
-from kgscout_jax.batches import BatchReader, Tables
+from data_prep.write_shards import quantized
+from kgscout_jax.data.batches import BatchReader, Tables
+from kgscout_jax.data.shards import DIRECTIONS, SPLITS, Shards, split_arrays
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import sha256_file
-from kgscout_jax.ragged import Ragged
 from kgscout_jax.retrieve.baselines import PPR, Cosine
-from kgscout_jax.shards import DIRECTIONS, SPLITS, Shards, split_arrays
+from kgscout_jax.utils import manifest
+from kgscout_jax.utils.io import sha256_file
+from kgscout_jax.utils.ragged import Ragged
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_damaged_folders_are_refused_in_one_line(written, tmp_path, kind, verify
 
 
 def test_every_byte_is_compared_when_asked(tmp_path, monkeypatch):
-    monkeypatch.setattr(checksums, "ENDS", 64)
+    monkeypatch.setattr(manifest, "ENDS", 64)
     shards = write_shards(tmp_path / "shards")
     file = shards.path / "triplet_embeddings.npy"
     middle = file.stat().st_size // 2
@@ -117,18 +117,18 @@ def test_every_byte_is_compared_when_asked(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 127, 128, 129, 1000])
 def test_checksum_of_the_ends(tmp_path, monkeypatch, size):
-    monkeypatch.setattr(checksums, "ENDS", 64)
+    monkeypatch.setattr(manifest, "ENDS", 64)
     file = tmp_path / "file"
     data = bytes(np.random.default_rng(size).integers(0, 256, size, np.uint8))
     file.write_bytes(data)
-    before = checksums.sha256_ends(file)
+    before = manifest.sha256_ends(file)
     assert (before == sha256_file(file)) == (size <= 128)  # then it covers all
     for at in {0, 63, 64, 65, size - 65, size - 64, size - 1, size // 2}:
         if not 0 <= at < size:
             continue
         _flip(file, at)
         seen = at < 64 or at >= size - 64
-        assert (checksums.sha256_ends(file) != before) == seen
+        assert (manifest.sha256_ends(file) != before) == seen
         _flip(file, at)
 
 

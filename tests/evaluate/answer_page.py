@@ -1,11 +1,11 @@
 """Pages of made-up batches, with names that would break a careless one."""
 
-from kgscout_jax.evaluate.answer_cells import Cell
-from kgscout_jax.evaluate.answer_evidence import Kept
-from kgscout_jax.evaluate.answer_report import answer_report
-from kgscout_jax.evaluate.report import report_html
-from kgscout_jax.reason.reader import Reading
-from kgscout_jax.shards import QuestionInfo
+from kgscout_jax.data.shards import QuestionInfo
+from kgscout_jax.evaluate.answers.cells import Cell
+from kgscout_jax.evaluate.answers.evidence import Kept
+from kgscout_jax.evaluate.answers.report import answer_report
+from kgscout_jax.evaluate.answers.report_page import report_html
+from kgscout_jax.reason.readers.protocol import Reading
 
 EVIL = "</script><img src=x onerror=\"document.title='broken'\"> & <!-- 'b'\u2028"
 CONTEXT = {

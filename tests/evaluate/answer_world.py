@@ -16,11 +16,11 @@ from flax import nnx
 from reason.unruly_server import Handler, serving
 from written_shards import DIMENSION, ENCODER
 
-from kgscout_jax.cli import eval_main
+from kgscout_jax.cli.main import eval_main
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.runs import PARAMS
-from kgscout_jax.policy.network import PolicyConfig, ScoutPolicy
+from kgscout_jax.learn.trained_policy import PARAMS
+from kgscout_jax.policy.dual_tower_module import PolicyConfig, ScoutPolicy
 
 GOOD_LINE = re.compile(r"^- [^,]*, is good, (.+)$", re.MULTILINE)
 NOT_AVAILABLE = "answer not available"

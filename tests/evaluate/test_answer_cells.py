@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from kgscout_jax.evaluate.answer_cells import (
+from kgscout_jax.data.shards import QuestionInfo
+from kgscout_jax.evaluate.answers.cells import (
     HEADLINE,
     METRICS,
     Cell,
@@ -13,18 +14,17 @@ from kgscout_jax.evaluate.answer_cells import (
     read_cell,
     server_is_gone,
 )
-from kgscout_jax.evaluate.answer_evidence import Kept
-from kgscout_jax.evaluate.answer_report import answer_report, question_records
-from kgscout_jax.evaluate.answer_rules import RULES
-from kgscout_jax.evaluate.answer_table import (
+from kgscout_jax.evaluate.answers.evidence import Kept
+from kgscout_jax.evaluate.answers.report import answer_report, question_records
+from kgscout_jax.evaluate.answers.rules import RULES
+from kgscout_jax.evaluate.answers.tables import (
     answers_console,
     answers_markdown,
     percent,
 )
 from kgscout_jax.evaluate.bootstrap import bootstrap_mean
-from kgscout_jax.reason.extractive import ExtractiveReader
-from kgscout_jax.reason.reader import Reading
-from kgscout_jax.shards import QuestionInfo
+from kgscout_jax.reason.readers.extractive import ExtractiveReader
+from kgscout_jax.reason.readers.protocol import Reading
 
 TRIPLETS = (
     ("Rome", "capital_of", "Italy", 2.0),

@@ -10,7 +10,7 @@ from shards_factory import shards_of
 from split_factory import Case
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.evaluate.answer_questions import (
+from kgscout_jax.evaluate.answers.questions import (
     draw_order,
     limits_by_k,
     take_questions,

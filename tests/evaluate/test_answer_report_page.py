@@ -8,9 +8,9 @@ from html.parser import HTMLParser
 import pytest
 from evaluate.answer_page import CONTEXT, EVIL, SVG, cell, page
 
-from kgscout_jax.evaluate.answer_report import answer_report
-from kgscout_jax.evaluate.failures import FAILURES
-from kgscout_jax.evaluate.report import page_data, report_html
+from kgscout_jax.evaluate.answers.failures import FAILURES
+from kgscout_jax.evaluate.answers.report import answer_report
+from kgscout_jax.evaluate.answers.report_page import page_data, report_html
 from kgscout_jax.show import report_scripts
 from kgscout_jax.show.page import ASSETS
 

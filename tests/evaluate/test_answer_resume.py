@@ -11,7 +11,7 @@ import pytest
 from evaluate.answer_world import N, batch, contents, flags, lines, metrics, sage
 from written_shards import write_shards
 
-from kgscout_jax.cli import eval_main
+from kgscout_jax.cli.main import eval_main
 
 ROOT = Path(__file__).resolve().parents[2]
 

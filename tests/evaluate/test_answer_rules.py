@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgscout_jax.evaluate.answer_rules import (
+from kgscout_jax.evaluate.answers.rules import (
     RULES,
     contains,
     groundedness,

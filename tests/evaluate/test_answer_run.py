@@ -15,8 +15,8 @@ from evaluate.answer_world import (
 )
 from written_shards import write_shards
 
-from kgscout_jax.cli import eval_main
-from kgscout_jax.evaluate.answer_cells import METRICS
+from kgscout_jax.cli.main import eval_main
+from kgscout_jax.evaluate.answers.cells import METRICS
 
 
 @pytest.fixture(scope="module")

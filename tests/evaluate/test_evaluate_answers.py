@@ -10,10 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kgscout_jax.cli import eval_main
-from kgscout_jax.evaluate.answer_metrics import LABELS, NOTES, answer_metrics, report
-from kgscout_jax.evaluate.answer_rules import RULES
-from kgscout_jax.evaluate.predictions import read_predictions, split_prediction
+from kgscout_jax.cli.main import eval_main
+from kgscout_jax.evaluate.answers.metrics import LABELS, NOTES, answer_metrics, report
+from kgscout_jax.evaluate.answers.prediction_file import (
+    read_predictions,
+    split_prediction,
+)
+from kgscout_jax.evaluate.answers.rules import RULES
 
 LINES = [
     {
@@ -149,7 +152,7 @@ def test_help_is_quick_and_light(tmp_path):
     """No array library is imported before the arguments are known."""
     root = Path(__file__).resolve().parents[2]
     code = (
-        "import sys, kgscout_jax.cli as c\n"
+        "import sys, kgscout_jax.cli.main as c\n"
         "try: c.eval_main(['answers', '--help'], 'eval.py')\n"
         "except SystemExit: pass\n"
         "print(sorted({'numpy', 'jax', 'scipy', 'openai'} & set(sys.modules)))"

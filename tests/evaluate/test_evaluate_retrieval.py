@@ -9,10 +9,11 @@ import pytest
 from shards_factory import shards_of, with_split
 from split_factory import Case
 
+from kgscout_jax.data.shards import Ragged
 from kgscout_jax.errors import UserError
-from kgscout_jax.evaluate.metrics import DEFINITIONS, VARIANT
-from kgscout_jax.evaluate.retrieval import check_ks, evaluate_retrieval
-from kgscout_jax.evaluate.tables import (
+from kgscout_jax.evaluate.retrieval.evaluation import check_ks, evaluate_retrieval
+from kgscout_jax.evaluate.retrieval.metrics import DEFINITIONS, VARIANT
+from kgscout_jax.evaluate.retrieval.tables import (
     console_table,
     figure,
     gain,
@@ -20,9 +21,8 @@ from kgscout_jax.evaluate.tables import (
     markdown_table,
     report_markdown,
 )
-from kgscout_jax.retrieve.base import rank_candidates
 from kgscout_jax.retrieve.baselines import PPR, Ceiling, Cosine
-from kgscout_jax.shards import Ragged
+from kgscout_jax.retrieve.protocol import rank_candidates
 
 KS = [4, 1, 2, 2]
 

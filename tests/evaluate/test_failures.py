@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from shards_factory import shards_of, with_split
 from split_factory import Case
 
-from kgscout_jax.evaluate.failures import (
+from kgscout_jax.data.shards import QuestionInfo
+from kgscout_jax.evaluate.answers.failures import (
     DEFINITIONS,
     FAILURES,
     examples,
@@ -18,9 +19,8 @@ from kgscout_jax.evaluate.failures import (
     failure_of,
     shares,
 )
-from kgscout_jax.retrieve.base import rank_candidates
 from kgscout_jax.retrieve.external import External
-from kgscout_jax.shards import QuestionInfo
+from kgscout_jax.retrieve.protocol import rank_candidates
 
 CHAIN = [("topic", "r", "middle"), ("middle", "r", "end"), ("other", "r", "end")]
 

@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate import plots
-from kgscout_jax.evaluate.metrics import DEFINITIONS
 from kgscout_jax.evaluate.plots import metric_against_k, reward_against_epoch
+from kgscout_jax.evaluate.retrieval.metrics import DEFINITIONS
 
 NOTHING = {"value": None, "low": None, "high": None, "n": 0}
 

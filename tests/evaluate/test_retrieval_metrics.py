@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from shards_factory import shards_of
 from split_factory import Case
 
-from kgscout_jax.evaluate import metrics as metrics_module
-from kgscout_jax.evaluate.metrics import (
+from kgscout_jax.evaluate.retrieval import metrics as metrics_module
+from kgscout_jax.evaluate.retrieval.metrics import (
     DEFINITIONS,
     VARIANT,
     definitions,
     retrieval_metrics,
 )
-from kgscout_jax.records import entity_key
-from kgscout_jax.retrieve.base import rank_candidates
 from kgscout_jax.retrieve.baselines import Ceiling
+from kgscout_jax.retrieve.protocol import rank_candidates
+from kgscout_jax.types import entity_key
 
 NAMES = [f"e{i}" for i in range(7)]
 names = st.sampled_from(NAMES)

@@ -8,16 +8,16 @@ from shards_factory import shards_of
 from split_factory import Case
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.evaluate.metrics import retrieval_metrics
-from kgscout_jax.evaluate.retrieval import evaluate_retrieval
+from kgscout_jax.evaluate.retrieval.evaluation import evaluate_retrieval
+from kgscout_jax.evaluate.retrieval.metrics import retrieval_metrics
+from kgscout_jax.evaluate.retrieval.tables import report_markdown, token_console_tables
+from kgscout_jax.evaluate.retrieval.token_costs import TokenPlan, picked, token_table
 from kgscout_jax.evaluate.settings import RetrievalSettings
-from kgscout_jax.evaluate.tables import report_markdown, token_console_tables
-from kgscout_jax.evaluate.tokens import TokenPlan, picked, token_table
 from kgscout_jax.reason.prompts import load_template, render
-from kgscout_jax.retrieve.base import rank_candidates
 from kgscout_jax.retrieve.baselines import Cosine
 from kgscout_jax.retrieve.calibrate import presence_of
-from kgscout_jax.retrieve.write import retrieved_records
+from kgscout_jax.retrieve.protocol import rank_candidates
+from kgscout_jax.retrieve.retrieved_file import retrieved_records
 
 TEMPLATE = load_template("thesis")
 

@@ -13,14 +13,14 @@ from fuzz.strangers import FUZZ, NASTY, TEXT, TRIPLETS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgscout_jax.ask import JOINERS, MAX_SHOWN, plain, print_evidence, shown
-from kgscout_jax.cli import main
-from kgscout_jax.found import Found
+from kgscout_jax.cli.ask import JOINERS, MAX_SHOWN, plain, print_evidence, shown
+from kgscout_jax.cli.main import main
 from kgscout_jax.graph.link.linker import Link
-from kgscout_jax.scout import Scout
+from kgscout_jax.inference.result import RetrievalResult
+from kgscout_jax.inference.scout import Scout
 
 
-def printed(found: Found, capsys) -> str:
+def printed(found: RetrievalResult, capsys) -> str:
     capsys.readouterr()
     print_evidence(found)
     return capsys.readouterr().out
@@ -33,8 +33,8 @@ def harmless(text: str) -> None:
         assert character in "\n " + JOINERS or kind[0] in "LMNPS", repr(character)
 
 
-def found_of(triplets, topics=(), links=(), lost=()) -> Found:
-    return Found(
+def found_of(triplets, topics=(), links=(), lost=()) -> RetrievalResult:
+    return RetrievalResult(
         question="who?",
         topics=tuple(topics),
         triplets=tuple(triplets),

@@ -19,7 +19,7 @@ from kgscout_jax.reason.prompts import (
     template_names,
     triplet_line,
 )
-from kgscout_jax.reason.reader import Evidence
+from kgscout_jax.reason.readers.protocol import Evidence
 
 BREAKS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 UNSEEN = re.compile(

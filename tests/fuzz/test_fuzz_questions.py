@@ -9,10 +9,10 @@ from fuzz.strangers import FUZZ, TEXT
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kgscout_jax.cli import main
+from kgscout_jax.cli.main import main
 from kgscout_jax.errors import UserError
-from kgscout_jax.retrieve_file import checked_ids, digest, lines_done, rows_of, short
-from kgscout_jax.scout import Scout
+from kgscout_jax.inference.batch import checked_ids, digest, lines_done, rows_of, short
+from kgscout_jax.inference.scout import Scout
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | TEXT,

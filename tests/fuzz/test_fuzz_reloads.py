@@ -16,10 +16,10 @@ from fuzz.strangers import NASTY
 from serve.conftest import FILMS, film_triplets
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.export import export_policy, load_exported
-from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.hub import push
-from kgscout_jax.scout import Scout
+from kgscout_jax.export.hub import push
+from kgscout_jax.export.write import export_policy, load_exported
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.inference.scout import Scout
 
 CALLERS = 8
 
@@ -30,8 +30,8 @@ def other(scout, export, tmp_path_factory) -> Scout:
     from flax import nnx
 
     from kgscout_jax.learn.config import TrainConfig
-    from kgscout_jax.learn.runs import TrainedPolicy
-    from kgscout_jax.policy.network import PolicyConfig, ScoutPolicy
+    from kgscout_jax.learn.trained_policy import TrainedPolicy
+    from kgscout_jax.policy.dual_tower_module import PolicyConfig, ScoutPolicy
 
     config = PolicyConfig(
         dimension=scout.encoder.identity.dimension, heads=2, tower_hidden=(8, 4),

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from serve.conftest import film_triplets
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.build import build_graph
-from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.records import entity_key
-from kgscout_jax.scout import checked
+from kgscout_jax.graph.build.driver import build_graph
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.inference.scout import checked
+from kgscout_jax.types import entity_key
 
 LARGE = 1_000_000
 

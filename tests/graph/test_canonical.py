@@ -10,11 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph import canonical
-from kgscout_jax.graph.arrays import ArrayWriter
-from kgscout_jax.graph.canonical import CanonicalSort, Packing, find_triplets
-from kgscout_jax.graph.runs import Runs
-from kgscout_jax.graph.store import group_by
+from kgscout_jax.graph.build import canonical_order
+from kgscout_jax.graph.build.canonical_order import (
+    CanonicalSort,
+    Packing,
+    find_triplets,
+)
+from kgscout_jax.graph.build.external_sort import Runs
+from kgscout_jax.graph.knowledge_graph import group_by
+from kgscout_jax.utils.array_writer import ArrayWriter
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -110,7 +114,7 @@ def test_packing_round_trip_at_any_size(data):
 
 
 def test_more_triplets_than_ids(tmp_path, monkeypatch):
-    monkeypatch.setattr(canonical, "MAX_TRIPLETS", 3)
+    monkeypatch.setattr(canonical_order, "MAX_TRIPLETS", 3)
     sort = CanonicalSort(tmp_path, 9, 1, 16)
     sort.add(np.array([[i, 0, i] for i in range(4)], np.int32))
     (tmp_path / "out").mkdir()

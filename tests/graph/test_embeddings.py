@@ -15,9 +15,9 @@ from prep_factory import NEEDS_ENCODER
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph import embeddings
-from kgscout_jax.graph.build import build_graph, update_graph
+from kgscout_jax.graph.build.driver import build_graph, update_graph
 from kgscout_jax.graph.embeddings import OnDemand, Table, embeddings_of, matched
-from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.text.encoder import SentenceEncoder
 from kgscout_jax.text.linearize import linearize, relation_phrase
 

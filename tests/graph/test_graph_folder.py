@@ -14,15 +14,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import locked
-from kgscout_jax.graph import build, stages, versions
-from kgscout_jax.graph.build import Source, build_graph, update_graph
+from kgscout_jax.graph.build.driver import (
+    Source,
+    build_graph,
+    driver,
+    stages,
+    update_graph,
+    versions,
+)
 from kgscout_jax.graph.folder import GraphFolder
-from kgscout_jax.graph.open import open_graph
-from kgscout_jax.graph.read import batches
-from kgscout_jax.graph.store import GraphBuilder, KnowledgeGraph
-from kgscout_jax.graph.subgraph import cut_subgraphs
-from kgscout_jax.records import display_name, entity_key
+from kgscout_jax.graph.knowledge_graph import GraphBuilder, KnowledgeGraph
+from kgscout_jax.graph.open_graph import open_graph
+from kgscout_jax.graph.read import arrow_batches
+from kgscout_jax.graph.walk.subgraph import cut_subgraphs
+from kgscout_jax.types import display_name, entity_key
+from kgscout_jax.utils.io import locked
 
 NAMES = st.one_of(
     st.sampled_from(
@@ -50,9 +56,9 @@ def in_a_hurry(monkeypatch):
 @pytest.fixture
 def tiny(monkeypatch):
     """Chunks of a few rows, so that a dozen triplets take every path of a million."""
-    monkeypatch.setattr(build, "BYTES_PER_ROW", (2 << 30) // 5)
-    monkeypatch.setattr(batches, "ROWS", 3)
-    monkeypatch.setattr(batches, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(driver, "BYTES_PER_ROW", (2 << 30) // 5)
+    monkeypatch.setattr(arrow_batches, "ROWS", 3)
+    monkeypatch.setattr(arrow_batches, "BLOCK_BYTES", 64)
     monkeypatch.setattr(stages, "BLOCK", 4)
 
 

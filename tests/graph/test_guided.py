@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph import guided
-from kgscout_jax.graph.guided import Guide, walk_subgraphs
-from kgscout_jax.graph.select import hybrid_scores, places
-from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.walk import guided_walk
+from kgscout_jax.graph.walk.guided_walk import Guide, walk_subgraphs
+from kgscout_jax.graph.walk.hybrid_selection import hybrid_scores, places
 
 
 def ids(*values):
@@ -154,8 +154,8 @@ def test_questions_do_not_depend_on_each_other(monkeypatch):
         )
 
     together = walk(0, 9)
-    monkeypatch.setattr(guided, "ARCS_AT_ONCE", 40)
-    monkeypatch.setattr(guided, "COUNTERS", 0)
+    monkeypatch.setattr(guided_walk, "ARCS_AT_ONCE", 40)
+    monkeypatch.setattr(guided_walk, "COUNTERS", 0)
     apart = walk(0, 9)
     alone = walk(4, 5)
     for field in ("blocks", "triplet_ids", "ppr", "scores", "sizes_before_cut",

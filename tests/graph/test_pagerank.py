@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgscout_jax.graph import pagerank as module
-from kgscout_jax.graph.pagerank import pagerank
+from kgscout_jax.graph.walk import pagerank as module
+from kgscout_jax.graph.walk.pagerank import pagerank
 
 N = 8
 weights = st.sampled_from([0.0, 0.25, 1.0, 3.0])

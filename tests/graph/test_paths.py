@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgscout_jax.graph.paths import hop_distances, shortest_path_edges
+from kgscout_jax.graph.walk.shortest_paths import hop_distances, shortest_path_edges
 
 N = 7
 edge_lists = st.lists(

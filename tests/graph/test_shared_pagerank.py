@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgscout_jax.graph.pagerank import pagerank
-from kgscout_jax.graph.shared_pagerank import COLUMNS, SharedWalk
+from kgscout_jax.graph.walk.pagerank import pagerank
+from kgscout_jax.graph.walk.shared_pagerank import COLUMNS, SharedWalk
 
 N = 8
 weights = st.sampled_from([0.0, 0.25, 1.0, 3.0])

@@ -7,11 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgscout_jax.graph.hashing import blank_mask, displayed, entity_hashes, hash_bytes
-from kgscout_jax.graph.index import NameIndex
-from kgscout_jax.graph.strings import Strings, concatenated, ranges
-from kgscout_jax.graph.unnamed import is_opaque, unnamed_mask
-from kgscout_jax.records import display_name, entity_key
+from kgscout_jax.graph.name_hashes import (
+    blank_mask,
+    displayed,
+    entity_hashes,
+    hash_bytes,
+)
+from kgscout_jax.graph.name_index import NameIndex
+from kgscout_jax.graph.opaque_names import is_opaque, unnamed_mask
+from kgscout_jax.graph.string_table import Strings, concatenated, ranges
+from kgscout_jax.types import display_name, entity_key
 
 WORDS = st.text(st.characters(blacklist_categories=("Cs",)), max_size=8)
 SPACED = st.text(

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgscout_jax.graph import keys as keys_module
-from kgscout_jax.graph.keys import blocks_of, positions, unique_keys
-from kgscout_jax.graph.store import KnowledgeGraph
-from kgscout_jax.graph.subgraph import (
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.walk import block_keys as keys_module
+from kgscout_jax.graph.walk.block_keys import blocks_of, positions, unique_keys
+from kgscout_jax.graph.walk.subgraph import (
     Subgraphs,
     balls,
     cut_subgraphs,

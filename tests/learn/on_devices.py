@@ -13,20 +13,20 @@ import jax
 import numpy as np
 from flax import nnx
 
-from kgscout_jax.batches import BatchReader
+from kgscout_jax.data.batches import BatchReader
+from kgscout_jax.data.shards import Shards
 from kgscout_jax.learn.checkpoints import flatten
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.device_reward import DeviceReward
+from kgscout_jax.learn.dev_measurement import Measure
 from kgscout_jax.learn.devices import devices_of
-from kgscout_jax.learn.loop import policy_of
-from kgscout_jax.learn.measure import Measure
-from kgscout_jax.learn.spread import SpreadReader, tables_of
-from kgscout_jax.learn.state import as_pure, fresh_state
-from kgscout_jax.learn.steps import Steps, optimizer
+from kgscout_jax.learn.estimator_updates import updates_of
+from kgscout_jax.learn.reward_device import DeviceReward
+from kgscout_jax.learn.sharded_reader import SpreadReader, tables_of
 from kgscout_jax.learn.timeline import Timeline
-from kgscout_jax.learn.updates import updates_of
+from kgscout_jax.learn.train import policy_of
+from kgscout_jax.learn.train_state import as_pure, fresh_state
+from kgscout_jax.learn.update_steps import Steps, optimizer
 from kgscout_jax.policy.modules import module_of
-from kgscout_jax.shards import Shards
 
 BATCHES = [np.arange(6), np.array([20, 37, 9])]
 """No multiple of most numbers of devices; the second is the end of an epoch."""

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from shards_factory import memory_shards, shards_of, with_split
 from split_factory import Case, build_split
 
-from kgscout_jax.batches import BatchReader, Tables, by_size, epoch_batches
-from kgscout_jax.buckets import SMALLEST, bucket
-from kgscout_jax.shards import DIRECTIONS
+from kgscout_jax.data.batches import BatchReader, Tables, by_size, epoch_batches
+from kgscout_jax.data.shards import DIRECTIONS
+from kgscout_jax.utils.buckets import SMALLEST, bucket
 
 
 def random_cases(seed: int, sizes: list[int], relations: int = 7) -> list[Case]:

@@ -19,14 +19,14 @@ from test_reward import CHAIN, PARTS, cases
 from written_shards import planted, write_shards
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.learn import loop
+from kgscout_jax.learn import train as train_module
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.device_reward import DeviceReward, device_reward
 from kgscout_jax.learn.estimators import advantages
-from kgscout_jax.learn.loop import train
-from kgscout_jax.learn.reward import HostReward, RewardWeights
-from kgscout_jax.learn.steps import Steps
+from kgscout_jax.learn.reward_device import DeviceReward, device_reward
+from kgscout_jax.learn.reward_host import HostReward, RewardWeights
+from kgscout_jax.learn.train import train
+from kgscout_jax.learn.update_steps import Steps
 
 jitted = jax.jit(device_reward, static_argnames="directed")
 BATCH, SUBSETS, BUDGET, WIDTH, ANSWERS = 4, 3, 9, 16, 3
@@ -274,7 +274,7 @@ def logged(run: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def every_step(monkeypatch) -> None:
-    monkeypatch.setattr(loop, "LOG_EVERY", 1)
+    monkeypatch.setattr(train_module, "LOG_EVERY", 1)
 
 
 @pytest.mark.usefixtures("every_step")
@@ -286,7 +286,7 @@ def test_training_gives_the_rewards_of_the_host(shards, tmp_path, monkeypatch):
             super().__init__(*args)
             made.append(self)
 
-    monkeypatch.setattr(loop, "Steps", Recorded)
+    monkeypatch.setattr(train_module, "Steps", Recorded)
     for reward in ("host", "device"):
         more = {"reward": reward, "baseline": "greedy", "staleness": 0}
         config = tiny(shards, tmp_path / reward, **more)

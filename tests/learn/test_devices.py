@@ -94,7 +94,7 @@ def test_the_same_updates_from_a_table_of_int8(tmp_path):
 ROWS = """
 import jax, numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
-from kgscout_jax.learn.row_layout import BLOCK, RowLayout
+from kgscout_jax.data.sharded_table import BLOCK, RowLayout
 
 for count in (3, 8):
     mesh = Mesh(np.array(jax.devices()[:count]), ("data",))

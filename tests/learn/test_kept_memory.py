@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
-from kgscout_jax.learn import kept_memory
+from kgscout_jax.utils import jax_memory
 
 COUNT = """
 import resource, sys
 import numpy as np
-from kgscout_jax.learn.kept_memory import keep_memory
+from kgscout_jax.utils.jax_memory import keep_memory
 if "keep" in sys.argv:
     assert keep_memory()
 def faults():
@@ -46,4 +46,4 @@ def test_elsewhere_it_says_so(monkeypatch):
         raise OSError("no C library")
 
     monkeypatch.setattr(ctypes, "CDLL", other)
-    assert kept_memory.keep_memory() is False
+    assert jax_memory.keep_memory() is False

@@ -8,15 +8,15 @@ from flax import nnx
 from test_train import epochs, final, place_of_good, rows, same_bits, tiny
 from written_shards import write_shards
 
-from kgscout_jax.evaluate.run import evaluate_run
+from kgscout_jax.data.shards import Shards
+from kgscout_jax.evaluate.retrieval.run import evaluate_run
 from kgscout_jax.evaluate.settings import RetrievalSettings
-from kgscout_jax.files import read_json
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.loop import train
-from kgscout_jax.learn.runs import load_policy
+from kgscout_jax.learn.train import train
+from kgscout_jax.learn.trained_policy import load_policy
 from kgscout_jax.policy.modules import module_of
-from kgscout_jax.shards import Shards
+from kgscout_jax.utils.io import read_json
 
 pytestmark = pytest.mark.usefixtures("kgscout_cache")
 KINDS = {

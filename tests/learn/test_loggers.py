@@ -191,7 +191,7 @@ def test_training_logs_and_what_it_logs_to_may_change(
     tmp_path, kgscout_cache, monkeypatch
 ):
     pytest.importorskip("tensorboardX")
-    from kgscout_jax.learn.loop import train
+    from kgscout_jax.learn.train import train
 
     shards = write_shards(tmp_path / "shards")
     # as in test_train: what it compiled is found again

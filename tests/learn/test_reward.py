@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from split_factory import Case, build_split
 
-from kgscout_jax.learn.reward import HostReward, RewardParts, RewardWeights
+from kgscout_jax.learn.reward_host import HostReward, RewardParts, RewardWeights
 
 Direction = Literal["directed", "both"]
 PARTS = ("presence", "connectivity", "efficiency", "coverage")

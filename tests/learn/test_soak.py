@@ -15,9 +15,9 @@ import pytest
 from test_train import REINFORCE, ROOT, tiny
 from written_shards import write_shards
 
+from kgscout_jax.data.shards import Shards
 from kgscout_jax.learn.checkpoints import RunFolder
-from kgscout_jax.learn.loop import train
-from kgscout_jax.shards import Shards
+from kgscout_jax.learn.train import train
 
 pytestmark = pytest.mark.usefixtures("kgscout_cache")
 COMPILED = "/jax/core/compile/backend_compile_duration"
@@ -95,7 +95,7 @@ def count(event, **_):
     if name in counts:
         counts[name] += 1
 jax.monitoring.register_event_listener(count)
-from kgscout_jax.cli import train_main
+from kgscout_jax.cli.main import train_main
 code = train_main(sys.argv[1:], "train")
 print(json.dumps(counts | {"code": code}))
 """

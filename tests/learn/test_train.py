@@ -21,17 +21,17 @@ import pytest
 from flax import nnx
 from written_shards import DIMENSION, GOOD, NOWHERE, PLANTED, planted, write_shards
 
-from kgscout_jax.batches import BatchReader, Tables
+from kgscout_jax.data.batches import BatchReader, Tables
+from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import locked
-from kgscout_jax.learn import loop
+from kgscout_jax.learn import train as train_module
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.loop import train
-from kgscout_jax.learn.runs import check_encoder, load_policy
-from kgscout_jax.learn.steps import Steps
-from kgscout_jax.policy.network import ScoutPolicy
-from kgscout_jax.shards import Shards
+from kgscout_jax.learn.train import train
+from kgscout_jax.learn.trained_policy import check_encoder, load_policy
+from kgscout_jax.learn.update_steps import Steps
+from kgscout_jax.policy.dual_tower_module import ScoutPolicy
+from kgscout_jax.utils.io import locked
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY: dict[str, Any] = {
@@ -112,7 +112,7 @@ def recorded(config: TrainConfig) -> Steps:
             made.append(self)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, "Steps", Recorded)
+        patch.setattr(train_module, "Steps", Recorded)
         train(config)
     (steps,) = made
     return steps

@@ -22,17 +22,17 @@ from hypothesis import strategies as st
 from test_train import ROOT, TINY, command, final, rows, same_bits, tiny
 from written_shards import write_shards
 
-from kgscout_jax.cli import train_main
-from kgscout_jax.entry import parse
+from kgscout_jax.cli.main import train_main
+from kgscout_jax.cli.runner import parse
+from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn import checkpoints
+from kgscout_jax.learn.checkpoint_checksums import SEALS, broken, sealed
 from kgscout_jax.learn.checkpoints import Damaged, RunFolder
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.loop import train
-from kgscout_jax.learn.runs import load_policy
-from kgscout_jax.learn.seals import SEALS, broken, sealed
-from kgscout_jax.learn.stop import command as resuming
-from kgscout_jax.shards import Shards
+from kgscout_jax.learn.preemption import command as resuming
+from kgscout_jax.learn.train import train
+from kgscout_jax.learn.trained_policy import load_policy
 
 pytestmark = pytest.mark.usefixtures("kgscout_cache")
 

@@ -17,21 +17,21 @@ from flax import nnx
 from test_train import REINFORCE, epochs, final, rows, same_bits, tiny
 from written_shards import write_shards
 
-from kgscout_jax.batches import BatchReader, Tables
+from kgscout_jax.data.batches import BatchReader, Tables
+from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.device_reward import DeviceReward
 from kgscout_jax.learn.devices import Devices
-from kgscout_jax.learn.loop import policy_of, train
-from kgscout_jax.learn.pipeline import Pipeline, is_stale
-from kgscout_jax.learn.spread import SpreadReader
-from kgscout_jax.learn.state import BEHIND, as_pure, fresh_state
-from kgscout_jax.learn.steps import Steps, optimizer
+from kgscout_jax.learn.estimator_updates import Updates, updates_of
+from kgscout_jax.learn.reward_device import DeviceReward
+from kgscout_jax.learn.sharded_reader import SpreadReader
+from kgscout_jax.learn.step_pipeline import Pipeline, is_stale
 from kgscout_jax.learn.timeline import Timeline
-from kgscout_jax.learn.updates import Updates, updates_of
-from kgscout_jax.policy.network import ScoutPolicy
-from kgscout_jax.shards import Shards
+from kgscout_jax.learn.train import policy_of, train
+from kgscout_jax.learn.train_state import BEHIND, as_pure, fresh_state
+from kgscout_jax.learn.update_steps import Steps, optimizer
+from kgscout_jax.policy.dual_tower_module import ScoutPolicy
 
 pytestmark = pytest.mark.usefixtures("kgscout_cache")
 MOVING = {**REINFORCE, "baseline": "moving_average", "epochs": 2}

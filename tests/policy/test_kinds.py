@@ -11,8 +11,10 @@ from flax import nnx
 from plain_walk import plain_mlp_logits, plain_walk_logits
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.policy.forward import PolicyConfig, PolicyInputs
-from kgscout_jax.policy.kinds import (
+from kgscout_jax.policy.dual_tower import PolicyConfig, PolicyInputs
+from kgscout_jax.policy.mlp import MlpConfig
+from kgscout_jax.policy.modules import module_of
+from kgscout_jax.policy.registry import (
     config_of,
     count_of,
     fields_of,
@@ -20,8 +22,6 @@ from kgscout_jax.policy.kinds import (
     needs_places,
     shapes_of,
 )
-from kgscout_jax.policy.mlp import MlpConfig
-from kgscout_jax.policy.modules import module_of
 from kgscout_jax.policy.walk import WalkConfig
 
 D, N, U, V = 16, 30, 5, 24

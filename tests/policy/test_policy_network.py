@@ -12,7 +12,7 @@ from flax import nnx
 from plain_policy import plain_logits
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.policy.network import (
+from kgscout_jax.policy.dual_tower_module import (
     PolicyConfig,
     PolicyInputs,
     ScoutPolicy,

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.reason.extractive import (
+from kgscout_jax.reason.readers.extractive import (
     ExtractiveReader,
     ExtractiveSettings,
     _Graph,
     path_sets,
 )
-from kgscout_jax.reason.reader import Evidence, Reader
-from kgscout_jax.records import entity_key
+from kgscout_jax.reason.readers.protocol import Evidence, Reader
+from kgscout_jax.types import entity_key
 
 READER = ExtractiveReader()
 

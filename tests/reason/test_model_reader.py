@@ -17,10 +17,10 @@ from unruly_server import Handler, serving
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.reason.completions import Completion, EndpointSettings
-from kgscout_jax.reason.model_reader import ModelReader, reading_of
 from kgscout_jax.reason.prompt_settings import PromptSettings
 from kgscout_jax.reason.prompts import load_template, render
-from kgscout_jax.reason.reader import OUTCOMES, Evidence, Reader
+from kgscout_jax.reason.readers.model import ModelReader, reading_of
+from kgscout_jax.reason.readers.protocol import OUTCOMES, Evidence, Reader
 
 TRIPLETS = (("Lou Seal", "mascot", "Giants", 1.0), ("Giants", "won", "2010", 0.5))
 

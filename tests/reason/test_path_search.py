@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgscout_jax.reason.path_search import find_paths
+from kgscout_jax.reason.readers.path_search import find_paths
 
 
 def every_path(triplets, topics, hops):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.reason.paths_form import (
+from kgscout_jax.reason.path_text import (
     MAX_HOPS,
     NOTE,
     REST,
@@ -14,7 +14,7 @@ from kgscout_jax.reason.paths_form import (
 )
 from kgscout_jax.reason.prompt_settings import PromptSettings, prompt_for, show_prompt
 from kgscout_jax.reason.prompts import load_template, triplet_line
-from kgscout_jax.reason.reader import Evidence
+from kgscout_jax.reason.readers.protocol import Evidence
 
 SEAL = (
     ("Lou Seal", "mascot.team", "Giants", 3.0),

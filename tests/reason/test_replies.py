@@ -14,7 +14,7 @@ from kgscout_jax.reason.replies import (
     is_refusal,
     read_reply,
 )
-from kgscout_jax.records import display_name, entity_key
+from kgscout_jax.types import display_name, entity_key
 
 TEMPLATE = '{"ans":["your answer 1","your answer 2"]}'
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.reason.paths_form import (
+from kgscout_jax.reason.path_text import (
     MAX_HOPS,
     closed,
     path_order,

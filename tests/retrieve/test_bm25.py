@@ -12,7 +12,6 @@ from shards_factory import shards_of, with_split
 from split_factory import Case
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.retrieve.base import Retriever, holds_answer
 from kgscout_jax.retrieve.bm25 import (
     BM25,
     GRID_B,
@@ -23,6 +22,7 @@ from kgscout_jax.retrieve.bm25 import (
     bm25_scores,
     tune,
 )
+from kgscout_jax.retrieve.protocol import Retriever, holds_answer
 from kgscout_jax.text.linearize import linearize
 
 WORDS = ["red", "green", "blue", "old", "new", "city", "river", "a_b"]

@@ -8,7 +8,6 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.retrieve.base import Rankings
 from kgscout_jax.retrieve.budget import (
     PIVOT,
     Calibration,
@@ -18,6 +17,7 @@ from kgscout_jax.retrieve.budget import (
     shortened,
     thresholds,
 )
+from kgscout_jax.retrieve.protocol import Rankings
 
 MAP = Calibration(
     intercept=-1.0, log_rank=-0.4, log_intensity=0.8, questions=3, split="dev"

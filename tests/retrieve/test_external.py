@@ -8,11 +8,11 @@ from shards_factory import shards_of
 from split_factory import Case
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.evaluate.metrics import retrieval_metrics
+from kgscout_jax.evaluate.retrieval.metrics import retrieval_metrics
 from kgscout_jax.retrieve.baselines import PPR, Cosine
 from kgscout_jax.retrieve.external import External
-from kgscout_jax.retrieve.names import NameSpace
-from kgscout_jax.retrieve.write import write_retrieved
+from kgscout_jax.retrieve.name_space import NameSpace
+from kgscout_jax.retrieve.retrieved_file import write_retrieved
 
 CHAIN = [("A", "r", "B"), ("B", "r", "C  c"), ("C c", "S", "D"), ("C c", "s", "D")]
 CASES = [

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from shards_factory import shards_of
 from split_factory import Case
 
-from kgscout_jax.retrieve.base import Retriever, rank_candidates, top_k
 from kgscout_jax.retrieve.baselines import PPR, Ceiling, Cosine, cosine_scores
+from kgscout_jax.retrieve.protocol import Retriever, rank_candidates, top_k
 
 values = st.sampled_from([0.0, -0.0, 1.5, -2.0, math.inf, -math.inf, math.nan])
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from kgscout_jax.graph.store import KnowledgeGraph
-    from kgscout_jax.scout import Scout
+    from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+    from kgscout_jax.inference.scout import Scout
 
 SETTINGS = {"hops": 2, "max_triplets": 200, "candidates": 32, "direction": "both"}
 
@@ -18,10 +18,10 @@ def write_export(out: Path) -> Path:
     """An exported policy without training: parameters as drawn."""
     from flax import nnx
 
-    from kgscout_jax.export import export_policy
+    from kgscout_jax.export.write import export_policy
     from kgscout_jax.learn.config import TrainConfig
-    from kgscout_jax.learn.runs import TrainedPolicy
-    from kgscout_jax.policy.network import PolicyConfig, ScoutPolicy
+    from kgscout_jax.learn.trained_policy import TrainedPolicy
+    from kgscout_jax.policy.dual_tower_module import PolicyConfig, ScoutPolicy
     from kgscout_jax.text.encoder import SentenceEncoder
 
     identity = SentenceEncoder().identity
@@ -71,14 +71,14 @@ def export(kgscout_cache, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def scout(export) -> Scout:
-    from kgscout_jax.scout import Scout
+    from kgscout_jax.inference.scout import Scout
 
     return Scout.from_pretrained(export)
 
 
 @pytest.fixture(scope="session")
 def graph(scout) -> KnowledgeGraph:
-    from kgscout_jax.graph.store import KnowledgeGraph
+    from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 
     graph = KnowledgeGraph.from_triplets(film_triplets())
     graph.embed(scout.encoder)

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 
-from kgscout_jax.found import Found
+from kgscout_jax.inference.result import RetrievalResult
 
 
 class HeldScout:
@@ -28,9 +28,9 @@ class HeldScout:
             raise ZeroDivisionError("poison")
         return [self.alone(question, k) for question in questions]
 
-    def alone(self, question: str, k: int) -> Found:
+    def alone(self, question: str, k: int) -> RetrievalResult:
         words = question.split()[:k]
-        return Found(
+        return RetrievalResult(
             question=question,
             triplets=tuple((question, "says", word) for word in words),
             scores=-np.arange(len(words), dtype=np.float32),

@@ -16,7 +16,7 @@ from reason.unruly_server import serving
 from starlette.testclient import TestClient
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.serve.app import create_app
 from kgscout_jax.serve.settings import ServiceSettings
 

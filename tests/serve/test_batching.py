@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from serve.held_scout import HeldScout
 
-from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.serve.batching import Batcher, Busy, first
 
 GRAPH = KnowledgeGraph.from_triplets([("a", "b", "c")])

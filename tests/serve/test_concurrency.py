@@ -20,9 +20,9 @@ import uvicorn
 from serve.conftest import FILMS, film_triplets
 from serve.held_scout import HeldScout
 
-from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.serve.app import create_app
-from kgscout_jax.serve.run import listen, local_names
+from kgscout_jax.serve.server import listen, local_names
 from kgscout_jax.serve.settings import ServiceSettings
 
 CALLERS = 16

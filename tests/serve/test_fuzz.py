@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from serve.conftest import FILMS
 from starlette.testclient import TestClient
 
-from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.serve.app import create_app
 from kgscout_jax.serve.settings import ServiceSettings
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.serve.graphs import Graphs, UnknownGraph, named_paths, open_graphs
 from kgscout_jax.serve.settings import ServeSettings, ServiceSettings
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from serve.conftest import film_triplets
 
-from kgscout_jax.buckets import bucket
 from kgscout_jax.errors import UserError
-from kgscout_jax.serve.load import buckets_up_to, check_there, load
 from kgscout_jax.serve.settings import Loading
+from kgscout_jax.serve.startup import buckets_up_to, check_there, load
+from kgscout_jax.utils.buckets import bucket
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 from serve.conftest import film_triplets
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.store import KnowledgeGraph
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.serve.graphs import Graphs
 from kgscout_jax.serve.mcp_server import create_server
 from kgscout_jax.serve.settings import McpSettings
@@ -146,7 +146,7 @@ def test_what_keeps_it_from_loading_is_told():
 def test_over_standard_input_and_output(export, tmp_path):
     films = tmp_path / "films.tsv"
     films.write_text("".join("\t".join(row) + "\n" for row in film_triplets()))
-    code = "import sys; from kgscout_jax.cli import main; sys.exit(main())"
+    code = "import sys; from kgscout_jax.cli.main import main; sys.exit(main())"
     server = StdioServerParameters(
         command=sys.executable,
         args=["-c", code, "mcp", str(export), "--kg", f"movies={films}"],

@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 from serve.conftest import film_triplets
 
-from kgscout_jax.cli import main
+from kgscout_jax.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -31,7 +31,7 @@ def films(tmp_path_factory) -> Path:
 
 
 def test_it_serves_and_stops_when_told_to(export, films):
-    code = "import sys; from kgscout_jax.cli import main; sys.exit(main())"
+    code = "import sys; from kgscout_jax.cli.main import main; sys.exit(main())"
     command = [sys.executable, "-c", code, "serve", str(export), "--kg", str(films)]
     command += ["--kg", f"second={films}", "--port", "0"]
     command += ["--batch-wait-ms", "2000", "--max-batch", "2"]
@@ -83,7 +83,7 @@ def test_it_serves_and_stops_when_told_to(export, films):
 
 @pytest.mark.parametrize("command", ["serve", "mcp"])
 def test_help_is_there_at_once(command):
-    code = "import sys; from kgscout_jax.cli import main; sys.exit(main())"
+    code = "import sys; from kgscout_jax.cli.main import main; sys.exit(main())"
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", code, command, "--help"],
         cwd=ROOT, capture_output=True, text=True, timeout=60,

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import sha256_file
 from kgscout_jax.show import (
     MAX_DRAWN,
     GraphView,
@@ -22,6 +21,7 @@ from kgscout_jax.show import (
 )
 from kgscout_jax.show.drawing import drawing_data, relation_label, weights
 from kgscout_jax.show.page import ASSETS, SCRIPTS
+from kgscout_jax.utils.io import sha256_file
 
 EVIL = "</script><img src=x onerror=alert(1)><!-- \u2028\u2029 & \" '"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgscout_jax.text.halves import AT_ONCE, to_float32
+from kgscout_jax.utils.arrays import AT_ONCE, to_float32
 
 EVERY = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
 

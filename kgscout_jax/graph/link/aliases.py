@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import open_text
+from kgscout_jax.utils.io import open_text
 
 logger = logging.getLogger("kgscout")
 

@@ -8,12 +8,12 @@ import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int32, Int64, UInt64
 from rapidfuzz import fuzz
 
-from kgscout_jax.graph.link.asked import Asked
-from kgscout_jax.graph.link.build import MAX_TOKENS, SHORTEST_MISSPELT
 from kgscout_jax.graph.link.index import LinkIndex, between
+from kgscout_jax.graph.link.index_build import MAX_TOKENS, SHORTEST_MISSPELT
 from kgscout_jax.graph.link.normalise import plain
-from kgscout_jax.graph.link.words import ARTICLES, GRAMMAR, PLAIN
-from kgscout_jax.records import entity_key
+from kgscout_jax.graph.link.question_tokens import Asked
+from kgscout_jax.graph.link.stop_words import ARTICLES, GRAMMAR, PLAIN
+from kgscout_jax.types import entity_key
 
 SAME_KEY = 4
 """Surfaces of one key that are looked at, best connected first."""

@@ -13,10 +13,10 @@ import numpy as np
 from jaxtyping import Bool, Float64
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.link.asked import ask
 from kgscout_jax.graph.link.linker import Linker
+from kgscout_jax.graph.link.question_tokens import ask
 from kgscout_jax.graph.link.scoring import FEATURES, WEIGHTS, features
-from kgscout_jax.graph.link.words import PLAIN
+from kgscout_jax.graph.link.stop_words import PLAIN
 
 Example = tuple[Float64[np.ndarray, "k f"], Bool[np.ndarray, "k"]]
 """Features of a question's candidates, and which of them are topics."""

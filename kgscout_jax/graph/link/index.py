@@ -24,8 +24,8 @@ import numpy as np
 from jaxtyping import Bool, Float32, Int32, Int64, UInt8, UInt32, UInt64
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.files import read_array, read_json, write_array, write_json
-from kgscout_jax.graph.strings import Strings
+from kgscout_jax.graph.string_table import Strings
+from kgscout_jax.utils.io import read_array, read_json, write_array, write_json
 
 FORMAT = "kgscout-link"
 VERSION = 1
@@ -133,7 +133,7 @@ class LinkIndex:
         Raises:
             UserError: an alias is for no entity, or an array is of another length.
         """
-        from kgscout_jax.graph.link.build import build_index
+        from kgscout_jax.graph.link.index_build import build_index
 
         return build_index(names, aliases, unnamed_mask, degrees)
 

@@ -10,12 +10,12 @@ import numpy as np
 from jaxtyping import Float64
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.link.asked import MAX_CHARACTERS, Asked, ask
 from kgscout_jax.graph.link.candidates import Candidate, by_key, by_words
 from kgscout_jax.graph.link.index import LinkIndex
 from kgscout_jax.graph.link.mentions import bracketed
+from kgscout_jax.graph.link.question_tokens import MAX_CHARACTERS, Asked, ask
 from kgscout_jax.graph.link.scoring import scores
-from kgscout_jax.graph.link.words import ARTICLES, PLAIN
+from kgscout_jax.graph.link.stop_words import ARTICLES, PLAIN
 
 if TYPE_CHECKING:
     from kgscout_jax.graph.link.vectors import Encode, NameVectors

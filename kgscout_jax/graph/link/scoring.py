@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float64
 
-from kgscout_jax.graph.link.asked import Asked
 from kgscout_jax.graph.link.candidates import Candidate
 from kgscout_jax.graph.link.index import LinkIndex, between
-from kgscout_jax.graph.link.words import ARTICLES, GRAMMAR, PLAIN, PREPOSITIONS
+from kgscout_jax.graph.link.question_tokens import Asked
+from kgscout_jax.graph.link.stop_words import ARTICLES, GRAMMAR, PLAIN, PREPOSITIONS
 
 MODEL = {
     "bias": -12.5,

@@ -35,7 +35,7 @@ class NameVectors:
     @staticmethod
     def build(index: LinkIndex, encode: Encode) -> NameVectors:
         """Embeddings of all surfaces: a pass of the encoder over every name."""
-        from kgscout_jax.progress import progress
+        from kgscout_jax.utils.progress import progress
 
         searched = None
         with progress(len(index), "embedding names", "name") as bar:

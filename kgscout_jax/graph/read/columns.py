@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.streams import open_text
-from kgscout_jax.records import Triplet
+from kgscout_jax.types import Triplet
 
 HEADERS = (("head", "relation", "tail"), ("subject", "predicate", "object"))
 """Column names that are recognised, in any case and order."""

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.streams import open_text
-from kgscout_jax.records import Triplet
+from kgscout_jax.types import Triplet
 
 _ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
 _IRI = rf'<([^\x00-\x20<>"{{}}|^`\\]*(?:(?:{_ESCAPE})[^\x00-\x20<>"{{}}|^`\\]*)*)>'

@@ -9,7 +9,7 @@ from typing import Any
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.columns import column_order
 from kgscout_jax.graph.read.streams import one_line
-from kgscout_jax.records import Triplet
+from kgscout_jax.types import Triplet
 
 PARQUET_ROWS = 1 << 16
 """Rows decoded at a time."""

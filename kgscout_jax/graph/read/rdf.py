@@ -11,7 +11,7 @@ from typing import Any
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.ntriples import Cache, iri_name, keeps_language
 from kgscout_jax.graph.read.streams import inner_name, one_line, open_bytes
-from kgscout_jax.records import Triplet
+from kgscout_jax.types import Triplet
 
 FORMATS = {".ttl": "TURTLE", ".trig": "TRIG", ".nq": "N_QUADS"}
 """Suffix -> pyoxigraph's name of the format."""

@@ -11,7 +11,7 @@ from kgscout_jax.graph.read.columns import read_csv, read_tsv
 from kgscout_jax.graph.read.ntriples import read_ntriples
 from kgscout_jax.graph.read.parquet import read_parquet
 from kgscout_jax.graph.read.streams import COMPRESSED, inner_name
-from kgscout_jax.records import Triplet
+from kgscout_jax.types import Triplet
 
 TABLES = {".tsv": "\t", ".txt": "\t", ".csv": ","}
 """Suffixes of text tables and what stands between their columns."""

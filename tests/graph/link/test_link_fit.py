@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.link import Linker, LinkIndex
-from kgscout_jax.graph.link.asked import ask
 from kgscout_jax.graph.link.fit import examples, fit_weights, misspelt
+from kgscout_jax.graph.link.question_tokens import ask
 from kgscout_jax.graph.link.scoring import FEATURES, WEIGHTS, features, scores
 
 NAMES = ["Tom Hanks", "Hanks", "Big", "Paris Hilton", "Paris", "Zurich", "Director"]

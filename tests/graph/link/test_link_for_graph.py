@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.aliases import read_aliases
-from kgscout_jax.graph.link.for_graph import index_for, linker_for
+from kgscout_jax.graph.link.graph_linker import index_for, linker_for
 from kgscout_jax.graph.link.index import LinkIndex
-from kgscout_jax.graph.store import KnowledgeGraph
 
 TRIPLETS = [
     ("Tom Hanks", "starred_in", "Cast Away"),
@@ -112,7 +112,7 @@ def test_a_missing_file_is_named(graph, tmp_path):
 
 
 def test_beside_a_graph_folder_it_goes_when_the_graph_changes(tmp_path):
-    from kgscout_jax.graph.build import build_graph, update_graph
+    from kgscout_jax.graph.build.driver import build_graph, update_graph
 
     facts, more, out = tmp_path / "a.tsv", tmp_path / "b.tsv", tmp_path / "graph"
     facts.write_text("".join("\t".join(row) + "\n" for row in TRIPLETS))

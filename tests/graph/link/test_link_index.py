@@ -14,11 +14,11 @@ from rapidfuzz import fuzz, process
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.link import Linker, LinkIndex, candidates
-from kgscout_jax.graph.link.asked import ask
 from kgscout_jax.graph.link.candidates import by_key, by_words
 from kgscout_jax.graph.link.fit import misspelt
 from kgscout_jax.graph.link.index import Tables
 from kgscout_jax.graph.link.normalise import plain, tokenise
+from kgscout_jax.graph.link.question_tokens import ask
 
 NAMES = [
     "The Godfather",

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgscout_jax.graph.link.asked import ask
-from kgscout_jax.graph.link.hashing import Pieces
 from kgscout_jax.graph.link.normalise import ALONE, plain, tokenise
+from kgscout_jax.graph.link.question_tokens import ask
+from kgscout_jax.graph.link.token_hashes import Pieces
 
 ODD = st.text(
     st.sampled_from("aabsS'’ .-_\n\t éÉüßİıŉ½²北京한국ไทยع\u200f\u0301\ud800😀🇨🇭'sius")

@@ -16,12 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.build import Source, build_graph
-from kgscout_jax.graph.open import open_graph
-from kgscout_jax.graph.read import batches, read_triplets
-from kgscout_jax.graph.read.batches import triplet_batches
+from kgscout_jax.graph.build.driver import Source, build_graph
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.open_graph import open_graph
+from kgscout_jax.graph.read import arrow_batches, read_triplets
+from kgscout_jax.graph.read.arrow_batches import triplet_batches
 from kgscout_jax.graph.read.labels import label_batches, relation_names
-from kgscout_jax.graph.store import KnowledgeGraph
 
 HERE = settings(
     max_examples=150,
@@ -119,8 +119,8 @@ LINES = st.lists(st.one_of(GOOD, GOOD, GOOD, LINE, HEADER), max_size=9)
 @given(lines=LINES, kind=st.sampled_from([".tsv", ".csv"]), end=st.sampled_from("\n\r"))
 @HERE
 def test_tables_agree_with_the_exact_reader(tmp_path, monkeypatch, lines, kind, end):
-    monkeypatch.setattr(batches, "BLOCK_BYTES", 40)
-    monkeypatch.setattr(batches, "ROWS", 2)
+    monkeypatch.setattr(arrow_batches, "BLOCK_BYTES", 40)
+    monkeypatch.setattr(arrow_batches, "ROWS", 2)
     between = "\t" if kind == ".tsv" else ","
     path = tmp_path / f"kg{kind}"
     text = "".join(between.join(line) + end for line in lines)

@@ -1,0 +1,120 @@
+"""``graph``: triplet files to a GRAPH folder, and the same folder changed."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from kgscout_jax.errors import UserError
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphSettings:
+    """Index triplet files as a GRAPH folder, which opens at once whatever its size.
+
+    Formats: .tsv .txt .csv .nt .ttl .nq .trig (each also .gz .bz2 .xz .zst) .parquet.
+
+    Example: kgscout graph --kg facts.tsv.gz more.nt --out graph/
+
+    Later: kgscout graph --out graph/ --add new.tsv --remove wrong.tsv
+    """
+
+    out: Path
+    """The GRAPH folder to write, or to change."""
+    kg: tuple[Path, ...] = ()
+    """Triplet files to build a graph of."""
+    add: tuple[Path, ...] = ()
+    """Triplet files to add to the graph in the folder."""
+    remove: tuple[Path, ...] = ()
+    """Triplet files to remove from it; done before any are added."""
+    labels: Path | None = None
+    """Names of entities, TSV or CSV: id, name. Ids stay identities, names are shown."""
+    label_relation: str | None = None
+    """A relation whose triplets name their head, such as rdfs:label."""
+    language: str | None = None
+    """Of RDF literals keep this language and those without one; en keeps en-GB."""
+    memory: float = 2.0
+    """Gigabytes to work in, about, beside 0.2 for the program itself."""
+    overwrite: Annotated[bool, tyro.conf.arg(name="overwrite")] = False
+    """Build anew where there is a graph already."""
+    verify: bool = False
+    """Compare every byte of the folder with its checksum, at the end."""
+
+    def __post_init__(self) -> None:
+        change = bool(self.add or self.remove)
+        if self.kg and change:
+            raise UserError(
+                "--kg builds a graph, --add and --remove change one: found both"
+            )
+        alone = self.verify or self.labels is not None
+        if not (self.kg or change or alone):
+            raise UserError(
+                "expected --kg to build a graph, or --add, --remove, --labels or "
+                "--verify for the one in --out; found none"
+            )
+        if self.label_relation is not None and not (self.kg or self.add):
+            raise UserError("--label-relation: expected with --kg or --add")
+
+
+def graph(settings: GraphSettings) -> None:
+    """Build, change or check a folder, and print a summary to standard output."""
+    from kgscout_jax.graph.build.driver import Source, build_graph, update_graph
+    from kgscout_jax.graph.folder import GraphFolder
+
+    started = time.perf_counter()
+    source = Source(
+        labels=settings.labels,
+        label_relation=settings.label_relation,
+        language=settings.language,
+        memory=settings.memory,
+    )
+    if settings.kg:
+        folder = build_graph(
+            settings.kg, settings.out, source, overwrite=settings.overwrite
+        )
+    elif settings.add or settings.remove or settings.labels is not None:
+        folder = update_graph(
+            settings.out, source, add=settings.add, remove=settings.remove
+        )
+    else:
+        folder = GraphFolder.open(settings.out)
+    if settings.verify:
+        folder = GraphFolder.open(settings.out, verify=True)
+    seconds = time.perf_counter() - started
+    print("\n".join(summary(folder.path, folder.manifest, seconds)))
+    if settings.verify:
+        print("  every checksum agrees")
+
+
+def summary(path: Path, manifest: dict[str, Any], seconds: float) -> list[str]:
+    """What is in a folder and what making it took, a line each, for people."""
+    counts, notes = manifest["counts"], manifest["notes"]
+    size = sum(about["bytes"] for about in manifest["files"].values())
+    lines = [
+        str(path),
+        f"  {counts['triplets']:,} triplets, {counts['entities']:,} entities, "
+        f"{counts['relations']:,} relations",
+        f"  {counts['duplicates']:,} duplicates dropped, {counts['unnamed']:,} "
+        f"entities unnamed, {counts['labels']:,} labelled",
+    ]
+    told = [f"{value:,} {key.replace('_', ' ')}" for key, value in notes.items()]
+    if told:
+        lines.append(f"  {', '.join(told)}")
+    each = size / max(counts["triplets"], 1)
+    return [
+        *lines,
+        f"  {size / 1e6:,.1f} MB, {each:,.1f} bytes a triplet",
+        f"  {seconds:,.1f} seconds, {peak_memory() / 1e9:,.2f} GB of memory at most",
+    ]
+
+
+def peak_memory() -> int:
+    """The largest resident size of this process so far, in bytes, mapped files too."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,131 @@
+"""Writing a folder of shards: arrays first, each whole; the manifest last.
+
+The format itself, and its reader, are in ``kgscout_jax.data.shards``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float16, Int8, Int32
+
+from kgscout_jax.data.shards import (
+    FORMAT,
+    QUESTIONS,
+    SPLITS,
+    TABLES,
+    VERSION,
+    QuestionInfo,
+    Split,
+    split_arrays,
+    split_files,
+)
+from kgscout_jax.data.shards_v1 import files_v1
+from kgscout_jax.utils.io import (
+    read_json,
+    sha256_file,
+    write_array,
+    write_json,
+    write_lines,
+)
+from kgscout_jax.utils.manifest import sha256_ends
+
+
+def written_fingerprint(out: Path) -> str | None:
+    """What the manifest in ``out`` says was asked for; None if it says nothing."""
+    manifest = read_json(out / "manifest.json")
+    return manifest.get("fingerprint") if isinstance(manifest, dict) else None
+
+
+def discard(out: Path) -> None:
+    """Delete the shards in ``out``, if any, and nothing else; the manifest first."""
+    (out / "manifest.json").unlink(missing_ok=True)
+    for name in TABLES:
+        (out / name).unlink(missing_ok=True)
+    arrays = {*split_files(), *files_v1()}
+    for split in SPLITS:
+        for name in (QUESTIONS, *(f"{key}.npy" for key in arrays)):
+            (out / split / name).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # not there, or something else is in it
+            (out / split).rmdir()
+
+
+def write_split(out: Path, split: Split) -> None:
+    """Write one split's folder."""
+    folder = out / split.name
+    write_lines(folder / QUESTIONS, map(info_line, split.questions))
+    for key, array in split_arrays(split).items():
+        write_array(folder / f"{key}.npy", array)
+
+
+def info_line(info: QuestionInfo) -> str:
+    """A question as a line of ``questions.jsonl``."""
+    return json.dumps(asdict(info), ensure_ascii=False)
+
+
+def write_tables(
+    out: Path,
+    *,
+    entities: Sequence[str],
+    relations: Sequence[str],
+    triplets: Int32[np.ndarray, "m 3"],
+    triplet_embeddings: Float16[np.ndarray, "c d"],
+    relation_embeddings: Float16[np.ndarray, "r d"],
+    table: str = "float16",
+) -> None:
+    """Write the names and the embedding tables that all splits share.
+
+    ``table``: how the triplets' embeddings are stored, float16 or int8.
+    """
+    write_lines(out / "entities.txt", entities)
+    write_lines(out / "relations.txt", relations)
+    write_array(out / "triplets.npy", triplets)
+    write_array(out / "relation_embeddings.npy", relation_embeddings)
+    scales = out / "triplet_scales.npy"
+    if table == "int8":
+        rows, scale = quantized(triplet_embeddings)
+        write_array(out / "triplet_embeddings.npy", rows)
+        write_array(scales, scale)
+    else:
+        write_array(out / "triplet_embeddings.npy", triplet_embeddings)
+        scales.unlink(missing_ok=True)
+
+
+def quantized(
+    table: Float16[np.ndarray, "c d"],
+) -> tuple[Int8[np.ndarray, "c d"], Float16[np.ndarray, "c"]]:
+    """Rows as int8 and a scale per row: row = int8 * scale, off by half a step."""
+    rows = np.empty(table.shape, np.int8)
+    scales = np.empty(len(table), np.float16)
+    for low in range(0, len(table), 1 << 16):  # a piece at a time: memory is bounded
+        part = np.asarray(table[low : low + (1 << 16)], np.float32)
+        scale = (np.abs(part).max(axis=1, initial=0) / 127).astype(np.float16)
+        step = np.where(scale > 0, scale, 1).astype(np.float32)[:, None]
+        scales[low : low + len(part)] = scale
+        # A scale that was rounded down would let the largest value pass 127.
+        rows[low : low + len(part)] = np.clip(np.rint(part / step), -127, 127)
+    return rows, scales
+
+
+def write_manifest(out: Path, splits: Sequence[str], about: dict[str, Any]) -> None:
+    """Write ``manifest.json``, with every file's size and sha256: all is done."""
+    names = [name for name in TABLES if (out / name).exists()]
+    for split in splits:
+        names.append(f"{split}/{QUESTIONS}")
+        names += [f"{split}/{key}.npy" for key in split_files()]
+    files = {
+        name: {
+            "bytes": (out / name).stat().st_size,
+            "sha256": sha256_file(out / name),
+            "sha256_ends": sha256_ends(out / name),
+        }
+        for name in names
+    }
+    head = {"format": FORMAT, "version": VERSION}
+    write_json(out / "manifest.json", {**head, **about, "files": files})

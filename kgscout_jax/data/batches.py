@@ -1,0 +1,234 @@
+"""Batches from shards: a few kilobytes of indices a question; the tables stay put.
+
+Widths are static per shape bucket, so that a jitted function compiles once per bucket:
+candidates and unique relations are padded to the next power of two that holds the
+batch's largest question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Int8
+
+from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.policy.dual_tower_module import PolicyInputs
+from kgscout_jax.utils.buckets import bucket
+
+if TYPE_CHECKING:
+    from kgscout_jax.data.sharded_table import RowLayout
+
+
+class Tables(NamedTuple):
+    """The embedding tables, on the device."""
+
+    triplets: Float[Array, "c d"] | Int8[Array, "c d"]
+    relations: Float[Array, "r d"]
+    triplet_scales: Float[Array, "c"] | None = None
+    """What a row of int8 is multiplied by."""
+    layout: RowLayout | None = None
+    """Where the rows of triplets lie that are split over devices."""
+
+    @staticmethod
+    def of(shards: Shards) -> Tables:
+        """The tables of a folder of shards, moved to the default device."""
+        scales = shards.triplet_scales
+        return Tables(
+            jnp.asarray(not_empty(shards.triplet_embeddings)),
+            jnp.asarray(not_empty(shards.relation_embeddings)),
+            None if scales is None else jnp.asarray(not_empty(scales)),
+        )
+
+    def triplet_rows(
+        self, ids: Int[Array, "b n"], mask: Bool[Array, "b n"] | None = None
+    ) -> Float[Array, "b n d"]:
+        """Embeddings of triplets: rows gathered, then scaled if they are int8.
+
+        Where ``mask`` is False, rows on other devices are not fetched.
+        """
+        stored = self.triplets, self.triplet_scales
+        if self.layout is None:
+            rows, scales = jax.tree.map(lambda table: table[ids], stored)
+        else:
+            rows, scales = self.layout.rows(stored, ids, mask)
+        if scales is None:
+            return rows
+        return rows.astype(jnp.float16) * scales[..., None]
+
+
+class Batch(NamedTuple):
+    """b questions with n candidates, u unique relations and a answers, padded."""
+
+    question: Float[Array, "b d"]
+    candidates: Int[Array, "b n"]
+    """Rows of the triplet table; 0 as padding."""
+    relation_rows: Int[Array, "b u"]
+    """Rows of the relation table; 0 as padding."""
+    relation_index: Int[Array, "b n"]
+    """Which of the unique relations each candidate has."""
+    ppr: Float[Array, "b n 2"]
+    nodes: Int[Array, "b n 2"]
+    """Local node ids of head and tail."""
+    topics: Bool[Array, "b v"]
+    """Which local nodes the question is about."""
+    answers: Int[Array, "b a"]
+    """Local node ids, -1 as padding."""
+    on_path: Bool[Array, "b n"]
+    """Candidates on a shortest topic-answer path."""
+    mask: Bool[Array, "b n"]
+    """True at real candidates."""
+
+    def inputs(self, tables: Tables) -> PolicyInputs:
+        """What the network sees: rows of the tables gathered, inside jit."""
+        return PolicyInputs(
+            question=self.question,
+            triplets=tables.triplet_rows(self.candidates, self.mask),
+            relations=tables.relations[self.relation_rows],
+            relation_index=self.relation_index,
+            ppr=self.ppr,
+            mask=self.mask,
+            nodes=self.nodes,
+            topics=self.topics,
+        )
+
+
+class BatchReader:
+    """Reads batches of a split; stateless, so any batch can be read at any time."""
+
+    def __init__(self, shards: Shards, split: Split, direction: str = "both") -> None:
+        """``direction``: of the shortest paths that ``on_path`` marks."""
+        self.split = split
+        self.relation_of = not_empty(np.asarray(shards.triplets[:, 1]))
+        self.paths = split.path_triplets[direction]
+        self.width = split.candidates.shape[1]
+        self.answer_width = max(split.answers.shape[1], 1)
+        self.n_nodes = int(split.n_nodes.max(initial=1))
+        """Bound on local node ids: the static size for sums over nodes."""
+
+    def read(self, rows: Int[np.ndarray, "k"], size: int | None = None) -> Batch:
+        """The questions ``rows``, on the device; empty ones fill up to ``size``."""
+        return jax.tree.map(jnp.asarray, self.arrays(rows, size))
+
+    def arrays(
+        self,
+        rows: Int[np.ndarray, "k"],
+        size: int | None = None,
+        *,
+        n_real: int = 1,
+        n_relations: int = 1,
+    ) -> Batch:
+        """As ``read`` reads them, in numpy.
+
+        ``n_real`` and ``n_relations`` are the most that a question of the batch has, if
+        some of its questions are read elsewhere.
+        """
+        split, b = self.split, size or len(rows)
+        k = len(rows)
+        n = bucket(int(split.n_real[rows].max(initial=n_real)), self.width)
+        candidates = split.candidates[rows, :n]
+        mask = np.zeros((b, n), bool)
+        mask[:k] = candidates >= 0
+        padded = np.zeros((b, n), np.int32)
+        padded[:k] = np.maximum(candidates, 0)
+        relation_rows, relation_index = self._relations(padded, mask, n_relations)
+        on_path = np.zeros((b, n), bool)
+        on_path[:k] = self._on_path(rows, candidates)
+        topics = np.zeros((b, self.n_nodes), bool)
+        slots = split.topics[rows]
+        topics[np.nonzero(slots >= 0)[0], slots[slots >= 0]] = True
+        answers = np.full((b, self.answer_width), -1, np.int32)
+        answers[:k, : split.answers.shape[1]] = split.answers[rows]
+        arrays = {
+            "question": _filled(split.question_embeddings[rows], b),
+            "candidates": padded,
+            "relation_rows": relation_rows,
+            "relation_index": relation_index,
+            "ppr": _filled(split.ppr_of(rows, n), b),
+            "nodes": _filled(split.nodes[rows, :n].astype(np.int32), b),
+            "topics": topics,
+            "answers": answers,
+            "on_path": on_path,
+            "mask": mask,
+        }
+        return Batch(**arrays)
+
+    def _relations(
+        self,
+        candidates: Int[np.ndarray, "b n"],
+        mask: Bool[np.ndarray, "b n"],
+        most: int,
+    ) -> tuple[Int[np.ndarray, "b u"], Int[np.ndarray, "b n"]]:
+        """Unique relations per question, and each candidate's place among them."""
+        b, n = candidates.shape
+        count = int(self.relation_of.max(initial=0)) + 1
+        keys = np.arange(b)[:, None] * count + self.relation_of[candidates]
+        unique, inverse = np.unique(keys[mask], return_inverse=True)
+        owner = unique // count
+        per_question = np.bincount(owner, minlength=b)
+        first = np.cumsum(per_question) - per_question
+        width = bucket(int(per_question.max(initial=most)), n)
+        rows = np.zeros((b, width), np.int32)
+        rows[owner, np.arange(len(unique)) - first[owner]] = unique % count
+        index = np.zeros((b, n), np.int32)
+        index[mask] = inverse - np.repeat(first, mask.sum(axis=1))
+        return rows, index
+
+    def _on_path(
+        self, rows: Int[np.ndarray, "k"], candidates: Int[np.ndarray, "k n"]
+    ) -> Bool[np.ndarray, "k n"]:
+        """Which candidates lie on a shortest path of their question."""
+        owner, on_path = self.paths.rows(rows)
+        m = len(self.relation_of)
+        keys = owner * m + on_path
+        place = np.arange(len(rows))[:, None] * m + candidates
+        return np.isin(place, keys) & (candidates >= 0)
+
+
+def not_empty(table: np.ndarray) -> np.ndarray:
+    """``table``, or one row of zeros for padding to point at if it has none."""
+    return table if len(table) else np.zeros((1, *table.shape[1:]), table.dtype)
+
+
+def _filled(array: np.ndarray, size: int) -> np.ndarray:
+    """``array`` with rows of zeros added at the end, up to ``size`` rows."""
+    if len(array) == size:
+        return np.ascontiguousarray(array)
+    out = np.zeros((size, *array.shape[1:]), array.dtype)
+    out[: len(array)] = array
+    return out
+
+
+def by_size(
+    n_real: Int[np.ndarray, "q"], rows: Int[np.ndarray, "k"], batch_size: int
+) -> Iterator[Int[np.ndarray, "j"]]:
+    """``rows`` in batches of questions of similar size, small ones first."""
+    order = rows[np.argsort(n_real[rows], kind="stable")]
+    for low in range(0, len(order), batch_size):
+        yield order[low : low + batch_size]
+
+
+def epoch_batches(
+    n_real: Int[np.ndarray, "q"],
+    rows: Int[np.ndarray, "k"],
+    *,
+    batch_size: int,
+    window: int,
+    seed: int,
+    epoch: int,
+) -> list[Int[np.ndarray, "j"]]:
+    """The batches of one epoch: a function of (seed, epoch) alone.
+
+    Shuffled, then sorted by size within windows of ``window`` batches, so that a batch
+    holds questions of similar size and padding costs little; then shuffled as batches.
+    """
+    rng = np.random.default_rng([seed, epoch])
+    order = rng.permutation(rows)
+    batches = []
+    for low in range(0, len(order), batch_size * window):
+        part = order[low : low + batch_size * window]
+        batches += list(by_size(n_real, part, batch_size))
+    return [batches[i] for i in rng.permutation(len(batches))]

@@ -1,0 +1,328 @@
+"""The shard folder: what training and evaluation read, and nothing else.
+
+Indices travel, tables stay: every unique triplet and relation phrase is embedded once
+into a table, and a question holds indices into it. ``data_prep.write_shards``
+writes this folder; the names, types and checks of its files are defined here only.
+
+    manifest.json                  format, settings, encoder, counts, seconds, checksums
+    entities.txt, relations.txt    one name a line; the line (from 0) is the id
+    triplets.npy                   int32[M, 3]: head, relation, tail; candidates first
+    triplet_embeddings.npy         float16[C, d], unit length, of the C candidates; or
+                                   int8[C, d], times the row's scale
+    triplet_scales.npy             float16[C], where the embeddings are int8
+    relation_embeddings.npy        float16[R, d], unit length
+    train/ dev/ test/              one folder per split, see ``Split``
+
+Version 2 holds PageRank once per node, what varies much in length without padding, and
+a checksum of each file's ends. Version 1 is read as well, see ``shards_v1``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float16, Float32, Int, Int8, Int32
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.types import Triplet
+from kgscout_jax.utils.io import read_array, read_json, read_json_lines
+from kgscout_jax.utils.manifest import check_listed
+from kgscout_jax.utils.ragged import Ragged
+
+FORMAT = "kgscout-shards"
+VERSION = 2
+READABLE = (1, VERSION)
+SPLITS = ("train", "dev", "test")
+NEEDED = ("source", "fingerprint", "encoder", "splits", "files")
+"""What a reader takes from the manifest."""
+DIRECTIONS = ("directed", "both")
+"""How edges are walked: head to tail only, or both ways."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QuestionInfo:
+    """What people read about a question: one line of ``questions.jsonl``."""
+
+    id: str
+    question: str
+    topics: tuple[str, ...] = ()
+    """Topic entities as the source names them, in the graph or not."""
+    answers: tuple[str, ...] = ()
+    """Gold answers as the source names them."""
+    answers_in_graph: tuple[str, ...] = ()
+    """Gold answers found anywhere in the knowledge graph (display names)."""
+    answers_in_subgraph: tuple[str, ...] = ()
+    """Those found in the question's subgraph after the cut."""
+    hop: int | None = None
+    """As the source states, else the shortest topic-answer distance, else None."""
+    relevant_triplets: tuple[Triplet, ...] = ()
+    """Labelled relevant triplets, where a source has them."""
+    ball_triplets: int = 0
+    """Triplets of the ball, or of the given subgraph, before the cut."""
+    answers_in_ball: int = 0
+    """Gold answers in the ball, before the cut."""
+    subgraph_triplets: int = 0
+    """Triplets after the cut."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """One split; b questions (rows), n candidates, padded.
+
+    Candidates are in descending order of cosine with the question, ties by triplet id.
+    Local node ids number, per question, the nodes of its candidates, topics, answers
+    and shortest paths from 0 to ``n_nodes`` - 1.
+    """
+
+    name: str
+    questions: Sequence[QuestionInfo]
+    question_embeddings: Float16[np.ndarray, "b d"]
+    candidates: Int32[np.ndarray, "b n"]
+    """Rows of triplets.npy; -1 beyond n_real."""
+    node_ppr: Ragged
+    """Personalized PageRank of each local node, float32; a row per question."""
+    nodes: Int[np.ndarray, "b n 2"]
+    """Local node ids of head and of tail; 0 beyond n_real."""
+    topics: Int32[np.ndarray, "b t"]
+    """Local node ids of the topics in the subgraph, -1 as padding."""
+    answers: Int32[np.ndarray, "b a"]
+    """Local node ids of the gold answers in the subgraph, -1 as padding."""
+    n_nodes: Int32[np.ndarray, "b"]
+    path_edges: dict[str, Ragged]
+    """direction -> rows (topic slot, u, v, depth): the hops of all shortest paths from
+    the topic in that slot to any answer, depth = distance of u; local node ids."""
+    path_triplets: dict[str, Ragged]
+    """direction -> rows of triplets.npy on those paths, parallel triplets included."""
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    @cached_property
+    def n_real(self) -> Int32[np.ndarray, "b"]:
+        """How many candidates each question has."""
+        return (self.candidates >= 0).sum(axis=1, dtype=np.int32)
+
+    def ppr_of(
+        self, rows: Int[np.ndarray, "k"], n: int | None = None
+    ) -> Float32[np.ndarray, "k n 2"]:
+        """PageRank of head and of tail of the first ``n`` candidates of ``rows``.
+
+        One gather from ``node_ppr``; 0 beyond n_real. None for ``n`` takes all.
+        """
+        real = self.candidates[rows, :n] >= 0
+        out = np.zeros((*real.shape, 2), np.float32)
+        begin = np.repeat(self.node_ppr.offsets[rows], real.sum(axis=1))
+        nodes = np.asarray(self.nodes[rows, :n])[real]
+        out[real] = self.node_ppr.values[begin[:, None] + nodes]
+        return out
+
+
+PADDED = ("candidates", "nodes", "n_nodes")
+PACKED = ("topics", "answers")
+"""Padded in memory, not on disk: the longest row is many times the usual one."""
+RAGGED = ("path_edges", "path_triplets")
+EMBEDDINGS = ("triplet_embeddings.npy", "triplet_scales.npy", "relation_embeddings.npy")
+"""The tables' files; scales only beside int8."""
+TABLES = ("entities.txt", "relations.txt", "triplets.npy", *EMBEDDINGS)
+"""The files that all splits share."""
+
+
+def split_files() -> list[str]:
+    """Names of the array files of a split, without .npy."""
+    names = ["question_embeddings", *PADDED, "node_ppr"]
+    for key in (*PACKED, *(f"{kind}_{way}" for kind in RAGGED for way in DIRECTIONS)):
+        names += [key, f"{key}_offsets"]
+    return names
+
+
+def split_arrays(split: Split) -> dict[str, np.ndarray]:
+    """The arrays of a split by the names of their files."""
+    ragged = {key: Ragged.of_padded(getattr(split, key)) for key in PACKED}
+    for kind in RAGGED:
+        ragged |= {f"{kind}_{way}": r for way, r in getattr(split, kind).items()}
+    out = {key: getattr(split, key) for key in ("question_embeddings", *PADDED)}
+    out["nodes"] = _narrow(split.nodes)
+    out["node_ppr"] = split.node_ppr.values
+    for key, rows in ragged.items():
+        out[key], out[f"{key}_offsets"] = _narrow(rows.values), rows.offsets
+    return out
+
+
+def _narrow(values: np.ndarray) -> np.ndarray:
+    """Whole numbers as uint16 where all fit."""
+    return values.astype(np.uint16) if values.max(initial=0) <= 65535 else values
+
+
+def split_of(
+    folder: Path,
+    questions: Sequence[QuestionInfo],
+    arrays: dict[str, np.ndarray],
+) -> Split:
+    """The split whose files hold ``arrays``: the inverse of ``split_arrays``.
+
+    Raises:
+        UserError: arrays do not fit each other; names a file.
+    """
+    b = len(questions)
+    for key in ("question_embeddings", *PADDED):
+        _check_rows(folder / f"{key}.npy", arrays[key], b, f"as in {QUESTIONS}")
+    ragged: dict[str, Ragged] = {}
+    for key in (*PACKED, *(f"{kind}_{way}" for kind in RAGGED for way in DIRECTIONS)):
+        offsets = arrays[f"{key}_offsets"]
+        _check_rows(folder / f"{key}_offsets.npy", offsets, b + 1, "one per question")
+        _check_rows(folder / f"{key}.npy", arrays[key], int(offsets[-1]), "by offsets")
+        ragged[key] = Ragged(arrays[key], offsets)
+    node_ppr = Ragged.of_counts(arrays["node_ppr"], arrays["n_nodes"])
+    total = int(node_ppr.offsets[-1])
+    _check_rows(folder / "node_ppr.npy", node_ppr.values, total, "the sum of n_nodes")
+    padded: dict[str, Any] = {
+        key: arrays[key] for key in ("question_embeddings", *PADDED)
+    }
+    return Split(
+        name=folder.name,
+        questions=questions,
+        **padded,
+        node_ppr=node_ppr,
+        **{key: ragged[key].padded() for key in PACKED},
+        path_edges={way: ragged[f"path_edges_{way}"] for way in DIRECTIONS},
+        path_triplets={way: ragged[f"path_triplets_{way}"] for way in DIRECTIONS},
+    )
+
+
+def _check_rows(file: Path, array: np.ndarray, expected: int, why: str) -> None:
+    if len(array) != expected:
+        raise UserError(f"{file}: {len(array)} rows, expected {expected}, {why}")
+
+
+@dataclass(frozen=True)
+class Shards:
+    """An opened shard folder. Arrays are memory-mapped; splits open on first use."""
+
+    path: Path
+    manifest: dict[str, Any]
+
+    @staticmethod
+    def open(path: Path | str, *, verify: bool = False) -> Shards:
+        """Open a folder and check that every file is there and whole.
+
+        Sizes, and the checksum of each file's first and last 64 KiB, are compared.
+
+        Args:
+            path: the folder.
+            verify: compare every byte with its checksum.
+
+        Raises:
+            UserError: the folder is missing, unfinished, newer, damaged or no shards.
+        """
+        path = Path(path)
+        if not path.is_dir():
+            raise UserError(f"{path}: no such folder of shards")
+        manifest_path = path / "manifest.json"
+        if not manifest_path.exists():
+            raise UserError(
+                f"{path}: no manifest.json; the folder is unfinished (run the same "
+                "data_prep command again to resume it) or not a folder of shards"
+            )
+        manifest = read_json(manifest_path)
+        if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+            raise UserError(f"{manifest_path}: not a manifest of {FORMAT}")
+        version = manifest.get("version")
+        if version not in READABLE:
+            raise UserError(
+                f"{manifest_path}: format version is {version}, expected at most "
+                f"{VERSION}: written by a newer KG-Scout?"
+            )
+        missing = [key for key in NEEDED if not manifest.get(key)]
+        if missing:
+            raise UserError(f"{manifest_path}: damaged, no {', '.join(missing)}")
+        check_listed(path, manifest["files"], verify=verify)
+        return Shards(path, manifest)
+
+    @property
+    def splits(self) -> list[str]:
+        """Names of the splits that are present, in the order train, dev, test."""
+        return [name for name in SPLITS if name in self.manifest["splits"]]
+
+    @property
+    def encoder(self) -> dict[str, Any]:
+        """Identity of the encoder: name, weights_sha256, dimension, text_version."""
+        return self.manifest["encoder"]
+
+    @cached_property
+    def entities(self) -> list[str]:
+        return (self.path / "entities.txt").read_text("utf-8").split("\n")[:-1]
+
+    @cached_property
+    def relations(self) -> list[str]:
+        return (self.path / "relations.txt").read_text("utf-8").split("\n")[:-1]
+
+    @cached_property
+    def triplets(self) -> Int32[np.ndarray, "m 3"]:
+        return read_array(self.path / "triplets.npy", mmap=True)
+
+    @cached_property
+    def triplet_embeddings(
+        self,
+    ) -> Float16[np.ndarray, "c d"] | Int8[np.ndarray, "c d"]:
+        """As stored; ``triplet_vectors`` gives rows that mean the same in both."""
+        return read_array(self.path / "triplet_embeddings.npy", mmap=True)
+
+    @cached_property
+    def triplet_scales(self) -> Float16[np.ndarray, "c"] | None:
+        """What each row of an int8 table is multiplied by; None for float16."""
+        name = "triplet_scales.npy"
+        if name not in self.manifest.get("files", ()):
+            return None
+        return read_array(self.path / name, mmap=True)
+
+    def triplet_vectors(self, ids: Int[np.ndarray, "k"]) -> Float32[np.ndarray, "k d"]:
+        """Embeddings of candidate triplets, unit length but for rounding."""
+        rows = np.asarray(self.triplet_embeddings[ids], np.float32)
+        if self.triplet_scales is not None:
+            rows *= np.asarray(self.triplet_scales[ids], np.float32)[:, None]
+        return rows
+
+    @cached_property
+    def relation_embeddings(self) -> Float16[np.ndarray, "r d"]:
+        return read_array(self.path / "relation_embeddings.npy", mmap=True)
+
+    def split(self, name: str) -> Split:
+        """One split by name.
+
+        Raises:
+            UserError: there is no such split; lists those present.
+        """
+        if name not in self.splits:
+            raise UserError(
+                f"{self.path}: no split {name!r}; present: {', '.join(self.splits)}"
+            )
+        folder = self.path / name
+        questions = [read_info(row) for _, row in read_json_lines(folder / QUESTIONS)]
+        if self.manifest["version"] == 1:
+            from kgscout_jax.data.shards_v1 import files_v1, upgraded
+
+            arrays = upgraded(folder, _arrays(folder, files_v1()))
+        else:
+            arrays = _arrays(folder, split_files())
+        return split_of(folder, questions, arrays)
+
+
+def _arrays(folder: Path, names: Sequence[str]) -> dict[str, np.ndarray]:
+    return {key: read_array(folder / f"{key}.npy", mmap=True) for key in names}
+
+
+QUESTIONS = "questions.jsonl"
+
+
+def read_info(row: dict[str, Any]) -> QuestionInfo:
+    """A line of ``questions.jsonl`` as a record."""
+    fields = dict(row)
+    for key in ("topics", "answers", "answers_in_graph", "answers_in_subgraph"):
+        fields[key] = tuple(fields[key])
+    fields["relevant_triplets"] = tuple(map(tuple, fields["relevant_triplets"]))
+    return QuestionInfo(**fields)

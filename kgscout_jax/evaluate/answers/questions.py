@@ -1,0 +1,78 @@
+"""Which questions of a split a batch asks: all, or a draw that looks like all."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int64
+
+from kgscout_jax.data.shards import Ragged, Split
+from kgscout_jax.errors import UserError
+
+
+def draw_order(split: Split, seed: int) -> Int64[np.ndarray, "b"]:
+    """Rows of a split in an order whose every beginning is a fair draw.
+
+    Questions are shuffled within their number of hops, then spread evenly: among the
+    first n, every number of hops has about its share. A smaller draw is the beginning
+    of a larger one with the same seed.
+    """
+    rng = np.random.default_rng(seed)
+    hops = np.array([-1 if q.hop is None else q.hop for q in split.questions], np.int64)
+    place = np.empty(len(hops))
+    for hop in np.unique(hops):
+        rows = np.flatnonzero(hops == hop)
+        place[rng.permutation(rows)] = (np.arange(len(rows)) + rng.random()) / len(rows)
+    return np.argsort(place, kind="stable")
+
+
+def limits_by_k(ks: Sequence[int], limit: Sequence[int]) -> dict[int, int | None]:
+    """K, ascending -> how many questions are asked at it; None: all.
+
+    Raises:
+        UserError: a K or a limit is below 1, or there is neither one limit nor one
+            per K.
+    """
+    if not ks:
+        raise UserError("--k: no value, expected at least one positive number")
+    for flag, values in (("--k", ks), ("--limit", limit)):
+        for value in values:
+            if value < 1:
+                raise UserError(f"{flag}: {value}, expected a positive number")
+    if len(limit) not in (0, 1, len(ks)):
+        raise UserError(
+            f"--limit: {len(limit)} numbers for {len(ks)} of --k, expected one for "
+            "all or one each"
+        )
+    numbers = list(limit) * (len(ks) if len(limit) == 1 else 1) or [None] * len(ks)
+    found: dict[int, int | None] = {}
+    for k, number in sorted(zip(ks, numbers, strict=True), key=lambda pair: pair[0]):
+        if found.setdefault(k, number) != number:
+            raise UserError(f"--k: {k} twice, with limits {found[k]} and {number}")
+    return found
+
+
+def take_questions(split: Split, rows: Int64[np.ndarray, "q"]) -> Split:
+    """The questions ``rows`` of a split, in that order, as a split of its own."""
+
+    def taken(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return np.asarray(value[rows])
+        if isinstance(value, dict):
+            return {key: taken(each) for key, each in value.items()}
+        lengths = np.diff(np.asarray(value.offsets))[rows]
+        return Ragged(value.rows(rows)[1], np.concatenate([[0], np.cumsum(lengths)]))
+
+    # by the fields that there are: whatever a split holds, it holds per question
+    fields = {field.name for field in dataclasses.fields(split)}
+    return dataclasses.replace(
+        split,
+        questions=[split.questions[row] for row in rows],
+        **{
+            name: taken(getattr(split, name))
+            for name in sorted(fields - {"name", "questions"})
+        },
+    )

@@ -1,0 +1,184 @@
+"""A batch's settings: checked, made into a reader, and told in its files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.errors import UserError
+from kgscout_jax.evaluate.answers.cells import HEADLINE
+from kgscout_jax.evaluate.answers.files import REPLIES
+from kgscout_jax.evaluate.settings import AnswerSettings
+from kgscout_jax.reason.completions import EndpointSettings
+from kgscout_jax.reason.prompt_settings import PromptSettings
+from kgscout_jax.reason.readers.protocol import Reader
+
+if TYPE_CHECKING:
+    from kgscout_jax.learn.trained_policy import TrainedPolicy
+
+
+def check(settings: AnswerSettings) -> None:
+    """Raise UserError where settings of a batch are missing or contradict."""
+    if settings.predictions is not None:
+        raise UserError(
+            "--predictions: a file to judge, and --run or --shards: a batch; expected "
+            "one of the two"
+        )
+    if settings.shards is None:
+        raise UserError("--shards: none, expected the folder with the questions")
+    if settings.out is None and not settings.show_prompt:
+        raise UserError("--out: none, expected a folder for the batch")
+    if settings.rules not in HEADLINE:
+        raise UserError(
+            f"--rules: {settings.rules}, expected {', '.join(HEADLINE)}: they say what "
+            "is right; the metrics of kg_rag and pg_akv are in every table"
+        )
+    if not settings.retrievers:
+        raise UserError("--retrievers: none given, expected at least one")
+    if len(set(settings.retrievers)) < len(settings.retrievers):
+        raise UserError(
+            f"--retrievers: {' '.join(settings.retrievers)}, expected each once"
+        )
+    if "scout" in settings.retrievers and settings.run is None:
+        raise UserError("--run: none, expected a trained run for the retriever scout")
+    if (settings.llm is None) != (settings.model is None):
+        given, other = ("llm", "model") if settings.llm else ("model", "llm")
+        raise UserError(f"--{given} without --{other}: expected both, or neither")
+
+
+def prompt_settings(settings: AnswerSettings) -> PromptSettings:
+    """How questions are put to the model."""
+    return PromptSettings(
+        prompt=settings.prompt,
+        form=settings.form,
+        scores=settings.scores,
+        token_budget=settings.token_budget,
+        samples=settings.samples,
+    )
+
+
+def endpoint_settings(settings: AnswerSettings) -> EndpointSettings | None:
+    """Where the model is; None for the extractive reader."""
+    if settings.llm is None or settings.model is None:
+        return None
+    try:
+        extra = json.loads(settings.extra)
+    except ValueError as error:
+        raise UserError(f"--extra: not valid JSON ({error})") from None
+    if not isinstance(extra, dict):
+        found = type(extra).__name__
+        raise UserError(f"--extra: {found}, expected a JSON object")
+    cache = settings.cache or (settings.out / REPLIES if settings.out else None)
+    return EndpointSettings(
+        url=settings.llm,
+        model=settings.model,
+        key_env=settings.key_env,
+        temperature=settings.temperature,
+        max_tokens=settings.max_tokens,
+        seed=settings.llm_seed,
+        extra=extra,
+        concurrency=settings.concurrency,
+        timeout=settings.timeout,
+        retries=settings.retries,
+        backoff=settings.backoff,
+        input_price=settings.input_price,
+        output_price=settings.output_price,
+        cache=cache,
+    )
+
+
+def make_reader(endpoint: EndpointSettings | None, prompt: PromptSettings) -> Reader:
+    """The model's reader, or the extractive one."""
+    if endpoint is None:
+        from kgscout_jax.reason.readers.extractive import ExtractiveReader
+
+        return ExtractiveReader()
+    from kgscout_jax.reason.readers.model import ModelReader
+
+    return ModelReader(endpoint, prompt)
+
+
+def told(settings: AnswerSettings) -> dict[str, Any]:
+    """The settings of a batch as they stand in a result."""
+    values = {name: _plain(value) for name, value in vars(settings).items()}
+    for name in ("predictions", "intervals", "show_prompt"):
+        del values[name]
+    return values
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Path):
+        return str(value)
+    return [_plain(each) for each in value] if isinstance(value, tuple) else value
+
+
+def claimed(
+    settings: AnswerSettings,
+    shards: Shards,
+    trained: TrainedPolicy | None,
+    prompt: PromptSettings,
+    endpoint: EndpointSettings | None,
+) -> dict[str, Any]:
+    """What a folder's batch is known by: all that changes a reply or a question.
+
+    K, retrievers, limits, rules and prices may differ from one command to the next:
+    replies are found again whatever they are asked for.
+    """
+    value: dict[str, Any] = {
+        "shards": shards.manifest["fingerprint"],
+        "split": settings.split,
+        "seed": settings.seed,
+        "model": settings.model,
+    }
+    if trained is not None and settings.run is not None:
+        value |= {"run": str(settings.run.resolve()), "step": trained.step}
+    if endpoint is not None:
+        words = prompt.template().messages, prompt.empty_template().messages
+        value |= {
+            **asdict(prompt),
+            "words": hashlib.sha256(json.dumps(words).encode()).hexdigest()[:16],
+            "temperature": endpoint.temperature,
+            "max_tokens": endpoint.max_tokens,
+            "llm_seed": endpoint.seed,
+            "extra": dict(endpoint.extra),
+        }
+    return value
+
+
+def context_of(
+    settings: AnswerSettings,
+    shards: Shards,
+    whole: Split,
+    trained: TrainedPolicy | None,
+    reader: Reader,
+) -> dict[str, Any]:
+    """What people should know of how the figures came about."""
+    context: dict[str, Any] = {
+        "measured_on": shards.manifest["source"],
+        "split": settings.split,
+        "questions": len(whole),
+        "reader": reader.name,
+    }
+    if settings.model is not None:
+        context["reader"] = (
+            f"{reader.name}, prompt {settings.prompt} in {settings.form}, temperature "
+            f"{settings.temperature:g}, at most {settings.max_tokens} tokens a reply"
+            + (f", {settings.samples} samples" if settings.samples > 1 else "")
+        )
+    if settings.limit:
+        context["draw"] = (
+            f"drawn with seed {settings.seed}, every number of hops in proportion"
+        )
+    if trained is not None and settings.run is not None:
+        ours = trained.about["shards"]
+        context |= {
+            "run": settings.run.name,
+            "step": trained.step,
+            "trained_on": ours["source"],
+            "cross_dataset": ours["fingerprint"] != shards.manifest["fingerprint"],
+        }
+    return context

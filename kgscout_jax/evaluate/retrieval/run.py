@@ -1,0 +1,145 @@
+"""Evaluation of a trained run: load it, measure it beside the baselines, print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kgscout_jax.data.shards import Shards
+from kgscout_jax.errors import UserError
+from kgscout_jax.evaluate.retrieval.evaluation import check_ks, evaluate_retrieval
+from kgscout_jax.evaluate.retrieval.tables import console_table, token_console_tables
+from kgscout_jax.evaluate.retrieval.token_costs import TokenPlan
+from kgscout_jax.evaluate.settings import RetrievalSettings
+from kgscout_jax.export.write import load_trained
+from kgscout_jax.learn.checkpoints import RunFolder
+from kgscout_jax.learn.trained_policy import TrainedPolicy, check_encoder
+from kgscout_jax.retrieve.baselines import PPR, Ceiling, Cosine
+from kgscout_jax.retrieve.bm25 import BM25
+from kgscout_jax.retrieve.budget import Calibration
+from kgscout_jax.retrieve.calibrate import calibrate, presence_of, saved_calibration
+from kgscout_jax.retrieve.kgscout import KGScout, Scored
+from kgscout_jax.retrieve.protocol import Retriever
+
+
+def evaluate_run(settings: RetrievalSettings) -> dict[str, Any]:
+    """The content of ``metrics.json``; files are written, the summary is printed.
+
+    Raises:
+        UserError: no such run, shards or split, shards of another encoder.
+    """
+    ks = check_ks(settings.k)
+    shards = Shards.open(settings.shards)
+    shards.split(settings.split)
+    trained = load_trained(settings.run, step=settings.step)
+    check_encoder(trained.about, shards, settings.run)
+    ours, theirs = trained.about["shards"], shards.manifest
+    context = {
+        "run": settings.run.name,
+        "step": trained.step,
+        "trained_on": ours["source"],
+        "measured_on": theirs["source"],
+        "cross_dataset": ours["fingerprint"] != theirs["fingerprint"],
+    }
+    retrievers, tokens = prepared(settings, shards, trained, ks[-1])
+    report = evaluate_retrieval(
+        shards,
+        settings.split,
+        retrievers,
+        ks,
+        settings.out,
+        against=settings.against,
+        reference=settings.reference,
+        seed=settings.seed,
+        context=context,
+        history=RunFolder(settings.run).metrics("epoch"),
+        tokens=tokens,
+    )
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.width = max(console.width, 100)
+    console.print(console_table(report))
+    for table in token_console_tables(report["tokens"]):
+        console.print(table)
+    console.print(f"wrote {settings.out}")
+    return report
+
+
+def prepared(
+    settings: RetrievalSettings, shards: Shards, trained: TrainedPolicy, most: int
+) -> tuple[list[Retriever], TokenPlan]:
+    """The retrievers that were asked for, in that order, and what to count.
+
+    Args:
+        settings: the names, and what is to be counted.
+        shards: to measure on.
+        trained: the policy behind ``kgscout``.
+        most: the largest K.
+    """
+    known: dict[str, Callable[[], Retriever]] = {
+        "cosine": Cosine,
+        "bm25": BM25,
+        "ppr": PPR,
+        "ceiling": Ceiling,
+    }
+    split = shards.split(settings.split)
+    scout = KGScout(trained.policy)
+    scored: Scored | None = None
+    retrievers: list[Retriever] = []
+    for name in settings.retrievers:
+        if name == scout.name:
+            scored = scout.scored(shards, split)
+            retrievers.append(scored)
+        else:
+            retrievers.append(known[name]())
+    for text in settings.also:
+        name, _, path = text.partition("=")
+        other = load_trained(Path(path))
+        check_encoder(other.about, shards, Path(path))
+        retrievers.append(KGScout(other.policy, name))
+    presence, told = None, ""
+    if settings.target:
+        assert scored is not None  # checked by the settings
+        calibration = calibration_for(settings, shards, trained, scout)
+        presence = presence_of(split, scored.scores, calibration, most)
+        if calibration is None:
+            told = f"each half of {split.name} calibrated on the other"
+        else:
+            n, where = calibration.questions, calibration.split
+            told = f"calibrated on {n} questions of {where}"
+    plan = TokenPlan(
+        forms=settings.forms,
+        token_budgets=settings.token_budget,
+        targets=settings.target,
+        presence=presence,
+        calibration=told,
+    )
+    return retrievers, plan
+
+
+def calibration_for(
+    settings: RetrievalSettings,
+    shards: Shards,
+    trained: TrainedPolicy,
+    scout: KGScout,
+) -> Calibration | None:
+    """The calibration to use; None: each half of the split by the other.
+
+    An export's own is used unless it was fitted on the questions that are measured.
+    """
+    own = saved_calibration(settings.run) if settings.calibrate_on is None else None
+    if own is not None:
+        ours, theirs = trained.about["shards"], shards.manifest
+        same = ours["fingerprint"] == theirs["fingerprint"]
+        return None if same and own.split == settings.split else own
+    name = settings.calibrate_on or "dev"
+    if name == settings.split:
+        return None
+    if name not in shards.splits:
+        raise UserError(
+            f"--calibrate-on: {shards.path} has no split {name!r}; present: "
+            f"{', '.join(shards.splits)}"
+        )
+    return calibrate(scout, shards, name)

@@ -1,0 +1,380 @@
+"""From a training run to the directory that inference loads.
+
+The format, and reading it, is in ``exported``; passing it on is in ``hub``. Both are
+offered here too, so that one import serves.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.metadata
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kgscout_jax import __version__
+from kgscout_jax.data.shards import Shards
+from kgscout_jax.errors import UserError
+from kgscout_jax.export.hub import from_pretrained, push, whole_folder
+from kgscout_jax.export.load import (
+    CARD,
+    CHECKED,
+    CONFIG,
+    FORMAT,
+    GOLDEN,
+    MODEL,
+    STABLEHLO,
+    TOLERANCE,
+    VERSION,
+    Exported,
+    Golden,
+    Preparation,
+    is_exported,
+    load_exported,
+    named_leaves,
+    record,
+)
+from kgscout_jax.export.model_card import model_card
+from kgscout_jax.utils.io import read_json, sha256_file, write_json, write_text
+
+if TYPE_CHECKING:
+    from kgscout_jax.export.settings import ExportSettings
+    from kgscout_jax.learn.trained_policy import TrainedPolicy
+    from kgscout_jax.policy.registry import AnyConfig, AnyWeights
+    from kgscout_jax.retrieve.budget import Calibration
+
+__all__ = [
+    "Exported",
+    "export_policy",
+    "export_run",
+    "from_pretrained",
+    "load_exported",
+    "load_trained",
+    "push",
+]
+
+logger = logging.getLogger("kgscout")
+
+PATHS = ("shards", "run", "init")
+"""Settings of a run that mean something on the machine of the training only."""
+GOLDEN_REAL = (7, 4, 0)
+"""Real candidates of the golden questions: all of n, some, none."""
+
+
+def export_run(settings: ExportSettings) -> Path:
+    """The folder written, from the command line's settings.
+
+    Raises:
+        UserError: as ``load_policy`` and ``export_policy``.
+    """
+    from kgscout_jax.learn.trained_policy import load_policy
+
+    trained = load_policy(settings.run, step=settings.step)
+    calibration = None
+    if settings.calibrate is not None:
+        calibration = calibration_of(trained, settings)
+    out = export_policy(
+        trained,
+        settings.out,
+        shards=settings.shards,
+        metrics=settings.metrics,
+        calibration=calibration,
+        overwrite=settings.overwrite,
+    )
+    print(f"wrote {settings.out}")
+    return out
+
+
+def calibration_of(trained: TrainedPolicy, settings: ExportSettings) -> Calibration:
+    """The chance of an answer among the K best, from a split not trained on.
+
+    Raises:
+        UserError: the shards are not at hand, of another encoder, or lack the split.
+    """
+    from kgscout_jax.learn.trained_policy import check_encoder
+    from kgscout_jax.retrieve.calibrate import calibrate
+    from kgscout_jax.retrieve.kgscout import KGScout
+
+    assert settings.calibrate is not None
+    if settings.calibrate == "train":
+        raise UserError("--calibrate: train, expected a split it has not learned from")
+    shards = Shards.open(settings.shards or Path(trained.about["config"]["shards"]))
+    check_encoder(trained.about, shards, settings.run)
+    return calibrate(KGScout(trained.policy), shards, settings.calibrate)
+
+
+def export_policy(
+    trained: TrainedPolicy,
+    out: Path | str,
+    *,
+    shards: Path | None = None,
+    metrics: Path | None = None,
+    calibration: Calibration | None = None,
+    overwrite: bool = False,
+) -> Path:
+    """``out``, written whole or not at all, then read back and checked.
+
+    Args:
+        trained: what ``load_policy`` gave.
+        out: the folder; absent or empty.
+        shards: those it was trained on; None: where they were then. Not needed when
+            the run says how they were prepared.
+        metrics: ``metrics.json`` of an evaluation of this step, for the model card.
+        calibration: what ``--target`` of retrieval needs; None: it is refused there.
+        overwrite: ``out`` may hold an exported policy, which is replaced.
+
+    Raises:
+        UserError: ``out`` is taken, the preparation is not known, the metrics are not
+            of this policy, or its logits are not finite.
+    """
+    from safetensors.numpy import save
+
+    from kgscout_jax.policy.registry import config_of, fields_of
+
+    out = Path(out)
+    # Through JSON: in a checkout the module may be another than the functions' one.
+    config = config_of(fields_of(trained.policy.config))
+    leaves = parameters_of(trained)
+    weights = weights_of(config, leaves)
+    preparation, data = preparation_of(trained.about, shards)
+    report = None if metrics is None else read_metrics(metrics, trained)
+    with whole_folder(out, overwrite=overwrite) as aside:
+        # Not save_file: it hides the file from other users, such as a service's.
+        (aside / MODEL).write_bytes(save(leaves, metadata={"format": FORMAT}))
+        golden = golden_of(weights, config)
+        np.savez(aside / GOLDEN, allow_pickle=False, **golden.arrays)
+        (aside / STABLEHLO).write_bytes(stablehlo_of(weights, config))
+        about = {
+            "format": FORMAT,
+            "version": VERSION,
+            "policy": fields_of(config),
+            "encoder": trained.about["encoder"],
+            "preparation": preparation,
+            "training": {
+                "source": trained.about["shards"]["source"],
+                "fingerprint": trained.about["shards"]["fingerprint"],
+                "step": trained.step,
+                "settings": {
+                    name: value
+                    for name, value in trained.about["config"].items()
+                    if name not in PATHS
+                },
+                "data": data,
+            },
+            "tolerance": TOLERANCE[config.compute_dtype],
+            "written_by": {
+                "kgscout-jax": __version__,
+                "jax": importlib.metadata.version("jax"),
+            },
+            "files": {
+                name: {
+                    "bytes": (aside / name).stat().st_size,
+                    "sha256": sha256_file(aside / name),
+                }
+                for name in CHECKED
+            },
+        }
+        if calibration is not None:
+            about["calibration"] = calibration.to_dict()
+        write_json(aside / CONFIG, about)
+        write_text(aside / CARD, model_card(about, report))
+        _ = load_exported(aside).stablehlo  # both forms give the golden logits
+    return out
+
+
+def load_trained(path: Path, *, step: int | None = None) -> TrainedPolicy:
+    """The policy of a run or of an exported folder, for evaluation.
+
+    Raises:
+        UserError: ``path`` is neither, or holds no such step.
+    """
+    from kgscout_jax.learn.trained_policy import TrainedPolicy, load_policy
+
+    if not is_exported(path):
+        return load_policy(path, step=step)
+    exported = load_exported(path)
+    training = exported.about["training"]
+    if step is not None and step != training["step"]:
+        raise UserError(f"{path}: holds step {training['step']} only, not {step}")
+    about = {
+        "config": training["settings"],
+        "policy": exported.about["policy"],
+        "encoder": exported.about["encoder"],
+        "shards": {
+            "source": training["source"],
+            "fingerprint": training["fingerprint"],
+            "settings": exported.about["preparation"],
+        },
+    }
+    return TrainedPolicy(exported.policy, training["step"], about)
+
+
+# --- pieces
+
+
+def parameters_of(trained: TrainedPolicy) -> dict[str, np.ndarray]:
+    """Every parameter by its name in ``model.safetensors``."""
+    from flax import nnx
+
+    pure = nnx.to_pure_dict(nnx.state(trained.policy, nnx.Param))
+    leaves = {
+        # Contiguous: safetensors writes the buffer, whatever the strides say.
+        name: np.ascontiguousarray(leaf, np.float32).reshape(np.shape(leaf))
+        for name, leaf in named_leaves(pure).items()
+    }
+    for name, leaf in leaves.items():
+        if not np.isfinite(leaf).all():
+            raise UserError(f"parameter {name}: not finite, expected a trained policy")
+    return leaves
+
+
+def weights_of(config: AnyConfig, leaves: dict[str, np.ndarray]) -> AnyWeights:
+    """The parameters in the form that the network's functions take."""
+    import jax
+    import jax.numpy as jnp
+
+    from kgscout_jax.policy.registry import shapes_of
+
+    shapes = shapes_of(config)
+    ordered = [jnp.asarray(leaves[name]) for name in named_leaves(shapes)]
+    return jax.tree.unflatten(jax.tree.structure(shapes), ordered)
+
+
+def stablehlo_of(weights: AnyWeights, config: AnyConfig) -> bytes:
+    """The serialized call, for every b, n and v from 1, on cpu, cuda and tpu.
+
+    The parameters are inside: a caller needs jax and this file.
+    """
+    import jax
+    import jax.export
+    import jax.numpy as jnp
+
+    from kgscout_jax.policy.dual_tower import PolicyInputs
+    from kgscout_jax.policy.registry import logits_of, needs_places
+
+    def scout_policy(question, triplets, relations, ppr, mask):
+        inputs = PolicyInputs.from_full(question, triplets, relations, ppr, mask)
+        return logits_of(weights, config, inputs)
+
+    def scout_policy_with_places(
+        question, triplets, relations, ppr, mask, nodes, topics
+    ):
+        arguments = (question, triplets, relations, ppr, mask, nodes, topics)
+        return logits_of(weights, config, PolicyInputs.from_full(*arguments))
+
+    b, n, v = jax.export.symbolic_shape("b, n, v")
+    d = config.dimension
+    shapes = ((b, d), (b, n, d), (b, n, d), (b, n, 2))
+    arguments = [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in shapes]
+    arguments.append(jax.ShapeDtypeStruct((b, n), jnp.bool_))
+    call = scout_policy
+    if needs_places(config):
+        call = scout_policy_with_places
+        arguments.append(jax.ShapeDtypeStruct((b, n, 2), jnp.int32))
+        arguments.append(jax.ShapeDtypeStruct((b, v), jnp.bool_))
+    exported = jax.export.export(jax.jit(call), platforms=("cpu", "cuda", "tpu"))
+    return bytes(exported(*arguments).serialize())
+
+
+def golden_of(weights: AnyWeights, config: AnyConfig) -> Golden:
+    """Inputs as the network meets them, from a fixed seed, and its logits."""
+    import jax
+
+    from kgscout_jax.policy.registry import logits_of, needs_places
+
+    generator = np.random.default_rng(0)
+    b, n, d = len(GOLDEN_REAL), max(GOLDEN_REAL), config.dimension
+    mask = np.arange(n) < np.array(GOLDEN_REAL)[:, None]
+
+    def unit(*shape: int) -> np.ndarray:
+        x = generator.normal(size=(*shape, d))
+        return (x / np.linalg.norm(x, axis=-1, keepdims=True)).astype(np.float32)
+
+    question, triplets, relations = unit(b), unit(b, n), unit(b, n)
+    mean, std = getattr(config, "ppr_mean", (-8.0,)), getattr(config, "ppr_std", (2.0,))
+    logs = generator.normal(mean, std, size=(b, n, 2))
+    ppr = np.minimum(np.exp(logs), 1.0).astype(np.float32)
+    real = mask[..., None]
+    golden = Golden(
+        question=question,
+        triplets=np.where(real, triplets, np.float32(0)),
+        relations=np.where(real, relations, np.float32(0)),
+        ppr=np.where(real, ppr, np.float32(0)),
+        mask=mask,
+        logits=np.zeros((b, n), np.float32),
+    )
+    if needs_places(config):
+        nodes = generator.integers(0, n, size=(b, n, 2)).astype(np.int32)
+        golden = golden._replace(
+            nodes=np.where(real, nodes, np.int32(0)), topics=np.eye(b, n, dtype=bool)
+        )
+    with jax.default_matmul_precision("highest"):
+        logits = jax.jit(lambda w, x: logits_of(w, config, x))(weights, golden.inputs)
+    golden = golden._replace(logits=np.asarray(logits))
+    if not np.isfinite(golden.logits[mask]).all():
+        raise UserError("the policy's logits are not finite, expected a trained policy")
+    return golden
+
+
+def preparation_of(
+    about: dict[str, Any], shards: Path | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(``preparation``, ``training.data``) of config.json.
+
+    From the run where it tells, else from the manifest of its shards; counts and the
+    sources' hashes from the latter, where it is at hand.
+    """
+    known, mine = about["shards"].get("settings"), about["shards"]["fingerprint"]
+    manifest: dict[str, Any] = {}
+    try:
+        manifest = manifest_of(shards or Path(about["config"].get("shards", "")), mine)
+    except UserError as error:
+        # A run that tells how its shards were prepared can do without them.
+        if shards is not None:
+            raise
+        if known is None:
+            raise UserError(f"{error}; --shards tells where the run's are") from None
+    settings = manifest["settings"] if known is None else known
+    names = [field.name for field in dataclasses.fields(Preparation)]
+    fields = {name: settings[name] for name in names if name in settings}
+    try:
+        record(Preparation, fields, "preparation")
+    except UserError as error:
+        raise UserError(f"the run's shards: {error}") from None
+    data = {}
+    if manifest:
+        counts = {k: v["questions"] for k, v in manifest["splits"].items()}
+        data = {"questions": counts, "sources": manifest.get("sources", [])}
+        if isinstance(graph := manifest.get("graph"), dict):
+            data["triplets"] = graph.get("triplets")
+    return fields, data
+
+
+def manifest_of(folder: Path, fingerprint: str) -> dict[str, Any]:
+    """The manifest of the shards in ``folder``, which have this fingerprint."""
+    manifest = Shards.open(folder).manifest
+    if manifest["fingerprint"] != fingerprint:
+        raise UserError(
+            f"{folder}: fingerprint {manifest['fingerprint'][:12]}, expected "
+            f"{fingerprint[:12]}: not the shards that the run was trained on"
+        )
+    return manifest
+
+
+def read_metrics(path: Path, trained: TrainedPolicy) -> dict[str, Any]:
+    """``metrics.json`` of an evaluation of this policy."""
+    report = read_json(path)
+    context = report.get("context") if isinstance(report, dict) else None
+    if not isinstance(context, dict) or "definitions" not in report:
+        raise UserError(f"{path}: not the metrics.json of kgscout eval retrieval")
+    for key, mine in (
+        ("step", trained.step),
+        ("trained_on", trained.about["shards"]["source"]),
+    ):
+        if context.get(key) != mine:
+            raise UserError(
+                f"{path}: {key} is {context.get(key)}, expected {mine} as in the run"
+            )
+    return report

@@ -1,0 +1,211 @@
+"""Triplets in canonical order and their indices, for more than fit in memory.
+
+A triplet is packed into one unsigned 64-bit key that sorts as (head, relation, tail).
+Where the ids of a graph need more bits than that, heads are divided into panels, each
+sorted for itself, the panel's first head subtracted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Bool, Int32, UInt64
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.build.external_sort import Runs
+from kgscout_jax.utils.array_writer import ArrayWriter
+from kgscout_jax.utils.progress import progress
+
+KEY_BITS = 64
+MAX_TRIPLETS = 2**31 - 1
+"""Ids are int32."""
+
+
+class Packing:
+    """How triplets become keys: which bits hold relation and tail, which the head."""
+
+    def __init__(self, n_entities: int, n_relations: int, bits: int = KEY_BITS) -> None:
+        self.tail_bits = max(1, (n_entities - 1).bit_length())
+        self.relation_bits = max(1, (n_relations - 1).bit_length())
+        below = self.tail_bits + self.relation_bits
+        self.head_bits = min(max(0, bits - below), self.tail_bits)
+        self.panels = max(1, -(-n_entities >> self.head_bits))
+
+    def pack(self, rows: Int32[np.ndarray, "n 3"]) -> UInt64[np.ndarray, "n"]:
+        """Keys of triplets, each within its panel."""
+        mask = (1 << self.head_bits) - 1
+        keys = (rows[:, 0] & mask).astype(np.uint64) << np.uint64(self.relation_bits)
+        keys |= rows[:, 1].astype(np.uint64)
+        keys <<= np.uint64(self.tail_bits)
+        keys |= rows[:, 2].astype(np.uint64)
+        return keys
+
+    def unpack(
+        self, keys: UInt64[np.ndarray, "n"], panel: int
+    ) -> Int32[np.ndarray, "n 3"]:
+        """The triplets of keys of one panel."""
+        rows = np.empty((len(keys), 3), np.int32)
+        rows[:, 2] = keys & np.uint64((1 << self.tail_bits) - 1)
+        rest = keys >> np.uint64(self.tail_bits)
+        rows[:, 1] = rest & np.uint64((1 << self.relation_bits) - 1)
+        rows[:, 0] = rest >> np.uint64(self.relation_bits)
+        rows[:, 0] += panel << self.head_bits
+        return rows
+
+
+class CanonicalSort:
+    """Sorts triplets into canonical order on disk and writes what indexes them."""
+
+    def __init__(
+        self,
+        folder: Path,
+        n_entities: int,
+        n_relations: int,
+        rows: int,
+        *,
+        key_bits: int = KEY_BITS,
+    ) -> None:
+        """``rows``: about how many triplets to hold in memory; ``folder``: scratch."""
+        self._packing = Packing(n_entities, n_relations, key_bits)
+        self._n_entities, self._rows, self._folder = n_entities, rows, folder
+        self._panels = [
+            Runs(folder, f"panel{i}", rows) for i in range(self._packing.panels)
+        ]
+
+    def add(self, rows: Int32[np.ndarray, "n 3"]) -> None:
+        """Add triplets in any order."""
+        keys = self._packing.pack(rows)
+        if len(self._panels) == 1:
+            self._panels[0].add(keys)
+            return
+        panels = rows[:, 0] >> self._packing.head_bits
+        for i in np.unique(panels):
+            self._panels[i].add(keys[panels == i])
+
+    def add_canonical(
+        self,
+        triplets: Int32[np.ndarray, "m 3"],
+        dropped: Bool[np.ndarray, "m"] | None = None,
+    ) -> None:
+        """Add triplets that are in canonical order already, but for those dropped."""
+        heads = triplets[:, 0]
+        starts = np.arange(len(self._panels) + 1) << self._packing.head_bits
+        cuts = np.searchsorted(heads, starts).tolist()
+        for i, runs in enumerate(self._panels):
+            runs.add_sorted(self._kept(triplets, dropped, cuts[i], cuts[i + 1]))
+
+    def _kept(
+        self,
+        triplets: Int32[np.ndarray, "m 3"],
+        dropped: Bool[np.ndarray, "m"] | None,
+        start: int,
+        stop: int,
+    ) -> Iterator[UInt64[np.ndarray, "n"]]:
+        for begin in range(start, stop, self._rows):
+            here = slice(begin, min(begin + self._rows, stop))
+            rows = np.asarray(triplets[here])
+            yield self._packing.pack(rows if dropped is None else rows[~dropped[here]])
+
+    def write(self, out: Path) -> int:
+        """Write triplets, offsets and by_tail into ``out``; how many triplets are left.
+
+        Each is kept once. Raises UserError where there are more than int32 ids.
+        """
+        total = sum(map(len, self._panels))
+        tails = Runs(self._folder, "tails", self._rows)
+        first = 0
+        with (
+            progress(total, "sort triplets", "triplets") as bar,
+            ArrayWriter(out / "triplets.npy", np.int32, 3) as triplets,
+            OffsetWriter(out / "head_offsets.npy", self._n_entities) as offsets,
+        ):
+            for panel, runs in enumerate(self._panels):
+                for keys in runs.merged():
+                    new = np.ones(len(keys), bool)
+                    new[1:] = keys[1:] != keys[:-1]
+                    rows = self._packing.unpack(keys[new], panel)
+                    if first + len(rows) > MAX_TRIPLETS:
+                        raise UserError(
+                            f"{out.parent}: more than {MAX_TRIPLETS:,} triplets, which "
+                            "is what a graph can number"
+                        )
+                    triplets.append(rows)
+                    offsets.add(rows[:, 0])
+                    ids = np.arange(first, first + len(rows), dtype=np.uint64)
+                    tails.add((rows[:, 2].astype(np.uint64) << np.uint64(32)) | ids)
+                    first += len(rows)
+                    bar.update(len(keys))
+        with (
+            progress(first, "index tails", "triplets") as bar,
+            ArrayWriter(out / "by_tail.npy", np.int32) as by_tail,
+            OffsetWriter(out / "tail_offsets.npy", self._n_entities) as offsets,
+        ):
+            for keys in tails.merged():
+                by_tail.append((keys & np.uint64(0xFFFFFFFF)).astype(np.int32))
+                offsets.add((keys >> np.uint64(32)).astype(np.int32))
+                bar.update(len(keys))
+        return first
+
+
+class OffsetWriter:
+    """Writes where each entity's rows begin, from a column that ascends."""
+
+    def __init__(self, path: Path, n_entities: int) -> None:
+        self._writer = ArrayWriter(path, np.int64)
+        self._n_entities, self._rows = n_entities, 0
+
+    def __enter__(self) -> OffsetWriter:
+        self._writer.__enter__()
+        return self
+
+    def add(self, ends: Int32[np.ndarray, "n"]) -> None:
+        """The next rows, by the entity they belong to."""
+        if len(ends):
+            self._upto(int(ends[-1]) + 1, ends)
+            self._rows += len(ends)
+
+    def _upto(self, entity: int, ends: Int32[np.ndarray, "n"]) -> None:
+        """Write the offsets of all entities below ``entity`` that have none yet."""
+        for start in range(self._writer.rows, entity, 1 << 20):
+            wanted = np.arange(start, min(start + (1 << 20), entity), dtype=np.int32)
+            self._writer.append(self._rows + np.searchsorted(ends, wanted))
+
+    def __exit__(self, *error) -> None:
+        if error[0] is None:
+            self._upto(self._n_entities + 1, np.empty(0, np.int32))
+        self._writer.__exit__(*error)
+
+
+def find_triplets(
+    triplets: Int32[np.ndarray, "m 3"],
+    offsets: np.ndarray,
+    rows: Int32[np.ndarray, "n 3"],
+) -> np.ndarray:
+    """The id of each of ``rows`` among canonical triplets, -1 where it is not there.
+
+    A binary search of all rows at once; ``offsets`` are those by head.
+    """
+    low = np.array(offsets[rows[:, 0]])
+    stop = np.asarray(offsets[rows[:, 0] + 1])
+    high = stop.copy()
+    wanted = _pair(rows)
+    while (searching := low < high).any():
+        middle = (low + high) >> 1
+        here = np.flatnonzero(searching)
+        less = np.zeros(len(rows), bool)
+        less[here] = _pair(triplets[middle[here]]) < wanted[here]
+        low = np.where(less, middle + 1, low)
+        high = np.where(searching & ~less, middle, high)
+    found = low < stop
+    here = np.flatnonzero(found)
+    found[here] = _pair(triplets[low[here]]) == wanted[here]
+    return np.where(found, low, -1)
+
+
+def _pair(rows: Int32[np.ndarray, "n 3"]) -> UInt64[np.ndarray, "n"]:
+    """Relation and tail as one key."""
+    return (rows[:, 1].astype(np.uint64) << np.uint64(32)) | rows[:, 2].astype(
+        np.uint64
+    )

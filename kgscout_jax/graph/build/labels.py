@@ -1,0 +1,167 @@
+"""The label of each entity, from files or triplets, for more than fit in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Int32, Int64
+
+from kgscout_jax.graph.name_hashes import blank_mask, displayed, entity_hashes
+from kgscout_jax.graph.name_index import NameIndex
+from kgscout_jax.graph.string_table import Strings, concatenated, offsets_of
+from kgscout_jax.utils.array_writer import ArrayWriter
+
+
+class LabelStore:
+    """Collects labels while triplets are read; writes them once entities have ids.
+
+    The first label of an entity counts.
+    """
+
+    def __init__(self, folder: Path, rows: int) -> None:
+        """``rows``: about how many labels to hold in memory; the folder is scratch."""
+        self._folder, self._rows = folder, rows
+        self._held: list[tuple[Strings, Strings]] = []
+        self._size = self._count = 0
+        self.unknown = 0
+        """How many labels are of no entity in the graph; known after ``write``."""
+
+    def __len__(self) -> int:
+        """How many chunks of labels there are."""
+        return self._count + bool(self._held)
+
+    def add(self, ids: Strings, labels: Strings) -> None:
+        """Add labels of entities by their ids, whether they are in the graph or not."""
+        self._held.append((ids, labels))
+        self._size += len(ids)
+        if self._size >= self._rows:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Write what is held as a chunk: hashes of ids, and labels."""
+        if not self._held:
+            return
+        ids = concatenated([pair[0] for pair in self._held])
+        labels = displayed(concatenated([pair[1] for pair in self._held]))
+        self._held, self._size = [], 0
+        kept = np.flatnonzero(~(blank_mask(ids) | blank_mask(labels)))
+        entity_hashes(ids.take(kept)).tofile(self._file(self._count, "hashes"))
+        self._save(self._count, labels.take(kept))
+        self._count += 1
+
+    def _file(self, number: int, what: str) -> Path:
+        return self._folder / f"labels-{number}.{what}"
+
+    def _save(self, number: int, labels: Strings) -> None:
+        labels.data.tofile(self._file(number, "text"))
+        labels.offsets.tofile(self._file(number, "offsets"))
+
+    def _load(self, number: int, start: int, stop: int) -> Strings:
+        """Labels of a range of a chunk."""
+        cuts = np.fromfile(
+            self._file(number, "offsets"), np.int64, stop - start + 1, offset=8 * start
+        )
+        data = np.fromfile(
+            self._file(number, "text"),
+            np.uint8,
+            int(cuts[-1] - cuts[0]),
+            offset=int(cuts[0]),
+        )
+        return Strings(data, cuts - cuts[0])
+
+    def write(
+        self, out: Path, index: NameIndex, n_entities: int, old: Strings | None
+    ) -> int:
+        """Write labels and their index into ``out``; how many entities have one.
+
+        Args:
+            out: the folder; nothing is written where there is no label at all.
+            index: finds entities by their ids.
+            n_entities: how many there are.
+            old: labels of the first entities, which they keep.
+        """
+        self._flush()
+        owners = [self._owners(number, index) for number in range(self._count)]
+        buckets = max(1, -(-n_entities // self._rows))
+        pairs = [self._folder / f"label-pairs-{i}" for i in range(buckets)]
+        total = 0
+        blob = out / "labels.utf8"
+        with (
+            open(blob, "wb") as text,
+            ArrayWriter(out / "labels.npy", np.int64) as ends,
+        ):
+            ends.append(np.zeros(1, np.int64))
+            size = 0
+            for start in range(0, n_entities, self._rows):
+                stop = min(start + self._rows, n_entities)
+                entities, labels = self._range(owners, start, stop, old)
+                text.write(labels.data.tobytes())
+                lengths = np.zeros(stop - start, np.int64)
+                lengths[entities - start] = np.diff(labels.offsets)
+                ends.append(size + offsets_of(lengths)[1:])
+                size += len(labels.data)
+                total += len(entities)
+                self._spill_pairs(pairs, entities, labels)
+        if not total:
+            blob.unlink()
+            (out / "labels.npy").unlink()
+            return 0
+        with (
+            ArrayWriter(out / "label_hashes.npy", np.uint64) as hashes,
+            ArrayWriter(out / "label_ids.npy", np.int32) as ids,
+        ):
+            for path in pairs:
+                if path.exists():
+                    rows = np.fromfile(path, np.uint64).reshape(-1, 2)
+                    rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+                    hashes.append(rows[:, 0])
+                    ids.append(rows[:, 1].astype(np.int32))
+        return total
+
+    def _owners(self, number: int, index: NameIndex) -> Int32[np.ndarray, "n"]:
+        """Whose labels a chunk holds; rewritten in that order, without the others'."""
+        hashes = np.fromfile(self._file(number, "hashes"), np.uint64).reshape(-1, 2)
+        labels = self._load(number, 0, len(hashes))
+        ids = index.of_hashes(hashes)
+        self.unknown += int((ids < 0).sum())
+        order = np.argsort(ids, kind="stable")
+        order = order[ids[order] >= 0]
+        self._save(number, labels.take(order))
+        return ids[order]
+
+    def _range(
+        self,
+        owners: list[Int32[np.ndarray, "n"]],
+        start: int,
+        stop: int,
+        old: Strings | None,
+    ) -> tuple[Int64[np.ndarray, "k"], Strings]:
+        """Entities of a range that have a label, ascending, and the first of each."""
+        ids, parts = [], []
+        if old is not None and start < len(old):
+            block = old.block(start, min(stop, len(old)))
+            have = np.flatnonzero(np.diff(block.offsets))
+            ids.append(have + start)
+            parts.append(block.take(have))
+        for number, own in enumerate(owners):
+            low, high = np.searchsorted(own, [start, stop]).tolist()
+            ids.append(own[low:high].astype(np.int64))
+            parts.append(self._load(number, low, high))
+        every = np.concatenate([*ids, np.empty(0, np.int64)])
+        entities, first = np.unique(every, return_index=True)  # the first of equals
+        return entities, concatenated(parts).take(first)
+
+    def _spill_pairs(
+        self, pairs: list[Path], entities: Int64[np.ndarray, "k"], labels: Strings
+    ) -> None:
+        """Append (hash, entity) to the file of the hash's range."""
+        rows = np.empty((len(entities), 2), np.uint64)
+        rows[:, 0], rows[:, 1] = entity_hashes(labels)[:, 0], entities
+        rows = rows[np.argsort(rows[:, 0])]
+        bounds = (np.arange(1, len(pairs)) * (2**64 / len(pairs))).astype(np.uint64)
+        cuts = [0, *np.searchsorted(rows[:, 0], bounds).tolist(), len(rows)]
+        for path, low, high in zip(pairs, cuts, cuts[1:], strict=False):
+            if high > low:
+                with open(path, "ab") as handle:
+                    rows[low:high].tofile(handle)

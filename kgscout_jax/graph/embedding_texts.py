@@ -1,0 +1,35 @@
+"""What is embedded of a graph: its relations and triplets as strings."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Int
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.text.encoder import SentenceEncoder
+from kgscout_jax.text.linearize import linearize, relation_phrase
+
+
+def relation_texts(graph: KnowledgeGraph, encoder: SentenceEncoder) -> list[str]:
+    """What is embedded of each relation."""
+    prefix = encoder.identity.document_prefix
+    return [encodable(prefix + relation_phrase(name)) for name in graph.relations]
+
+
+def triplet_texts(
+    graph: KnowledgeGraph, ids: Int[np.ndarray, "k"], encoder: SentenceEncoder
+) -> list[str]:
+    """What is embedded of each of the triplets ``ids``."""
+    prefix = encoder.identity.document_prefix
+    rows = np.asarray(graph.triplets[ids]).tolist()
+    entities, relations = graph.entities, graph.relations
+    ends = {i: str(entities[i]) for row in rows for i in (row[0], row[2])}
+    return [
+        encodable(prefix + linearize((ends[h], str(relations[r]), ends[t])))
+        for h, r, t in rows
+    ]
+
+
+def encodable(text: str) -> str:
+    """The text with "?" for lone surrogates, which no tokenizer takes."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,300 @@
+"""The knowledge graph: interned names, int32 triplets, CSR indices by both ends.
+
+One class serves graphs in memory and GRAPH folders, which are memory-mapped.
+"""
+
+from __future__ import annotations
+
+import itertools
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Bool, Int32, Int64
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.opaque_names import opaque_mask
+from kgscout_jax.graph.string_table import offsets_of, ranges
+from kgscout_jax.types import Triplet, display_name, entity_key
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from kgscout_jax.graph.embeddings import Table
+    from kgscout_jax.graph.folder import GraphFolder
+    from kgscout_jax.text.encoder import SentenceEncoder
+
+
+@dataclass(frozen=True)
+class Adjacency:
+    """Triplet ids grouped by one of their ends (CSR).
+
+    The triplets of entity ``e`` are ``triplet_ids[offsets[e]:offsets[e + 1]]``; without
+    ``triplet_ids``, the ids from ``offsets[e]`` to ``offsets[e + 1]`` themselves: the
+    canonical order is grouped by head as it stands.
+    """
+
+    offsets: Int64[np.ndarray, "e+1"]
+    triplet_ids: Int32[np.ndarray, "m"] | None = None
+
+    def of(self, entities: Int32[np.ndarray, "k"]) -> Int32[np.ndarray, "j"]:
+        """Ids of all triplets of ``entities``, in the order of ``entities``."""
+        starts = self.offsets[entities]
+        lengths = self.offsets[entities + 1] - starts
+        index = ranges(starts, lengths)
+        if self.triplet_ids is None:
+            return index.astype(np.int32)
+        return self.triplet_ids[index]
+
+
+def group_by(ends: Int32[np.ndarray, "m"], n_entities: int) -> Adjacency:
+    """Adjacency over one column of the triplets; ids ascend within an entity."""
+    offsets = offsets_of(np.bincount(ends, minlength=n_entities))
+    return Adjacency(offsets, np.argsort(ends, kind="stable").astype(np.int32))
+
+
+@dataclass(frozen=True)
+class KnowledgeGraph:
+    """Interned entities and relations with their triplets in canonical order.
+
+    Canonical order is ascending (head, relation, tail) id, each row once; ids are
+    handed out in order of first appearance. Parallel edges and self-loops are kept.
+    """
+
+    entities: Sequence[str]
+    """Display names; the position is the id."""
+    relations: Sequence[str]
+    triplets: Int32[np.ndarray, "m 3"]
+    duplicates: int = 0
+    """How many exact repetitions were dropped while building."""
+    opened: GraphFolder | None = None
+    """The folder that all of this is memory-mapped from; None for a graph in memory."""
+
+    @staticmethod
+    def open(folder: Path | str, *, verify: bool = False) -> KnowledgeGraph:
+        """The graph of a GRAPH folder, memory-mapped: at once, whatever its size.
+
+        Args:
+            folder: what ``kgscout graph`` wrote.
+            verify: also compare every byte with its checksum.
+
+        Raises:
+            UserError: the folder is missing, unfinished, newer, damaged or no graph.
+        """
+        from kgscout_jax.graph.folder import GraphFolder
+
+        return GraphFolder.open(folder, verify=verify).graph()
+
+    @property
+    def folder(self) -> Path | None:
+        """The GRAPH folder it was opened from, if any."""
+        return None if self.opened is None else self.opened.path
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """What each entity is known by: its name, or its id where names are labels."""
+        return self.entities if self.opened is None else self.opened.ids
+
+    @cached_property
+    def unnamed(self) -> Bool[np.ndarray, "e"]:
+        """Marks entities without a name: CVT nodes, mids, Q-ids, blank nodes."""
+        if self.opened is not None:
+            return self.opened.unnamed
+        return opaque_mask(self.entities)
+
+    @cached_property
+    def _entity_ids(self) -> dict[str, int]:
+        """Identity key -> id, of a graph in memory."""
+        return {entity_key(name): i for i, name in enumerate(self.entities)}
+
+    @cached_property
+    def by_head(self) -> Adjacency:
+        """Triplets by their head."""
+        if self.opened is not None:
+            return self.opened.by_head
+        counts = np.bincount(self.triplets[:, 0], minlength=len(self.entities))
+        return Adjacency(offsets_of(counts))
+
+    @cached_property
+    def by_tail(self) -> Adjacency:
+        """Triplets by their tail."""
+        if self.opened is not None:
+            return self.opened.by_tail
+        return group_by(self.triplets[:, 2], len(self.entities))
+
+    def find(self, name: str) -> int | None:
+        """The id of the entity with this name, in any spelling of its identity.
+
+        Where names are labels, ids are names too, and come first; of several entities
+        with one label the first is found, see ``find_every``.
+        """
+        if self.opened is not None:
+            return next(iter(self.opened.find(name)), None)
+        return self._entity_ids.get(entity_key(name))
+
+    def find_every(self, name: str) -> Int32[np.ndarray, "k"]:
+        """Ids of all entities with this name or id, that with the id first."""
+        if self.opened is not None:
+            return np.array(self.opened.find(name), np.int32)
+        found = self.find(name)
+        return np.array([] if found is None else [found], np.int32)
+
+    def find_all(self, names: Iterable[str]) -> Int32[np.ndarray, "k"]:
+        """Ids of those names that are in the graph, each once, in the order given."""
+        found = dict.fromkeys(i for i in map(self.find, names) if i is not None)
+        return np.fromiter(found, np.int32, len(found))
+
+    def triplet(self, triplet_id: int) -> Triplet:
+        """One triplet by name."""
+        head, relation, tail = map(int, self.triplets[triplet_id])
+        return self.entities[head], self.relations[relation], self.entities[tail]
+
+    @staticmethod
+    def from_triplets(triplets: Iterable[Triplet]) -> KnowledgeGraph:
+        """A graph of named triplets."""
+        builder = GraphBuilder()
+        builder.add(triplets)
+        return builder.build()[0]
+
+    @staticmethod
+    def from_networkx(
+        graph: nx.Graph[Any], *, relation: str = "relation"
+    ) -> KnowledgeGraph:
+        """A graph of the edges of a networkx graph; nodes are named by ``str``.
+
+        Args:
+            graph: each edge is a triplet from its first node to its second.
+            relation: the edge attribute that names the relation; of a multigraph the
+                edge's key does where it is a string and there is no attribute.
+
+        Raises:
+            UserError: an edge has no relation.
+        """
+        from kgscout_jax.graph.edit import networkx_triplets
+
+        return KnowledgeGraph.from_triplets(networkx_triplets(graph, relation))
+
+    def added(self, triplets: Iterable[Triplet]) -> KnowledgeGraph:
+        """This graph in memory and more triplets; ids of names stay as they are.
+
+        What is embedded here is not embedded again there.
+        """
+        from kgscout_jax.graph.edit import changed
+
+        return changed(self, add=triplets)
+
+    def removed(self, triplets: Iterable[Triplet]) -> KnowledgeGraph:
+        """This graph in memory without some triplets; ids of names stay as they are."""
+        from kgscout_jax.graph.edit import changed
+
+        return changed(self, remove=triplets)
+
+    @property
+    def kept(self) -> dict[Any, Any]:
+        """What is derived from the graph and kept with it: embeddings, a linker."""
+        return self.__dict__.setdefault("_kept", {})
+
+    @property
+    def embedded(self) -> bool:
+        """Whether ``embed`` was called, with whatever encoder."""
+        from kgscout_jax.graph.embeddings import Table
+
+        return any(isinstance(value, Table) for value in list(self.kept.values()))
+
+    def embed(self, encoder: SentenceEncoder) -> Table:
+        """The embeddings of all triplets and relations, kept with the graph.
+
+        Those of a GRAPH folder lie beside its data, and are found there next time; when
+        the graph has changed, only what is new is embedded.
+        """
+        from kgscout_jax.graph.embeddings import embed_graph
+
+        return embed_graph(self, encoder)
+
+
+class GraphBuilder:
+    """Interns triplets as they stream by, in as many pieces as one likes.
+
+    A piece is a whole graph, or the subgraph that a question brings; ``build`` gives
+    the graph of all pieces and, per piece, the ids of its triplets.
+    """
+
+    def __init__(self) -> None:
+        self._entities: dict[str, int] = {}
+        self._names: list[str] = []
+        self._relations: dict[str, int] = {}
+        self._pieces: list[Int32[np.ndarray, "m 3"]] = []
+
+    @staticmethod
+    def of(graph: KnowledgeGraph) -> GraphBuilder:
+        """A builder that a graph's names and triplets were added to, as one piece."""
+        builder = GraphBuilder()
+        builder._names = list(graph.entities)
+        builder._entities = {entity_key(name): i for i, name in enumerate(graph.ids)}
+        builder._relations = {name: i for i, name in enumerate(graph.relations)}
+        builder._pieces = [np.asarray(graph.triplets)]
+        return builder
+
+    def add(self, triplets: Iterable[Triplet]) -> int:
+        """Add one piece and return its number. Names must not be empty (UserError)."""
+        # Spelling -> id within this piece: names repeat, and looking one up is several
+        # times cheaper than deriving its identity again.
+        ends: dict[str, int] = {}
+        phrases: dict[str, int] = {}
+        rows = array("i")
+        end, append = ends.get, rows.append
+        for head, relation, tail in triplets:
+            h = end(head)
+            if h is None:
+                h = ends[head] = self._entity_id(head, (head, relation, tail))
+            t = end(tail)
+            if t is None:
+                t = ends[tail] = self._entity_id(tail, (head, relation, tail))
+            r = phrases.get(relation)
+            if r is None:
+                r = self._relation_id(relation, (head, relation, tail))
+                phrases[relation] = r
+            append(h)
+            append(r)
+            append(t)
+        self._pieces.append(np.array(rows, np.int32).reshape(-1, 3))
+        return len(self._pieces) - 1
+
+    def _entity_id(self, name: str, triplet: Triplet) -> int:
+        """The id of an entity, new if need be; ``triplet`` is for the error."""
+        key = entity_key(name)
+        number = self._entities.get(key)
+        if number is None:
+            if not key:
+                raise UserError(f"triplet {triplet!r}: an entity is empty")
+            number = self._entities[key] = len(self._names)
+            self._names.append(display_name(name))
+        return number
+
+    def _relation_id(self, relation: str, triplet: Triplet) -> int:
+        """The id of a relation, new if need be; ``triplet`` is for the error."""
+        phrase = display_name(relation)
+        if not phrase:
+            raise UserError(f"triplet {triplet!r}: the relation is empty")
+        return self._relations.setdefault(phrase, len(self._relations))
+
+    def build(self) -> tuple[KnowledgeGraph, list[Int32[np.ndarray, "m"]]]:
+        """The graph, and for each piece its triplet ids (ascending, each once)."""
+        rows = np.concatenate(self._pieces or [np.empty((0, 3), np.int32)])
+        order = np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))
+        ranked = rows[order]
+        new = np.ones(len(rows), bool)
+        new[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
+        ids = np.empty(len(rows), np.int32)
+        ids[order] = np.cumsum(new) - 1
+        bounds = np.cumsum([0] + [len(piece) for piece in self._pieces])
+        pieces = [np.unique(ids[a:b]) for a, b in itertools.pairwise(bounds)]
+        repeats = len(rows) - int(sum(len(piece) for piece in pieces))
+        graph = KnowledgeGraph(
+            self._names, list(self._relations), ranked[new], duplicates=repeats
+        )
+        return graph, pieces

@@ -1,0 +1,236 @@
+"""Subgraphs of many questions at once: k-hop balls, PageRank, the cut.
+
+Questions are the blocks of one disconnected graph: a node is the pair (block, entity)
+as one int64 key, block * n_entities + entity, and a block's triplets likewise
+(``graph.keys``). Nothing but the choice of the best loops over questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Bool, Float64, Int, Int32, Int64
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.walk.block_keys import (
+    blocks_of,
+    node_keys,
+    positions,
+    unique_keys,
+)
+from kgscout_jax.graph.walk.pagerank import pagerank
+
+Direction = Literal["both", "directed"]
+"""How a walk follows triplets: both ways, or from head to tail only."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subgraphs:
+    """The subgraphs of b questions; m rows in all, ordered by (block, triplet id)."""
+
+    blocks: Int32[np.ndarray, "m"]
+    """Which question a row belongs to, ascending."""
+    triplet_ids: Int32[np.ndarray, "m"]
+    """Ids in the knowledge graph."""
+    ppr: Float64[np.ndarray, "m 2"]
+    """PageRank of head and of tail, on the graph before the cut."""
+    scores: Float64[np.ndarray, "m"]
+    """What the cut ranks by: ppr_head + ppr_tail, or the flow of a guided walk."""
+    sizes_before_cut: Int64[np.ndarray, "b"]
+    """Triplets of each ball (or given subgraph) before the cut."""
+    nodes_before_cut: Int64[np.ndarray, "k"]
+    """Keys block * n_entities + entity of the nodes of those triplets, ascending."""
+
+    @property
+    def n_blocks(self) -> int:
+        return len(self.sizes_before_cut)
+
+    @property
+    def offsets(self) -> Int64[np.ndarray, "b+1"]:
+        """Rows of block i are ``offsets[i]:offsets[i + 1]``."""
+        return np.searchsorted(self.blocks, np.arange(self.n_blocks + 1))
+
+    @staticmethod
+    def concatenate(parts: Sequence[Subgraphs], n_entities: int) -> Subgraphs:
+        """The subgraphs of several groups of questions, one after the other."""
+        before = np.cumsum([0, *(part.n_blocks for part in parts)])
+        shifted = list(zip(parts, before[:-1].tolist(), strict=True))
+        return Subgraphs(
+            blocks=np.concatenate(
+                [part.blocks + np.int32(shift) for part, shift in shifted]
+            ),
+            triplet_ids=np.concatenate([part.triplet_ids for part in parts]),
+            ppr=np.concatenate([part.ppr for part in parts]),
+            scores=np.concatenate([part.scores for part in parts]),
+            sizes_before_cut=np.concatenate([part.sizes_before_cut for part in parts]),
+            nodes_before_cut=np.concatenate(
+                [part.nodes_before_cut + shift * n_entities for part, shift in shifted]
+            ),
+        )
+
+
+def balls(
+    graph: KnowledgeGraph,
+    topics: Sequence[Int32[np.ndarray, "t"]],
+    hops: int,
+    hub_degree: int | None = None,
+) -> Int64[np.ndarray, "k"]:
+    """Keys of the triplets within ``hops`` steps of each question's topics, ascending.
+
+    Edges are followed both ways: a triplet is in the ball when one of its ends lies at
+    most ``hops`` - 1 steps from a topic. Entities with more than ``hub_degree``
+    triplets are reached but not walked through, unless they are topics.
+    """
+    n, m, b = len(graph.entities), len(graph.triplets), len(topics)
+    visited = frontier = unique_keys(node_keys(topics, n), b * n)
+    found = [np.empty(0, np.int64)]
+    sides = (graph.by_head, 2), (graph.by_tail, 0)
+    for hop in range(hops):
+        blocks = blocks_of(frontier, b, n)
+        entities = frontier - blocks * n
+        if hub_degree is not None and hop:
+            degree = sum(np.diff(side.offsets)[entities] for side, _ in sides)
+            walked = degree <= hub_degree
+            blocks, entities = blocks[walked], entities[walked]
+        reached = [visited]
+        for side, other in sides:
+            block = np.repeat(
+                blocks, side.offsets[entities + 1] - side.offsets[entities]
+            )
+            ids = side.of(entities)
+            found.append(block * m + ids)
+            if hop < hops - 1:
+                reached.append(block * n + graph.triplets[ids, other])
+        if hop < hops - 1:
+            before = visited
+            visited = unique_keys(np.concatenate(reached), b * n)
+            frontier = np.setdiff1d(visited, before, assume_unique=True)
+    return unique_keys(np.concatenate(found), b * m)
+
+
+def cut_subgraphs(
+    graph: KnowledgeGraph,
+    topics: Sequence[Int32[np.ndarray, "t"]],
+    *,
+    given: Sequence[Int32[np.ndarray, "m"]] | None = None,
+    hops: int = 2,
+    max_triplets: int | None = 2000,
+    ppr_threshold: float | None = None,
+    hub_degree: int | None = None,
+    direction: Direction = "both",
+) -> Subgraphs:
+    """The subgraph of each question: ball or given, with PageRank, cut to a size.
+
+    PageRank is computed once, before the cut. The cut keeps the triplets with the
+    largest ppr_head + ppr_tail, ties by triplet id.
+
+    Args:
+        graph: the knowledge graph.
+        topics: per question, entity ids of its topics.
+        given: per question, ids of the triplets of its own subgraph; None to cut
+            balls from ``graph``.
+        hops: radius of the ball.
+        max_triplets: the largest size kept; None keeps all.
+        ppr_threshold: keep only triplets whose ends both have this PageRank (OKGQA,
+            A.5, prunes entities below 1e-5).
+        hub_degree: see ``balls``.
+        direction: how PageRank walks, "both" or "directed".
+    """
+    n, m, b = len(graph.entities), len(graph.triplets), len(topics)
+    keys = (
+        balls(graph, topics, hops, hub_degree)
+        if given is None
+        else np.sort(node_keys(given, m))
+    )
+    blocks = blocks_of(keys, b, m)
+    ids = keys - blocks * m
+    rows = graph.triplets[ids]
+    head_keys = blocks * n + rows[:, 0]
+    tail_keys = blocks * n + rows[:, 2]
+    topic_keys = np.unique(node_keys(topics, n))
+    touched = unique_keys(np.concatenate([head_keys, tail_keys]), b * n)
+    at = np.searchsorted(touched, topic_keys)
+    apart = np.append(touched, -1)[at] != topic_keys  # topics without a triplet
+    nodes = touched
+    if apart.any():
+        nodes = np.insert(touched, at[apart], topic_keys[apart])
+    heads = positions(nodes, head_keys, b * n)
+    tails = positions(nodes, tail_keys, b * n)
+    rank = pagerank(
+        len(nodes),
+        heads,
+        tails,
+        blocks_of(nodes, b, n),
+        np.searchsorted(nodes, topic_keys),
+        direction=direction,
+    )
+    ppr = np.stack([rank[heads], rank[tails]], axis=1)
+    return cut_rows(
+        blocks=blocks,
+        ids=ids,
+        ppr=ppr,
+        scores=ppr[:, 0] + ppr[:, 1],
+        nodes=touched,
+        n_blocks=len(topics),
+        max_triplets=max_triplets,
+        ppr_threshold=ppr_threshold,
+    )
+
+
+def cut_rows(
+    *,
+    blocks: Int64[np.ndarray, "m"],
+    ids: Int64[np.ndarray, "m"],
+    ppr: Float64[np.ndarray, "m 2"],
+    scores: Float64[np.ndarray, "m"],
+    nodes: Int64[np.ndarray, "k"],
+    n_blocks: int,
+    max_triplets: int | None,
+    ppr_threshold: float | None = None,
+) -> Subgraphs:
+    """Subgraphs of the rows with the highest scores, ``max_triplets`` of each block.
+
+    Rows are ordered by (block, triplet id); ``nodes`` are the keys of their ends. With
+    ``ppr_threshold``, rows with an end below it go first.
+    """
+    keep = top_of_block(blocks, ids, scores, max_triplets)
+    if ppr_threshold is not None:
+        keep &= ppr.min(axis=1) >= ppr_threshold
+    return Subgraphs(
+        blocks=blocks[keep].astype(np.int32),
+        triplet_ids=ids[keep].astype(np.int32),
+        ppr=ppr[keep],
+        scores=scores[keep],
+        sizes_before_cut=np.bincount(blocks, minlength=n_blocks),
+        nodes_before_cut=nodes,
+    )
+
+
+def top_of_block(
+    blocks: Int[np.ndarray, "m"],
+    ids: Int[np.ndarray, "m"],
+    scores: Float64[np.ndarray, "m"],
+    k: int | None,
+) -> Bool[np.ndarray, "m"]:
+    """Marks the k rows of each block with the highest scores, ties to the lower id.
+
+    ``blocks`` must be ascending.
+    """
+    keep = np.ones(len(blocks), bool)
+    if k is None or not len(blocks):
+        return keep
+    bounds = np.searchsorted(blocks, np.arange(int(blocks[-1]) + 2))
+    for block in np.flatnonzero(np.diff(bounds) > k).tolist():
+        here = slice(bounds[block], bounds[block + 1])
+        # Selecting the k-th place is several times cheaper than sorting.
+        worst = -scores[here]
+        least = np.partition(worst, k - 1)[k - 1]
+        better = worst < least
+        ties = np.flatnonzero(worst == least)
+        ties = ties[np.argsort(ids[here][ties], kind="stable")]
+        better[ties[: k - np.count_nonzero(better)]] = True
+        keep[here] = better
+    return keep

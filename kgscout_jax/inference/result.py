@@ -1,0 +1,144 @@
+"""What was retrieved for one question, and the forms that people and programs want."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float32
+
+from kgscout_jax.types import Retrieved, Triplet
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from kgscout_jax.graph.link import Link
+    from kgscout_jax.reason.readers.protocol import Evidence
+
+Scored = tuple[str, str, str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetrievalResult:
+    """The triplets that were kept for a question, best first."""
+
+    question: str
+    topics: tuple[str, ...] = ()
+    """Entities that the search started from, as the graph shows them."""
+    triplets: tuple[Triplet, ...] = ()
+    """(head, relation, tail), best first."""
+    scores: Float32[np.ndarray, "k"]
+    """The policy's final logit of each, descending; as paths, in their order."""
+    links: tuple[Link, ...] = ()
+    """Where in the question the topics were found; () where they were given."""
+    topics_not_found: tuple[str, ...] = ()
+    """Topics that were given and are not in the graph."""
+    relation_match: tuple[float, ...] = ()
+    """Cosine of the question and the relation's phrase, per triplet."""
+    n_candidates: int = 0
+    """How many triplets the policy chose from."""
+    seconds: float = 0.0
+    """Time to rank, encoding and linking excluded; a share of it, in a batch."""
+    kept: Mapping[str, Any] = field(default_factory=dict)
+    """What was kept, where that was not just the k best: ``target`` and ``presence``
+    (the calibrated chance of an answer), ``form`` and ``tokens`` (of a prompt)."""
+
+    def __len__(self) -> int:
+        return len(self.triplets)
+
+    @property
+    def scored(self) -> tuple[Scored, ...]:
+        """(head, relation, tail, score), best first."""
+        pairs = zip(self.triplets, self.scores.tolist(), strict=True)
+        return tuple((*triplet, score) for triplet, score in pairs)
+
+    def as_text(self, *, scores: bool = False) -> str:
+        """One triplet a line, as the thesis puts them into a prompt."""
+        from kgscout_jax.reason.prompts import triplet_line
+
+        return "\n".join(triplet_line(each, scores=scores) for each in self.scored)
+
+    def as_paths(self, *, scores: bool = False) -> str:
+        """The triplets as chains from the topics, a chain a line."""
+        from kgscout_jax.reason.path_text import path_lines
+
+        return "\n".join(path_lines(self.scored, self.topics, scores=scores))
+
+    def to_networkx(self) -> nx.MultiDiGraph[str]:
+        """The triplets as edges with relation, score and rank (from 1).
+
+        Nodes are names; topics are marked by the attribute ``topic``.
+        """
+        import networkx as nx
+
+        graph: nx.MultiDiGraph[str] = nx.MultiDiGraph(question=self.question)
+        graph.add_nodes_from(self.topics)
+        for rank, (head, relation, tail, score) in enumerate(self.scored, start=1):
+            graph.add_edge(
+                head, tail, key=relation, relation=relation, score=score, rank=rank
+            )
+        for node, about in graph.nodes(data=True):
+            about["topic"] = node in self.topics
+        return graph
+
+    def to_html(
+        self, path: Path | str, *, answers: tuple[str, ...] = (), title: str = ""
+    ) -> Path:
+        """Write a page that draws the triplets, and return its path.
+
+        Args:
+            path: the file; it needs no network to be looked at.
+            answers: entities to mark as the answers.
+            title: the heading; default "KG-Scout".
+        """
+        from kgscout_jax.show import GraphView, write_page
+
+        view = GraphView(
+            title=title or "KG-Scout",
+            question=self.question,
+            topics=self.topics,
+            answers=tuple(answers),
+            triplets=self.scored,
+        )
+        write_page(Path(path), view)
+        return Path(path)
+
+    def to_record(self, id: str, *, retriever: str = "kgscout") -> Retrieved:
+        """As a line of ``retrieved.jsonl``, with the topics and how they were found."""
+        extra: dict[str, Any] = {"topics": list(self.topics)}
+        extra["linked"] = [
+            {
+                "name": link.name,
+                "how": link.how,
+                "score": round(link.score, 4),
+                "start": link.start,
+                "stop": link.stop,
+            }
+            for link in self.links
+        ]
+        if self.topics_not_found:
+            extra["topics_not_found"] = list(self.topics_not_found)
+        extra |= self.kept
+        return Retrieved(
+            id=id,
+            question=self.question,
+            retriever=retriever,
+            triplets=self.scored,
+            seconds=self.seconds,
+            extra=extra,
+        )
+
+    def evidence(self, id: str = "0") -> Evidence:
+        """What a reader of ``kgscout_jax.reason`` is given."""
+        from kgscout_jax.reason.readers.protocol import Evidence
+
+        return Evidence(
+            id=id,
+            question=self.question,
+            topics=self.topics,
+            triplets=self.scored,
+            relation_match=self.relation_match,
+        )

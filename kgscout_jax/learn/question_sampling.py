@@ -1,0 +1,33 @@
+"""Which questions are learned from: all that can be, or a draw for each epoch."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Int
+
+from kgscout_jax.data.shards import Split
+from kgscout_jax.learn.config import TrainConfig
+
+
+def usable(split: Split) -> Int[np.ndarray, "k"]:
+    """Rows of the questions that can be learned from: an answer, and a candidate."""
+    has_answer = (split.answers >= 0).any(axis=1)
+    return np.flatnonzero(has_answer & (split.n_real > 0))
+
+
+def sample_rows(rows: Int[np.ndarray, "k"], size: int) -> Int[np.ndarray, "j"]:
+    """At most ``size`` of ``rows``, spread evenly: the same ones in every run."""
+    if size >= len(rows):
+        return rows
+    return rows[np.linspace(0, len(rows) - 1, size).astype(np.int64)]
+
+
+def epoch_rows(
+    rows: Int[np.ndarray, "k"], config: TrainConfig, epoch: int
+) -> Int[np.ndarray, "j"]:
+    """The questions of one epoch: all, or a draw that depends on (seed, epoch)."""
+    size = config.questions_per_epoch
+    if size is None or size >= len(rows):
+        return rows
+    rng = np.random.default_rng([config.seed, epoch, 1])
+    return np.sort(rng.choice(rows, size, replace=False))

@@ -1,0 +1,100 @@
+"""A trained policy out of a run's folder, for evaluation, export or another start."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+from flax import nnx
+
+from kgscout_jax.data.shards import Shards
+from kgscout_jax.errors import UserError
+from kgscout_jax.learn.checkpoints import (
+    Damaged,
+    RunFolder,
+    check_leaves,
+    flatten,
+    unflatten,
+)
+from kgscout_jax.policy.modules import Policy, module_of
+from kgscout_jax.policy.registry import config_of
+
+logger = logging.getLogger("kgscout")
+
+PARAMS = "params"
+
+
+@dataclass(frozen=True)
+class TrainedPolicy:
+    """A policy with its parameters and where it came from."""
+
+    policy: Policy
+    step: int
+    about: dict[str, Any]
+    """The run's ``config.json``: config, policy, encoder, shards."""
+
+
+def load_policy(path: Path | str, *, step: int | None = None) -> TrainedPolicy:
+    """The policy of a run, at ``step`` or at its best by dev reward.
+
+    Raises:
+        UserError: there is no run, no checkpoint, or one that does not fit.
+    """
+    path = Path(path)
+    run = RunFolder.existing(path)
+    try:
+        step, leaves = chosen(run, step)
+    finally:
+        run.close()
+    return policy_with(path, run.config, step, leaves)
+
+
+def policy_with(
+    path: Path, about: dict[str, Any], step: int, leaves: dict[str, Any]
+) -> TrainedPolicy:
+    """The policy of the run in ``path`` that ``about`` describes, with these leaves."""
+    policy = module_of(config_of(about["policy"]), rngs=nnx.Rngs(0))
+    graphdef, params = nnx.split(policy, nnx.Param)
+    wanted = flatten({PARAMS: nnx.to_pure_dict(params)})
+    saved = {k: v for k, v in leaves.items() if k.split("/")[0] == PARAMS}
+    check_leaves(path, saved, wanted)
+    pure = unflatten({PARAMS: nnx.to_pure_dict(params)}, saved)[PARAMS]
+    nnx.replace_by_pure_dict(params, jax.tree.map(jax.numpy.asarray, pure))
+    return TrainedPolicy(nnx.merge(graphdef, params), step, about)
+
+
+def chosen(run: RunFolder, step: int | None) -> tuple[int, dict[str, Any]]:
+    """The leaves of ``step``, or of the best step that is not damaged."""
+    if step is not None:
+        if step not in run.steps:
+            raise UserError(
+                f"{run.path}: no checkpoint of step {step}, there are: "
+                f"{', '.join(map(str, run.steps)) or 'none'}"
+            )
+        return step, run.load(step)
+    steps = run.best_first
+    if not steps:
+        raise UserError(f"{run.path}: no checkpoint yet")
+    for place, best in enumerate(steps):
+        try:
+            return best, run.load(best)
+        except Damaged as error:
+            if place + 1 == len(steps):
+                raise
+            logger.warning("%s; taking that of step %d", error, steps[place + 1])
+    raise AssertionError
+
+
+def check_encoder(about: dict[str, Any], shards: Shards, path: Path) -> None:
+    """Raise UserError unless ``shards`` were embedded by the run's encoder."""
+    ours, theirs = about["encoder"], shards.encoder
+    for field in ("weights_sha256", "dimension", "text_version"):
+        if ours[field] != theirs[field]:
+            raise UserError(
+                f"{shards.path}: encoder {theirs['name']} with {field} "
+                f"{str(theirs[field])[:12]}, expected {ours['name']} with "
+                f"{str(ours[field])[:12]} as in run {path}"
+            )

@@ -1,0 +1,255 @@
+"""Triplets as paths: chains that start at a question's topics.
+
+A kept triplet says little alone where the answer is two hops away. Here the triplets
+are closed into a tree of best paths from the topics, edges followed both ways, and
+each line of the prompt is one chain of that tree:
+
+    - Lou Seal -> mascot team -> Giants -> championships -> 2010 World Series; 2012 ...
+
+What a relation leads to stands behind it, several ends of one chain side by side; a
+hop against the direction of its triplet is written ``<- relation -``. Every triplet
+given appears: in a chain, or, where no topic reaches it, as a line of its own behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgscout_jax.reason.prompts import (
+    NO_TRIPLETS,
+    Prompt,
+    Scored,
+    Template,
+    TokenCount,
+    estimate_tokens,
+    prompt_name,
+    prompt_phrase,
+    render_text,
+    triplet_line,
+)
+from kgscout_jax.types import entity_key
+
+MAX_HOPS = 4
+"""Longest chain; triplets further from every topic stand behind, as lines."""
+NOTE = (
+    'Each line is a chain of triplets: in "A -> r -> B <- s - C", A has the relation r '
+    "to B, and C has the relation s to B. Ends that share a chain are separated by "
+    "semicolons."
+)
+"""Stands above the chains."""
+REST = "Further triplets, as head, relation, tail:"
+"""Stands between the chains and the triplets on none."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Hop:
+    """A triplet as a step of a chain, away from the topics."""
+
+    start: str
+    """Key of the entity it leaves."""
+    end: str
+    triplet: int
+    """Its rank: 0 is the best."""
+    forward: bool
+    mean: float
+    """Mean score of the triplets from the topic to here, this one included."""
+
+
+def render_paths(
+    template: Template,
+    question: str,
+    triplets: Sequence[Scored],
+    topics: Sequence[str],
+    *,
+    scores: bool = False,
+    budget: int | None = None,
+    count: TokenCount = estimate_tokens,
+) -> Prompt:
+    """The prompt for a question, its best triplets as paths from the topics.
+
+    As with lines, the best triplets are those that are shown: as many of them, from
+    the first on, as leave the messages within the budget.
+
+    Args:
+        template: the words.
+        question: as people read it.
+        triplets: best first.
+        topics: the question's entities, by name.
+        scores: whether to write each triplet's score.
+        budget: the most tokens the messages may have; None: no limit.
+        count: how tokens are counted.
+
+    Raises:
+        UserError: the budget does not even hold the words and the question.
+    """
+
+    def shown(n: int) -> Prompt:
+        text = "\n".join(path_lines(triplets[:n], topics, scores=scores))
+        return render_text(template, question, text or NO_TRIPLETS, n, count=count)
+
+    bare = render_text(template, question, NO_TRIPLETS, 0, budget=budget, count=count)
+    best = shown(len(triplets))
+    if budget is None or best.tokens <= budget:
+        return best
+    low, high, best = 0, len(triplets), bare
+    # low fits, high does not; one more triplet hardly ever makes a text shorter
+    while high - low > 1:
+        middle = (low + high) // 2
+        prompt = shown(middle)
+        if prompt.tokens <= budget:
+            low, best = middle, prompt
+        else:
+            high = middle
+    return best
+
+
+def path_lines(
+    triplets: Sequence[Scored], topics: Sequence[str], *, scores: bool = False
+) -> list[str]:
+    """The lines that show these triplets: a note, chains best first, then the rest.
+
+    A chain's place is by the mean score of its triplets, ties by the rank of the last
+    one; where a chain has several ends, by the best of them. Triplets that no topic
+    reaches within MAX_HOPS keep their order.
+
+    Args:
+        triplets: best first.
+        topics: the question's entities, by name; those in no triplet are ignored.
+        scores: whether to write each triplet's score, in brackets.
+    """
+    chains, rest = _chains(triplets, topics)
+    lines = [_chain_line(*chain, triplets, scores=scores) for chain in chains]
+    if lines:
+        lines.insert(0, NOTE)
+        if rest:
+            lines.append(REST)
+    return lines + [triplet_line(triplets[rank], scores=scores) for rank in rest]
+
+
+def path_order(triplets: Sequence[Scored], topics: Sequence[str]) -> list[int]:
+    """Positions of all triplets in the order in which ``path_lines`` first shows them.
+
+    Args:
+        triplets: best first.
+        topics: the question's entities, by name; those in no triplet are ignored.
+    """
+    chains, rest = _chains(triplets, topics)
+    shown = [hop.triplet for way, others in chains for hop in (*way, *others)]
+    return list(dict.fromkeys(shown + rest))
+
+
+def closed(triplets: Sequence[Scored], topics: Sequence[str], k: int) -> list[int]:
+    """Positions of ``k`` triplets that hang together with the topics, ascending.
+
+    The best come first, each with the triplets that join it to a topic, whatever the
+    rank of these; one whose way does not fit any more is passed over. Only if those
+    within reach of a topic are fewer than k do others follow, best first.
+
+    Args:
+        triplets: best first, more than k of them: what may close a path.
+        topics: the question's entities, by name; those in no triplet are ignored.
+        k: how many are kept, at most.
+    """
+    hops, reached_by = _hops(triplets, topics)
+    kept: dict[int, None] = {}
+    for hop in sorted(hops, key=lambda hop: hop.triplet):
+        if len(kept) >= k:
+            break
+        way = [step.triplet for step in _way(hop, reached_by)]
+        missing = [rank for rank in way if rank not in kept]
+        if len(kept) + len(missing) <= k:
+            kept.update(dict.fromkeys(missing))
+    for rank in range(len(triplets)):
+        if len(kept) >= k:
+            break
+        kept[rank] = None
+    return sorted(kept)
+
+
+def _chains(
+    triplets: Sequence[Scored], topics: Sequence[str]
+) -> tuple[list[tuple[list[_Hop], list[_Hop]]], list[int]]:
+    """The chains, best first, and the triplets on none, best first.
+
+    A chain is its hops from a topic on, and the last hops to its other ends.
+    """
+    hops, reached_by = _hops(triplets, topics)
+    left = {hop.start for hop in hops}
+    inner = {hop.triplet for end, hop in reached_by.items() if end in left}
+    groups: dict[tuple[str, str, bool], list[_Hop]] = {}
+    for hop in sorted(hops, key=lambda hop: (-hop.mean, hop.triplet)):
+        if hop.triplet not in inner:
+            group = (hop.start, triplets[hop.triplet][1], hop.forward)
+            groups.setdefault(group, []).append(hop)
+    chains = [(_way(ends[0], reached_by), ends[1:]) for ends in groups.values()]
+    used = {hop.triplet for hop in hops}
+    return chains, [rank for rank in range(len(triplets)) if rank not in used]
+
+
+def _way(hop: _Hop, reached_by: dict[str, _Hop]) -> list[_Hop]:
+    """The hops from a topic to this one, itself included."""
+    way = [hop]
+    while (before := reached_by.get(way[-1].start)) is not None:
+        way.append(before)
+    return way[::-1]
+
+
+def _hops(
+    triplets: Sequence[Scored], topics: Sequence[str]
+) -> tuple[list[_Hop], dict[str, _Hop]]:
+    """One hop per triplet within reach, and entity -> the hop it is reached by.
+
+    A triplet is left from its end nearer to a topic, from its head if both are equally
+    near. An entity is reached by the fewest hops, and of those by the highest scores.
+    Topics are reached by none.
+    """
+    keys = [(entity_key(head), entity_key(tail)) for head, _, tail, _ in triplets]
+    at: dict[str, list[int]] = {}
+    for rank, ends in enumerate(keys):
+        for key in dict.fromkeys(ends):
+            at.setdefault(key, []).append(rank)
+    level = dict.fromkeys(key for topic in topics if (key := entity_key(topic)) in at)
+    total = dict.fromkeys(level, 0.0)
+    hops: dict[int, _Hop] = {}
+    reached_by: dict[str, _Hop] = {}
+    for depth in range(1, MAX_HOPS + 1):
+        found: dict[str, None] = {}
+        for key in level:
+            for rank in at[key]:
+                if rank in hops or (keys[rank][0] != key and keys[rank][0] in level):
+                    continue
+                head, tail = keys[rank]
+                end = tail if key == head else head
+                score = total[key] + triplets[rank][3]
+                hop = _Hop(key, end, rank, key == head, score / depth)
+                hops[rank] = hop
+                if end in total and end not in found:
+                    continue  # a topic, or reached before
+                if end not in found or score > total[end]:
+                    total[end], reached_by[end] = score, hop
+                    found[end] = None
+        level = found
+    return list(hops.values()), reached_by
+
+
+def _chain_line(
+    way: Sequence[_Hop],
+    others: Sequence[_Hop],
+    triplets: Sequence[Scored],
+    *,
+    scores: bool,
+) -> str:
+    """A chain from its topic on, with the other ends of its last hop."""
+
+    def entity(hop: _Hop, *, start: bool = False) -> str:
+        head, _, tail, score = triplets[hop.triplet]
+        name = prompt_name(head if start == hop.forward else tail)
+        return f"{name} [{score:.2f}]" if scores and not start else name
+
+    parts = [entity(way[0], start=True)]
+    for hop in way:
+        phrase = prompt_phrase(triplets[hop.triplet][1])
+        arrow = f"-> {phrase} ->" if hop.forward else f"<- {phrase} -"
+        parts += [arrow, entity(hop)]
+    return "- " + "; ".join([" ".join(parts), *map(entity, others)])

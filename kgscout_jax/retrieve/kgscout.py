@@ -1,0 +1,82 @@
+"""KG-Scout itself as a retriever: candidates by the final logit of a trained policy."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import jax
+import numpy as np
+from flax import nnx
+from jaxtyping import Float32, Float64, Int
+
+from kgscout_jax.data.batches import BatchReader, Tables, by_size
+from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.policy.modules import Policy
+from kgscout_jax.retrieve.protocol import Rankings, rank_candidates
+from kgscout_jax.utils.progress import progress
+
+
+@dataclass(frozen=True)
+class KGScout:
+    """By the final logits of ``policy``."""
+
+    policy: Policy
+    name: str = "kgscout"
+    batch_size: int = 16
+
+    def rank(self, shards: Shards, split: Split, k: int) -> Rankings:
+        """At most ``k`` candidates of each question, highest logit first."""
+        return self.scored(shards, split).rank(shards, split, k)
+
+    def scored(self, shards: Shards, split: Split) -> Scored:
+        """The same, with all logits worked out."""
+        scores, seconds = self.logits(shards, split, np.arange(len(split)))
+        return Scored(self.name, scores, seconds)
+
+    def logits(
+        self, shards: Shards, split: Split, rows: Int[np.ndarray, "q"]
+    ) -> tuple[Float32[np.ndarray, "q n"], Float64[np.ndarray, "q"]]:
+        """Logits of all candidates of some questions, -inf beyond n_real; seconds."""
+        reader = BatchReader(shards, split)
+        tables = Tables.of(shards)
+        graphdef, state = nnx.split(self.policy)
+
+        @jax.jit
+        def logits_of(state, tables, batch):
+            return nnx.merge(graphdef, state)(batch.inputs(tables))
+
+        scores = np.full((len(rows), split.candidates.shape[1]), -np.inf, np.float32)
+        seconds = np.zeros(len(rows))
+        compiled: set[tuple[tuple[int, ...], ...]] = set()
+        sizes = split.n_real[rows]
+        with progress(len(rows), f"scoring with {self.name}", "questions") as bar:
+            for chosen in by_size(sizes, np.arange(len(rows)), self.batch_size):
+                batch = reader.read(rows[chosen], self.batch_size)
+                shapes = tuple(array.shape for array in batch)
+                if shapes not in compiled:  # the clock measures scoring, not compiling
+                    jax.block_until_ready(logits_of(state, tables, batch))
+                    compiled.add(shapes)
+                start = time.perf_counter()
+                logits = np.asarray(logits_of(state, tables, batch))[: len(chosen)]
+                seconds[chosen] = (time.perf_counter() - start) / len(chosen)
+                scores[chosen, : logits.shape[1]] = logits
+                bar.update(len(chosen))
+        return scores, seconds
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A retriever of one split's questions whose scores are known already."""
+
+    name: str
+    scores: Float32[np.ndarray, "b n"]
+    """One per candidate slot; ignored beyond n_real."""
+    seconds: Float64[np.ndarray, "b"]
+
+    def rank(self, shards: Shards, split: Split, k: int) -> Rankings:
+        """At most ``k`` candidates of each question, highest score first."""
+        seconds = self.seconds.copy()
+        return rank_candidates(
+            self.name, shards, split, self.scores, k, seconds=seconds
+        )

@@ -1,0 +1,176 @@
+"""What a retriever is, and the one order: score descending, ties by triplet id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Bool, Float, Float32, Float64, Int, Int32
+
+from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.retrieve.name_space import NameSpace
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rankings:
+    """Ranked triplets of every question of a split, best first.
+
+    Shapes: b questions in the order of the split, k ranks; beyond ``lengths`` ids are
+    -1 and scores 0.
+    """
+
+    retriever: str
+    heads: Int32[np.ndarray, "b k"]
+    relations: Int32[np.ndarray, "b k"]
+    tails: Int32[np.ndarray, "b k"]
+    scores: Float32[np.ndarray, "b k"]
+    """As the retriever gives them; only the order within a question means anything."""
+    lengths: Int32[np.ndarray, "b"]
+    seconds: Float64[np.ndarray, "b"]
+    """Time to rank each question, encoding excluded; nan where nobody knows."""
+    names: NameSpace | None = None
+    """The name space of the ids; None: the shards' own."""
+    keeps_all: bool = False
+    """Everything is kept whatever K is: the ceiling."""
+    notes: Mapping[str, int | float | str] = field(default_factory=dict)
+    """Counts and settings worth telling beside the figures, by a short name."""
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+
+@runtime_checkable
+class Retriever(Protocol):
+    """Anything that ranks the triplets of a split's questions."""
+
+    @property
+    def name(self) -> str:
+        """The key in ``metrics.json`` and the row's name in tables."""
+        ...
+
+    def rank(self, shards: Shards, split: Split, k: int) -> Rankings:
+        """At most ``k`` triplets for each question, best first."""
+        ...
+
+
+def top_k(
+    scores: Float[np.ndarray, "b n"],
+    mask: Bool[np.ndarray, "b n"],
+    triplet_ids: Int[np.ndarray, "b n"],
+    k: int,
+) -> tuple[Int32[np.ndarray, "b k"], Int32[np.ndarray, "b"]]:
+    """Positions of the k best of each row, -1 as padding, and how many there are.
+
+    Descending score, ties by ascending triplet id: exact, the same on every machine.
+    Scores are compared as float32, which is what is stored, so that the order can be
+    read off a file. NaN never ranks.
+
+    Args:
+        scores: any finite or infinite number ranks.
+        mask: True where there is a candidate.
+        triplet_ids: what breaks ties.
+        k: how many, at least 1; may exceed n.
+
+    Returns:
+        positions: into the columns of ``scores``.
+        lengths: min(k, candidates whose score is a number).
+    """
+    if k < 1:
+        raise ValueError(f"k must be at least 1, got {k}")
+    scores = np.asarray(scores, np.float32)
+    ranks = np.asarray(mask, bool) & ~np.isnan(scores)
+    order = np.lexsort((triplet_ids, -scores, ~ranks), axis=-1)[:, :k]
+    lengths = np.minimum(ranks.sum(axis=1), k).astype(np.int32)
+    positions = np.full((len(scores), k), -1, np.int32)
+    positions[:, : order.shape[1]] = order
+    positions[np.arange(k) >= lengths[:, None]] = -1
+    return positions, lengths
+
+
+def holds_answer(split: Split, rows: Int[np.ndarray, "q"]) -> Bool[np.ndarray, "q n"]:
+    """Which candidates have a gold answer as head or tail."""
+    nodes = np.asarray(split.nodes[rows]).astype(np.int64)
+    answers = np.asarray(split.answers[rows])
+    width = int(split.n_nodes[rows].max(initial=1))
+    is_answer = np.zeros((len(rows), width), bool)
+    owner, _ = np.nonzero(answers >= 0)
+    is_answer[owner, answers[answers >= 0]] = True
+    ends = is_answer[np.arange(len(rows))[:, None, None], nodes]
+    return ends.any(axis=2) & (np.asarray(split.candidates[rows]) >= 0)
+
+
+def rank_candidates(
+    retriever: str,
+    shards: Shards,
+    split: Split,
+    scores: Float[np.ndarray, "b n"],
+    k: int,
+    *,
+    seconds: Float64[np.ndarray, "b"] | None = None,
+) -> Rankings:
+    """The k best candidates of each question by score, as rankings.
+
+    Args:
+        retriever: its name.
+        shards: where the triplets are.
+        split: whose candidates are scored.
+        scores: one per candidate slot; padding slots are ignored, NaN never ranks.
+        k: how many.
+        seconds: time to rank each question; None: not measured.
+    """
+    ids = np.asarray(split.candidates)
+    if scores.shape != ids.shape:
+        raise ValueError(f"scores have shape {scores.shape}, candidates {ids.shape}")
+    positions, lengths = top_k(scores, ids >= 0, ids, k)
+    return rank_positions(
+        retriever, shards, split, positions, lengths, scores, seconds=seconds
+    )
+
+
+def rank_positions(
+    retriever: str,
+    shards: Shards,
+    split: Split,
+    positions: Int[np.ndarray, "b k"],
+    lengths: Int[np.ndarray, "b"],
+    scores: Float[np.ndarray, "b n"],
+    *,
+    seconds: Float64[np.ndarray, "b"] | None = None,
+    keeps_all: bool = False,
+) -> Rankings:
+    """Rankings of candidate positions that are in order already.
+
+    Args:
+        retriever: its name.
+        shards: where the triplets are.
+        split: whose candidates the positions number.
+        positions: columns of ``split.candidates``, best first, -1 as padding.
+        lengths: how many positions are real in each row.
+        scores: one per candidate slot.
+        seconds: time to rank each question; None: not measured.
+        keeps_all: see ``Rankings``.
+    """
+    real = positions >= 0
+    rows = np.zeros((*positions.shape, 3), np.int32)
+    kept = np.zeros(positions.shape, np.float32)
+    if split.candidates.shape[1]:
+        at = np.maximum(positions, 0)
+        ids = np.take_along_axis(np.asarray(split.candidates), at, axis=1)
+        rows[real] = np.asarray(shards.triplets)[ids[real]]
+        kept = np.take_along_axis(np.asarray(scores, np.float32), at, axis=1)
+        kept = np.where(real, kept, np.float32(0))
+    rows[~real] = -1
+    if seconds is None:
+        seconds = np.full(len(positions), np.nan)
+    return Rankings(
+        retriever=retriever,
+        heads=rows[..., 0],
+        relations=rows[..., 1],
+        tails=rows[..., 2],
+        scores=kept,
+        lengths=np.asarray(lengths, np.int32),
+        seconds=seconds,
+        keeps_all=keeps_all,
+    )

@@ -1,0 +1,198 @@
+"""A run's folder as it lies on disk: read without JAX, whatever state it is in.
+
+The run may be training at this moment, or have been killed at any. What cannot be read
+is told as a problem; the rest is read all the same.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.utils.io import read_json
+
+Row = dict[str, Any]
+PARTS = ("config.json", "metrics.jsonl", "checkpoints")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOnDisk:
+    """What a folder of a run holds."""
+
+    path: Path
+    about: dict[str, Any]
+    """``config.json``; {} where it cannot be read."""
+    rows: list[Row]
+    """Of ``metrics.jsonl``, in their order, without a torn last line."""
+    checkpoints: list[int]
+    """Steps of the whole checkpoints, ascending."""
+    disk_bytes: int
+    running: bool
+    """Whether a live process holds the folder's lock."""
+    updated: float | None
+    """When the last row was written, in seconds since 1970; None before the first."""
+    problems: list[str] = field(default_factory=list)
+    """What is damaged, a line each."""
+
+    def of_kind(self, kind: str) -> list[Row]:
+        """The rows of one kind; of those of the same step, the last."""
+        return list({r["step"]: r for r in self.rows if r["kind"] == kind}.values())
+
+
+def find_runs(paths: Sequence[Path]) -> list[Path]:
+    """The folders of runs: ``paths`` themselves, or those directly in them, by name.
+
+    Raises:
+        UserError: a path is no folder, or neither a run nor a folder of runs.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        if not path.is_dir():
+            raise UserError(f"{path}: no such run")
+        if (path / "model.safetensors").exists():
+            raise UserError(f"{path}: an exported policy, expected a run")
+        runs = [path]
+        if not is_run(path):
+            runs = sorted(each for each in path.iterdir() if is_run(each))
+        if not runs:
+            raise UserError(
+                f"{path}: no config.json, in it or in a folder of it: this is not a run"
+            )
+        found |= dict.fromkeys(runs)
+    return list(found)
+
+
+def is_run(path: Path) -> bool:
+    """Whether a folder looks like a run, be it a damaged one."""
+    return (
+        path.is_dir()
+        and not (path / "model.safetensors").exists()
+        and ((path / "metrics.jsonl").exists() or is_about_a_run(path / "config.json"))
+    )
+
+
+def is_about_a_run(file: Path) -> bool:
+    """Whether a ``config.json`` is a run's; one that is no JSON may be."""
+    try:
+        about = read_json(file)
+    except UserError:
+        return file.exists() and (file.parent / "checkpoints").is_dir()
+    return isinstance(about, dict) and "config" in about and "policy" in about
+
+
+def read_run(path: Path) -> RunOnDisk:
+    """The run in ``path``, in whatever state."""
+    problems: list[str] = []
+    # The lock first: what ends meanwhile is then told as running, not as stopped.
+    running = is_locked(path)
+    about = {}
+    try:
+        value = read_json(path / "config.json")
+        if isinstance(value, dict) and isinstance(value.get("config"), dict):
+            about = value
+        else:
+            problems.append(f"{path / 'config.json'}: no settings of a run")
+    except UserError as error:
+        problems.append(str(error))
+    metrics = path / "metrics.jsonl"
+    rows, updated = [], None
+    if metrics.exists():
+        rows = list(read_rows(metrics, problems))
+        updated = metrics.stat().st_mtime
+    steps = list(whole_checkpoints(path / "checkpoints", problems))
+    return RunOnDisk(
+        path=path,
+        about=about,
+        rows=rows,
+        checkpoints=sorted(steps),
+        disk_bytes=bytes_in(path),
+        running=running,
+        updated=updated if rows else None,
+        problems=problems,
+    )
+
+
+def read_rows(file: Path, problems: list[str]) -> Iterator[Row]:
+    """The rows of ``metrics.jsonl``; lines that are none are told as problems.
+
+    The last line may be torn: a killed process was writing it, or a live one is.
+    """
+    try:
+        lines = file.read_bytes().split(b"\n")
+    except OSError as error:
+        problems.append(f"{file}: cannot be read ({error.strerror})")
+        return
+    torn = lines.pop()  # nothing, where the last line is whole
+    for number, line in enumerate(lines, start=1):
+        row = as_row(line)
+        if row is not None:
+            yield row
+        elif line.strip():
+            problems.append(f"{file}:{number}: not a row of metrics")
+    row = as_row(torn)
+    if row is not None:
+        yield row
+
+
+def as_row(line: bytes) -> Row | None:
+    """The row that a line holds, None if it holds none."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    good = isinstance(row, dict) and isinstance(row.get("kind"), str)
+    if not good or type(row.get("step")) is not int:
+        return None
+    return row
+
+
+def whole_checkpoints(folder: Path, problems: list[str]) -> Iterator[int]:
+    """Steps of the checkpoints whose files are there; others are told as problems.
+
+    Orbax gives a checkpoint its name, the step, only when it is written; other names
+    are saves under way, or what a killed process left of one.
+    """
+    if not folder.is_dir():
+        return
+    for each in folder.iterdir():
+        if not each.name.isdecimal():
+            continue
+        needed = ("_CHECKPOINT_METADATA", "state/_METADATA", "state/manifest.ocdbt")
+        missing = [name for name in needed if not (each / name).exists()]
+        if not missing:
+            yield int(each.name)
+        elif each.exists():  # or it was given up meanwhile, for a newer one
+            problems.append(f"{each}: damaged checkpoint, no {missing[0]}")
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a live process holds the lock of a folder.
+
+    The lock is shared for a moment: two that look do not see each other.
+    """
+    try:
+        with open(path / ".lock") as handle:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def bytes_in(folder: Path) -> int:
+    """Bytes of all files below a folder; those that vanish meanwhile count nothing."""
+    total = 0
+    for root, _, files in os.walk(folder):
+        for name in files:
+            try:
+                total += os.lstat(os.path.join(root, name)).st_size
+            except OSError:
+                continue
+    return total

@@ -1,0 +1,57 @@
+"""What a run's shards tell of it: how many steps it has, and what cosine would keep."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+
+from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.errors import UserError
+from kgscout_jax.learn.question_sampling import sample_rows, usable
+
+
+def shards_of(about: Mapping[str, Any]) -> Shards | None:
+    """The shards that a run trains on; None where they are gone or others by now."""
+    try:
+        shards = Shards.open(Path(str(about["config"].get("shards"))))
+    except (UserError, OSError):
+        return None
+    known = about.get("shards")
+    ours = known.get("fingerprint") if isinstance(known, dict) else None
+    return shards if shards.manifest["fingerprint"] == ours else None
+
+
+def epoch_steps(shards: Shards, config: Mapping[str, Any]) -> int:
+    """Steps of an epoch, as training counts them."""
+    n = len(usable(shards.split("train"))) if "train" in shards.splits else 0
+    drawn = config.get("questions_per_epoch")
+    n = min(n, drawn) if type(drawn) is int else n
+    return math.ceil(n / config["batch_size"])
+
+
+def cosine_hits(
+    dev: Split, config: Mapping[str, Any], ks: Sequence[int]
+) -> dict[int, float]:
+    """answer_hit@K of cosine on the dev questions that training measures.
+
+    Candidates are stored in descending order of cosine: the first K are its choice.
+    """
+    size = config.get("dev_questions")
+    if type(size) is not int or size < 1 or not len(dev):
+        return {}
+    rows = sample_rows(np.arange(len(dev), dtype=np.int64), size)
+    first = np.stack([first_hit(dev, row) for row in rows])
+    return {k: round(float((first < k).mean()), 6) for k in ks}
+
+
+def first_hit(split: Split, row: int) -> Int[np.ndarray, ""]:
+    """Position of the first candidate with an answer in it; beyond all if none has."""
+    answers = split.answers[row]
+    nodes = np.asarray(split.nodes[row, : split.n_real[row]])
+    holds = np.isin(nodes, answers[answers >= 0]).any(axis=1)
+    return np.asarray(holds.argmax() if holds.any() else np.iinfo(np.int64).max)

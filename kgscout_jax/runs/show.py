@@ -1,0 +1,54 @@
+"""``kgscout runs``: print states, draw curves."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from rich.console import Console
+
+from kgscout_jax.runs.run_folder import find_runs, read_run
+from kgscout_jax.runs.settings import RunsSettings
+from kgscout_jax.runs.status import state_of
+from kgscout_jax.runs.table import print_states
+
+PIPED = 160
+"""Columns where there is no terminal to ask."""
+
+
+def show_runs(settings: RunsSettings) -> int:
+    """Print what is asked for; 0.
+
+    Raises:
+        UserError: there is no such run, or the plot cannot be written.
+    """
+    runs = [read_run(path) for path in find_runs(settings.run)]
+    states = [state_of(run) for run in runs]
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = PIPED
+    if settings.json:
+        print(json.dumps({"runs": [state.to_dict() for state in states]}, indent=2))
+    else:
+        print_states(states, console)
+    if settings.plot is None:
+        return 0
+    from kgscout_jax.runs.curves import panels_of
+
+    panels = panels_of(runs)
+    if not panels:
+        print("nothing to draw: no step has been logged yet", file=sys.stderr)
+        return 0
+    if settings.plot:
+        from kgscout_jax.runs.plot import draw_png
+
+        (out,) = settings.plot
+        title = states[0].run if len(runs) == 1 else f"{len(runs)} runs"
+        draw_png(panels, title, out)
+        print(f"wrote {out}", file=sys.stderr if settings.json else sys.stdout)
+    elif not settings.json:
+        from kgscout_jax.runs.terminal_plot import draw_on_terminal
+
+        console.print()
+        draw_on_terminal(panels, console)
+    return 0

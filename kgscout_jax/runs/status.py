@@ -1,0 +1,251 @@
+"""Where a run stands: its progress, its best step, its speed, and how to go on."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from kgscout_jax.runs.resume_command import train_command
+from kgscout_jax.runs.run_folder import Row, RunOnDisk
+
+State = Literal["running", "finished", "stopped", "damaged"]
+HIT = "dev_answer_hit@"
+LOSSES = ("loss", "reward", "entropy", "grad_norm", "temperature")
+"""Values of the last step that are shown, where there are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Best:
+    """The step with the best dev reward."""
+
+    step: int
+    epoch: int
+    dev: dict[str, float]
+    """Its measures on dev questions, by name."""
+    cosine: dict[str, float]
+    """answer_hit@K of cosine on the same questions; {} where nobody knows."""
+    kept: bool
+    """Whether its checkpoint is there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunState:
+    """One run, as ``--json`` prints it. Times are in seconds; None: not known."""
+
+    run: str
+    """Its folder."""
+    state: State
+    problems: list[str]
+    """What is damaged, a line each; some a run can live with."""
+    policy: str | None
+    """The kind of network; None in runs that are older than the choice."""
+    estimator: str | None
+    k: int | None
+    source: str | None
+    """What data the shards were made of."""
+    shards: str | None
+    """Their folder when training began."""
+    step: int
+    """The last that is known of."""
+    total_steps: int | None
+    epoch: int
+    """Counted from 1: the one under way, or the last."""
+    epochs: int | None
+    best: Best | None
+    """None before the first epoch has ended, or without dev questions."""
+    last: dict[str, float]
+    """Values of the last logged step."""
+    questions_per_second: float | None
+    seconds_spent: float | None
+    """Of the steps that count: what was lost and done again is not in it."""
+    seconds_left: float | None
+    checkpoints: list[int]
+    disk_bytes: int
+    updated: float | None
+    """When the last row was written, in seconds since 1970."""
+    resume: str | None
+    """The command that goes on with a run that is not at its end."""
+    resumes_at: int | None
+    """The step it goes on after."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON, which knows no infinite numbers."""
+        return _finite(dataclasses.asdict(self))
+
+
+def state_of(run: RunOnDisk) -> RunState:
+    """The state of what lies in a run's folder."""
+    return _Reading(run).state()
+
+
+class _Reading:
+    """One run, and what is made of it step by step."""
+
+    def __init__(self, run: RunOnDisk) -> None:
+        self.run = run
+        self.config: Mapping[str, Any] = run.about.get("config", {})
+        self.steps, self.epochs = run.of_kind("step"), run.of_kind("epoch")
+        self.problems = list(run.problems)
+
+    @cached_property
+    def shards(self) -> Any:
+        from kgscout_jax.runs.shard_facts import shards_of
+
+        return shards_of(self.run.about) if self.run.about else None
+
+    @cached_property
+    def epoch_steps(self) -> int | None:
+        """Steps of an epoch: read off the rows, else reckoned from the shards."""
+        for row in self.epochs:
+            if type(row.get("epoch")) is int and row["epoch"] > 0:
+                return max(1, row["step"] // row["epoch"])
+        if self.shards is None or type(self.config.get("batch_size")) is not int:
+            return None
+        from kgscout_jax.runs.shard_facts import epoch_steps
+
+        return epoch_steps(self.shards, self.config) or None
+
+    def state(self) -> RunState:
+        run, config = self.run, self.config
+        epochs = config.get("epochs") if type(config.get("epochs")) is int else None
+        step = max((row["step"] for row in run.rows), default=0)
+        step = max([step, *run.checkpoints])
+        total = epochs and self.epoch_steps and epochs * self.epoch_steps
+        state = self._state(total)
+        resumes = state in ("stopped", "damaged") and bool(config)
+        latest = run.checkpoints[-1] if run.checkpoints else 0
+        last = self.steps[-1] if self.steps else {}
+        about = run.about.get("shards")
+        spent, pace = self._seconds()
+        left = None
+        if state == "finished":
+            left = 0.0
+        elif total and pace is not None:
+            left = pace * max(0, total - (step if run.running else latest))
+        return RunState(
+            run=str(run.path),
+            state=state,
+            problems=self.problems,
+            policy=_text(config.get("policy")),
+            estimator=_text(config.get("estimator")),
+            k=config.get("k") if type(config.get("k")) is int else None,
+            source=_text(about.get("source")) if isinstance(about, dict) else None,
+            shards=_text(config.get("shards")),
+            step=step,
+            total_steps=total or None,
+            epoch=self._epoch(step),
+            epochs=epochs,
+            best=self._best(),
+            last={
+                name: value
+                for name in LOSSES
+                if (value := _number(last.get(name))) is not None
+            },
+            questions_per_second=_number(last.get("questions_per_second")),
+            seconds_spent=spent,
+            seconds_left=left,
+            checkpoints=run.checkpoints,
+            disk_bytes=run.disk_bytes,
+            updated=run.updated,
+            resume=train_command(config, run.path) if resumes else None,
+            resumes_at=latest if resumes else None,
+        )
+
+    def _state(self, total: int | None) -> State:
+        if self.run.running:
+            return "running"
+        if self.problems:
+            return "damaged"
+        done = total is not None and total in self.run.checkpoints
+        return "finished" if done else "stopped"
+
+    def _epoch(self, step: int) -> int:
+        """The epoch of a step, from 1."""
+        if self.epoch_steps:
+            return max(1, -(-step // self.epoch_steps))
+        known = [row.get("epoch") for row in self.run.rows[-1:]]
+        return next((e for e in known if type(e) is int), 1)
+
+    def _best(self) -> Best | None:
+        scored = [r for r in self.epochs if _number(r.get("dev_reward")) is not None]
+        if not scored:
+            return None
+        # of equal ones the last, as for checkpoints
+        row = max(scored, key=lambda row: (row["dev_reward"], row["step"]))
+        dev = {
+            name.removeprefix("dev_"): value
+            for name, value in row.items()
+            if name.startswith("dev_") and _number(value) is not None
+        }
+        return Best(
+            step=row["step"],
+            epoch=row["epoch"] if type(row.get("epoch")) is int else 0,
+            dev=dev,
+            cosine=self._cosine(row),
+            kept=row["step"] in self.run.checkpoints,
+        )
+
+    def _cosine(self, row: Row) -> dict[str, float]:
+        ks = [int(k) for n in row if (k := n.removeprefix(HIT)) != n and k.isdecimal()]
+        if self.shards is None or "dev" not in self.shards.splits:
+            return {}
+        from kgscout_jax.runs.shard_facts import cosine_hits
+
+        found = cosine_hits(self.shards.split("dev"), self.config, ks)
+        return {f"answer_hit@{k}": value for k, value in found.items()}
+
+    def _seconds(self) -> tuple[float | None, float | None]:
+        """(seconds spent, seconds of a step as of late); None where nothing tells.
+
+        A row of an epoch tells its seconds since training was started, measuring
+        included; of an epoch that was resumed that is a part. The speed in the rows of
+        its steps tells the rest.
+        """
+        size = self.config.get("batch_size")
+        length = self.epoch_steps
+        if type(size) is not int or not (self.steps or self.epochs):
+            return None, None
+        seconds: dict[int, float] = {}
+        steps: dict[int, int] = {}
+        for row in self.steps:
+            speed, epoch = _number(row.get("questions_per_second")), row.get("epoch")
+            if speed and type(epoch) is int:
+                steps[epoch] = row["step"] - (epoch - 1) * (length or 0)
+                seconds[epoch] = steps[epoch] * size / speed
+        for row in self.epochs:
+            epoch, told = row.get("epoch"), _number(row.get("seconds"))
+            if told is not None and type(epoch) is int and length:
+                steps[epoch] = length
+                seconds[epoch] = max(seconds.get(epoch, 0.0), told)
+        if not seconds:
+            return None, None
+        latest = max(seconds)
+        whole = [row["epoch"] for row in self.epochs if row.get("epoch") in seconds]
+        paced = max(whole) if whole else latest
+        pace = seconds[paced] / steps[paced] if steps[paced] > 0 else None
+        return sum(seconds.values()), pace
+
+
+def _number(value: Any) -> float | None:
+    """The value if it is a finite number, else None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_finite(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

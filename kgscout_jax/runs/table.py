@@ -1,0 +1,189 @@
+"""States of runs for people: one in full, several as a table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from kgscout_jax.runs.status import Best, RunState
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+STYLES = {"running": "green", "finished": "blue", "stopped": "yellow", "damaged": "red"}
+UNKNOWN = "?"
+
+
+def print_states(states: Sequence[RunState], console: Console) -> None:
+    """Print one run in full, or several as rows of a table."""
+    if len(states) == 1:
+        _print_one(states[0], console)
+    else:
+        _print_many(states, console)
+    for state in states:
+        name = "" if len(states) == 1 else f"{state.run}: "
+        for problem in state.problems:
+            console.print(_text(f"damaged: {problem}", "red"), soft_wrap=True)
+        if state.resume:
+            at = f"after step {state.resumes_at}" if state.resumes_at else "anew"
+            # unbroken: it is there to be copied
+            console.print(_text(f"{name}to go on {at}:"), soft_wrap=True)
+            console.print(_text(f"  {state.resume}", "bold"), soft_wrap=True)
+
+
+def _print_one(state: RunState, console: Console) -> None:
+    from rich.text import Text
+
+    head = Text.assemble((state.run, "bold"), "  ", (state.state, STYLES[state.state]))
+    console.print(head)
+    rows = [
+        ("trains", f"{_trains(state)}, shards {state.shards or UNKNOWN}"),
+        ("step", _progress(state)),
+        ("best", _best(state.best)),
+        ("last", ", ".join(f"{k} {v:.4g}" for k, v in state.last.items()) or "-"),
+        ("speed", f"{_speed(state.questions_per_second)} questions/s"),
+        ("time", _times(state)),
+        ("disk", f"{_bytes(state.disk_bytes)}, checkpoints {_steps(state)}"),
+    ]
+    for name, value in rows:
+        console.print(_text(f"  {name:8}{value}"), soft_wrap=True)
+
+
+def _print_many(states: Sequence[RunState], console: Console) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    ks = sorted({k for s in states if s.best for k in _ks(s.best)})
+    best_k = f"hit@{ks[-1]}" if ks else "hit"
+    left = ("run", "trains", "state")
+    right = ("step", "of", "epoch", "best", "reward", best_k, "cosine", "loss")
+    for name in left:
+        table.add_column(name, overflow="fold", no_wrap=name == "state")
+    for name in (*right, "q/s", "spent", "left", "saved", "disk"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for s in states:
+        hit = f"answer_hit@{ks[-1]}" if ks else ""
+        dev, cosine = (s.best.dev, s.best.cosine) if s.best else ({}, {})
+        cells = [
+            _text(s.run),
+            _text(_trains(s)),
+            _text(s.state, STYLES[s.state]),
+            *map(
+                _text,
+                (
+                    f"{s.step}",
+                    _or(s.total_steps),
+                    f"{s.epoch}/{_or(s.epochs)}",
+                    _or(s.best.step if s.best else None, "-"),
+                    _figure(dev.get("reward")),
+                    _figure(dev.get(hit)),
+                    _figure(cosine.get(hit)),
+                    _figure(s.last.get("loss")),
+                    _speed(s.questions_per_second),
+                    _duration(s.seconds_spent),
+                    _duration(s.seconds_left),
+                    str(len(s.checkpoints)),
+                    _bytes(s.disk_bytes),
+                ),
+            ),
+        ]
+        table.add_row(*cells)
+    console.print(table)
+
+
+def _trains(state: RunState) -> str:
+    k = "" if state.k is None else f" k = {state.k}"
+    kind = f"{state.policy}, " if state.policy else ""
+    return f"{kind}{state.estimator or UNKNOWN}{k} on {state.source or UNKNOWN}"
+
+
+def _progress(state: RunState) -> str:
+    said = f"{state.step} of {_or(state.total_steps)}"
+    if state.total_steps:
+        said += f" ({state.step / state.total_steps:.0%})"
+    return f"{said}, epoch {state.epoch} of {_or(state.epochs)}"
+
+
+def _best(best: Best | None) -> str:
+    if best is None:
+        return "- (no epoch has ended, or there are no dev questions)"
+    parts = [f"step {best.step} (epoch {best.epoch}) by dev reward"]
+    for name, value in best.dev.items():
+        against = best.cosine.get(name)
+        beside = "" if against is None else f" (cosine {against:.3f})"
+        parts.append(f"{name} {value:.3f}{beside}")
+    if not best.kept:
+        parts.append("its checkpoint is not there")
+    return ", ".join(parts)
+
+
+def _times(state: RunState) -> str:
+    said = f"{_duration(state.seconds_spent)} spent"
+    if state.state != "finished":
+        said += f", about {_duration(state.seconds_left)} left"
+    if state.updated is not None:
+        said += f", last row {_duration(max(0, time.time() - state.updated))} ago"
+    return said
+
+
+def _steps(state: RunState) -> str:
+    return ", ".join(map(str, state.checkpoints)) or "none"
+
+
+def _ks(best: Best) -> Iterable[int]:
+    for name in best.dev:
+        k = name.removeprefix("answer_hit@")
+        if k != name and k.isdecimal():
+            yield int(k)
+
+
+def _or(value: int | None, instead: str = UNKNOWN) -> str:
+    return instead if value is None else str(value)
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _speed(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}" if value < 100 else f"{value:.0f}"
+
+
+def _bytes(n: int) -> str:
+    """Bytes in decimal units.
+
+    >>> _bytes(999), _bytes(12_345), _bytes(5_000_000_000)
+    ('999 B', '12.3 kB', '5.0 GB')
+    """
+    size, units = float(n), ["B", "kB", "MB", "GB", "TB"]
+    while size >= 999.95 and len(units) > 1:
+        size, units = size / 1000, units[1:]
+    return f"{n} B" if units[0] == "B" else f"{size:.1f} {units[0]}"
+
+
+def _duration(seconds: float | None) -> str:
+    """A time in its two largest units.
+
+    >>> _duration(4.2), _duration(125), _duration(7260), _duration(200_000)
+    ('4 s', '2 min 5 s', '2 h 1 min', '2 d 7 h')
+    """
+    if seconds is None:
+        return UNKNOWN
+    left, parts = round(seconds), []
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
+        if left >= length or (unit == "s" and not parts):
+            parts.append(f"{left // length} {unit}")
+            left %= length
+        elif parts:
+            break
+    return " ".join(parts[:2])
+
+
+def _text(text: str, style: str = "") -> Text:
+    """Text for rich: what looks like markup in a path is not."""
+    from rich.text import Text
+
+    return Text(text, style=style)

@@ -1,0 +1,103 @@
+"""``kgscout serve``: load, listen, serve until told to stop."""
+
+from __future__ import annotations
+
+import dataclasses
+import ipaddress
+import logging
+import signal
+import socket
+
+import uvicorn
+from fastapi import FastAPI
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.serve.app import create_app
+from kgscout_jax.serve.settings import ServeSettings
+from kgscout_jax.serve.startup import load
+
+logger = logging.getLogger("kgscout.serve")
+BACKLOG = 2048
+GRACE = 5
+"""Seconds beyond the deadline of requests that stopping may take."""
+
+
+def serve(settings: ServeSettings) -> int:
+    """Serve until SIGTERM or Ctrl-C; 0 once what was under way is finished.
+
+    Raises:
+        UserError: the policy or a graph is missing, or the address is taken.
+    """
+    listening = listen(settings.host, settings.port)
+    with listening:
+        scout, graphs = load(settings, batch=settings.max_batch)
+        hosts = settings.allow_host + local_names(listening)
+        settings = dataclasses.replace(settings, allow_host=hosts)
+        app = create_app(scout, graphs, settings)
+        run(app, listening, settings)
+    return 0
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket bound to the address, not listening yet; raises UserError."""
+    try:
+        family, kind, proto, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except (OSError, UnicodeError) as error:
+        raise UserError(f"--host: {host!r} is no address ({error})") from None
+    bound = socket.socket(family, kind, proto)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+    except OSError as error:
+        bound.close()
+        raise UserError(
+            f"--host, --port: cannot listen at {host}:{port} ({error.strerror})"
+        ) from None
+    return bound
+
+
+def local_names(bound: socket.socket) -> tuple[str, ...]:
+    """Names of a loopback address, () for another one.
+
+    A web page whose name is made to point here would otherwise read what is served,
+    as its own origin.
+    """
+    host = bound.getsockname()[0]
+    if not ipaddress.ip_address(host.partition("%")[0]).is_loopback:
+        return ()
+    return ("localhost", f"[{host}]" if ":" in host else host)
+
+
+def run(app: FastAPI, bound: socket.socket, settings: ServeSettings) -> None:
+    """Serve ``app`` at ``bound`` until a signal; then finish what was begun."""
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,  # questions are nobody else's business
+        server_header=False,
+        ws="none",
+        lifespan="on",
+        timeout_graceful_shutdown=int(settings.timeout) + GRACE,
+        # connections, idle ones included: far beyond what the queue takes on
+        limit_concurrency=8 * settings.max_queue + 64,
+    )
+    server = uvicorn.Server(config)
+    bound.listen(BACKLOG)  # callers may come from here on, and wait a moment
+    host, port = bound.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    logger.info("listening on http://%s:%d", shown, port)
+    # The server stops by its own handlers, then raises each signal again: for these.
+    before = {
+        number: signal.signal(number, lambda *_: None)
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        server.run(sockets=[bound])
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if not server.started:
+        raise UserError("the server did not start")
+    logger.info("stopped")

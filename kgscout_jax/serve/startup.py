@@ -1,0 +1,127 @@
+"""The scout and the graphs of a service, warm before the first request."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.export.hub import is_hub_name
+from kgscout_jax.export.load import is_exported
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.serve.graphs import named_paths, open_graphs
+from kgscout_jax.serve.settings import Loading
+from kgscout_jax.utils.buckets import bucket
+from kgscout_jax.utils.progress import progress
+
+if TYPE_CHECKING:
+    from kgscout_jax.inference.scout import Scout
+    from kgscout_jax.policy.dual_tower import PolicyInputs
+
+logger = logging.getLogger("kgscout.serve")
+
+
+def check_there(settings: Loading) -> None:
+    """Raise UserError where a graph's files or the policy's folder are not there.
+
+    At once: neither is read.
+    """
+    for paths in named_paths(settings.kg).values():
+        for path in paths:
+            if not path.exists():
+                raise UserError(f"{path}: no such file or folder")
+    if not is_hub_name(settings.out) and not is_exported(Path(settings.out)):
+        raise UserError(f"{settings.out}: not an exported policy (see kgscout export)")
+
+
+def load(
+    settings: Loading, *, batch: int = 1
+) -> tuple[Scout, dict[str, KnowledgeGraph]]:
+    """The scout and its graphs by name; what requests would wait for is done.
+
+    Args:
+        settings: where they are.
+        batch: the most questions that will be scored together.
+
+    Raises:
+        UserError: a graph or the policy is missing or damaged.
+    """
+    check_there(settings)
+    graphs = open_graphs(settings.kg)
+    from kgscout_jax.inference.scout import Scout
+
+    scout = Scout.from_pretrained(settings.out)
+    for name, graph in graphs.items():
+        told = "%s: %d entities, %d triplets"
+        logger.info(told, name, len(graph.entities), len(graph.triplets))
+        if len(graph.triplets) <= settings.embed_up_to:
+            try:
+                graph.embed(scout.encoder)
+            except UserError as error:  # a folder that cannot be written, say
+                logger.warning("%s: embedded as it is asked for (%s)", name, error)
+        # the linker, and what the graph's search reads
+        scout.retrieve("who is that?", graph, 1)
+    compile_for(scout, graphs.values(), batch)
+    return scout, graphs
+
+
+def compile_for(
+    scout: Scout, graphs: Iterable[KnowledgeGraph], batch: int
+) -> set[tuple[int, int, int]]:
+    """Have the network compiled for every shape that questions can bring.
+
+    What is compiled is kept on disk: the next start takes seconds.
+
+    Returns:
+        (questions, candidates, relations) of each shape, all of them buckets.
+    """
+    from kgscout_jax.inference.scout import BATCH
+
+    most = min(batch, BATCH)
+    sizes = [1 << i for i in range((most - 1).bit_length() + 1)]
+    largest = scout.cut.candidates
+    shapes = {
+        (b, n, u)
+        for graph in graphs
+        if len(graph.triplets)
+        for n in buckets_up_to(min(len(graph.triplets), largest), largest)
+        for u in buckets_up_to(min(len(graph.relations), n), n)
+        for b in sizes
+    }
+    with progress(len(shapes), "compiling the network", "shapes") as bar:
+        for shape in sorted(shapes):
+            np.asarray(scout.exported.logits(_of_shape(*shape, scout)))
+            bar.update()
+    return shapes
+
+
+def buckets_up_to(most: int, largest: int) -> list[int]:
+    """All buckets that hold 1 to ``most`` of at most ``largest``."""
+    found = [bucket(1, largest)]
+    while found[-1] < most:
+        found.append(bucket(found[-1] + 1, largest))
+    return found
+
+
+def _of_shape(b: int, n: int, u: int, scout: Scout) -> PolicyInputs:
+    """Inputs of the network of one shape, made by what makes those of questions."""
+    from kgscout_jax.inference.scout import Candidates, inputs_of
+
+    d = scout.encoder.identity.dimension
+    some = Candidates(
+        ids=np.zeros(n, np.int32),
+        triplets=np.zeros((n, d), np.float16),
+        ppr=np.zeros((n, 2), np.float32),
+        relations=np.zeros(u, np.int32),
+        relation_index=np.zeros(n, np.int32),
+        nodes=np.zeros((n, 2), np.int32),
+        topics=np.zeros(0, np.int32),
+        relation_match=np.zeros(n, np.float32),
+        seconds=0.0,
+    )
+    questions, table = np.zeros((b, d), np.float16), np.zeros((1, d), np.float16)
+    return inputs_of(questions, [some] * b, [table] * b, scout.cut.candidates)
