@@ -14,14 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.build.driver import (
-    Source,
-    build_graph,
-    driver,
-    stages,
-    update_graph,
-    versions,
-)
+from kgscout_jax.graph.build import driver, stages, versions
+from kgscout_jax.graph.build.driver import Source, build_graph, update_graph
 from kgscout_jax.graph.folder import GraphFolder
 from kgscout_jax.graph.knowledge_graph import GraphBuilder, KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph
