@@ -42,11 +42,11 @@ def scout(world, monkeypatch):
     return world.scout
 
 
-def ask(world, k, **keep):
+def ask(world, k, **settings):
     graph = open_graph([world.file])
     topics = [[name] for name in NAMES]
     return world.scout.retrieve_many(
-        QUESTIONS, graph, k, topics=topics, keep=SelectionConfig(**keep)
+        QUESTIONS, graph, k, topics=topics, selection=SelectionConfig(**settings)
     )
 
 
@@ -65,7 +65,7 @@ def test_a_target_takes_the_fewest(world, scout):
                 "target": target,
                 "presence": pytest.approx(presence[k - 1], abs=1e-4),
             }
-            assert found.kept == told
+            assert found.selection == told
 
 
 def test_paths_and_tokens(world, scout):
@@ -77,21 +77,21 @@ def test_paths_and_tokens(world, scout):
         order = path_order([full.scored[i] for i in kept], full.topics)
         assert list(found.triplets) == [full.triplets[kept[i]] for i in order]
         assert found.scored == tuple(full.scored[kept[i]] for i in order)
-        assert found.kept["form"] == "paths" and found.kept["tokens"] > 0
+        assert found.selection["form"] == "paths" and found.selection["tokens"] > 0
     least = max(render(template, question, []).tokens for question in QUESTIONS)
     short = ask(world, 9, token_budget=least + 40)
     for full, found in zip(ask(world, 9), short, strict=True):
         n = len(found)
         assert found.triplets == full.triplets[:n] and n < len(full)
-        assert found.kept["tokens"] <= least + 40
+        assert found.selection["tokens"] <= least + 40
         longer = render(template, found.question, full.scored[: n + 1])
         assert longer.tokens > least + 40
 
 
 def test_all_together(world, scout):
     for found in ask(world, 9, target=0.9, form="paths", token_budget=900):
-        assert set(found.kept) == {"target", "presence", "form", "tokens"}
-        assert found.kept["tokens"] <= 900
+        assert set(found.selection) == {"target", "presence", "form", "tokens"}
+        assert found.selection["tokens"] <= 900
 
 
 def test_nothing_asked_changes_nothing(world):
@@ -99,14 +99,16 @@ def test_nothing_asked_changes_nothing(world):
     topics = [[name] for name in NAMES]
     plain = world.scout.retrieve_many(QUESTIONS, graph, 5, topics=topics)
     for one, other in zip(plain, ask(world, 5), strict=True):
-        assert one.triplets == other.triplets and one.kept == {} == other.kept
+        assert one.triplets == other.triplets and one.selection == {} == other.selection
 
 
 def test_a_question_without_candidates(world, scout):
     graph = open_graph([world.file])
-    keep = SelectionConfig(target=0.9, form="paths")
-    found = world.scout.retrieve("Who?", graph, 5, topics=["nowhere at all"], keep=keep)
-    assert len(found) == 0 and found.kept["presence"] == 0
+    selection = SelectionConfig(target=0.9, form="paths")
+    found = world.scout.retrieve(
+        "Who?", graph, 5, topics=["nowhere at all"], selection=selection
+    )
+    assert len(found) == 0 and found.selection["presence"] == 0
 
 
 def test_the_command(world, scout, monkeypatch, tmp_path, capsys):
@@ -127,7 +129,7 @@ def test_the_command(world, scout, monkeypatch, tmp_path, capsys):
     wanted = ask(world, 4, target=0.5)
     for line, found in zip(lines(tmp_path / "out.jsonl"), wanted, strict=True):
         assert [tuple(row[:3]) for row in line["triplets"]] == list(found.triplets)
-        assert line["target"] == 0.5 and line["presence"] == found.kept["presence"]
+        assert line["target"] == 0.5 and line["presence"] == found.selection["presence"]
     # another selection is another file
     assert run("--target", 0.6) == 2
     assert "of another policy, graph or settings" in capsys.readouterr().err

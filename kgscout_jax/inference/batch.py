@@ -55,8 +55,8 @@ def retrieve_file(settings: RetrieveSettings) -> int:
     ids = checked_ids(settings.questions)
     graph = open_graph(settings.kg)
     scout = Scout.from_pretrained(settings.policy)
-    keep = keep_of(settings)
-    keep.calibration(scout.exported)  # before anything is written
+    selection = selection_of(settings)
+    selection.calibration(scout.exported)  # before anything is written
     mark = mark_of_run(settings, scout, graph)
     out, part = settings.out, settings.out.with_name(settings.out.name + ".part")
     with held(part) as handle:
@@ -80,7 +80,7 @@ def retrieve_file(settings: RetrieveSettings) -> int:
         with progress(total, "retrieving", "questions") as bar:
             left = left_of(settings.questions, part, done)
             while some := list(itertools.islice(left, settings.batch_size)):
-                for line, ok in answered(scout, graph, some, settings.k, keep, mark):
+                for line, ok in answered(scout, graph, some, settings.k, selection, mark):
                     failed += not ok
                     handle.write(encodable(line).encode() + b"\n")
                 handle.flush()
@@ -180,7 +180,7 @@ def answered(
     graph: KnowledgeGraph,
     rows: Sequence[Row],
     k: int,
-    keep: SelectionConfig,
+    selection: SelectionConfig,
     mark: str,
 ) -> Iterator[tuple[str, bool]]:
     """For each row its line, and whether it went well."""
@@ -191,7 +191,7 @@ def answered(
             graph,
             k,
             topics=[row.topics for row in good],
-            keep=keep,
+            selection=selection,
         )
         lines = {
             row.id: each.to_record(row.id)
@@ -207,7 +207,7 @@ def answered(
         elif problem is None:
             try:
                 one = scout.retrieve(
-                    row.question, graph, k, topics=row.topics, keep=keep
+                    row.question, graph, k, topics=row.topics, selection=selection
                 )
                 record = one.to_record(row.id)
             except Exception as error:  # noqa: BLE001 (a line says it)
@@ -284,7 +284,7 @@ def digest(question: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def keep_of(settings: RetrieveSettings) -> SelectionConfig:
+def selection_of(settings: RetrieveSettings) -> SelectionConfig:
     """What is kept of each ranking."""
     return SelectionConfig(
         target=settings.target,
@@ -303,8 +303,8 @@ def mark_of_run(settings: RetrieveSettings, scout: Scout, graph: KnowledgeGraph)
         if graph.folder is None
         else mark_of(graph),
     }
-    if (keep := keep_of(settings)) != SelectionConfig():
-        about["keep"] = dataclasses.asdict(keep)
+    if (selection := selection_of(settings)) != SelectionConfig():
+        about["keep"] = dataclasses.asdict(selection)
         about["calibration"] = scout.exported.about.get("calibration")
     text = json.dumps(about, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]

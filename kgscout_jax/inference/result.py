@@ -42,8 +42,8 @@ class RetrievalResult:
     """How many triplets the policy chose from."""
     seconds: float = 0.0
     """Time to rank, encoding and linking excluded; a share of it, in a batch."""
-    kept: Mapping[str, Any] = field(default_factory=dict)
-    """What was kept, where that was not just the k best: ``target`` and ``presence``
+    selection: Mapping[str, Any] = field(default_factory=dict)
+    """How they were selected, unless they are the k best: ``target`` and ``presence``
     (the calibrated chance of an answer), ``form`` and ``tokens`` (of a prompt)."""
 
     def __len__(self) -> int:
@@ -121,7 +121,7 @@ class RetrievalResult:
         ]
         if self.topics_not_found:
             extra["topics_not_found"] = list(self.topics_not_found)
-        extra |= self.kept
+        extra |= self.selection
         return Retrieved(
             id=id,
             question=self.question,

@@ -54,7 +54,7 @@ BATCH = 16
 OWN_SUBGRAPHS = ("rog", "nsm")
 """Sources whose questions brought their subgraph: their size is no guide elsewhere."""
 
-KEEP = SelectionConfig()
+BEST_K = SelectionConfig()
 """The k best, best first."""
 
 Topics = str | Sequence[str] | None
@@ -148,7 +148,7 @@ class Scout:
         k: int = 100,
         *,
         topics: Topics = None,
-        keep: SelectionConfig = KEEP,
+        selection: SelectionConfig = BEST_K,
     ) -> RetrievalResult:
         """The ``k`` triplets of ``graph`` most worth reading for ``question``.
 
@@ -158,13 +158,13 @@ class Scout:
                 makes this fast.
             k: how many triplets at most.
             topics: the entities it is about, by name; None: they are linked.
-            keep: a calibrated budget, paths, a budget of tokens.
+            selection: a calibrated budget, paths, a budget of tokens.
 
         Raises:
             UserError: ``question`` or ``topics`` are no text, k is below 1, or the
                 graph's embeddings are damaged.
         """
-        return self.retrieve_many([question], graph, k, topics=[topics], keep=keep)[0]
+        return self.retrieve_many([question], graph, k, topics=[topics], selection=selection)[0]
 
     def retrieve_many(
         self,
@@ -173,7 +173,7 @@ class Scout:
         k: int = 100,
         *,
         topics: Sequence[Topics] | None = None,
-        keep: SelectionConfig = KEEP,
+        selection: SelectionConfig = BEST_K,
     ) -> list[RetrievalResult]:
         """What ``retrieve`` finds for each question, encoded and scored in batches.
 
@@ -182,7 +182,7 @@ class Scout:
             graphs: one for all, or one for each question.
             k: how many triplets at most.
             topics: for each question its entities, or None; None: all are linked.
-            keep: a calibrated budget, paths, a budget of tokens.
+            selection: a calibrated budget, paths, a budget of tokens.
 
         Raises:
             UserError: as ``retrieve``, or the lengths differ.
@@ -191,7 +191,7 @@ class Scout:
             raise UserError("questions: found one string, expected a list of them")
         if isinstance(k, bool) or not isinstance(k, int) or k < 1:
             raise UserError(f"k: found {k!r}, expected a whole number from 1")
-        calibration = keep.calibration(self.exported)
+        calibration = selection.calibration(self.exported)
         each = (
             [graphs] * len(questions)
             if isinstance(graphs, KnowledgeGraph)
@@ -219,13 +219,13 @@ class Scout:
                     graph, source, embeddings[i : i + 1], started[i].ids
                 )
         scored = self._scored(embeddings, each, candidates)
-        depth = keep.depth(k)
+        depth = selection.depth(k)
         best = [
             self._found(texts[i], each[i], started[i], candidates[i], *scored[i], depth)
             for i in range(len(questions))
         ]
         return [
-            keep.of(found, k, logits, calibration)
+            selection.of(found, k, logits, calibration)
             for found, (logits, _) in zip(best, scored, strict=True)
         ]
 

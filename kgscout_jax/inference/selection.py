@@ -129,5 +129,5 @@ def taken(
         triplets=tuple(found.triplets[i] for i in positions),
         scores=found.scores[positions],
         relation_match=tuple(matches[i] for i in positions) if matches else (),
-        kept=told,
+        selection=told,
     )
