@@ -80,7 +80,9 @@ def retrieve_file(settings: RetrieveSettings) -> int:
         with progress(total, "retrieving", "questions") as bar:
             left = left_of(settings.questions, part, done)
             while some := list(itertools.islice(left, settings.batch_size)):
-                for line, ok in answered(scout, graph, some, settings.k, selection, mark):
+                for line, ok in answered(
+                    scout, graph, some, settings.k, selection, mark
+                ):
                     failed += not ok
                     handle.write(encodable(line).encode() + b"\n")
                 handle.flush()

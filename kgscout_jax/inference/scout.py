@@ -164,7 +164,9 @@ class Scout:
             UserError: ``question`` or ``topics`` are no text, k is below 1, or the
                 graph's embeddings are damaged.
         """
-        return self.retrieve_many([question], graph, k, topics=[topics], selection=selection)[0]
+        return self.retrieve_many(
+            [question], graph, k, topics=[topics], selection=selection
+        )[0]
 
     def retrieve_many(
         self,
