@@ -25,7 +25,7 @@ from data_prep.sources import load_source
 from data_prep.sources.base import Loaded
 from data_prep.topic_linking import LinkedSplit, TopicFinder, link
 from data_prep.worker import Job
-from data_prep.workspace import Workspace, assembling, fingerprint, writing
+from data_prep.workspace import Workspace, assembling, writing
 from data_prep.write_shards import (
     discard,
     write_manifest,
@@ -39,6 +39,7 @@ from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import SentenceEncoder
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.utils.io import sha256_file
+from kgscout_jax.utils.manifest import fingerprint
 
 logger = logging.getLogger("kgscout")
 

@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import hashlib
 import json
 import logging
-import os
 import shutil
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from data_prep.partition import Part
 from kgscout_jax.errors import UserError
 from kgscout_jax.utils.io import whole_file, write_json
+from kgscout_jax.utils.lock import locked
 
 logger = logging.getLogger("kgscout")
 
+WHO = "data_prep"
 PATIENCE = 2.0
 """Seconds that a part waits for whoever holds the folder alone: a run that starts."""
-
-
-def fingerprint(value: dict[str, Any]) -> str:
-    """A hash of everything that decides what is written."""
-    text = json.dumps(value, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @contextlib.contextmanager
@@ -43,14 +34,14 @@ def writing(out: Path, part: Part | None = None) -> Iterator[None]:
             cannot be written.
     """
     if part is None:
-        with _held(out, ".lock"):
+        with locked(out, WHO):
             for aside in out.rglob(".*.part"):
                 aside.unlink()
             yield
         return
     with (
-        _held(out, ".lock", shared=True),
-        _held(out, f".lock-{part.i}-of-{part.n}", who=f"data_prep --part {part}"),
+        locked(out, WHO, shared=True, patience=PATIENCE),
+        locked(out, f"data_prep --part {part}", name=f".lock-{part.i}-of-{part.n}"),
     ):
         yield
 
@@ -63,53 +54,13 @@ def assembling(out: Path, part: Part | None) -> Iterator[bool]:
         return
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(_held(out, ".lock-writing"))
+            stack.enter_context(locked(out, WHO, name=".lock-writing"))
         except UserError:
             yield False
             return
         for aside in [*out.glob(".*.part"), *out.glob("[!.]*/.*.part")]:
             aside.unlink()
         yield True
-
-
-@contextlib.contextmanager
-def _held(
-    folder: Path, name: str, *, shared: bool = False, who: str = "data_prep"
-) -> Iterator[None]:
-    """Hold the lock ``name`` in ``folder``; whoever holds it alone removes it."""
-    lock = folder / name
-    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-    until = time.monotonic() + (PATIENCE if shared else 0)
-    while True:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            handle = open(lock, "a")  # noqa: SIM115 (closed below, held meanwhile)
-        except OSError as error:
-            raise UserError(f"{folder}: cannot be written ({error.strerror})") from None
-        try:
-            fcntl.flock(handle, kind | fcntl.LOCK_NB)
-            if _same_file(handle.fileno(), lock):
-                break
-            handle.close()  # its last holder has just removed it: a new one is made
-        except BlockingIOError:
-            handle.close()
-            if time.monotonic() > until:
-                raise UserError(f"{folder}: another {who} is writing here") from None
-            time.sleep(0.05)
-    with handle:
-        try:
-            yield
-        finally:
-            with contextlib.suppress(BlockingIOError):
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                lock.unlink(missing_ok=True)
-
-
-def _same_file(handle: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(handle), os.stat(path))
-    except FileNotFoundError:
-        return False
 
 
 class Workspace:

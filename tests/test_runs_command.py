@@ -31,7 +31,7 @@ from kgscout_jax.runs.run_folder import read_run
 from kgscout_jax.runs.shard_facts import cosine_hits
 from kgscout_jax.runs.status import state_of
 from kgscout_jax.runs.table import _bytes, _duration
-from kgscout_jax.utils.io import locked
+from kgscout_jax.utils.lock import locked
 
 SETTINGS: dict[str, Any] = {
     "k": 12,

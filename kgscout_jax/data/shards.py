@@ -31,7 +31,7 @@ from jaxtyping import Float16, Float32, Int, Int8, Int32
 from kgscout_jax.errors import UserError
 from kgscout_jax.types import Triplet
 from kgscout_jax.utils.io import read_array, read_json, read_json_lines
-from kgscout_jax.utils.manifest import check_listed
+from kgscout_jax.utils.manifest import check_files
 from kgscout_jax.utils.ragged import Ragged
 
 FORMAT = "kgscout-shards"
@@ -240,7 +240,7 @@ class Shards:
         missing = [key for key in NEEDED if not manifest.get(key)]
         if missing:
             raise UserError(f"{manifest_path}: damaged, no {', '.join(missing)}")
-        check_listed(path, manifest["files"], verify=verify)
+        check_files(path, manifest["files"], verify=verify)
         return Shards(path, manifest)
 
     @property

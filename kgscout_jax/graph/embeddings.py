@@ -36,7 +36,8 @@ from kgscout_jax.graph.fingerprint import mark_of, matched, names_of
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import EncoderIdentity, SentenceEncoder
-from kgscout_jax.utils.io import locked, read_array, read_json, write_array, write_json
+from kgscout_jax.utils.io import read_array, read_json, write_array, write_json
+from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.progress import progress
 
 __all__ = [

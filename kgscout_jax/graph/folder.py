@@ -35,7 +35,7 @@ from kgscout_jax.graph.name_hashes import HASH_VERSION
 from kgscout_jax.graph.name_index import NameIndex
 from kgscout_jax.graph.string_table import Strings
 from kgscout_jax.utils.io import read_array, read_json
-from kgscout_jax.utils.manifest import check_listed
+from kgscout_jax.utils.manifest import check_files
 
 FORMAT = "kgscout-graph"
 VERSION = 1
@@ -84,7 +84,7 @@ class GraphFolder:
         """
         path = Path(path)
         manifest = read_manifest(path)
-        check_listed(path, manifest["files"], verify=verify)
+        check_files(path, manifest["files"], verify=verify)
         data, counts = path / manifest["data"], manifest["counts"]
         labelled = counts[L] > 0
         arrays = {}

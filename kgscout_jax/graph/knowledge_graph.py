@@ -18,8 +18,8 @@ from jaxtyping import Bool, Int32, Int64
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.opaque_names import opaque_mask
-from kgscout_jax.graph.string_table import offsets_of, ranges
 from kgscout_jax.types import Triplet, display_name, entity_key
+from kgscout_jax.utils.ragged import offsets_of, ranges
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -13,8 +13,9 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Bool, Int64, UInt64
 
-from kgscout_jax.graph.string_table import Strings, offsets_of
+from kgscout_jax.graph.string_table import Strings
 from kgscout_jax.types import display_name, entity_key
+from kgscout_jax.utils.ragged import offsets_of
 
 LONG = 256
 """Names of more bytes are hashed one by one, with BLAKE2b."""

@@ -10,6 +10,8 @@ from typing import overload
 import numpy as np
 from jaxtyping import Int, Int64, UInt8
 
+from kgscout_jax.utils.ragged import offsets_of, ranges
+
 BLOCK = 1 << 14
 """Strings decoded at a time when all are wanted."""
 
@@ -77,21 +79,6 @@ class Strings(Sequence[str]):
         raw = [text.encode("utf-8") for text in texts]
         lengths = np.fromiter(map(len, raw), np.int64, len(raw))
         return Strings(np.frombuffer(b"".join(raw), np.uint8), offsets_of(lengths))
-
-
-def offsets_of(lengths: Int[np.ndarray, "n"]) -> Int64[np.ndarray, "n+1"]:
-    """Where rows of these lengths begin and end when they are laid end to end."""
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
-
-
-def ranges(
-    starts: Int[np.ndarray, "n"], lengths: Int[np.ndarray, "n"]
-) -> Int64[np.ndarray, "total"]:
-    """start, start + 1, ... of every range, one range after the other."""
-    before = np.cumsum(lengths) - lengths
-    return np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
 
 
 def concatenated(parts: Sequence[Strings]) -> Strings:

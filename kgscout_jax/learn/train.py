@@ -43,7 +43,7 @@ from kgscout_jax.policy.mlp import MlpConfig
 from kgscout_jax.policy.modules import module_of
 from kgscout_jax.policy.registry import AnyConfig
 from kgscout_jax.policy.walk import WalkConfig
-from kgscout_jax.utils.io import locked
+from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.progress import progress
 
 logger = logging.getLogger("kgscout")

@@ -6,7 +6,6 @@ is told as a problem; the rest is read all the same.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.utils.io import read_json
+from kgscout_jax.utils.lock import is_locked
 
 Row = dict[str, Any]
 PARTS = ("config.json", "metrics.jsonl", "checkpoints")
@@ -169,21 +169,6 @@ def whole_checkpoints(folder: Path, problems: list[str]) -> Iterator[int]:
             yield int(each.name)
         elif each.exists():  # or it was given up meanwhile, for a newer one
             problems.append(f"{each}: damaged checkpoint, no {missing[0]}")
-
-
-def is_locked(path: Path) -> bool:
-    """Whether a live process holds the lock of a folder.
-
-    The lock is shared for a moment: two that look do not see each other.
-    """
-    try:
-        with open(path / ".lock") as handle:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
 
 
 def bytes_in(folder: Path) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import gzip
 import hashlib
 import io
@@ -37,30 +36,6 @@ def whole_file(path: Path, mode: str = "w") -> Iterator[Any]:
         os.replace(aside, path)
     finally:
         aside.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def locked(folder: Path, who: str) -> Iterator[None]:
-    """Hold ``folder``, made if need be, for this process.
-
-    Raises:
-        UserError: another process (another ``who``) holds it, or it cannot be written.
-    """
-    lock = folder / ".lock"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = open(lock, "w")  # noqa: SIM115 (closed below, held meanwhile)
-    except OSError as error:
-        raise UserError(f"{folder}: cannot be written ({error.strerror})") from None
-    with handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"{folder}: another {who} is writing here") from None
-        try:
-            yield
-        finally:
-            lock.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -1,21 +1,31 @@
-"""Whether the files of a folder are those that its manifest lists.
+"""Manifests: typed JSON files, and the files that they list with size and checksum.
 
-One checksum is cheap enough to be compared whenever a folder is opened.
+One checksum, of a file's ends, is cheap enough to be compared whenever a folder is
+opened.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.utils.io import sha256_file
+from kgscout_jax.utils.io import read_json, sha256_file
 
-ENDS = 1 << 16
+T = TypeVar("T")
+
+END_BYTES = 1 << 16
 """Bytes at either end of a file that are read."""
+
+
+def fingerprint(value: Any) -> str:
+    """The hex sha256 of a JSON value, whatever the order of its fields."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def sha256_ends(path: Path) -> str:
@@ -25,21 +35,26 @@ def sha256_ends(path: Path) -> str:
     """
     digest = hashlib.sha256()
     with open(path, "rb") as handle:
-        digest.update(handle.read(ENDS))
-        handle.seek(max(ENDS, handle.seek(0, os.SEEK_END) - ENDS))
-        digest.update(handle.read(ENDS))
+        digest.update(handle.read(END_BYTES))
+        handle.seek(max(END_BYTES, handle.seek(0, os.SEEK_END) - END_BYTES))
+        digest.update(handle.read(END_BYTES))
     return digest.hexdigest()
 
 
-def check_listed(
+def file_entry(path: Path, *, ends: bool = False) -> dict[str, Any]:
+    """What a manifest lists of a file: ``bytes``, ``sha256``, perhaps its ends'."""
+    entry = {"bytes": path.stat().st_size, "sha256": sha256_file(path)}
+    return entry | ({"sha256_ends": sha256_ends(path)} if ends else {})
+
+
+def check_files(
     folder: Path, files: Mapping[str, Mapping[str, Any]], *, verify: bool = False
 ) -> None:
     """Raise UserError unless every file of ``folder`` is there and as it was written.
 
     Args:
         folder: where the files lie.
-        files: by name, the ``bytes`` and ``sha256`` of each, and its ``sha256_ends``
-            where that was recorded.
+        files: by name, what ``file_entry`` returned.
         verify: compare every byte with ``sha256``, not only the size and the ends.
     """
     for name, entry in files.items():
@@ -57,3 +72,28 @@ def check_listed(
             ends and sha256_ends(file) != ends
         ):
             raise UserError(f"{file}: checksum differs from the manifest")
+
+
+def read_record(file: Path, record: type[T]) -> T:
+    """The JSON file as a ``msgspec.Struct``, a dataclass or any other annotated type.
+
+    Raises:
+        UserError: no such file, no JSON, or a field is missing, unknown to a type that
+            forbids it, or of another type; the message names file and field.
+    """
+    return as_record(read_json(file), record, str(file))
+
+
+def as_record(value: Any, record: type[T], where: str) -> T:
+    """A JSON value as an annotated type; raises UserError as ``read_record`` does."""
+    import msgspec
+
+    try:
+        return msgspec.convert(value, record)
+    except msgspec.ValidationError as error:
+        problem, _, place = str(error).partition(" - at `$")
+        field = place.rstrip("`").lstrip(".")
+        problem = problem.replace("Expected", "expected").replace("got", "found")
+        raise UserError(
+            f"{where}: {field}: {problem}" if field else f"{where}: {problem}"
+        ) from None

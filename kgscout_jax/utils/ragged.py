@@ -31,12 +31,10 @@ class Ragged:
 
         One gather, without a Python loop: the owner is 0 for the values of ``rows[0]``.
         """
-        begin = np.asarray(self.offsets[rows])
-        lengths = self.offsets[rows + 1] - begin
+        starts = np.asarray(self.offsets[rows])
+        lengths = self.offsets[rows + 1] - starts
         owner = np.repeat(np.arange(len(rows)), lengths)
-        before = np.cumsum(lengths) - lengths
-        index = np.arange(len(owner)) + (begin - before)[owner]
-        return owner, _wide(self.values[index])
+        return owner, _wide(self.values[ranges(starts, lengths)])
 
     def padded(self, fill: int = -1) -> Int32[np.ndarray, "q width"]:
         """All rows as one array, ``fill`` beyond each row's end, at least one wide."""
@@ -51,13 +49,28 @@ class Ragged:
         values: Shaped[np.ndarray, "total ..."], counts: Int[np.ndarray, "q"]
     ) -> Ragged:
         """Rows of so many values each, one after the other."""
-        return Ragged(values, np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]))
+        return Ragged(values, offsets_of(counts))
 
     @staticmethod
     def of_padded(array: Int[np.ndarray, "q width"]) -> Ragged:
         """The rows of a padded array, without their -1."""
         real = np.asarray(array) >= 0
         return Ragged.of_counts(np.asarray(array)[real], real.sum(axis=1))
+
+
+def offsets_of(lengths: Int[np.ndarray, "n"]) -> Int64[np.ndarray, "n+1"]:
+    """Where rows of these lengths begin and end when they are laid end to end."""
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def ranges(
+    starts: Int[np.ndarray, "n"], lengths: Int[np.ndarray, "n"]
+) -> Int64[np.ndarray, "total"]:
+    """start, start + 1, ... of every range, one range after the other."""
+    before = np.cumsum(lengths) - lengths
+    return np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
 
 
 def _wide(values: np.ndarray) -> np.ndarray:

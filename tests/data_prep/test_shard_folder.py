@@ -98,7 +98,7 @@ def test_damaged_folders_are_refused_in_one_line(written, tmp_path, kind, verify
 
 
 def test_every_byte_is_compared_when_asked(tmp_path, monkeypatch):
-    monkeypatch.setattr(manifest, "ENDS", 64)
+    monkeypatch.setattr(manifest, "END_BYTES", 64)
     shards = write_shards(tmp_path / "shards")
     file = shards.path / "triplet_embeddings.npy"
     middle = file.stat().st_size // 2
@@ -117,7 +117,7 @@ def test_every_byte_is_compared_when_asked(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 127, 128, 129, 1000])
 def test_checksum_of_the_ends(tmp_path, monkeypatch, size):
-    monkeypatch.setattr(manifest, "ENDS", 64)
+    monkeypatch.setattr(manifest, "END_BYTES", 64)
     file = tmp_path / "file"
     data = bytes(np.random.default_rng(size).integers(0, 256, size, np.uint8))
     file.write_bytes(data)

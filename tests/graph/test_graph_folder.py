@@ -22,7 +22,7 @@ from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.graph.read import arrow_batches
 from kgscout_jax.graph.walk.subgraph import cut_subgraphs
 from kgscout_jax.types import display_name, entity_key
-from kgscout_jax.utils.io import locked
+from kgscout_jax.utils.lock import locked
 
 NAMES = st.one_of(
     st.sampled_from(

@@ -15,8 +15,9 @@ from kgscout_jax.graph.name_hashes import (
 )
 from kgscout_jax.graph.name_index import NameIndex
 from kgscout_jax.graph.opaque_names import is_opaque, unnamed_mask
-from kgscout_jax.graph.string_table import Strings, concatenated, ranges
+from kgscout_jax.graph.string_table import Strings, concatenated
 from kgscout_jax.types import display_name, entity_key
+from kgscout_jax.utils.ragged import ranges
 
 WORDS = st.text(st.characters(blacklist_categories=("Cs",)), max_size=8)
 SPACED = st.text(

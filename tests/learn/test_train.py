@@ -31,7 +31,7 @@ from kgscout_jax.learn.train import train
 from kgscout_jax.learn.trained_policy import check_encoder, load_policy
 from kgscout_jax.learn.update_steps import Steps
 from kgscout_jax.policy.dual_tower_module import ScoutPolicy
-from kgscout_jax.utils.io import locked
+from kgscout_jax.utils.lock import locked
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY: dict[str, Any] = {

@@ -51,7 +51,8 @@ from kgscout_jax.reason.prompt_settings import show_prompt
 from kgscout_jax.reason.readers.protocol import Reader
 from kgscout_jax.retrieve.protocol import Rankings
 from kgscout_jax.show import report_scripts
-from kgscout_jax.utils.io import locked, write_json, write_text
+from kgscout_jax.utils.io import write_json, write_text
+from kgscout_jax.utils.lock import locked
 
 logger = logging.getLogger("kgscout")
 

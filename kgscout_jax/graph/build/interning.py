@@ -24,8 +24,9 @@ import numpy as np
 from jaxtyping import Int32, Int64, UInt64
 
 from kgscout_jax.graph.name_hashes import blank_mask, displayed, entity_hashes
-from kgscout_jax.graph.string_table import Strings, offsets_of
+from kgscout_jax.graph.string_table import Strings
 from kgscout_jax.types import display_name
+from kgscout_jax.utils.ragged import offsets_of
 
 FINE = 4096
 """Ranges of hashes that a chunk's entries are counted by."""

@@ -9,8 +9,9 @@ from jaxtyping import Int32, Int64
 
 from kgscout_jax.graph.name_hashes import blank_mask, displayed, entity_hashes
 from kgscout_jax.graph.name_index import NameIndex
-from kgscout_jax.graph.string_table import Strings, concatenated, offsets_of
+from kgscout_jax.graph.string_table import Strings, concatenated
 from kgscout_jax.utils.array_writer import ArrayWriter
+from kgscout_jax.utils.ragged import offsets_of
 
 
 class LabelStore:

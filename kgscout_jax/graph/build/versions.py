@@ -12,7 +12,8 @@ from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.folder import read_manifest
-from kgscout_jax.utils.io import locked, sha256_file, write_json
+from kgscout_jax.utils.io import sha256_file, write_json
+from kgscout_jax.utils.lock import locked
 
 _OURS = re.compile(r"\.lock|v[0-9]{4,}|\.v[0-9]{4,}\.part|\.manifest\.json\..*\.part")
 """What building may leave in a folder besides the manifest, when it is killed."""

@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Int64
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.string_table import ranges
 from kgscout_jax.graph.walk.subgraph import Direction
+from kgscout_jax.utils.ragged import ranges
 
 
 class Arcs(NamedTuple):

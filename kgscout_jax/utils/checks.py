@@ -1,0 +1,22 @@
+"""Range checks of settings, in one wording."""
+
+from __future__ import annotations
+
+from kgscout_jax.errors import UserError
+
+
+def check_at_least(least: float, prefix: str = "--", **values: float | None) -> None:
+    """Raise UserError where a number is below ``least``; None is not checked.
+
+    Args:
+        least: the smallest value allowed.
+        prefix: what stands before a name: "--" for a flag (``token_budget`` is then
+            written ``--token-budget``), or the record that a field belongs to.
+        **values: the numbers, by the names of their fields.
+    """
+    for name, value in values.items():
+        if value is not None and value < least:
+            shown = name.replace("_", "-") if prefix == "--" else name
+            raise UserError(
+                f"{prefix}{shown}: found {value}, expected at least {least:g}"
+            )
