@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float16, Float32, Int
 
-from kgscout_jax.data.shards import DIRECTIONS, QuestionInfo, Shards, Split
+from kgscout_jax.data.shards import DIRECTIONS, Shards, Split
 from kgscout_jax.graph.walk.pagerank import pagerank
 from kgscout_jax.graph.walk.shortest_paths import hop_distances, shortest_path_edges
+from kgscout_jax.types import Question
 from kgscout_jax.utils.ragged import Ragged
 
 RELATIONS = 250
@@ -154,7 +155,7 @@ def generated_world(
     split = Split(
         name="train",
         questions=[
-            QuestionInfo(id=f"q{i}", question=f"question {i}") for i in range(questions)
+            Question(id=f"q{i}", text=f"question {i}") for i in range(questions)
         ],
         question_embeddings=units(rng, questions, d),
         candidates=candidates,

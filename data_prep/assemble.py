@@ -7,6 +7,7 @@ have an embedding; both groups keep their order.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import numpy as np
 from jaxtyping import Float16, Int, Int32, Int64
 
 from data_prep.question_chunks import Arrays, Linked
-from kgscout_jax.data.shards import DIRECTIONS, QuestionInfo, Split
+from kgscout_jax.data.shards import DIRECTIONS, Split
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.types import Question, display_name
 from kgscout_jax.utils.ragged import Ragged
@@ -130,24 +131,21 @@ def assemble_split(
     )
 
 
-def _infos(questions, linked, column, graph, answers_count) -> list[QuestionInfo]:
+def _infos(questions, linked, column, graph, answers_count) -> list[Question]:
     stops = np.cumsum(answers_count)
     entities = column("answer_entities")
     hop, ball = column("hop"), column("sizes")
     in_ball, size = column("answers_in_ball"), column("subgraph_triplets")
     names = graph.entities
     return [
-        QuestionInfo(
-            id=question.id,
-            question=display_name(question.text),
-            topics=question.topics,
-            answers=question.answers,
+        dataclasses.replace(
+            question,
+            text=display_name(question.text),
             answers_in_graph=tuple(names[e] for e in linked[i].answers),
             answers_in_subgraph=tuple(
                 names[e] for e in entities[stops[i] - answers_count[i] : stops[i]]
             ),
             hop=question.hop if question.hop is not None else _known(hop[i]),
-            relevant_triplets=question.relevant,
             ball_triplets=int(ball[i]),
             answers_in_ball=int(in_ball[i]),
             subgraph_triplets=int(size[i]),

@@ -85,9 +85,7 @@ def inspect(settings: InspectSettings) -> None:
 
 
 def seconds_of(manifest: dict[str, Any]) -> dict[str, float]:
-    """Seconds per stage; version 1 had them alone."""
-    if "stages" not in manifest:
-        return manifest.get("seconds", {})
+    """Seconds per stage."""
     return {name: stage["seconds"] for name, stage in manifest["stages"].items()}
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,11 @@ from kgscout_jax.data.shards import (
     SPLITS,
     TABLES,
     VERSION,
-    QuestionInfo,
     Split,
+    question_to_json,
     split_arrays,
     split_files,
 )
-from kgscout_jax.data.shards_v1 import files_v1
 from kgscout_jax.utils.io import (
     read_json,
     sha256_file,
@@ -48,9 +46,8 @@ def discard(out: Path) -> None:
     (out / "manifest.json").unlink(missing_ok=True)
     for name in TABLES:
         (out / name).unlink(missing_ok=True)
-    arrays = {*split_files(), *files_v1()}
     for split in SPLITS:
-        for name in (QUESTIONS, *(f"{key}.npy" for key in arrays)):
+        for name in (QUESTIONS, *(f"{key}.npy" for key in split_files())):
             (out / split / name).unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # not there, or something else is in it
             (out / split).rmdir()
@@ -59,14 +56,11 @@ def discard(out: Path) -> None:
 def write_split(out: Path, split: Split) -> None:
     """Write one split's folder."""
     folder = out / split.name
-    write_lines(folder / QUESTIONS, map(info_line, split.questions))
+    records = map(question_to_json, split.questions)
+    lines = (json.dumps(record, ensure_ascii=False) for record in records)
+    write_lines(folder / QUESTIONS, lines)
     for key, array in split_arrays(split).items():
         write_array(folder / f"{key}.npy", array)
-
-
-def info_line(info: QuestionInfo) -> str:
-    """A question as a line of ``questions.jsonl``."""
-    return json.dumps(asdict(info), ensure_ascii=False)
 
 
 def write_tables(

@@ -23,23 +23,35 @@ def entity_key(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
-    """One question, as its source gives it."""
+    """One question of a dataset: what its source gives, then what preparation adds."""
 
     id: str
     """Unique within a split."""
     text: str
     topics: tuple[str, ...] = ()
-    """Topic entities, by name."""
-    find_topics: bool = False
-    """Whether no topics are given, and they are to be found in the text."""
+    """Topic entities as the source names them, in the graph or not."""
     answers: tuple[str, ...] = ()
-    """Gold answers, by name; empty where a source has none."""
+    """Gold answers as the source names them; empty where it has none."""
+    hop: int | None = None
+    """As the source states; in shards else the shortest topic-answer distance."""
+    relevant_triplets: tuple[Triplet, ...] = ()
+    """Labelled relevant triplets, where a source has them."""
+    # --- of sources only
+    find_topics: bool = False
+    """Whether the source gives no topics: they are linked from the text."""
     answer_entities: tuple[str, ...] | None = None
     """The answers as the graph spells them, where a source says so; else None."""
-    relevant: tuple[Triplet, ...] = ()
-    """Triplets that somebody labelled as relevant; may be empty."""
-    hop: int | None = None
-    """Number of hops, where a source states it."""
+    # --- of shards only
+    answers_in_graph: tuple[str, ...] = ()
+    """Gold answers that are anywhere in the knowledge graph (display names)."""
+    answers_in_subgraph: tuple[str, ...] = ()
+    """Those in the question's subgraph after the cut."""
+    ball_triplets: int = 0
+    """Triplets of the ball, or of the source's subgraph, before the cut."""
+    answers_in_ball: int = 0
+    """Gold answers in the ball, before the cut."""
+    subgraph_triplets: int = 0
+    """Triplets after the cut."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float16, Int32
 
-from kgscout_jax.data.shards import DIRECTIONS, QuestionInfo, Ragged, Split
+from kgscout_jax.data.shards import DIRECTIONS, Ragged, Split
 from kgscout_jax.graph.knowledge_graph import GraphBuilder, KnowledgeGraph
 from kgscout_jax.graph.walk.pagerank import pagerank
 from kgscout_jax.graph.walk.shortest_paths import shortest_path_edges
-from kgscout_jax.types import Triplet
+from kgscout_jax.types import Question, Triplet
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,12 +186,12 @@ def _local(local: dict[int, int], ids: np.ndarray) -> np.ndarray:
     return np.array([local[int(e)] for e in ids.ravel()], np.int64).reshape(ids.shape)
 
 
-def _info(i: int, case: Case, graph: KnowledgeGraph) -> QuestionInfo:
+def _info(i: int, case: Case, graph: KnowledgeGraph) -> Question:
     """The readable part of a case."""
     in_subgraph = {name for h, _, t in case.triplets for name in (h, t)}
-    return QuestionInfo(
+    return Question(
         id=f"q{i}",
-        question=f"question {i}",
+        text=f"question {i}",
         topics=tuple(case.topics),
         answers=tuple(case.answers),
         answers_in_graph=tuple(a for a in case.answers if graph.find(a) is not None),

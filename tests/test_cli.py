@@ -304,7 +304,7 @@ def test_retrieved_lines(results, shards, name):
             "id", "question", "retriever", "triplets", "answers", "seconds"
         ]  # fmt: skip
         assert record["retriever"] == name
-        assert record["question"] == info.question
+        assert record["question"] == info.text
         assert record["answers"] == list(info.answers)
         assert record["seconds"] >= 0
         # As many as the largest K, or as there are.

@@ -105,7 +105,7 @@ def _read_questions(path: Path, split: str) -> Iterator[Question]:
             answer_entities=(
                 names_of(row, "a_entity", where) if given("a_entity") else None
             ),
-            relevant=(
+            relevant_triplets=(
                 triplets_of(row, "relevant_triples", where)
                 if given("relevant_triples")
                 else ()

@@ -103,7 +103,7 @@ def _read_questions(path: Path, hop: int) -> Iterator[Question]:
                 text=text.strip(),
                 topics=(nodes[0],),
                 answers=tuple(a for a in answers if a.strip()),
-                relevant=tuple(
+                relevant_triplets=tuple(
                     (nodes[i], nodes[i + 1], nodes[i + 2])
                     for i in range(0, len(nodes) - 2, 2)
                 ),

@@ -12,14 +12,11 @@ writes this folder; the names, types and checks of its files are defined here on
     triplet_scales.npy             float16[C], where the embeddings are int8
     relation_embeddings.npy        float16[R, d], unit length
     train/ dev/ test/              one folder per split, see ``Split``
-
-Version 2 holds PageRank once per node, what varies much in length without padding, and
-a checksum of each file's ends. Version 1 is read as well, see ``shards_v1``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,45 +26,18 @@ import numpy as np
 from jaxtyping import Float16, Float32, Int, Int8, Int32
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.types import Triplet
+from kgscout_jax.types import Question
 from kgscout_jax.utils.io import read_array, read_json, read_json_lines
 from kgscout_jax.utils.manifest import check_files
 from kgscout_jax.utils.ragged import Ragged
 
 FORMAT = "kgscout-shards"
 VERSION = 2
-READABLE = (1, VERSION)
 SPLITS = ("train", "dev", "test")
 NEEDED = ("source", "fingerprint", "encoder", "splits", "files")
 """What a reader takes from the manifest."""
 DIRECTIONS = ("directed", "both")
 """How edges are walked: head to tail only, or both ways."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class QuestionInfo:
-    """What people read about a question: one line of ``questions.jsonl``."""
-
-    id: str
-    question: str
-    topics: tuple[str, ...] = ()
-    """Topic entities as the source names them, in the graph or not."""
-    answers: tuple[str, ...] = ()
-    """Gold answers as the source names them."""
-    answers_in_graph: tuple[str, ...] = ()
-    """Gold answers found anywhere in the knowledge graph (display names)."""
-    answers_in_subgraph: tuple[str, ...] = ()
-    """Those found in the question's subgraph after the cut."""
-    hop: int | None = None
-    """As the source states, else the shortest topic-answer distance, else None."""
-    relevant_triplets: tuple[Triplet, ...] = ()
-    """Labelled relevant triplets, where a source has them."""
-    ball_triplets: int = 0
-    """Triplets of the ball, or of the given subgraph, before the cut."""
-    answers_in_ball: int = 0
-    """Gold answers in the ball, before the cut."""
-    subgraph_triplets: int = 0
-    """Triplets after the cut."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +50,7 @@ class Split:
     """
 
     name: str
-    questions: Sequence[QuestionInfo]
+    questions: Sequence[Question]
     question_embeddings: Float16[np.ndarray, "b d"]
     candidates: Int32[np.ndarray, "b n"]
     """Rows of triplets.npy; -1 beyond n_real."""
@@ -160,7 +130,7 @@ def _narrow(values: np.ndarray) -> np.ndarray:
 
 def split_of(
     folder: Path,
-    questions: Sequence[QuestionInfo],
+    questions: Sequence[Question],
     arrays: dict[str, np.ndarray],
 ) -> Split:
     """The split whose files hold ``arrays``: the inverse of ``split_arrays``.
@@ -232,10 +202,13 @@ class Shards:
         if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
             raise UserError(f"{manifest_path}: not a manifest of {FORMAT}")
         version = manifest.get("version")
-        if version not in READABLE:
+        if version != VERSION:
+            advice = "written by a newer KG-Scout?"
+            if version == 1:
+                advice = "run kgscout prep again"
             raise UserError(
-                f"{manifest_path}: format version is {version}, expected at most "
-                f"{VERSION}: written by a newer KG-Scout?"
+                f"{manifest_path}: format version is {version}, expected {VERSION}: "
+                f"{advice}"
             )
         missing = [key for key in NEEDED if not manifest.get(key)]
         if missing:
@@ -302,27 +275,42 @@ class Shards:
                 f"{self.path}: no split {name!r}; present: {', '.join(self.splits)}"
             )
         folder = self.path / name
-        questions = [read_info(row) for _, row in read_json_lines(folder / QUESTIONS)]
-        if self.manifest["version"] == 1:
-            from kgscout_jax.data.shards_v1 import files_v1, upgraded
-
-            arrays = upgraded(folder, _arrays(folder, files_v1()))
-        else:
-            arrays = _arrays(folder, split_files())
+        rows = read_json_lines(folder / QUESTIONS)
+        questions = [question_from_json(row) for _, row in rows]
+        arrays = {
+            key: read_array(folder / f"{key}.npy", mmap=True) for key in split_files()
+        }
         return split_of(folder, questions, arrays)
 
 
-def _arrays(folder: Path, names: Sequence[str]) -> dict[str, np.ndarray]:
-    return {key: read_array(folder / f"{key}.npy", mmap=True) for key in names}
-
-
 QUESTIONS = "questions.jsonl"
+QUESTION_FIELDS = {"id": "id", "question": "text"} | {
+    name: name
+    for name in (
+        "topics",
+        "answers",
+        "answers_in_graph",
+        "answers_in_subgraph",
+        "hop",
+        "relevant_triplets",
+        "ball_triplets",
+        "answers_in_ball",
+        "subgraph_triplets",
+    )
+}
+"""Keys of a line of ``questions.jsonl``, in their order, and the fields they hold."""
 
 
-def read_info(row: dict[str, Any]) -> QuestionInfo:
-    """A line of ``questions.jsonl`` as a record."""
-    fields = dict(row)
-    for key in ("topics", "answers", "answers_in_graph", "answers_in_subgraph"):
-        fields[key] = tuple(fields[key])
-    fields["relevant_triplets"] = tuple(map(tuple, fields["relevant_triplets"]))
-    return QuestionInfo(**fields)
+def question_from_json(row: Mapping[str, Any]) -> Question:
+    """The question in a line of ``questions.jsonl``."""
+    fields = {QUESTION_FIELDS[key]: value for key, value in row.items()}
+    for key, value in fields.items():
+        if isinstance(value, list):
+            triplets = key == "relevant_triplets"
+            fields[key] = tuple(map(tuple, value)) if triplets else tuple(value)
+    return Question(**fields)
+
+
+def question_to_json(question: Question) -> dict[str, Any]:
+    """What a line of ``questions.jsonl`` holds of a question."""
+    return {key: getattr(question, name) for key, name in QUESTION_FIELDS.items()}

@@ -195,7 +195,7 @@ def _scores(
     seconds = np.zeros(len(rows))
     if index is None:
         return scores, seconds
-    queries = texts.queries([split.questions[i].question for i in rows])
+    queries = texts.queries([split.questions[i].text for i in rows])
     n_texts, n_words = len(index.indptr) - 1, len(texts.vocabulary)
     everywhere = np.bincount(index.indices, minlength=n_words)
     weight = np.zeros(n_words)

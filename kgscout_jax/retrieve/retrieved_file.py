@@ -24,7 +24,7 @@ def retrieved_records(
         seconds = float(rankings.seconds[i])
         yield Retrieved(
             id=info.id,
-            question=info.question,
+            question=info.text,
             retriever=rankings.retriever,
             triplets=[
                 (names.entity(h), names.relation(r), names.entity(t), score)

@@ -80,7 +80,7 @@ def test_infos(cut):
     open_ended = test[-2]
     assert (open_ended.answers, open_ended.hop) == ((), None)
     for case in cases(cut):
-        assert case.info.question == " ".join(case.info.question.split())
+        assert case.info.text == " ".join(case.info.text.split())
         assert set(case.info.answers_in_graph) == set(case.answers)
         assert case.info.ball_triplets == len(case.ball)
         left = [a for a in case.answers if a in entities_of(case.ball)]
@@ -122,7 +122,7 @@ def test_candidates_are_the_nearest_by_cosine(ranked, encoder):
         assert len(case.candidates) == min(8, len(case.ball))
         assert len(set(case.candidates)) == len(case.candidates)
         stored = case.split.question_embeddings[case.i]
-        embedding = encoder.encode([case.info.question], questions=True)[0]
+        embedding = encoder.encode([case.info.text], questions=True)[0]
         np.testing.assert_array_equal(stored, embedding)
         embedding = embedding.astype(np.float32)
         cosine = {t: float(vectors[t] @ embedding) for t in case.ball}

@@ -1,4 +1,4 @@
-"""The folder of shards: damage is refused, version 1 is read, int8 comes near."""
+"""The folder of shards: damage and other versions are refused, int8 comes near."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from written_shards import DIMENSION, write_shards
 
 from data_prep.write_shards import quantized
 from kgscout_jax.data.batches import BatchReader, Tables
-from kgscout_jax.data.shards import DIRECTIONS, SPLITS, Shards, split_arrays
+from kgscout_jax.data.shards import DIRECTIONS, Shards
 from kgscout_jax.errors import UserError
-from kgscout_jax.retrieve.baselines import PPR, Cosine
+from kgscout_jax.retrieve.baselines import Cosine
 from kgscout_jax.utils import manifest
 from kgscout_jax.utils.io import sha256_file
 from kgscout_jax.utils.ragged import Ragged
@@ -60,7 +60,11 @@ DAMAGE: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "newer": (
         lambda f: _manifest(f, version=3),
-        r"manifest\.json: format version is 3, expected at most 2: written by a newer",
+        r"manifest\.json: format version is 3, expected 2: written by a newer",
+    ),
+    "older": (
+        lambda f: _manifest(f, version=1),
+        r"manifest\.json: format version is 1, expected 2: run kgscout prep again",
     ),
     "unfinished": (
         lambda f: (f / "manifest.json").unlink(),
@@ -160,78 +164,6 @@ def test_arrays_that_do_not_fit_each_other(written, tmp_path, file, change, mess
     with pytest.raises(UserError, match=message) as caught:
         shards.split("train")
     assert str(path) in str(caught.value)
-
-
-# --- version 1
-
-
-def write_version_1(shards: Shards, out: Path) -> dict[str, np.ndarray]:
-    """The folder as version 1 had it; its ``ppr`` arrays by split."""
-    shutil.copytree(shards.path, out)
-    manifest = json.loads((out / "manifest.json").read_text())
-    ppr: dict[str, np.ndarray] = {}
-    for name in shards.splits:
-        split, folder = shards.split(name), out / name
-        for file in folder.glob("*.npy"):
-            file.unlink()
-        ppr[name] = np.zeros((*split.candidates.shape, 2), np.float32)
-        for i in range(len(split)):
-            for j in range(split.n_real[i]):
-                ppr[name][i, j] = split.node_ppr[i][split.nodes[i, j]]
-        arrays = {
-            key: getattr(split, key)
-            for key in (
-                "question_embeddings", "candidates", "nodes", "topics", "answers",
-                "n_nodes",
-            )
-        } | {"ppr": ppr[name]}  # fmt: skip
-        for kind in ("path_edges", "path_triplets"):
-            for way, ragged in getattr(split, kind).items():
-                arrays[f"{kind}_{way}"] = ragged.values.astype(np.int32)
-                arrays[f"{kind}_{way}_offsets"] = ragged.offsets
-        for key, array in arrays.items():
-            np.save(folder / f"{key}.npy", array)
-    manifest["version"] = 1
-    manifest["files"] = {
-        str(file.relative_to(out)): {
-            "bytes": file.stat().st_size,
-            "sha256": sha256_file(file),
-        }
-        for file in out.rglob("*")
-        if file.is_file() and file.name != "manifest.json"
-    }
-    (out / "manifest.json").write_text(json.dumps(manifest))
-    return ppr
-
-
-def test_version_1_is_read(written, tmp_path):
-    ppr = write_version_1(written, tmp_path / "v1")
-    old = Shards.open(tmp_path / "v1", verify=True)
-    assert old.splits == written.splits
-    for name in SPLITS:
-        one, other = old.split(name), written.split(name)
-        assert list(one.questions) == list(other.questions)
-        a, b = split_arrays(one), split_arrays(other)
-        assert a.keys() == b.keys()
-        for key in a:
-            np.testing.assert_array_equal(a[key], b[key], err_msg=key)
-            assert a[key].dtype == b[key].dtype
-        every = np.arange(len(one))
-        np.testing.assert_array_equal(one.ppr_of(every), ppr[name])
-        batches = [BatchReader(s, s.split(name)).read(every) for s in (old, written)]
-        for left, right in zip(*batches, strict=True):
-            np.testing.assert_array_equal(left, right)
-    rankings = [PPR().rank(s, s.split("test"), 10) for s in (old, written)]
-    np.testing.assert_array_equal(rankings[0].scores, rankings[1].scores)
-
-
-def test_version_1_whose_arrays_differ_in_length(written, tmp_path):
-    write_version_1(written, tmp_path / "v1")
-    old = Shards.open(tmp_path / "v1")
-    path = tmp_path / "v1/dev/ppr.npy"
-    np.save(path, np.load(path)[1:])
-    with pytest.raises(UserError, match=r"candidates\.npy: 12 rows, expected 11 as"):
-        old.split("dev")
 
 
 # --- int8

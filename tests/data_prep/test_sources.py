@@ -344,9 +344,9 @@ def test_pathquestion(tmp_path):
     (question,) = loaded.questions["test"]
     assert question.topics == ("hello",)
     assert question.answers == ("x_(y)", "z")
-    assert question.relevant == (("hello", "p", "b"), ("b", "n", "x_(y)"))
+    assert question.relevant_triplets == (("hello", "p", "b"), ("b", "n", "x_(y)"))
     assert question.hop == 2
-    assert len(loaded.questions["train"][0].relevant) == 3
+    assert len(loaded.questions["train"][0].relevant_triplets) == 3
     assert len(loaded.graph.triplets) == 3
     assert loaded.notes == {"triplets_read": 4, "duplicate_triplets": 1}
 
@@ -386,10 +386,14 @@ def test_kg(tmp_path):
     assert ids(loaded) == {"train": ["7", "eight"], "dev": ["nine"]}
     first, second = loaded.questions["train"]
     assert (first.topics, first.answers) == (("B",), ("C",))
-    assert (first.answer_entities, first.relevant, first.hop) == (None, (), None)
+    assert (first.answer_entities, first.relevant_triplets, first.hop) == (
+        None,
+        (),
+        None,
+    )
     assert second.topics == ("A", "B")
     assert second.answer_entities == ("c",)
-    assert second.relevant == (("B", "s", "C"),)
+    assert second.relevant_triplets == (("B", "s", "C"),)
     assert second.hop == 2
     assert loaded.questions["dev"][0].answers == ()
     assert len(loaded.graph.triplets) == 2
@@ -769,7 +773,9 @@ def test_real_data(source, folder, graph, counts, shape):
     if source == "pathquestion":  # the labelled path is in the graph, hop for hop
         known = {found.triplet(i) for i in range(len(found.triplets))}
         assert all(
-            set(q.relevant) <= known for rows in loaded.questions.values() for q in rows
+            set(q.relevant_triplets) <= known
+            for rows in loaded.questions.values()
+            for q in rows
         )
     if source == "metaqa":
         topics = {

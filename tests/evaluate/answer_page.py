@@ -1,11 +1,11 @@
 """Pages of made-up batches, with names that would break a careless one."""
 
-from kgscout_jax.data.shards import QuestionInfo
 from kgscout_jax.evaluate.answers.cells import Cell
 from kgscout_jax.evaluate.answers.evidence import Kept
 from kgscout_jax.evaluate.answers.report import answer_report
 from kgscout_jax.evaluate.answers.report_page import report_html
 from kgscout_jax.reason.readers.protocol import Reading
+from kgscout_jax.types import Question
 
 EVIL = "</script><img src=x onerror=\"document.title='broken'\"> & <!-- 'b'\u2028"
 CONTEXT = {
@@ -33,9 +33,9 @@ def cell(retriever, k, *, n=3, answers=None, gold=(EVIL,), triplets=3, name=EVIL
         retriever=retriever,
         k=0 if retriever == "none" else k,
         infos=[
-            QuestionInfo(
+            Question(
                 id=f"id {i}",
-                question=name if i == 0 else f"question number {i}",
+                text=name if i == 0 else f"question number {i}",
                 topics=("b",),
                 answers=gold,
                 hop=None if i == 2 else i + 1,

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from kgscout_jax.data.shards import QuestionInfo
 from kgscout_jax.evaluate.answers.cells import (
     HEADLINE,
     METRICS,
@@ -25,6 +24,7 @@ from kgscout_jax.evaluate.answers.tables import (
 from kgscout_jax.evaluate.bootstrap import bootstrap_mean
 from kgscout_jax.reason.readers.extractive import ExtractiveReader
 from kgscout_jax.reason.readers.protocol import Reading
+from kgscout_jax.types import Question
 
 TRIPLETS = (
     ("Rome", "capital_of", "Italy", 2.0),
@@ -37,9 +37,7 @@ GIVEN = [("Italy (country)",), ("rome", "Turin"), (), ("I do not know",), ("Ital
 
 
 def info(i, gold):
-    return QuestionInfo(
-        id=f"q{i}", question=f"which {i}?", topics=("Rome",), answers=gold
-    )
+    return Question(id=f"q{i}", text=f"which {i}?", topics=("Rome",), answers=gold)
 
 
 def reading(i, given, **more):

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from shards_factory import shards_of, with_split
 from split_factory import Case
 
-from kgscout_jax.data.shards import QuestionInfo
 from kgscout_jax.evaluate.answers.failures import (
     DEFINITIONS,
     FAILURES,
@@ -21,6 +20,7 @@ from kgscout_jax.evaluate.answers.failures import (
 )
 from kgscout_jax.retrieve.external import External
 from kgscout_jax.retrieve.protocol import rank_candidates
+from kgscout_jax.types import Question
 
 CHAIN = [("topic", "r", "middle"), ("middle", "r", "end"), ("other", "r", "end")]
 
@@ -145,9 +145,7 @@ def test_failure_of_an_answer(right, missing, expected):
 
 
 def test_examples_are_few_and_different():
-    infos = [
-        QuestionInfo(id=f"q{i}", question=f"{i}?", answers=("a",)) for i in range(9)
-    ]
+    infos = [Question(id=f"q{i}", text=f"{i}?", answers=("a",)) for i in range(9)]
     found = [("scout", 10, "misread", info, ("b",)) for info in infos]
     found += [("scout", 5, "no_path", infos[0], ()), ("x", 5, "no_path", infos[0], ())]
     shown = examples(found)

@@ -54,7 +54,7 @@ def asked(cases, questions, name="dev"):
     """Shards and their split, with these texts of the questions."""
     shards, split = shards_of(cases, name=name)
     infos = [
-        dataclasses.replace(info, question=text)
+        dataclasses.replace(info, text=text)
         for info, text in zip(split.questions, questions, strict=True)
     ]
     split = dataclasses.replace(split, questions=infos)
@@ -99,7 +99,7 @@ def test_scores_are_the_textbook_s(world, k1, b, idf):
     ]
     for i, info in enumerate(split.questions):
         ids = split.candidates[i][split.candidates[i] >= 0]
-        query = words_of(info.question)
+        query = words_of(info.text)
         expected = oracle(query, [lines[j] for j in ids], lines, k1, b, idf)
         np.testing.assert_allclose(scores[i, : len(ids)], expected, atol=1e-5)
         assert not scores[i, len(ids) :].any()

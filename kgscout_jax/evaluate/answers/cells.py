@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
-from kgscout_jax.data.shards import QuestionInfo
 from kgscout_jax.evaluate.answers.evidence import Kept
 from kgscout_jax.evaluate.answers.failures import failure_of
 from kgscout_jax.evaluate.answers.rules import RULES, groundedness
 from kgscout_jax.reason.readers.protocol import Reader, Reading
+from kgscout_jax.types import Question
 
 HEADLINE = ("rog", "rog_script", "kgscout")
 """Rules that say whether an answer is right, so that a batch can go by them."""
@@ -62,7 +62,7 @@ class Cell:
     retriever: str
     k: int
     """0 for the row without triplets."""
-    infos: Sequence[QuestionInfo]
+    infos: Sequence[Question]
     kept: Sequence[Kept]
     readings: Sequence[Reading]
     causes: Sequence[str]
@@ -175,7 +175,7 @@ def read_cell(
     reader: Reader,
     retriever: str,
     k: int,
-    infos: Sequence[QuestionInfo],
+    infos: Sequence[Question],
     kept: Sequence[Kept],
     causes: Sequence[str],
 ) -> Cell:

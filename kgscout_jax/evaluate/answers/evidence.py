@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgscout_jax.data.shards import QuestionInfo, Shards, Split
+from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.reason.prompts import Scored
 from kgscout_jax.reason.readers.protocol import Evidence
 from kgscout_jax.retrieve.name_space import NameSpace
 from kgscout_jax.retrieve.protocol import Rankings
 from kgscout_jax.retrieve.retrieved_file import retrieved_records
-from kgscout_jax.types import entity_key
+from kgscout_jax.types import Question, entity_key
 from kgscout_jax.utils.progress import progress
 
 ANSWER, PATH = 1, 2
@@ -34,11 +34,11 @@ class Kept:
     seconds: float | None = None
     """Time to rank, encoding excluded; None where nobody knows."""
 
-    def evidence(self, info: QuestionInfo, k: int) -> Evidence:
+    def evidence(self, info: Question, k: int) -> Evidence:
         """What a reader gets: the ``k`` best."""
         return Evidence(
             id=info.id,
-            question=info.question,
+            question=info.text,
             topics=info.topics,
             triplets=self.triplets[:k],
             relation_match=self.relation_match[:k],

@@ -21,12 +21,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
-from kgscout_jax.data.shards import QuestionInfo, Shards, Split
+from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.evaluate.retrieval.gold import gold_of
 from kgscout_jax.evaluate.retrieval.metrics import retrieval_metrics
 from kgscout_jax.retrieve.baselines import Ceiling
 from kgscout_jax.retrieve.name_space import NameSpace
 from kgscout_jax.retrieve.protocol import Rankings
+from kgscout_jax.types import Question
 
 FAILURES = {
     "not_in_graph": "answer not in the graph",
@@ -105,7 +106,7 @@ EXAMPLES = 3
 
 
 def examples(
-    found: Iterable[tuple[str, int, str, QuestionInfo, tuple[str, ...]]],
+    found: Iterable[tuple[str, int, str, Question, tuple[str, ...]]],
 ) -> dict[str, list[dict[str, Any]]]:
     """Failure -> its first few questions, each with what was given and what is gold.
 
@@ -120,7 +121,7 @@ def examples(
             shown[failure].append(
                 {
                     "id": info.id,
-                    "question": info.question,
+                    "question": info.text,
                     "gold": list(info.answers),
                     "given": list(given),
                     "retriever": retriever,

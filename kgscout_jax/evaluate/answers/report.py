@@ -160,7 +160,7 @@ def question_records(
         marks = kept.marks[: cell.k]
         record = {
             "id": info.id,
-            "question": info.question,
+            "question": info.text,
             "retriever": cell.retriever,
             "k": cell.k,
             "hop": info.hop,

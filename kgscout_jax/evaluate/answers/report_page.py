@@ -138,7 +138,7 @@ def page_data(
         "questions": [
             {
                 "id": info.id,
-                "text": info.question,
+                "text": info.text,
                 "hop": info.hop,
                 "topics": list(info.topics),
                 "gold": list(info.answers),

@@ -104,7 +104,7 @@ def token_table(
                 for place, i in enumerate(rows.tolist()):
                     info = split.questions[i]
                     found = select(
-                        info.question,
+                        info.text,
                         pool[i],
                         info.topics,
                         k=int(one.k[i]),
