@@ -18,9 +18,9 @@ import pytest
 from policy.plain_policy import plain_logits
 from written_shards import GOOD, NOWHERE, PLANTED, write_shards
 
-from data_prep.__main__ import inspect_main
 from data_prep.__main__ import main as prep_main
-from kgscout_jax.cli.main import eval_main, main, train_main
+from kgscout_jax.cli.main import COMMANDS, eval_main, main, train_main
+from kgscout_jax.cli.runner import run_command
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.policy.dual_tower_module import PolicyConfig
@@ -99,6 +99,10 @@ def run_main(args: Sequence[str], prog: str) -> int:
     return main(args)
 
 
+def inspect_main(args: Sequence[str], prog: str) -> int:
+    return run_command(COMMANDS["inspect"], args, prog)
+
+
 TRAIN = ["--shards", "nowhere", "--run", "run"]
 EVAL = ["retrieval", "--shards", "nowhere", "--run", "run", "--out", "out"]
 
@@ -106,7 +110,7 @@ EVAL = ["retrieval", "--shards", "nowhere", "--run", "run", "--out", "out"]
 @pytest.mark.parametrize(
     ("command", "args", "says"),
     [
-        (run_main, ["trian"], "unknown command 'trian', expected one of prep, inspect"),
+        (run_main, ["trian"], "unknown command 'trian', expected one of prep, graph"),
         (train_main, [], "--shards"),
         (train_main, [*TRAIN, "--k", "many"], "--k.*'many'"),
         (train_main, [*TRAIN, "--k", "0"], "--k: found 0, expected at least 1"),

@@ -1,284 +1,156 @@
-"""The ``kgscout`` command and the thin entry points: parse, then hand over.
-
-Nothing heavy is imported before the arguments are known to be good.
-"""
+"""The ``kgscout`` command: one table of commands, and the entry points over it."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 
-from kgscout_jax.cli.runner import guarded, parse
+from kgscout_jax.cli.runner import Command, guarded, run_command
 from kgscout_jax.errors import UserError
 
-USAGE = """\
-usage: kgscout COMMAND ...        (kgscout COMMAND --help says more)
-
-  prep SOURCE     turn a data set or your own graph into a folder of shards
-  graph           index triplet files, of any size, as a folder that opens at once
-  inspect SHARDS  what is in a folder of shards, and what each cut lost
-  train           train the policy on shards
-  runs RUN        the state of a training run, or of several, and their curves
-  eval retrieval  measure retrievers on a split: metrics, table, plots
-  eval answers    answer a split with a reader, or judge a file of predictions
-  export RUN OUT  write what inference needs of a run, and nothing else
-  retrieve OUT    the triplets for a file of questions, without gold answers
-  ask OUT         answer one question from a graph, with the evidence and a picture
-  serve OUT       answer HTTP requests: /retrieve, /answer, /healthz, /metrics
-  mcp OUT         be a tool of a language model (Model Context Protocol)
-  push OUT REPO   pass an exported policy on, to the Hugging Face hub or a folder
-
-Example: kgscout prep world --out shards/ && kgscout train --shards shards/ --run run/
-"""
+COMMANDS: Mapping[str, Command] = {
+    "prep": Command(
+        "prep SOURCE",
+        "turn a data set or your own graph into a folder of shards",
+        "data_prep.settings:PrepSettings",
+        "data_prep.__main__:prepare_and_inspect",
+    ),
+    "graph": Command(
+        "graph",
+        "index triplet files, of any size, as a folder that opens at once",
+        "data_prep.graph_command:GraphSettings",
+        "data_prep.graph_command:graph",
+    ),
+    "inspect": Command(
+        "inspect SHARDS",
+        "what is in a folder of shards, and what each cut lost",
+        "data_prep.inspect_command:InspectSettings",
+        "data_prep.inspect_command:inspect",
+    ),
+    "train": Command(
+        "train",
+        "train the policy on shards",
+        "kgscout_jax.learn.config:TrainConfig",
+        "kgscout_jax.cli.train:train",
+    ),
+    "runs": Command(
+        "runs RUN",
+        "the state of a training run, or of several, and their curves",
+        "kgscout_jax.runs.settings:RunsSettings",
+        "kgscout_jax.runs.show:show_runs",
+    ),
+    "eval retrieval": Command(
+        "eval retrieval",
+        "measure retrievers on a split: metrics, table, plots",
+        "kgscout_jax.evaluate.settings:RetrievalSettings",
+        "kgscout_jax.evaluate.retrieval.run:evaluate_run",
+        uses_jax=True,
+    ),
+    "eval answers": Command(
+        "eval answers",
+        "answer a split with a reader, or judge a file of predictions",
+        "kgscout_jax.evaluate.settings:AnswerSettings",
+        "kgscout_jax.cli.eval_answers:eval_answers",
+    ),
+    "export": Command(
+        "export RUN OUT",
+        "write what inference needs of a run, and nothing else",
+        "kgscout_jax.export.settings:ExportSettings",
+        "kgscout_jax.export.write:export_run",
+        uses_jax=True,
+    ),
+    "retrieve": Command(
+        "retrieve OUT",
+        "the triplets for a file of questions, without gold answers",
+        "kgscout_jax.inference.settings:RetrieveSettings",
+        "kgscout_jax.inference.batch:retrieve_file",
+        uses_jax=True,
+    ),
+    "ask": Command(
+        "ask OUT",
+        "answer one question from a graph, with the evidence and a picture",
+        "kgscout_jax.inference.settings:AskSettings",
+        "kgscout_jax.cli.ask:ask",
+        uses_jax=True,
+    ),
+    "serve": Command(
+        "serve OUT",
+        "answer HTTP requests: /retrieve, /answer, /healthz, /metrics",
+        "kgscout_jax.serve.settings:ServeSettings",
+        "kgscout_jax.serve.server:serve",
+        extra="serve",
+    ),
+    "mcp": Command(
+        "mcp OUT",
+        "be a tool of a language model (Model Context Protocol)",
+        "kgscout_jax.serve.settings:McpSettings",
+        "kgscout_jax.serve.mcp_server:serve_mcp",
+        extra="mcp",
+    ),
+    "push": Command(
+        "push OUT REPO",
+        "pass an exported policy on, to the Hugging Face hub or a folder",
+        "kgscout_jax.inference.settings:PushSettings",
+        "kgscout_jax.cli.push:push",
+        uses_jax=True,
+    ),
+}
+EVALUATIONS = ("retrieval", "answers")
 
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the ``kgscout`` command; returns the exit code."""
     args = list(sys.argv[1:] if args is None else args)
-    commands: dict[str, Callable[[Sequence[str], str], int]] = {
-        "prep": prep_main,
-        "inspect": inspect_main,
-        "graph": graph_main,
-        "train": train_main,
-        "runs": runs_main,
-        "eval": eval_main,
-        "export": export_main,
-        "retrieve": retrieve_main,
-        "ask": ask_main,
-        "serve": serve_main,
-        "mcp": mcp_main,
-        "push": push_main,
-    }
     if not args or args[0] in ("-h", "--help"):
-        print(USAGE, end="")
+        print(usage(), end="")
         return 0 if args else 2
-    if args[0] == "--version":
+    name, rest = args[0], args[1:]
+    if name == "--version":
         from kgscout_jax import __version__
 
         print(__version__)
         return 0
-    if args[0] not in commands:
-        return guarded(lambda: _unknown(args[0], list(commands)))
-    return commands[args[0]](args[1:], f"kgscout {args[0]}")
-
-
-def _unknown(found: str, expected: Sequence[str]) -> int:
-    raise UserError(f"unknown command {found!r}, expected one of {', '.join(expected)}")
-
-
-def prep_main(args: Sequence[str], prog: str) -> int:
-    """Prepare shards."""
-    from data_prep.__main__ import main as data_prep_main
-
-    return data_prep_main(args, prog)
-
-
-def graph_main(args: Sequence[str], prog: str) -> int:
-    """Build or change a GRAPH folder."""
-    from data_prep.__main__ import graph_main as data_prep_graph
-
-    return data_prep_graph(args, prog)
-
-
-def inspect_main(args: Sequence[str], prog: str) -> int:
-    """Print what is in a folder of shards."""
-    from data_prep.__main__ import inspect_main as data_prep_inspect
-
-    return data_prep_inspect(args, prog)
+    if name == "eval":
+        return eval_main(rest, "kgscout eval")
+    if name not in COMMANDS:
+        names = dict.fromkeys(command.split()[0] for command in COMMANDS)
+        return guarded(lambda: _unknown(name, list(names)))
+    return run_command(COMMANDS[name], rest, f"kgscout {name}")
 
 
 def train_main(args: Sequence[str], prog: str) -> int:
-    """Train the policy."""
-
-    def work() -> None:
-        from kgscout_jax.learn.config import TrainConfig
-
-        config = parse(TrainConfig, args, prog)
-        from kgscout_jax.utils.jax_memory import keep_memory
-        from kgscout_jax.utils.jax_setup import setup_jax
-
-        keep_memory()
-        setup_jax()
-        from kgscout_jax.learn.train import train
-
-        train(config)
-
-    return guarded(work)
-
-
-def runs_main(args: Sequence[str], prog: str) -> int:
-    """Show the state of runs."""
-
-    def work() -> int:
-        from kgscout_jax.runs.settings import RunsSettings
-
-        settings = parse(RunsSettings, args, prog)
-        from kgscout_jax.runs.show import show_runs
-
-        return show_runs(settings)
-
-    return guarded(work)
+    """Train the policy; returns the exit code."""
+    return run_command(COMMANDS["train"], args, prog)
 
 
 def eval_main(args: Sequence[str], prog: str) -> int:
-    """Measure: ``retrieval`` or ``answers``."""
-    args = list(args)
-    kinds: dict[str, Callable[[Sequence[str], str], int | None]] = {
-        "retrieval": _eval_retrieval,
-        "answers": _eval_answers,
-    }
-    if not args or args[0] not in kinds:
-        if args[:1] in (["-h"], ["--help"]):
-            print(f"usage: {prog} {'|'.join(kinds)} ...   (--help behind it says more)")
-            return 0
-        found = args[0] if args else "nothing"
-        return guarded(lambda: _unknown(found, list(kinds)))
-    return guarded(lambda: kinds[args[0]](args[1:], f"{prog} {args[0]}"))
-
-
-def _eval_retrieval(args: Sequence[str], prog: str) -> None:
-    from kgscout_jax.evaluate.settings import RetrievalSettings
-
-    settings = parse(RetrievalSettings, args, prog)
-    from kgscout_jax.utils.jax_setup import setup_jax
-
-    setup_jax()
-    from kgscout_jax.evaluate.retrieval.run import evaluate_run
-
-    evaluate_run(settings)
-
-
-def _eval_answers(args: Sequence[str], prog: str) -> int:
-    from kgscout_jax.evaluate.settings import AnswerSettings
-
-    settings = parse(AnswerSettings, args, prog)
-    if settings.predictions is not None and settings.run is settings.shards is None:
-        from kgscout_jax.evaluate.answers.predictions import evaluate_predictions
-
-        evaluate_predictions(settings)
+    """Evaluate ``retrieval`` or ``answers``; returns the exit code."""
+    name = args[0] if args else "nothing"
+    if name in ("-h", "--help"):
+        print(
+            f"usage: {prog} {'|'.join(EVALUATIONS)} ...   (--help behind it says more)"
+        )
         return 0
-    if settings.run is settings.shards is None:
-        raise UserError(
-            f"neither --predictions nor --run, expected one (see {prog} --help)"
-        )
-    from kgscout_jax.utils.jax_setup import setup_jax
-
-    setup_jax()
-    from kgscout_jax.evaluate.answers.run import evaluate_answers
-
-    return evaluate_answers(settings)
+    if name not in EVALUATIONS:
+        return guarded(lambda: _unknown(name, EVALUATIONS))
+    return run_command(COMMANDS[f"eval {name}"], args[1:], f"{prog} {name}")
 
 
-def export_main(args: Sequence[str], prog: str) -> int:
-    """Write the directory that inference loads."""
-
-    def work() -> None:
-        from kgscout_jax.export.settings import ExportSettings
-
-        settings = parse(ExportSettings, args, prog)
-        from kgscout_jax.utils.jax_setup import setup_jax
-
-        setup_jax()
-        from kgscout_jax.export.write import export_run
-
-        export_run(settings)
-
-    return guarded(work)
-
-
-def retrieve_main(args: Sequence[str], prog: str) -> int:
-    """Retrieve triplets for a file of questions."""
-
-    def work() -> int:
-        from kgscout_jax.inference.settings import RetrieveSettings
-
-        settings = parse(RetrieveSettings, args, prog)
-        from kgscout_jax.utils.jax_setup import setup_jax
-
-        setup_jax()
-        from kgscout_jax.inference.batch import retrieve_file
-
-        return retrieve_file(settings)
-
-    return guarded(work)
-
-
-def ask_main(args: Sequence[str], prog: str) -> int:
-    """Answer one question."""
-
-    def work() -> int:
-        from kgscout_jax.inference.settings import AskSettings
-
-        settings = parse(AskSettings, args, prog)
-        from kgscout_jax.utils.jax_setup import setup_jax
-
-        setup_jax()
-        from kgscout_jax.cli.ask import ask
-
-        return ask(settings)
-
-    return guarded(work)
-
-
-def push_main(args: Sequence[str], prog: str) -> int:
-    """Pass an exported policy on."""
-
-    def work() -> None:
-        from kgscout_jax.inference.settings import PushSettings
-
-        settings = parse(PushSettings, args, prog)
-        from kgscout_jax.utils.jax_setup import setup_jax
-
-        setup_jax()
-        from kgscout_jax.export.hub import push
-
-        where = push(
-            settings.policy,
-            settings.repo,
-            private=not settings.public,
-            overwrite=settings.overwrite,
-        )
-        print(f"pushed to {where}")
-
-    return guarded(work)
-
-
-def serve_main(args: Sequence[str], prog: str) -> int:
-    """Serve an exported policy over HTTP."""
-
-    def work() -> int:
-        from kgscout_jax.serve.settings import ServeSettings
-
-        settings = parse(ServeSettings, args, prog)
-        try:
-            from kgscout_jax.serve.server import serve
-        except ModuleNotFoundError as error:
-            raise _without(error, "serve") from None
-        return serve(settings)
-
-    return guarded(work)
-
-
-def mcp_main(args: Sequence[str], prog: str) -> int:
-    """Serve an exported policy as a tool of a language model."""
-
-    def work() -> int:
-        from kgscout_jax.serve.settings import McpSettings
-
-        settings = parse(McpSettings, args, prog)
-        try:
-            from kgscout_jax.serve.mcp_server import serve_mcp
-        except ModuleNotFoundError as error:
-            raise _without(error, "mcp") from None
-        return serve_mcp(settings)
-
-    return guarded(work)
-
-
-def _without(error: ModuleNotFoundError, extra: str) -> Exception:
-    """What to tell of a library that is not installed; our own modules always are."""
-    if (error.name or "").startswith("kgscout_jax"):
-        return error
-    return UserError(
-        f"{error.name} is not installed: pip install 'kgscout-jax[{extra}]'"
+def usage() -> str:
+    """The help of ``kgscout`` itself: a line for each command."""
+    lines = [f"  {each.usage:<15} {each.summary}" for each in COMMANDS.values()]
+    return "\n".join(
+        [
+            "usage: kgscout COMMAND ...        (kgscout COMMAND --help says more)",
+            "",
+            *lines,
+            "",
+            "Example: kgscout prep world --out shards/ && "
+            "kgscout train --shards shards/ --run run/",
+            "",
+        ]
     )
+
+
+def _unknown(name: str, expected: Sequence[str]) -> int:
+    raise UserError(f"unknown command {name!r}, expected one of {', '.join(expected)}")

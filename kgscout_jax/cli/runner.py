@@ -1,17 +1,68 @@
-"""What every command does around its work: logging, one-line errors, exit codes."""
+"""How every command runs: arguments to settings, one-line errors, exit codes.
+
+Nothing heavy is imported before the arguments are known to be good.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import logging
 import sys
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from kgscout_jax.errors import UserError
 
 C = TypeVar("C")
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: its line of help, its settings, and the function that takes them."""
+
+    usage: str
+    """The name and its positional arguments."""
+    summary: str
+    settings: str
+    """The settings' class, as ``module:name``; importing it is cheap."""
+    function: str
+    """``module:name`` of the function; it returns an exit code or anything else."""
+    uses_jax: bool = False
+    """Whether JAX is configured before the function's module is imported."""
+    extra: str | None = None
+    """The extra of the package that the function's module needs."""
+
+
+def run_command(command: Command, args: Sequence[str], prog: str) -> int:
+    """The exit code of a command with these arguments."""
+
+    def run() -> int:
+        settings = parse(_imported(command.settings), args, prog)
+        if command.uses_jax:
+            from kgscout_jax.utils.jax_setup import setup_jax
+
+            setup_jax()
+        code = _imported(command.function, command.extra)(settings)
+        return code if isinstance(code, int) else 0
+
+    return guarded(run)
+
+
+def _imported(place: str, extra: str | None = None) -> Any:
+    """What ``module:name`` names; raises UserError where the extra is not installed."""
+    module, _, name = place.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except ModuleNotFoundError as error:
+        # Our own modules are always there: one that is not is a defect.
+        if extra is None or (error.name or "").startswith("kgscout_jax"):
+            raise
+        raise UserError(
+            f"{error.name} is not installed: pip install 'kgscout-jax[{extra}]'"
+        ) from None
 
 
 def guarded(work: Callable[[], int | None]) -> int:
