@@ -7,10 +7,9 @@
 Peers are networkx.pagerank, a plain NetworkX and Python implementation (peers.py) and
 SentenceTransformer.encode. Both sides get the same questions, drawn with a fixed seed
 and with topics of their own. Short runs take turns and the best counts; a peer's run of
-a minute is not repeated. Told apart and in no ratio: loading data, building graphs and
-matrices, and what is saved because questions share their topics. Embeddings that only
-have to be multiplied, not to mean anything, are random. Leaves out shortest paths for
-the reward, which the peer has not. Ends with one JSON line; ratios are the peer's
+a minute is not repeated. Loading data and building graphs are printed apart and are in
+no ratio. Embeddings that are only multiplied are random. Shortest paths for the reward,
+which the peer lacks, are left out. Ends with one JSON line; ratios are the peer's
 seconds over ours.
 """
 
@@ -18,71 +17,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import data_sections
-from benchmarks.common import Clock, last_line, peak_memory, seconds, show
-from benchmarks.data_sections import Result, Sample
+from benchmarks.common import last_line, peak_memory, seconds, show
+from benchmarks.data_sample import DataBenchmark, Result, Sample, Section
 from kgscout_jax.cli.runner import guarded, parse
-from kgscout_jax.errors import UserError
 
-Section = Literal["ppr", "shared", "candidates", "encoding"]
-AIMS = {"ppr": 50, "shared": 200, "candidates": 30, "encoding": None}
-
-
-@dataclass(frozen=True, kw_only=True)
-class DataBenchmark:
-    """Measure preparation against its peers, on the built-in world or real data.
-
-    Example: python benchmarks/data.py --metaqa metaqa/
-    """
-
-    metaqa: Path | None = None
-    """Folder of MetaQA; without one, the built-in world."""
-    webqsp_kg: Path | None = None
-    """A triplet file, to measure on it as well."""
-    webqsp_questions: Path | None = None
-    """Folder with the questions over that file, as source kg reads them."""
-    sections: tuple[Section, ...] = ("ppr", "shared", "candidates", "encoding")
-    """What to measure: ppr (subgraphs), shared (the whole graph), ..."""
-    questions: int = 50
-    """How many questions both sides get."""
-    seed: int = 0
-    """Of the draw."""
-    repeats: int = 3
-    """Timed runs, after one that is not; the best counts. Long runs of a peer: one."""
-    clock: Clock = "wall"
-    """wall, or cpu: processor time, on a machine that others use as well."""
-    strings: int = 1500
-    """About how many strings are embedded, repetitions included."""
-    encoder: str = "all-MiniLM-L6-v2"
-    """Any sentence-transformers model."""
-    encoder_backend: str = "torch"
-    """What runs our side's encoder; those that are installed are compared apart."""
-
-    def __post_init__(self) -> None:
-        for name in ("questions", "repeats", "strings"):
-            if getattr(self, name) < 1:
-                found = getattr(self, name)
-                raise UserError(f"--{name}: found {found}, expected at least 1")
-        if (self.webqsp_kg is None) != (self.webqsp_questions is None):
-            raise UserError("--webqsp-kg and --webqsp-questions: expected both or none")
+AIMS = {"ppr": 50, "candidates": 30, "encoding": None}
 
 
 MEASURE: dict[Section, Callable[[Sample, DataBenchmark], Result]] = {
     "ppr": data_sections.ppr,
-    "shared": data_sections.shared,
     "candidates": data_sections.candidates,
     "encoding": data_sections.encoding,
 }
 TITLES = {
     "ppr": "PageRank on subgraphs of at most 2,000 triplets",
-    "shared": "PageRank on the whole graph",
     "candidates": "Subgraph, PageRank and candidates",
     "encoding": "Embedding the triplets of the subgraphs",
 }

@@ -7,85 +7,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from benchmarks.common import race, seconds
+from benchmarks.common import race, seconds, timed
+from benchmarks.data_sample import MAX_TRIPLETS, DataBenchmark, Result, Sample
 from kgscout_jax.errors import UserError
 
-if TYPE_CHECKING:
-    from benchmarks.data import DataBenchmark, Section
-
-MAX_TRIPLETS, N_CANDIDATES, DIMENSION = 2000, 1000, 384
+N_CANDIDATES, DIMENSION = 1000, 384
 CHUNK = 32
 """Questions cut at once, as in preparation."""
-
-
-class Sample:
-    """Questions with topics of their own, drawn from a data set, and its graph."""
-
-    def __init__(self, source: str, folder: Path | None, kg: Sequence[Path]) -> None:
-        from data_prep.settings import DEEP
-        from data_prep.sources import load_source
-
-        self.name = source if source != "kg" else "webqsp"
-        self.hops = DEEP.get(source, 2)
-        start = time.perf_counter()
-        loaded = load_source(source, folder, kg)
-        self.load_seconds = time.perf_counter() - start
-        self.graph = loaded.graph
-        everything = [
-            self.graph.find_all(question.topics)
-            for questions in loaded.questions.values()
-            for question in questions
-        ]
-        # Repeated topics would let one side share its work: each set is drawn once.
-        self.n_questions = len(everything)
-        distinct = {tuple(sorted(topics.tolist())): topics for topics in everything}
-        distinct.pop((), None)
-        self.distinct = list(distinct.values())
-        self.topics: list[np.ndarray] = []
-
-    def draw(self, count: int, seed: int) -> None:
-        """Draw the questions to measure on."""
-        rng = np.random.default_rng(seed)
-        rows = rng.permutation(len(self.distinct))[:count]
-        self.topics = [self.distinct[int(row)] for row in rows]
-
-    @cached_property
-    def triplets(self) -> list[list[int]]:
-        """The triplets as Python lists, for the peers."""
-        return np.asarray(self.graph.triplets).tolist()
-
-    @cached_property
-    def cut(self) -> Any:
-        """The questions' subgraphs, cut to size."""
-        from kgscout_jax.graph.walk.subgraph import cut_subgraphs
-
-        return cut_subgraphs(
-            self.graph, self.topics, hops=self.hops, max_triplets=MAX_TRIPLETS
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Result:
-    """One section on one data set: what both sides took, and what to say of it."""
-
-    section: Section
-    peer: str
-    ours: float
-    """Seconds per question."""
-    theirs: float
-    notes: Sequence[tuple[str, str]] = ()
-    """What is told apart."""
-
-    @property
-    def ratio(self) -> float:
-        return self.theirs / self.ours
 
 
 def ppr(sample: Sample, settings: DataBenchmark) -> Result:
@@ -136,7 +69,6 @@ def ppr(sample: Sample, settings: DataBenchmark) -> Result:
     apart = np.bincount(nodes // n, np.abs(rank - found["ours"])) / size
     count = len(topics)
     return Result(
-        section="ppr",
         peer="networkx.pagerank",
         ours=laps["ours"].best / count,
         theirs=laps["theirs"].best / count,
@@ -145,61 +77,6 @@ def ppr(sample: Sample, settings: DataBenchmark) -> Result:
             ("L1 between both, per node, largest", f"{apart.max():.1e}"),
             ("building: nodes numbered, ours", seconds(our_build / count)),
             ("building: nx.MultiDiGraph, peer", seconds(their_build / count)),
-        ),
-    )
-
-
-def shared(sample: Sample, settings: DataBenchmark) -> Result:
-    """PageRank of each question on the whole graph."""
-    from benchmarks.peers import multigraph, rank_nodes
-    from kgscout_jax.graph.walk.shared_pagerank import SharedWalk
-
-    graph = sample.graph
-    start = time.perf_counter()
-    heads, _, tails = np.asarray(graph.triplets).T
-    walk = SharedWalk(len(graph.entities), heads, tails, direction="both")
-    our_build = time.perf_counter() - start
-    start = time.perf_counter()
-    whole = multigraph(sample.triplets, both=True)
-    their_build = time.perf_counter() - start
-    topics = [row.tolist() for row in sample.topics]
-    rank_nodes(whole, topics[0])
-    found: dict[str, Any] = {}
-
-    def ours() -> None:
-        found["ours"] = walk.pagerank(sample.topics)
-
-    def theirs() -> None:
-        found["theirs"] = [rank_nodes(whole, own) for own in topics]
-
-    # The peer takes a minute: it was warmed up above, and runs once.
-    our_laps = race(
-        {"ours": ours}, repeats=max(settings.repeats, 3), clock=settings.clock
-    )
-    their_laps = race(
-        {"theirs": theirs}, repeats=1, warm_up=False, clock=settings.clock
-    )
-    apart = 0.0
-    for row, ranks in zip(found["ours"], found["theirs"], strict=True):
-        nodes = np.fromiter(ranks, np.int64, len(ranks))
-        apart = max(apart, float(np.abs(row[nodes] - list(ranks.values())).sum()))
-    count = len(topics)
-    per_question = sample.n_questions / len(sample.distinct)
-    return Result(
-        section="shared",
-        peer="networkx.pagerank",
-        ours=our_laps["ours"].best / count,
-        theirs=their_laps["theirs"].best / count,
-        notes=(
-            ("nodes, triplets", f"{len(graph.entities)}, {len(graph.triplets)}"),
-            ("L1 between both, per node, largest", f"{apart / walk.n_nodes:.1e}"),
-            ("building: the step's matrix, ours, once", seconds(our_build)),
-            ("building: nx.MultiDiGraph, peer, once", seconds(their_build)),
-            (
-                "questions per distinct topic set",
-                f"{per_question:.2f} ({sample.n_questions} over "
-                f"{len(sample.distinct)}): further saved by asking each once",
-            ),
         ),
     )
 
@@ -270,7 +147,6 @@ def candidates(sample: Sample, settings: DataBenchmark) -> Result:
     count = len(topics)
     balls = sample.cut.sizes_before_cut
     return Result(
-        section="candidates",
         peer="NetworkX and Python",
         ours=laps["ours"].best / count,
         theirs=laps["theirs"].best / count,
@@ -316,6 +192,10 @@ def encoding(sample: Sample, settings: DataBenchmark) -> Result:
         plain.model.encode(list(what), show_progress_bar=False)
 
     theirs(warm)
+
+    def once(work: Callable[[], None]) -> float:
+        return timed(work, repeats=1, warm_up=False, clock=settings.clock).best
+
     with tempfile.TemporaryDirectory() as folder:
         # As in preparation: all strings at once, to a cache that starts empty, on disk.
         cache = EmbeddingCache(encoder, Path(folder))
@@ -323,19 +203,11 @@ def encoding(sample: Sample, settings: DataBenchmark) -> Result:
         def ours() -> None:
             cache.embed(flat)
 
-        first = race({"ours": ours}, repeats=1, warm_up=False, clock=settings.clock)[
-            "ours"
-        ].best
-        again = race({"ours": ours}, repeats=1, warm_up=False, clock=settings.clock)[
-            "ours"
-        ].best
-    peer = race(
-        {"": lambda: theirs(flat)}, repeats=1, warm_up=False, clock=settings.clock
-    )[""].best
+        first, repeated = (once(ours) for _ in range(2))
+    peer = once(lambda: theirs(flat))
     probe = list(dict.fromkeys(flat))[:256]
     count = len(sample.topics)
     return Result(
-        section="encoding",
         peer="SentenceTransformer.encode",
         ours=first / count,
         theirs=peer / count,
@@ -348,7 +220,7 @@ def encoding(sample: Sample, settings: DataBenchmark) -> Result:
                 "in all subgraphs of these questions",
                 f"{len(ids)}, {len(distinct)}, {len(ids) / len(distinct):.2f} each",
             ),
-            ("a second run, all in the cache", seconds(again / count)),
+            ("a second run, all in the cache", seconds(repeated / count)),
             *_backends(settings, plain, theirs, probe),
         ),
     )

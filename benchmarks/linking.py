@@ -1,21 +1,21 @@
-"""Entity linking: how often it finds a question's given topics, and how fast it is.
+"""Entity linking: how often it finds a question's topics, and how fast it is.
 
     python benchmarks/linking.py --data FOLDER
     python benchmarks/linking.py --data FOLDER --fit
     python benchmarks/linking.py --names 1e6
 
 FOLDER holds any of ``webqsp_union`` (kg.tsv, train.jsonl, dev.jsonl), ``metaqa``
-(kb.txt and its questions) and ``pathquestion``; the dev questions of each are linked by
+(kb.txt and its questions) and ``pathquestion``. The dev questions of each are linked by
 their text alone, a second time with one word misspelt, and those of MetaQA in lower
-case and with the topic in brackets. A question without topics is left out. Timed is a
-graph of ``--names`` generated names with power-law degrees: building, bytes, memory,
-milliseconds per question; in three of ten questions the name lacks one character. The
-processor's time is told beside the clock's: on a busy machine they differ.
+case and with the topic in brackets. Questions without topics are left out. Speed is
+measured on a graph of ``--names`` random names with power-law degrees: building, bytes,
+memory, milliseconds per question; in three of ten questions the name lacks one
+character. Processor time is printed beside wall time: they differ on a busy machine.
 
-Told per set: ``top1`` the first link is a given topic; ``all`` every topic is among the
-links; ``any`` at least one is; ``links`` mean number of links; and how first links were
-matched, as right of given. ``--fit`` fits the scoring weights on the train questions,
-prints them and uses them. Ends with one JSON line.
+Columns per set: ``top1``, the first link is a topic; ``all``, every topic is among the
+links; ``any``, at least one is; ``links``, mean number of links; and how first links
+matched, as correct/all. ``--fit`` fits the scoring weights on the train questions,
+prints them and uses them. The last line is JSON.
 """
 
 from __future__ import annotations
@@ -32,23 +32,30 @@ from typing import Any
 
 import numpy as np
 
+if __package__ in (None, ""):
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.linking_fit import fit_weights, misspell, training_examples
 from data_prep.sources import load_source
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.link import Linker, LinkIndex
-from kgscout_jax.graph.link.fit import examples, fit_weights, misspelt
-from kgscout_jax.graph.link.graph_linker import index_for
+from kgscout_jax.graph.link import Linker, LinkIndex, build_index
+from kgscout_jax.graph.link.graph_index import open_or_build_index
 from kgscout_jax.graph.link.scoring import FEATURES
 from kgscout_jax.types import Question, entity_key
 
 SETS = ("webqsp_union", "metaqa", "pathquestion")
-FITTED = {"webqsp_union": (5000, 400), "metaqa": (600, 300), "pathquestion": (150, 0)}
-"""Train questions to fit on: as they are, and misspelt."""
+TRAIN_QUESTIONS = {
+    "webqsp_union": (5000, 400),
+    "metaqa": (600, 300),
+    "pathquestion": (150, 0),
+}
+"""Train questions to fit on: unchanged, and misspelt."""
 FORMS = ("who directed {}", "what films did {} act in", "what is the capital of {}")
 FORMS += ("when was {} born", "which person wrote films that share actors with {}")
 
-Asked = list[tuple[str, set[str]]]
-"""Text and the identities of the topics of each question."""
+Examples = list[tuple[str, set[str]]]
+"""Text and topic keys of each question."""
 
 
 def load(folder: Path, name: str) -> tuple[KnowledgeGraph, dict[str, list[Question]]]:
@@ -64,14 +71,14 @@ def load(folder: Path, name: str) -> tuple[KnowledgeGraph, dict[str, list[Questi
     return loaded.graph, questions
 
 
-def asked_of(questions: Sequence[Question], form: str) -> Asked:
+def question_texts(questions: Sequence[Question], form: str) -> Examples:
     """The questions as ``plain``, ``misspelt``, ``lower`` or ``bracketed`` text."""
     rng = np.random.default_rng(0)
     out = []
     for q in questions:
         text = q.text
         if form == "misspelt":
-            text = misspelt(text, rng)
+            text = misspell(text, rng)
         elif form == "lower":
             text = text.lower()
         elif form == "bracketed":
@@ -80,28 +87,28 @@ def asked_of(questions: Sequence[Question], form: str) -> Asked:
     return out
 
 
-def measured(linker: Linker, asked: Asked) -> dict[str, Any]:
+def measure_links(linker: Linker, examples: Examples) -> dict[str, Any]:
     """The shares, the matches and the milliseconds of some questions."""
     top1 = all_ = any_ = links = 0
     how: dict[str, list[int]] = {}
-    seconds, worked = [], []
-    for text, topics in asked:
-        start, began = time.perf_counter(), time.process_time()
-        found = linker.link(text)
+    seconds, cpu_seconds = [], []
+    for text, topics in examples:
+        start, cpu_start = time.perf_counter(), time.process_time()
+        answer = linker.link(text)
         seconds.append(time.perf_counter() - start)
-        worked.append(time.process_time() - began)
-        names = [entity_key(link.name) for link in found]
-        right = bool(names) and names[0] in topics
-        top1 += right
+        cpu_seconds.append(time.process_time() - cpu_start)
+        names = [entity_key(link.name) for link in answer]
+        correct = bool(names) and names[0] in topics
+        top1 += correct
         all_ += topics <= set(names)
         any_ += bool(topics & set(names))
-        links += len(found)
-        counts = how.setdefault(found[0].how if found else "none", [0, 0])
-        counts[0] += right
+        links += len(answer)
+        counts = how.setdefault(answer[0].how if answer else "none", [0, 0])
+        counts[0] += correct
         counts[1] += 1
-    n = len(asked)
+    n = len(examples)
     p50, p99 = (np.percentile(seconds, [50, 99]) * 1e3).tolist()
-    cpu50, cpu99 = (np.percentile(worked, [50, 99]) * 1e3).tolist()
+    cpu50, cpu99 = (np.percentile(cpu_seconds, [50, 99]) * 1e3).tolist()
     shares = {"top1": top1, "all": all_, "any": any_, "links": links}
     return {
         "n": n,
@@ -114,25 +121,27 @@ def measured(linker: Linker, asked: Asked) -> dict[str, Any]:
     }
 
 
-def fitted(sets: dict[str, tuple[LinkIndex, dict[str, list[Question]]]]) -> np.ndarray:
+def fit_on_train(
+    sets: dict[str, tuple[LinkIndex, dict[str, list[Question]]]],
+) -> np.ndarray:
     """Scoring weights fitted on the train questions of the sets, printed."""
-    given = []
+    training = []
     for name, (index, questions) in sets.items():
         linker = Linker(index)
         ids = {entity_key(text): i for i, text in enumerate(index.names)}
         rows = list(questions.get("train", ()))
         np.random.default_rng(1).shuffle(rows)  # pyright: ignore[reportArgumentType]
-        whole, wrong = FITTED[name]
-        forms = [("plain", rows[:whole]), ("misspelt", rows[:wrong])]
+        plain, misspelt = TRAIN_QUESTIONS[name]
+        forms = [("plain", rows[:plain]), ("misspelt", rows[:misspelt])]
         if name == "metaqa":
-            forms.append(("lower", rows[whole : 2 * whole]))
-        for form, some in forms:
+            forms.append(("lower", rows[plain : 2 * plain]))
+        for form, subset in forms:
             pairs = [
                 (text, [ids.get(topic, -1) for topic in sorted(topics)])
-                for text, topics in asked_of(some, form)
+                for text, topics in question_texts(subset, form)
             ]
-            given += examples(linker, pairs)
-    weights = fit_weights(given)
+            training += training_examples(linker, pairs)
+    weights = fit_weights(training)
     for feature, weight in zip(FEATURES, weights.tolist(), strict=True):
         print(f"    {feature:14} {weight:7.2f}")
     return weights
@@ -144,10 +153,10 @@ def accuracy(folder: Path, fit: bool) -> dict[str, Any]:
     for name in SETS:
         if (folder / name).is_dir():
             graph, questions = load(folder, name)
-            sets[name] = (index_for(graph), questions)
+            sets[name] = (open_or_build_index(graph), questions)
     if not sets:
         raise UserError(f"{folder}: none of the folders {', '.join(SETS)} is there")
-    weights = fitted(sets) if fit else None
+    weights = fit_on_train(sets) if fit else None
     out: dict[str, Any] = {}
     print(
         f"{'set':26}{'n':>6}  top1   all   any links  ms p50 cpu p99  right first links"
@@ -156,7 +165,7 @@ def accuracy(folder: Path, fit: bool) -> dict[str, Any]:
         linker = Linker(index, weights=weights)
         forms = ["plain", "misspelt", *(["lower", "bracketed"] * (name == "metaqa"))]
         for form in forms:
-            row = measured(linker, asked_of(questions["dev"], form))
+            row = measure_links(linker, question_texts(questions["dev"], form))
             out[f"{name}/{form}"] = row
             how = ", ".join(f"{key} {a}/{b}" for key, (a, b) in row["how"].items())
             shares = " ".join(f"{row[key]:.3f}" for key in ("top1", "all", "any"))
@@ -167,7 +176,7 @@ def accuracy(folder: Path, fit: bool) -> dict[str, Any]:
     return out
 
 
-def invented(count: int, rng: np.random.Generator, syllables: int) -> list[str]:
+def random_words(count: int, rng: np.random.Generator, syllables: int) -> list[str]:
     """``count`` words that could be names."""
     heads = [*"bcdfghklmnprstvwz", "th", "sh", "br", "st", "gr", "kr", "ch"]
     cores = [*"aeiou", "ai", "ea", "io"]
@@ -176,17 +185,17 @@ def invented(count: int, rng: np.random.Generator, syllables: int) -> list[str]:
     words: dict[str, None] = {}
     while len(words) < count:
         sizes = rng.integers(1, syllables + 1, count)
-        pieces = parts[rng.integers(len(parts), size=(count, syllables))]
+        choices = parts[rng.integers(len(parts), size=(count, syllables))]
         closing = rng.integers(len(ends), size=count)
-        for row, size, end in zip(pieces.tolist(), sizes, closing, strict=True):
+        for row, size, end in zip(choices.tolist(), sizes, closing, strict=True):
             words["".join(row[:size]).title() + ends[end]] = None
     return list(words)[:count]
 
 
-def generated(count: int, rng: np.random.Generator) -> list[str]:
+def random_names(count: int, rng: np.random.Generator) -> list[str]:
     """``count`` different names of people and works; some words are very common."""
-    given, family = invented(4000, rng, 3), invented(40_000, rng, 4)
-    nouns = invented(20_000, rng, 3)
+    given, family = random_words(4000, rng, 3), random_words(40_000, rng, 4)
+    nouns = random_words(20_000, rng, 3)
     titles = (
         "The {0} of {1}",
         "{0} {1}",
@@ -215,10 +224,10 @@ def generated(count: int, rng: np.random.Generator) -> list[str]:
 def timing(count: int, questions: int) -> dict[str, Any]:
     """Seconds, bytes and milliseconds on generated names."""
     rng = np.random.default_rng(0)
-    names = generated(count, rng)
+    names = random_names(count, rng)
     degrees = np.minimum(rng.zipf(1.6, count), 1_000_000)
     start = time.perf_counter()
-    index = LinkIndex.build(names, degrees=degrees)
+    index = build_index(names, degrees=degrees)
     build = time.perf_counter() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
     with tempfile.TemporaryDirectory() as scratch:
@@ -229,7 +238,7 @@ def timing(count: int, questions: int) -> dict[str, Any]:
         start = time.perf_counter()
         linker = Linker(LinkIndex.open(folder))
         opened = time.perf_counter() - start
-        asked: Asked = []
+        examples: Examples = []
         for at, form in zip(
             rng.integers(count, size=questions),
             rng.integers(len(FORMS), size=questions),
@@ -239,12 +248,12 @@ def timing(count: int, questions: int) -> dict[str, Any]:
             if rng.random() < 0.3:
                 cut = int(rng.integers(1, len(name)))
                 name = name[:cut] + name[cut + 1 :]
-            asked.append((FORMS[form].format(name), {entity_key(names[at])}))
+            examples.append((FORMS[form].format(name), {entity_key(names[at])}))
         start = time.perf_counter()
-        linker.link(asked[0][0])
+        linker.link(examples[0][0])
         first = time.perf_counter() - start
-        row = measured(linker, asked)
-    told = {
+        row = measure_links(linker, examples)
+    figures = {
         "names": count,
         "build_seconds": round(build, 1),
         "open_seconds": round(opened, 4),
@@ -254,8 +263,8 @@ def timing(count: int, questions: int) -> dict[str, Any]:
         "peak_megabytes": round(memory),
         **{key: row[key] for key in row if key not in ("all", "any", "links", "how")},
     }
-    print("\n".join(f"{key:>22}  {value}" for key, value in told.items()))
-    return told
+    print("\n".join(f"{key:>22}  {value}" for key, value in figures.items()))
+    return figures
 
 
 def main() -> int:

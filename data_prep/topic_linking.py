@@ -13,7 +13,7 @@ from data_prep.settings import PrepSettings
 from data_prep.sources.base import Loaded
 from kgscout_jax.data.shards import SPLITS
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.link.graph_linker import linker_for
+from kgscout_jax.graph.link.graph_index import graph_linker
 from kgscout_jax.graph.link.linker import Linker
 from kgscout_jax.types import Question, entity_key
 
@@ -38,7 +38,7 @@ class TopicFinder:
 
     @cached_property
     def _linker(self) -> Linker:
-        return linker_for(self._graph, aliases=self._aliases)
+        return graph_linker(self._graph, aliases=self._aliases)
 
     def found(self, question: Question) -> Question:
         """``question`` with the names of the entities that its text mentions."""

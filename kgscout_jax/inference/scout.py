@@ -385,9 +385,9 @@ def linker_of(graph: KnowledgeGraph) -> Linker:
     with lock:
         linker = graph.kept.get("linker")
         if linker is None:
-            from kgscout_jax.graph.link.graph_linker import linker_for
+            from kgscout_jax.graph.link.graph_index import graph_linker
 
-            linker = graph.kept["linker"] = linker_for(graph)
+            linker = graph.kept["linker"] = graph_linker(graph)
     return linker
 
 

@@ -1,13 +1,14 @@
-"""Entity linking: which entities of a graph a question is about.
+"""Entity linking: the entities of a graph that a question is about.
 
-    index = LinkIndex.build(names, degrees=degrees)    # once; then save and open
+    index = build_index(names, degrees=degrees)        # once; then save and open
     Linker(index).link("who directed the godfather")   # [Link(name="The Godfather")]
 
-Names and aliases are found by their normalised key, then by words and misspelt words,
-and on request by embeddings (``vectors``). A logistic model ranks what is found.
+Names and aliases are matched by their normalised key, then by words and misspelt words.
+A logistic model scores the candidates.
 """
 
 from kgscout_jax.graph.link.index import LinkIndex
+from kgscout_jax.graph.link.index_build import build_index
 from kgscout_jax.graph.link.linker import Link, Linker, LinkSettings
 
-__all__ = ["Link", "LinkIndex", "LinkSettings", "Linker"]
+__all__ = ["Link", "LinkIndex", "LinkSettings", "Linker", "build_index"]

@@ -1,15 +1,14 @@
-"""The tables that find names: built once, saved as plain .npy, opened memory-mapped.
+"""The tables that entities are looked up in: plain .npy files, opened memory-mapped.
 
 A *surface* is one way to write an entity: its name or an alias. Surfaces are numbered
 by falling prior (degree), so that the lowest number wins a tie and the first postings
-are the best connected. Nothing is kept in Python objects: lookups are binary searches
-over hashes, and a graph of tens of millions of names opens at once.
+are the best connected. Lookups are binary searches over hashes, without Python objects:
+a graph of tens of millions of names opens at once.
 
     manifest.json          format, version, counts, a fingerprint of the names, sizes
-    names_*.npy            the names (left out if the caller has them), as ``Strings``
+    names_*.npy            the names (absent if the caller has them), as ``Strings``
     aliases_*.npy          the aliases
-    surfaces.npy           int32[s]: whose surface it is; beyond the names, an alias
-    keys.npy, ...          see ``Tables``
+    surfaces.npy, ...      see ``Tables``
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float32, Int32, Int64, UInt8, UInt32, UInt64
+from jaxtyping import Float32, Int32, Int64, UInt8, UInt32, UInt64
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.string_table import Strings
@@ -30,6 +29,10 @@ from kgscout_jax.utils.io import read_array, read_json, write_array, write_json
 FORMAT = "kgscout-link"
 VERSION = 1
 MANIFEST = "manifest.json"
+MAX_TOKENS = 24
+"""Longer names (descriptions, most often) are never linked."""
+SHORTEST_MISSPELT = 4
+"""Words from this length on are also looked up with one character wrong."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,9 +40,9 @@ class Tables:
     """The arrays of an index; s surfaces, w words (unique tokens), p postings."""
 
     surfaces: Int32[np.ndarray, "s"]
-    """Per surface the entity, or the number of names plus the number of the alias."""
+    """The entity of each surface, or the number of names plus that of the alias."""
     lengths: UInt8[np.ndarray, "s"]
-    """How many tokens."""
+    """Number of tokens."""
     masses: Float32[np.ndarray, "s"]
     """Sum of the rarity of its tokens."""
     degrees: Float32[np.ndarray, "s"]
@@ -51,7 +54,7 @@ class Tables:
     words: UInt64[np.ndarray, "w"]
     """Hashes of the words, ascending."""
     small: UInt8[np.ndarray, "w"]
-    """How often names write each word small where a capital would tell, of 200."""
+    """Share of lower case among inner occurrences of each word, in 200ths."""
     offsets: Int64[np.ndarray, "w+1"]
     """The postings of each word."""
     postings: Int32[np.ndarray, "p"]
@@ -61,43 +64,32 @@ class Tables:
     cut_words: Int32[np.ndarray, "z"]
     """The word of each of ``cuts``."""
     alias_entities: Int32[np.ndarray, "a"]
-    """Whose alias each is."""
+    """The entity of each alias."""
 
 
 DTYPES = {
-    "surfaces": np.int32,
-    "lengths": np.uint8,
-    "masses": np.float32,
-    "degrees": np.float32,
-    "keys": np.uint64,
-    "keyed": np.int32,
-    "words": np.uint64,
-    "small": np.uint8,
-    "offsets": np.int64,
-    "postings": np.int32,
-    "cuts": np.uint32,
-    "cut_words": np.int32,
-    "alias_entities": np.int32,
+    f.name: np.dtype(str(f.type).partition("[")[0].lower()) for f in fields(Tables)
 }
+"""Of each table, as annotated."""
 
 
-def between(
-    sorted_values: np.ndarray, wanted: np.ndarray
+def equal_ranges(
+    sorted_values: np.ndarray, values: np.ndarray
 ) -> tuple[Int64[np.ndarray, "k"], Int64[np.ndarray, "k"]]:
-    """Where each of ``wanted`` begins and stops in ``sorted_values``."""
+    """Where each of ``values`` begins and stops in ``sorted_values``."""
     return (
-        np.searchsorted(sorted_values, wanted, "left"),
-        np.searchsorted(sorted_values, wanted, "right"),
+        np.searchsorted(sorted_values, values, "left"),
+        np.searchsorted(sorted_values, values, "right"),
     )
 
 
-def encodable(text: str) -> str:
-    """The text, with what UTF-8 cannot hold (lone surrogates) replaced."""
+def utf8_safe(text: str) -> str:
+    """The text with lone surrogates, which UTF-8 cannot hold, replaced."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def fingerprint(names: Sequence[str]) -> str:
-    """A short hash of how many names there are and of up to 1,000 of them."""
+    """A short hash of the number of names and of up to 1,000 of them."""
     digest = hashlib.sha256(str(len(names)).encode())
     for i in np.linspace(0, len(names) - 1, min(len(names), 1000)).astype(int):
         digest.update(names[int(i)].encode("utf-8", "replace") + b"\0")
@@ -105,51 +97,30 @@ def fingerprint(names: Sequence[str]) -> str:
 
 
 class LinkIndex:
-    """Names and aliases of a graph, found by key, by word, and by misspelt word."""
+    """Names and aliases of a graph, by key, by word, and by misspelt word."""
 
     def __init__(self, names: Sequence[str], aliases: Strings, tables: Tables) -> None:
         self.names, self.aliases, self.tables = names, aliases, tables
 
     def __len__(self) -> int:
-        """How many surfaces can be found."""
+        """The number of surfaces."""
         return len(self.tables.surfaces)
 
-    @staticmethod
-    def build(
-        names: Sequence[str],
-        *,
-        aliases: Sequence[tuple[str, int]] = (),
-        unnamed_mask: Bool[np.ndarray, "n"] | None = None,
-        degrees: Int64[np.ndarray, "n"] | None = None,
-    ) -> LinkIndex:
-        """An index over ``names``.
-
-        Args:
-            names: display names, the position is the entity's id.
-            aliases: further names, each with the entity it stands for.
-            unnamed_mask: True where a name is only an identifier; never linked.
-            degrees: of each entity; of several that fit, the best connected is taken.
-
-        Raises:
-            UserError: an alias is for no entity, or an array is of another length.
-        """
-        from kgscout_jax.graph.link.index_build import build_index
-
-        return build_index(names, aliases, unnamed_mask, degrees)
-
-    def save(self, folder: Path, *, with_names: bool = True, about: str = "") -> None:
+    def save(
+        self, folder: Path, *, with_names: bool = True, aliases_sha256: str = ""
+    ) -> None:
         """Write the index.
 
         Args:
-            with_names: False where names lie elsewhere; ``open`` must be given them.
-            about: what else it was built from; ``open`` compares it.
+            with_names: False where names lie elsewhere; ``open`` then needs them.
+            aliases_sha256: of the file of aliases; ``open`` compares it.
         """
         (folder / MANIFEST).unlink(missing_ok=True)
         arrays = {f.name: getattr(self.tables, f.name) for f in fields(Tables)}
         arrays |= {"aliases_data": self.aliases.data}
         arrays |= {"aliases_offsets": self.aliases.offsets}
         if with_names:
-            names = Strings.of([encodable(name) for name in self.names])
+            names = Strings.of([utf8_safe(name) for name in self.names])
             arrays |= {"names_data": names.data, "names_offsets": names.offsets}
         for name, array in arrays.items():
             write_array(folder / f"{name}.npy", array)
@@ -160,21 +131,24 @@ class LinkIndex:
             "names": len(self.names),
             "fingerprint": fingerprint(self.names),
             "with_names": with_names,
-            "about": about,
+            "about": aliases_sha256,
             "lengths": {name: len(array) for name, array in arrays.items()},
         }
         write_json(folder / MANIFEST, manifest)
 
     @staticmethod
     def open(
-        folder: Path, names: Sequence[str] | None = None, *, about: str | None = None
+        folder: Path,
+        names: Sequence[str] | None = None,
+        *,
+        aliases_sha256: str | None = None,
     ) -> LinkIndex:
         """The index in ``folder``, memory-mapped.
 
         Args:
             names: the graph's names, where they were saved elsewhere; they must be
                 those the index was built over.
-            about: what ``save`` was told; not compared if None.
+            aliases_sha256: as given to ``save``; not compared if None.
 
         Raises:
             UserError: the folder is missing, damaged, of another version, or was built
@@ -182,15 +156,15 @@ class LinkIndex:
         """
         manifest = _read_manifest(folder)
         lengths: dict[str, Any] = manifest["lengths"]
-        if about is not None and manifest["about"] != about:
+        if aliases_sha256 is not None and manifest["about"] != aliases_sha256:
             raise UserError(f"{folder}: built from other aliases; build it again")
 
-        def read(name: str, kind: type) -> np.ndarray:
+        def read(name: str, dtype: np.typing.DTypeLike) -> np.ndarray:
             path = folder / f"{name}.npy"
             array = read_array(path, mmap=bool(lengths.get(name)))
-            if array.dtype != kind or array.shape != (lengths.get(name),):
+            if array.dtype != dtype or array.shape != (lengths.get(name),):
                 raise UserError(
-                    f"{path}: expected {np.dtype(kind).name}[{lengths.get(name)}], "
+                    f"{path}: expected {np.dtype(dtype).name}[{lengths.get(name)}], "
                     f"found {array.dtype.name}{list(array.shape)}"
                 )
             return array
@@ -213,18 +187,17 @@ class LinkIndex:
             )
         if fingerprint(names) != manifest["fingerprint"]:
             raise UserError(f"{folder}: built over other names; build it again")
-        tables = Tables(**{name: read(name, kind) for name, kind in DTYPES.items()})
+        tables = Tables(**{name: read(name, dtype) for name, dtype in DTYPES.items()})
         index = LinkIndex(names, texts("aliases"), tables)
         index._check(folder)
         return index
 
     def _check(self, folder: Path) -> None:
-        """Raise UserError if the arrays do not belong together."""
+        """Raise UserError if lengths of arrays disagree."""
         t = self.tables
-        same = {len(t.surfaces), len(t.lengths), len(t.masses), len(t.degrees)}
-        same |= {len(t.keys), len(t.keyed)}
+        per_surface = t.surfaces, t.lengths, t.masses, t.degrees, t.keys, t.keyed
         fits = (
-            len(same) == 1
+            len(set(map(len, per_surface))) == 1
             and len(t.offsets) == len(t.words) + 1 == len(t.small) + 1
             and t.offsets[-1] == len(t.postings)
             and len(t.cuts) == len(t.cut_words)
@@ -234,14 +207,14 @@ class LinkIndex:
             raise UserError(f"{folder}: its arrays do not belong together")
 
     def entity_of(self, surface: int) -> int:
-        """The entity that a surface stands for."""
+        """The entity of a surface."""
         number = int(self.tables.surfaces[surface])
         if number < len(self.names):
             return number
         return int(self.tables.alias_entities[number - len(self.names)])
 
     def text_of(self, surface: int) -> str:
-        """A surface as it was written."""
+        """The text of a surface, as written."""
         number = int(self.tables.surfaces[surface])
         if number < len(self.names):
             return self.names[number]

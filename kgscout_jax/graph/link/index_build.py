@@ -3,36 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from itertools import islice
 
 import numpy as np
 from jaxtyping import Bool, Float32, Int32, Int64, UInt8, UInt64
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.link.index import LinkIndex, Tables, between, encodable, rarity
+from kgscout_jax.graph.link.index import (
+    MAX_TOKENS,
+    SHORTEST_MISSPELT,
+    LinkIndex,
+    Tables,
+    equal_ranges,
+    rarity,
+    utf8_safe,
+)
 from kgscout_jax.graph.link.normalise import cases, tokenise
-from kgscout_jax.graph.link.token_hashes import Pieces
+from kgscout_jax.graph.link.stop_words import ARTICLES
+from kgscout_jax.graph.link.token_hashes import SubstringHashes
 from kgscout_jax.graph.string_table import Strings
 from kgscout_jax.utils.progress import progress
 
-MAX_TOKENS = 24
-"""Longer names (descriptions, most often) are never linked."""
 MAX_CHARACTERS = 400
-"""Nor are these."""
+"""Longer names are never linked."""
 CHUNK = 50_000
-"""Names that are taken at once."""
-SHORTEST_MISSPELT = 4
-"""Words from this length on are found with one character wrong."""
-ARTICLES = ("the", "a", "an")
+"""Names tokenised at once."""
 
 
 def build_index(
     names: Sequence[str],
-    aliases: Sequence[tuple[str, int]],
-    unnamed_mask: Bool[np.ndarray, "n"] | None,
-    degrees: Int64[np.ndarray, "n"] | None,
+    *,
+    aliases: Sequence[tuple[str, int]] = (),
+    unnamed_mask: Bool[np.ndarray, "n"] | None = None,
+    degrees: Int64[np.ndarray, "n"] | None = None,
 ) -> LinkIndex:
-    """The index over ``names`` and ``aliases``; see ``LinkIndex.build``."""
+    """An index over ``names`` and ``aliases``.
+
+    Args:
+        names: display names; the position is the entity's id.
+        aliases: further names, each with its entity.
+        unnamed_mask: True where a name is only an identifier; never linked.
+        degrees: of each entity; the best connected of several matches wins.
+
+    Raises:
+        UserError: an alias is for no entity, or an array is of another length.
+    """
     n = len(names)
     for what, array in (("unnamed_mask", unnamed_mask), ("degrees", degrees)):
         if array is not None and array.shape != (n,):
@@ -42,15 +58,14 @@ def build_index(
     for alias, entity in aliases:
         if not 0 <= entity < n:
             raise UserError(f"alias {alias!r}: entity {entity} is none of {n} names")
-    packed = Strings.of([encodable(alias) for alias, _ in aliases])
+    packed = Strings.of([utf8_safe(alias) for alias, _ in aliases])
     targets = np.fromiter((entity for _, entity in aliases), np.int32, len(aliases))
 
-    found = _read(names, packed)
-    keep = found.linkable
+    rows = _tokenise_names(names, packed)
+    linkable = rows.lengths > 0
     if unnamed_mask is not None:
-        keep = keep.copy()
-        keep[:n] &= ~np.asarray(unnamed_mask, bool)
-    numbers = np.flatnonzero(keep).astype(np.int32)
+        linkable[:n] &= ~np.asarray(unnamed_mask, bool)
+    numbers = np.flatnonzero(linkable).astype(np.int32)
     entities = np.where(numbers < n, numbers, 0)
     entities[numbers >= n] = targets[numbers[numbers >= n] - n]
     prior = np.zeros(n) if degrees is None else np.asarray(degrees)
@@ -58,17 +73,17 @@ def build_index(
     order = np.argsort(-weights, kind="stable")
     numbers, weights = numbers[order], weights[order]
 
-    surface_of = np.full(len(keep), -1, np.int32)
+    surface_of = np.full(len(linkable), -1, np.int32)
     surface_of[numbers] = np.arange(len(numbers), dtype=np.int32)
-    words, offsets, postings = _invert(found.token_hashes, surface_of[found.token_rows])
+    words, offsets, postings = _invert(rows.token_hashes, surface_of[rows.token_rows])
     masses = _masses(offsets, postings, len(numbers))
-    small = _small_share(found, surface_of, words)
-    cuts, cut_words = _cut_table(found, words)
-    keys = found.keys[numbers]
+    small = _small_share(rows, surface_of, words)
+    cuts, cut_words = _cut_table(rows, words)
+    keys = rows.keys[numbers]
     by_key = np.argsort(keys, kind="stable")
     tables = Tables(
         surfaces=numbers,
-        lengths=found.lengths[numbers],
+        lengths=rows.lengths[numbers],
         masses=masses,
         degrees=weights,
         keys=keys[by_key],
@@ -84,76 +99,84 @@ def build_index(
     return LinkIndex(names, packed, tables)
 
 
-class _Read:
-    """What the names and aliases, row by row, are made of."""
+@dataclass(frozen=True, kw_only=True)
+class _NameTokens:
+    """The tokens of names and aliases, which are the rows."""
 
-    def __init__(self, rows: int) -> None:
-        self.keys: UInt64[np.ndarray, "r"] = np.zeros(rows, np.uint64)
-        self.lengths = np.zeros(rows, np.uint8)
-        self.linkable: Bool[np.ndarray, "r"] = np.zeros(rows, bool)
-        self.token_hashes: UInt64[np.ndarray, "t"] = np.empty(0, np.uint64)
-        self.token_rows: Int32[np.ndarray, "t"] = np.empty(0, np.int32)
-        self.token_cases: UInt8[np.ndarray, "t"] = np.empty(0, np.uint8)
-        self.cut_hashes: UInt64[np.ndarray, "z"] = np.empty(0, np.uint64)
-        self.cut_owners: UInt64[np.ndarray, "z"] = np.empty(0, np.uint64)
+    keys: UInt64[np.ndarray, "r"]
+    lengths: UInt8[np.ndarray, "r"]
+    """Number of tokens; 0 where a row is never linked."""
+    token_hashes: UInt64[np.ndarray, "t"]
+    token_rows: Int32[np.ndarray, "t"]
+    token_cases: UInt8[np.ndarray, "t"]
+    cut_hashes: UInt64[np.ndarray, "z"]
+    """Of words without one of their characters."""
+    cut_words: UInt64[np.ndarray, "z"]
+    """The hash of the whole word."""
+
+    @staticmethod
+    def of(texts: list[str], first: int, words: UInt64[np.ndarray, "w"]) -> _NameTokens:
+        """The tokens of some texts, cut unless they are among ``words``.
+
+        Args:
+            first: row of the first text.
+        """
+        texts = [text if len(text) <= MAX_CHARACTERS else "" for text in texts]
+        tokens = tokenise(texts)
+        substrings = SubstringHashes(tokens.codes)
+        hashes = substrings.hashes(tokens.starts, tokens.stops)
+        counts = np.bincount(tokens.texts, minlength=len(texts))
+        counts[counts > MAX_TOKENS] = 0
+        begin = np.searchsorted(tokens.texts, np.arange(len(texts)))
+        rows = np.flatnonzero(counts)
+        head, last = begin[rows], begin[rows] + counts[rows] - 1
+        head = head + ((counts[rows] > 1) & np.isin(hashes[head], ARTICLE_HASHES))
+        keys = np.zeros(len(texts), np.uint64)
+        keys[rows] = substrings.hashes(tokens.starts[head], tokens.stops[last])
+        # A capital at the beginning of a name tells nothing, a small letter does.
+        signs = cases(texts, tokens)
+        initial = np.zeros(len(tokens), bool)
+        initial[begin[rows]] = True
+        signs[(signs == ord("U")) & initial] = ord("-")
+        real = np.flatnonzero(counts[tokens.texts])
+        new, at = np.unique(hashes[real], return_index=True)
+        low, high = equal_ranges(words, new)
+        at = real[at]
+        uncut = (low == high) & (tokens.stops - tokens.starts >= SHORTEST_MISSPELT)[at]
+        at = at[uncut]
+        cuts, owners = substrings.without_one(tokens.starts[at], tokens.stops[at])
+        return _NameTokens(
+            keys=keys,
+            lengths=counts.astype(np.uint8),
+            token_hashes=hashes[real],
+            token_rows=(tokens.texts[real] + first).astype(np.int32),
+            token_cases=signs[real],
+            cut_hashes=cuts,
+            cut_words=new[uncut][owners],
+        )
 
 
-def _read(names: Sequence[str], aliases: Sequence[str]) -> _Read:
+def _tokenise_names(names: Sequence[str], aliases: Sequence[str]) -> _NameTokens:
     """Keys, tokens and cuts of all names and aliases."""
-    out = _Read(len(names) + len(aliases))
-    articles = _hashes_of(ARTICLES)
-    token_hashes, token_rows, token_cases, cuts, owners = [], [], [], [], []
-    seen = np.empty(0, np.uint64)
-    with progress(len(out.keys), "reading names", "name") as bar:
+    chunks = [_NameTokens.of([], 0, np.empty(0, np.uint64))]
+    words = np.empty(0, np.uint64)
+    with progress(len(names) + len(aliases), "reading names", "name") as bar:
         for first, texts in _chunks(names, aliases):
-            texts = [t if len(t) <= MAX_CHARACTERS else "" for t in texts]
-            tokens = tokenise(texts)
-            pieces = Pieces(tokens.codes)
-            hashes = pieces.hashes(tokens.starts, tokens.stops)
-            counts = np.bincount(tokens.texts, minlength=len(texts))
-            begin = np.cumsum(counts) - counts
-            good = (counts > 0) & (counts <= MAX_TOKENS)
-            rows = np.flatnonzero(good)
-            head, last = begin[rows], begin[rows] + counts[rows] - 1
-            head = head + ((counts[rows] > 1) & np.isin(hashes[head], articles))
-            out.keys[first + rows] = pieces.hashes(
-                tokens.starts[head], tokens.stops[last]
-            )
-            out.lengths[first + rows] = counts[rows]
-            out.linkable[first + rows] = True
-            wanted = good[tokens.texts]
-            token_hashes.append(hashes[wanted])
-            token_rows.append((tokens.texts[wanted] + first).astype(np.int32))
-            # A capital at the beginning of a name tells nothing, a small letter does.
-            signs = cases(texts, tokens)
-            inner = np.ones(len(tokens), bool)
-            inner[begin[rows]] = False
-            signs[(signs == ord("U")) & ~inner] = ord("-")
-            token_cases.append(signs[wanted])
-            # Words that earlier chunks had are cut already.
-            new, at = np.unique(hashes[wanted], return_index=True)
-            low, high = between(seen, new)
-            fresh = low == high
-            new, at = new[fresh], np.flatnonzero(wanted)[at[fresh]]
-            seen = np.sort(np.concatenate([seen, new]), kind="stable")
-            long = tokens.stops[at] - tokens.starts[at] >= SHORTEST_MISSPELT
-            at, new = at[long], new[long]
-            cut, owner = pieces.without_one(tokens.starts[at], tokens.stops[at])
-            cuts.append(cut)
-            owners.append(new[owner])
+            chunks.append(_NameTokens.of(texts, first, words))
+            words = np.union1d(words, chunks[-1].token_hashes)
             bar.update(len(texts))
-    if token_hashes:
-        out.token_hashes = np.concatenate(token_hashes)
-        out.token_rows = np.concatenate(token_rows)
-        out.token_cases = np.concatenate(token_cases)
-        out.cut_hashes, out.cut_owners = np.concatenate(cuts), np.concatenate(owners)
-    return out
+    return _NameTokens(
+        **{
+            field.name: np.concatenate([getattr(chunk, field.name) for chunk in chunks])
+            for field in fields(_NameTokens)
+        }
+    )
 
 
 def _chunks(
     names: Sequence[str], aliases: Sequence[str]
 ) -> Iterator[tuple[int, list[str]]]:
-    """(row of the first, texts) piece by piece, names first."""
+    """(row of the first, texts) of each chunk, names first."""
     first = 0
     for texts in (iter(names), iter(aliases)):
         while chunk := list(islice(texts, CHUNK)):
@@ -161,10 +184,13 @@ def _chunks(
             first += len(chunk)
 
 
-def _hashes_of(words: Sequence[str]) -> UInt64[np.ndarray, "k"]:
+def _word_hashes(words: Sequence[str]) -> UInt64[np.ndarray, "k"]:
     """The hash of each one-token word."""
     tokens = tokenise(words)
-    return Pieces(tokens.codes).hashes(tokens.starts, tokens.stops)
+    return SubstringHashes(tokens.codes).hashes(tokens.starts, tokens.stops)
+
+
+ARTICLE_HASHES = _word_hashes(sorted(ARTICLES))
 
 
 def _invert(
@@ -192,12 +218,14 @@ def _masses(
 
 
 def _small_share(
-    found: _Read, surface_of: Int32[np.ndarray, "r"], words: UInt64[np.ndarray, "w"]
+    rows: _NameTokens,
+    surface_of: Int32[np.ndarray, "r"],
+    words: UInt64[np.ndarray, "w"],
 ) -> UInt8[np.ndarray, "w"]:
-    """How often each word is written small, of 200; as all words are, if unknown."""
-    real = surface_of[found.token_rows] >= 0
-    at = np.searchsorted(words, found.token_hashes[real])
-    signs = found.token_cases[real]
+    """Share of lower case of each word, in 200ths, smoothed by that of all words."""
+    real = surface_of[rows.token_rows] >= 0
+    at = np.searchsorted(words, rows.token_hashes[real])
+    signs = rows.token_cases[real]
     small = np.bincount(at, signs == ord("l"), minlength=len(words))
     large = np.bincount(at, signs == ord("U"), minlength=len(words))
     whole = (small.sum() + 1) / (small.sum() + large.sum() + 2)
@@ -205,14 +233,14 @@ def _small_share(
 
 
 def _cut_table(
-    found: _Read, words: UInt64[np.ndarray, "w"]
+    rows: _NameTokens, words: UInt64[np.ndarray, "w"]
 ) -> tuple[np.ndarray, Int32[np.ndarray, "z"]]:
     """Words without one of their characters, ascending, and which word each is of."""
     if not len(words):
         return np.empty(0, np.uint32), np.empty(0, np.int32)
-    at = np.minimum(np.searchsorted(words, found.cut_owners), len(words) - 1)
-    real = words[at] == found.cut_owners
-    halves = (found.cut_hashes[real] >> np.uint64(32)).astype(np.uint32)
+    at = np.minimum(np.searchsorted(words, rows.cut_words), len(words) - 1)
+    real = words[at] == rows.cut_words
+    halves = (rows.cut_hashes[real] >> np.uint64(32)).astype(np.uint32)
     owners = at[real].astype(np.int32)
     order = np.lexsort((owners, halves))
     return halves[order], owners[order]

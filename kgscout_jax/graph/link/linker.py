@@ -1,30 +1,31 @@
-"""Entities that a question is about, found in its text."""
+"""The entities that a question is about, from its text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.link.candidates import Candidate, by_key, by_words
+from kgscout_jax.graph.link.candidates import (
+    Candidate,
+    key_candidates,
+    word_candidates,
+)
 from kgscout_jax.graph.link.index import LinkIndex
-from kgscout_jax.graph.link.mentions import bracketed
-from kgscout_jax.graph.link.question_tokens import MAX_CHARACTERS, Asked, ask
+from kgscout_jax.graph.link.question_tokens import (
+    MAX_CHARACTERS,
+    QuestionTokens,
+    tokenise_question,
+)
 from kgscout_jax.graph.link.scoring import scores
-from kgscout_jax.graph.link.stop_words import ARTICLES, PLAIN
+from kgscout_jax.graph.link.stop_words import ARTICLES, STOP_WORDS
 
-if TYPE_CHECKING:
-    from kgscout_jax.graph.link.vectors import Encode, NameVectors
-
-MARKED = 0.7
-"""How alike a bracketed mention and a name must be."""
-MAX_RUN, MAX_RUNS, NEAREST = 8, 8, 4
-"""Of a question's runs of telling words: longest, how many, and names looked at."""
-How = Literal["exact", "normalised", "alias", "fuzzy", "embedding"]
+BRACKET_LIKENESS = 0.7
+"""Smallest likeness of a bracketed mention and a name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,20 +33,18 @@ class LinkSettings:
     """How a question's entities are found."""
 
     k: int = 3
-    """At most so many links per question."""
+    """Most links per question."""
     threshold: float = 0.5
-    """Links less likely than this are left out, but for the first."""
+    """Links less likely than this are left out, except the first."""
     floor: float = 0.005
     """A first link less likely than this is left out too."""
     fuzzy: bool = True
     """Also look for misspelt and partial names."""
-    cosine: float = 0.5
-    """Names less alike in meaning are left out (with an encoder only)."""
 
     def __post_init__(self) -> None:
         if self.k < 1:
             raise UserError(f"--k: expected at least 1, found {self.k}")
-        for name in ("threshold", "floor", "cosine"):
+        for name in ("threshold", "floor"):
             value = getattr(self, name)
             if not 0 <= value <= 1:
                 raise UserError(f"--{name}: expected 0 to 1, found {value}")
@@ -57,10 +56,10 @@ class Link:
 
     entity: int
     name: str
-    """As the graph shows it."""
+    """Display name."""
     score: float
-    """Estimated probability that the question is about it."""
-    how: How
+    """Estimated probability that the question is about the entity."""
+    how: Literal["exact", "normalised", "alias", "fuzzy"]
     start: int
     stop: int
 
@@ -74,62 +73,53 @@ class Linker:
         settings: LinkSettings | None = None,
         *,
         weights: Float64[np.ndarray, "f"] | None = None,
-        encode: Encode | None = None,
-        vectors: NameVectors | None = None,
     ) -> None:
-        """
-        Args:
-            weights: of the scoring model, if not those that come with it, see ``fit``.
-            encode: texts to embeddings; with it, names are also found by meaning.
-            vectors: the embeddings of the names; encoded now if there are none.
-        """
+        """Use ``weights`` in place of the scoring model's own, if there are any."""
         self.index, self.settings = index, settings or LinkSettings()
-        self.weights, self.encode = weights, encode
-        self.vectors = vectors
-        if encode is not None and vectors is None:
-            from kgscout_jax.graph.link.vectors import NameVectors
-
-            self.vectors = NameVectors.build(index, encode)
+        self.weights = weights
 
     def link(self, question: str, k: int | None = None) -> list[Link]:
         """The entities of ``question``, likeliest first; their spans do not overlap.
 
-        What the question puts in [brackets] is linked alone, if it can be.
+        If a part in [brackets] can be linked, only bracketed parts are.
         """
         k = self.settings.k if k is None else k
-        marked = self._marked(question, k) if "[" in question else []
-        if marked:
-            return marked
-        asked = ask(question)
-        found = self.candidates(asked)
-        likely = scores(asked, self.index, found, self.weights)
-        if self.encode is not None and likely.max(initial=0) < self.settings.threshold:
-            near, cosines = self._by_meaning(asked, found)
-            found, likely = found + near, np.r_[likely, cosines]
-        return self._chosen(found, likely, k)
+        links = self._bracket_links(question, k) if "[" in question else []
+        if links:
+            return links
+        tokens = tokenise_question(question)
+        candidates = self.candidates(tokens)
+        probabilities = scores(tokens, self.index, candidates, self.weights)
+        return self._select(candidates, probabilities, k)
 
-    def link_many(
-        self, questions: Iterable[str], k: int | None = None
-    ) -> list[list[Link]]:
-        """``link`` of each question."""
-        return [self.link(question, k) for question in questions]
+    def candidates(self, question: QuestionTokens) -> list[Candidate]:
+        """Every surface that a part of the question may mean."""
+        candidates = key_candidates(question, self.index)
+        if self.settings.fuzzy:
+            spans = {(c.surface, c.first): c.last for c in candidates}
+            mask = _full_match_mask(question, candidates)
+            for c in word_candidates(question, self.index, mask):
+                # A candidate by key over the same words is already there.
+                if spans.get((c.surface, c.first)) != c.last:
+                    candidates.append(c)
+        return candidates
 
-    def _marked(self, question: str, k: int) -> list[Link]:
-        """Links of the bracketed parts that are, as a whole, a name or close to one."""
+    def _bracket_links(self, question: str, k: int) -> list[Link]:
+        """Links of the bracketed parts that are, as a whole, close to a name."""
         links: list[Link] = []
-        for begin, end in bracketed(question[:MAX_CHARACTERS]):
-            asked = ask(question[begin:end])
-            found = [
+        for begin, end in bracket_spans(question[:MAX_CHARACTERS]):
+            mention = tokenise_question(question[begin:end])
+            candidates = [
                 c
-                for c in self.candidates(asked)
-                if c.likeness >= MARKED
-                and c.last == len(asked) - 1
-                and ARTICLES.issuperset(asked.words[: c.first])
+                for c in self.candidates(mention)
+                if c.likeness >= BRACKET_LIKENESS
+                and c.last == len(mention) - 1
+                and ARTICLES.issuperset(mention.words[: c.first])
             ]
-            if not found:
+            if not candidates:
                 continue
             best = min(
-                found,
+                candidates,
                 key=lambda c: (-c.likeness, c.how != "exact", -c.article, c.surface),
             )
             link = self._link(best, best.likeness, begin)
@@ -137,77 +127,27 @@ class Linker:
                 links.append(link)
         return sorted(links, key=lambda link: -link.score)[:k]
 
-    def _by_meaning(
-        self, asked: Asked, full: Sequence[Candidate]
-    ) -> tuple[list[Candidate], list[float]]:
-        """The names nearest to each run of telling words, with half their cosine.
-
-        Runs inside a full match are left out. Halved, cosines stay below the default
-        threshold: a likeness of meaning is never as sure as a full match of words.
-        """
-        assert self.encode is not None and self.vectors is not None
-        runs = [
-            (first, last)
-            for first, last in runs_of([w not in PLAIN for w in asked.words])
-            if last - first < MAX_RUN
-            and not any(
-                c.how != "fuzzy" and c.first <= first and last <= c.last for c in full
-            )
-        ][:MAX_RUNS]
-        if not runs:
-            return [], []
-        texts = [asked.text[asked.starts[a] : asked.stops[b]] for a, b in runs]
-        surfaces, cosines = self.vectors.nearest(self.encode(texts), NEAREST)
-        found, likely = [], []
-        for (a, b), row, near in zip(runs, surfaces, cosines, strict=True):
-            for surface, cosine in zip(row.tolist(), near.tolist(), strict=True):
-                if surface >= 0 and cosine >= self.settings.cosine:
-                    found.append(
-                        Candidate(
-                            *(a, b, surface, "embedding", cosine),
-                            start=asked.starts[a],
-                            stop=asked.stops[b],
-                        )
-                    )
-                    likely.append(cosine / 2)
-        return found, likely
-
-    def candidates(self, asked: Asked) -> list[Candidate]:
-        """Everything the question may mean, not yet chosen from."""
-        found = by_key(asked, self.index)
-        if self.settings.fuzzy:
-            spans = {(c.surface, c.first): c.last for c in found}
-            for c in by_words(asked, self.index, _settled(asked, found)):
-                # Found by its key already, over the same words.
-                if spans.get((c.surface, c.first)) != c.last:
-                    found.append(c)
-        return found
-
-    def _chosen(self, found: list[Candidate], likely: np.ndarray, k: int) -> list[Link]:
+    def _select(
+        self,
+        candidates: list[Candidate],
+        probabilities: Float64[np.ndarray, "c"],
+        k: int,
+    ) -> list[Link]:
         """The likeliest candidates that do not overlap."""
         links: list[Link] = []
-        taken: list[Candidate] = []
-        entities: set[int] = set()
-        order = sorted(
-            range(len(found)),
-            key=lambda i: (
-                -likely[i],
-                found[i].first,
-                -found[i].last,
-                found[i].surface,
-            ),
-        )
-        for i in order:
-            c, score = found[i], float(likely[i])
+        selection: list[Candidate] = []
+        pairs = zip(candidates, probabilities.tolist(), strict=True)
+        for c, score in sorted(
+            pairs, key=lambda p: (-p[1], p[0].first, -p[0].last, p[0].surface)
+        ):
             if score < (self.settings.threshold if links else self.settings.floor):
                 break
             entity = self.index.entity_of(c.surface)
-            if entity in entities:
+            if any(entity == link.entity for link in links):
                 continue
-            if any(c.first <= t.last and t.first <= c.last for t in taken):
+            if any(c.first <= s.last and s.first <= c.last for s in selection):
                 continue
-            taken.append(c)
-            entities.add(entity)
+            selection.append(c)
             links.append(self._link(c, score))
             if len(links) == k:
                 break
@@ -220,28 +160,38 @@ class Linker:
             entity=entity,
             name=self.index.names[entity],
             score=float(score),
-            how=c.how,  # pyright: ignore[reportArgumentType]
+            how=c.how,
             start=c.start + shift,
             stop=c.stop + shift,
         )
 
 
-def runs_of(flags: Sequence[bool]) -> list[tuple[int, int]]:
-    """(first, last) of each run of true flags."""
-    ends = np.flatnonzero(np.diff(np.r_[False, np.asarray(flags, bool), False]))
-    return [(int(a), int(b) - 1) for a, b in ends.reshape(-1, 2)]
+def _full_match_mask(
+    question: QuestionTokens, candidates: list[Candidate]
+) -> Bool[np.ndarray, "t"]:
+    """True for tokens in a full match of two or more words that are no stop words."""
+    mask = np.zeros(len(question), bool)
+    for c in candidates:
+        words = question.words[c.first : c.last + 1]
+        neighbours = question.words[max(c.first - 1, 0) : c.first]
+        neighbours += question.words[c.last + 1 : c.last + 2]
+        # The name may go on: "Martin Luther" in "martin luther king".
+        closed = all(word in STOP_WORDS for word in neighbours)
+        content = sum(word not in STOP_WORDS for word in words)
+        if closed and c.likeness >= 0.9 and content >= 2:
+            mask[c.first : c.last + 1] = True
+    return mask
 
 
-def _settled(asked: Asked, found: list[Candidate]) -> np.ndarray:
-    """True for tokens in a full match of two or more words that say something."""
-    out = np.zeros(len(asked), bool)
-    for c in found:
-        words = asked.words[c.first : c.last + 1]
-        beside = asked.words[max(c.first - 1, 0) : c.first]
-        beside += asked.words[c.last + 1 : c.last + 2]
-        # A name may be longer than what matches of it: "Martin Luther" in "martin
-        # luther king".
-        closed = all(word in PLAIN for word in beside)
-        if closed and c.likeness >= 0.9 and sum(w not in PLAIN for w in words) >= 2:
-            out[c.first : c.last + 1] = True
-    return out
+def bracket_spans(text: str) -> Iterator[tuple[int, int]]:
+    """(start, stop) of the text inside each outermost pair of [brackets]."""
+    depth = start = 0
+    for at, letter in enumerate(text):
+        if letter == "[":
+            if depth == 0:
+                start = at + 1
+            depth += 1
+        elif letter == "]" and depth:
+            depth -= 1
+            if depth == 0 and text[start:at].strip():
+                yield start, at

@@ -37,19 +37,19 @@ class _Characters(dict[int, str]):
     """What each character becomes; worked out when first seen."""
 
     def __missing__(self, code: int) -> str:
-        value = self[code] = _mapped(chr(code))
+        value = self[code] = _normalise_character(chr(code))
         return value
 
 
-def _mapped(character: str) -> str:
+def _normalise_character(character: str) -> str:
     """The normalised form of one character: letters and digits, or a space."""
     if character == "\n":
         return "\n"
     if character in APOSTROPHES:
         return "'"
     if any(low <= ord(character) <= high for low, high in ALONE):
-        plain = unicodedata.normalize("NFKC", character)
-        return f" {plain} " if plain.isalnum() else " "
+        comparison_form = unicodedata.normalize("NFKC", character)
+        return f" {comparison_form} " if comparison_form.isalnum() else " "
     folded = unicodedata.normalize("NFKD", character).casefold()
     letters = "".join(
         c if c.isalnum() else "" if unicodedata.category(c)[0] == "M" else " "
@@ -77,7 +77,7 @@ class _Cases(dict[int, str]):
 CASES = _Cases()
 
 
-def plain(text: str) -> str:
+def comparison_form(text: str) -> str:
     """The text as it is compared: normalised, words by single spaces, no possessives.
 
     Unlike a key it keeps spaces and plurals.
@@ -105,7 +105,7 @@ class Tokens:
         return len(self.starts)
 
 
-def joined(texts: Sequence[str]) -> str:
+def _join_lines(texts: Sequence[str]) -> str:
     """The texts, one a line."""
     whole = "\n".join(texts)
     if whole.count("\n") == len(texts) - 1:
@@ -115,16 +115,16 @@ def joined(texts: Sequence[str]) -> str:
 
 def tokenise(texts: Sequence[str]) -> Tokens:
     """The tokens of several texts."""
-    return tokenise_mapped(joined(texts).translate(CHARACTERS))
+    return tokenise_normalised(_join_lines(texts).translate(CHARACTERS))
 
 
 def cases(texts: Sequence[str], tokens: Tokens) -> UInt8[np.ndarray, "t"]:
     """How the first character of each token is written: U, l or - (neither)."""
-    signs = joined(texts).translate(CASES).encode("ascii")
+    signs = _join_lines(texts).translate(CASES).encode("ascii")
     return np.frombuffer(signs, np.uint8)[tokens.places[tokens.starts]]
 
 
-def tokenise_mapped(mapped: str) -> Tokens:
+def tokenise_normalised(mapped: str) -> Tokens:
     """The tokens of a text that went through ``CHARACTERS``, texts divided by lines."""
     raw = mapped.encode("utf-32-le", "surrogatepass")
     codes = np.frombuffer(raw, np.uint32)

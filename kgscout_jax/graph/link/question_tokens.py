@@ -1,4 +1,4 @@
-"""A question taken apart: tokens with their place in the text, and their words."""
+"""The tokens of a question with their place in its text."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int64, UInt64
 
-from kgscout_jax.graph.link.normalise import CHARACTERS, Tokens, tokenise_mapped
-from kgscout_jax.graph.link.token_hashes import Pieces
+from kgscout_jax.graph.link.normalise import CHARACTERS, Tokens, tokenise_normalised
+from kgscout_jax.graph.link.token_hashes import SubstringHashes
 
 MAX_CHARACTERS = 8192
-"""Of a longer question the beginning is read."""
+"""The rest of a longer question is ignored."""
 MAX_TOKENS = 512
+"""Further tokens are ignored."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One question. Token ``i`` is ``text[starts[i]:stops[i]]``."""
+class QuestionTokens:
+    """The tokens of a question; token ``i`` is ``text[starts[i]:stops[i]]``."""
 
     text: str
     lower: str
@@ -25,9 +26,9 @@ class Asked:
     starts: list[int]
     stops: list[int]
     words: list[str]
-    """Each token normalised but for its plural."""
+    """Each token normalised, its plural s included."""
     tokens: Tokens
-    pieces: Pieces
+    substrings: SubstringHashes
     hashes: UInt64[np.ndarray, "t"]
 
     def __len__(self) -> int:
@@ -46,16 +47,18 @@ class Asked:
         self, first: Int64[np.ndarray, "k"], last: Int64[np.ndarray, "k"]
     ) -> UInt64[np.ndarray, "k"]:
         """The hash of the key of each span of tokens."""
-        return self.pieces.hashes(self.tokens.starts[first], self.tokens.stops[last])
+        return self.substrings.hashes(
+            self.tokens.starts[first], self.tokens.stops[last]
+        )
 
 
-def ask(text: str) -> Asked:
-    """A question, taken apart."""
+def tokenise_question(text: str) -> QuestionTokens:
+    """The tokens of a question."""
     text = text[:MAX_CHARACTERS]
-    mapped = [CHARACTERS[ord(c)] if c != "\n" else " " for c in text]
-    lengths = np.fromiter(map(len, mapped), np.int64, len(mapped))
-    origin = np.repeat(np.arange(len(mapped)), lengths)
-    tokens = tokenise_mapped("".join(mapped))
+    forms = [CHARACTERS[ord(c)] if c != "\n" else " " for c in text]
+    lengths = np.fromiter(map(len, forms), np.int64, len(forms))
+    origin = np.repeat(np.arange(len(forms)), lengths)
+    tokens = tokenise_normalised("".join(forms))
     if len(tokens) > MAX_TOKENS:
         end = tokens.stops[MAX_TOKENS - 1]
         tokens = Tokens(
@@ -67,24 +70,23 @@ def ask(text: str) -> Asked:
         )
     starts = origin[tokens.places[tokens.starts]].tolist()
     stops = (origin[tokens.places[tokens.stops - 1]] + 1).tolist()
+    lower = "".join(" " if c.isspace() else _lower(c) for c in text)
     words = []
-    lower = "".join(
-        low
-        if len(low := c.lower()) == 1 and not c.isspace()
-        else " "
-        if c.isspace()
-        else c
-        for c in text
-    )
     for i, (begin, end) in enumerate(
         zip(tokens.starts.tolist(), tokens.stops.tolist(), strict=True)
     ):
         word = "".join(map(chr, tokens.codes[begin:end].tolist()))
-        # A plural belongs to its word, though it is not compared.
+        # A plural s belongs to its word, though it is not compared.
         at = stops[i]
         if lower[at : at + 1] == "s" and not lower[at + 1 : at + 2].isalnum():
             stops[i], word = at + 1, word + "s"
         words.append(word)
-    pieces = Pieces(tokens.codes)
-    hashes = pieces.hashes(tokens.starts, tokens.stops)
-    return Asked(text, lower, starts, stops, words, tokens, pieces, hashes)
+    substrings = SubstringHashes(tokens.codes)
+    hashes = substrings.hashes(tokens.starts, tokens.stops)
+    return QuestionTokens(text, lower, starts, stops, words, tokens, substrings, hashes)
+
+
+def _lower(character: str) -> str:
+    """The character in lower case, if that is one character."""
+    lower = character.lower()
+    return lower if len(lower) == 1 else character

@@ -1,7 +1,7 @@
-"""How likely a candidate is a topic of the question: a logistic model of few features.
+"""The probability that a candidate is a topic: a logistic model of few features.
 
-The weights were fitted on training questions only (``fit``; ``benchmarks/linking.py
---fit``); each feature means the same whatever the graph is.
+The weights were fitted on training questions only (``benchmarks/linking.py --fit``);
+each feature means the same whatever the graph is.
 """
 
 from __future__ import annotations
@@ -9,12 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float32, Float64
 
 from kgscout_jax.graph.link.candidates import Candidate
-from kgscout_jax.graph.link.index import LinkIndex, between
-from kgscout_jax.graph.link.question_tokens import Asked
-from kgscout_jax.graph.link.stop_words import ARTICLES, GRAMMAR, PLAIN, PREPOSITIONS
+from kgscout_jax.graph.link.index import LinkIndex, equal_ranges
+from kgscout_jax.graph.link.question_tokens import QuestionTokens
+from kgscout_jax.graph.link.stop_words import (
+    ARTICLES,
+    GRAMMAR,
+    PREPOSITIONS,
+    STOP_WORDS,
+)
 
 MODEL = {
     "bias": -12.5,
@@ -52,118 +57,132 @@ MODEL = {
 }
 FEATURES = tuple(MODEL)
 WEIGHTS = np.array(list(MODEL.values()))
+Span = tuple[int, int, bool]
+"""First and last token, and whether the match is fuzzy."""
+
+
+class _Spans:
+    """Properties of spans of a question's tokens, and of surfaces in the graph."""
+
+    def __init__(
+        self,
+        question: QuestionTokens,
+        index: LinkIndex,
+        candidates: Sequence[Candidate],
+    ) -> None:
+        words = self.words = question.words
+        grammar = np.array([w in GRAMMAR for w in words])
+        content = ~np.array([w in STOP_WORDS for w in words])
+        capitals = np.array([question.text[s].isupper() for s in question.starts])
+        # The first word of a question has a capital in any case.
+        self.capitals_tell = bool(capitals[1:].any() and not capitals.all())
+        rarities, small = _token_statistics(question, index)
+        self.rarities = np.where(content, rarities, 0).tolist()
+        columns = content, grammar, capitals, [w.isdigit() for w in words]
+        # Sums over the first tokens: those of a span are a difference.
+        self.sums = [
+            [0, *np.cumsum(values).tolist()]
+            for values in (*columns, np.where(grammar, 0, small))
+        ]
+        self.full = sorted({(c.first, c.last) for c in candidates if c.how != "fuzzy"})
+
+    def row(self, c: Candidate, degree: float, best: dict[Span, float]) -> tuple:
+        """The features of one candidate.
+
+        Args:
+            degree: of the candidate's entity, relative to the best connected one.
+            best: the largest degree of each span, fuzzy matches apart.
+        """
+        begin, end, size = c.first, c.last + 1, c.last + 1 - c.first
+        content, grammar, upper, digits, small = (s[end] - s[begin] for s in self.sums)
+        upper = upper / size if self.capitals_tell else 0.0
+        before = begin - 1
+        while before > 0 and self.words[before] in ARTICLES:
+            before -= 1
+        fuzzy = c.how == "fuzzy"
+        near = max(c.likeness - 0.8, 0) * 5 * fuzzy
+        span = c.first, c.last
+        return (
+            1,
+            c.how == "exact",
+            c.how == "alias",
+            fuzzy,
+            1 - c.likeness,
+            (1 - c.likeness) * fuzzy,
+            near * (size > 1),
+            near * (size == 1),
+            1 - c.coverage,
+            c.misspelt,
+            c.head and fuzzy,
+            c.tail and fuzzy,
+            c.article,
+            0 if fuzzy else min(size - 1, 5),
+            min(content, 4),
+            max(self.rarities[begin:end]),
+            content == 0 and grammar < size,
+            grammar == size,
+            digits == size,
+            small / max(size - grammar, 1),
+            degree,
+            degree * fuzzy,
+            best[*span, fuzzy] - degree,
+            max(best.get((*span, kind), 0.0) for kind in (False, True)) - degree,
+            upper,
+            0 if fuzzy else upper,
+            0 if fuzzy or content else upper,
+            self.capitals_tell and upper == 0,
+            before >= 0 and self.words[before] in PREPOSITIONS,
+            any(a <= c.first and c.last <= b and (a, b) != span for a, b in self.full),
+            c.last == len(self.words) - 1,
+            content / max(self.sums[0][-1], 1),
+        )
+
+
+def _token_statistics(
+    question: QuestionTokens, index: LinkIndex
+) -> tuple[Float32[np.ndarray, "t"], Float64[np.ndarray, "t"]]:
+    """Per token its rarity, and how much more names write it small than they do all."""
+    tables = index.tables
+    low, high = equal_ranges(tables.words, question.hashes)
+    known = high > low
+    at = np.minimum(low, max(len(tables.words) - 1, 0))
+    counts = np.where(known, tables.offsets[at + 1] - tables.offsets[at], 0)
+    small = np.zeros(len(question))
+    if known.any():
+        mean = float(np.mean(tables.small)) / 200
+        small[known] = tables.small[at[known]] / 200 - mean
+    return index.rarity(counts), small
 
 
 def features(
-    asked: Asked, index: LinkIndex, candidates: Sequence[Candidate]
+    question: QuestionTokens, index: LinkIndex, candidates: Sequence[Candidate]
 ) -> Float64[np.ndarray, "k f"]:
     """One row of ``FEATURES`` per candidate."""
     if not candidates:
         return np.zeros((0, len(FEATURES)))
-    low, high = between(index.tables.words, asked.hashes)
-    at = np.minimum(low, max(len(index.tables.words) - 1, 0))
-    known = high > low
-    counts = np.where(known, index.tables.offsets[at + 1] - index.tables.offsets[at], 0)
-    rarities = index.rarity(counts).tolist()
-    small = np.zeros(len(asked))
-    if known.any():
-        usual = float(np.mean(index.tables.small)) / 200
-        small[known] = index.tables.small[at[known]] / 200 - usual
-    words = asked.words
-    grammar = np.array([w in GRAMMAR for w in words])
-    content = ~np.array([w in PLAIN for w in words])
-    capitals = np.array([asked.text[s].isupper() for s in asked.starts])
-    # The first word of a question is in capitals whatever it is.
-    tellable = bool(capitals[1:].any() and not capitals.all())
-    telling = content.tolist()
-    total = max(int(content.sum()), 1)
-    # Sums over the first tokens: those of a span are a difference.
-    contents, grammars, uppers, digits, smalls = (
-        [0, *np.cumsum(values).tolist()]
-        for values in (
-            content,
-            grammar,
-            capitals,
-            [w.isdigit() for w in words],
-            np.where(grammar, 0, small),
-        )
-    )
-    solid = sorted({(c.first, c.last) for c in candidates if c.how != "fuzzy"})
+    all_degrees = index.tables.degrees
     surfaces = np.fromiter((c.surface for c in candidates), np.int64, len(candidates))
-    # Relative to the graph's best connected entity; unknown, all are in the middle.
-    top = float(index.tables.degrees[0])
-    degrees = (
-        index.tables.degrees[surfaces] / top if top else np.full(len(surfaces), 0.5)
-    )
+    # Relative to the graph's best connected entity; 0.5 if degrees are unknown.
+    top = float(all_degrees[0])
+    degrees = all_degrees[surfaces] / top if top else np.full(len(surfaces), 0.5)
     degrees = degrees.tolist()
-    best: dict[tuple[int, int, bool], float] = {}
+    best: dict[Span, float] = {}
     for c, degree in zip(candidates, degrees, strict=True):
-        group = (c.first, c.last, c.how == "fuzzy")
-        best[group] = max(best.get(group, 0.0), degree)
-    rows = []
-    for c, degree in zip(candidates, degrees, strict=True):
-        begin, end = c.first, c.last + 1
-        size = end - begin
-        n = contents[end] - contents[begin]
-        functional = grammars[end] - grammars[begin]
-        upper = (uppers[end] - uppers[begin]) / size if tellable else 0.0
-        before = begin - 1
-        while before > 0 and words[before] in ARTICLES:
-            before -= 1
-        fuzzy = c.how == "fuzzy"
-        rarest = max(
-            (rarities[i] for i in range(begin, end) if telling[i]), default=0.0
-        )
-        rows.append(
-            (
-                1,
-                c.how == "exact",
-                c.how == "alias",
-                fuzzy,
-                1 - c.likeness,
-                (1 - c.likeness) * fuzzy,
-                max(c.likeness - 0.8, 0) * 5 * fuzzy * (size > 1),
-                max(c.likeness - 0.8, 0) * 5 * fuzzy * (size == 1),
-                1 - c.coverage,
-                c.misspelt,
-                c.head and fuzzy,
-                c.tail and fuzzy,
-                c.article,
-                0 if fuzzy else min(size - 1, 5),
-                min(n, 4),
-                rarest,
-                n == 0 and functional < size,
-                functional == size,
-                digits[end] - digits[begin] == size,
-                (smalls[end] - smalls[begin]) / max(size - functional, 1),
-                degree,
-                degree * fuzzy,
-                best[c.first, c.last, fuzzy] - degree,
-                max(best.get((begin, end - 1, kind), 0.0) for kind in (False, True))
-                - degree,
-                upper,
-                0 if fuzzy else upper,
-                0 if fuzzy or n else upper,
-                tellable and upper == 0,
-                before >= 0 and words[before] in PREPOSITIONS,
-                any(
-                    a <= c.first and c.last <= b and (a, b) != (c.first, c.last)
-                    for a, b in solid
-                ),
-                c.last == len(words) - 1,
-                n / total,
-            )
-        )
-    return np.array(rows, float)
+        span = c.first, c.last, c.how == "fuzzy"
+        best[span] = max(best.get(span, 0.0), degree)
+    spans = _Spans(question, index, candidates)
+    rows = zip(candidates, degrees, strict=True)
+    return np.array([spans.row(c, degree, best) for c, degree in rows], float)
 
 
 def scores(
-    asked: Asked,
+    question: QuestionTokens,
     index: LinkIndex,
     candidates: Sequence[Candidate],
     weights: Float64[np.ndarray, "f"] | None = None,
 ) -> Float64[np.ndarray, "k"]:
     """The estimated probability of each candidate."""
-    chosen = WEIGHTS if weights is None else weights
-    values = features(asked, index, candidates) @ chosen
-    return 1 / (1 + np.exp(-values))
+    logits = features(question, index, candidates) @ (
+        WEIGHTS if weights is None else weights
+    )
+    return 1 / (1 + np.exp(-logits))

@@ -1,7 +1,7 @@
-"""English words that say little about which entity a question is about.
+"""English words that say little about the entity a question is about.
 
-``GRAMMAR`` are function words. ``ASKING`` are words with which questions are asked,
-mostly names of relations and types ("currency", "directed", "president"): graphs have
+``GRAMMAR`` are function words. ``QUESTION_WORDS`` are words with which questions are
+asked, mostly relations and types ("currency", "directed", "president"): graphs have
 entities of these names, questions rarely mean them.
 """
 
@@ -21,7 +21,7 @@ GRAMMAR = frozenset(
     """.split()
 )
 
-ASKING = frozenset(
+QUESTION_WORDS = frozenset(
     """
     act acted acting actor actors actress album albums also appear appears area art
     artist artists attend author award awards band bands based be became become
@@ -60,5 +60,5 @@ PREPOSITIONS = frozenset(
     "of in on at by from for with about to near into during between against".split()
 )
 ARTICLES = frozenset(("the", "a", "an"))
-PLAIN = GRAMMAR | ASKING
-"""Words that are not looked up one by one."""
+STOP_WORDS = GRAMMAR | QUESTION_WORDS
+"""Words that are not looked up on their own."""

@@ -44,7 +44,7 @@ def mixed(values: UInt64[np.ndarray, "..."]) -> UInt64[np.ndarray, "..."]:
     return values ^ (values >> np.uint64(31))
 
 
-class Pieces:
+class SubstringHashes:
     """Hashes of pieces ``[start, stop)`` of a text."""
 
     def __init__(self, codes: UInt64[np.ndarray, "c"]) -> None:

@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Float64, Int
+from jaxtyping import Bool, Float64, Int
 from scipy.sparse import csr_array
 
 logger = logging.getLogger(__name__)
@@ -59,7 +59,6 @@ def pagerank(
     alpha: float = 0.85,
     tolerance: float = 1e-6,
     max_iterations: int = 100,
-    edge_weight: Float[np.ndarray, "m"] | None = None,
 ) -> Float64[np.ndarray, "n_nodes"]:
     """PageRank of each node within its block; each block with a restart node sums to 1,
     but for the tolerance.
@@ -80,13 +79,10 @@ def pagerank(
         tolerance: bound on a block's L1 error, per node of the block.
         max_iterations: a block that takes longer keeps its last estimate, with a
             warning; with the defaults it is then within 1e-6 in all.
-        edge_weight: weight of each triplet, 1 if None; a node whose outgoing weights
-            are all 0 is dangling.
 
     Raises:
         ValueError: a direction that is neither, an alpha outside [0, 1), blocks that do
-            not ascend, a triplet between two blocks, or a weight that is negative or
-            not finite.
+            not ascend, or a triplet between two blocks.
     """
     if direction not in ("both", "directed"):
         raise ValueError(f"direction is {direction!r}, expected 'both' or 'directed'")
@@ -96,75 +92,37 @@ def pagerank(
         raise ValueError("block must ascend")
     if (block[heads] != block[tails]).any():
         raise ValueError("a triplet connects two blocks")
-    if edge_weight is not None:
-        edge_weight = _checked_weights(len(heads), edge_weight)
     rank = np.zeros(n_nodes)
     if n_nodes == 0 or len(restart) == 0:
         return rank
     both = direction == "both"
     restart = np.unique(restart)
-
-    out_weight = _sum_by(heads, edge_weight, n_nodes)
+    out_degree = _count(heads, n_nodes)
+    leaf = np.zeros(n_nodes, bool)
     if both:
-        out_weight += _sum_by(tails, edge_weight, n_nodes)
-        arcs = out_weight
-        if edge_weight is not None:
-            arcs = _sum_by(heads, None, n_nodes) + _sum_by(tails, None, n_nodes)
-        leaf = arcs == 1
+        out_degree += _count(tails, n_nodes)
+        leaf = out_degree == 1
         leaf[restart] = False
-        core, leaves = _fold(leaf, heads, tails, edge_weight)
-        out_weight = out_weight[core.nodes]
-    else:
-        core, leaves = _Core(np.arange(n_nodes), heads, tails, edge_weight), None
-    at_restart = np.searchsorted(core.nodes, restart)
-    dangling = np.flatnonzero(out_weight == 0)
-    out_weight[dangling] = 1.0
-
+    core, leaves = _split_leaves(leaf, heads, tails)
+    out_degree = out_degree[core.nodes]
     # Blocks without gaps or numbers that nobody uses: 0 .. n_blocks - 1.
     bounds = np.flatnonzero(block[1:] != block[:-1]) + 1
     bounds = np.concatenate([[0], bounds, [n_nodes]])
-    n_blocks = len(bounds) - 1
-    block = np.repeat(np.arange(n_blocks), np.diff(np.searchsorted(core.nodes, bounds)))
-    restart_block = block[at_restart]
-    restarts = np.bincount(restart_block, minlength=n_blocks)
-    back = np.full(n_blocks, 1 - alpha)
-    if both:
-        # Of k restart nodes q lose all: back = 1 - alpha + alpha * back * q / k.
-        q = np.bincount(
-            restart_block, weights=np.isin(at_restart, dangling), minlength=n_blocks
-        )
-        back *= restarts / np.maximum(restarts - alpha * q, 1 - alpha)
-        dangling = dangling[:0]
-
-    measure = out_weight
-    if leaves is not None:
-        returned = _sum_by(leaves.hubs, leaves.edge_weight, len(core.nodes))
-        measure = out_weight - alpha**2 * returned
-    restart_mass = np.zeros(len(core.nodes))
-    restart_mass[at_restart] = 1 / (restarts[restart_block] * measure[at_restart])
-    walk = _Walk(
-        received=_received(core, both),
-        scale=alpha / measure,
-        measure=measure,
-        restart_mass=restart_mass,
-        constant=back[block] * restart_mass,
-        lose=dangling,
-        block=block,
+    sizes = np.diff(np.searchsorted(core.nodes, bounds))
+    block = np.repeat(np.arange(len(sizes)), sizes)
+    walk, active = _walk_on(
+        core, leaves, out_degree, block, restart, len(sizes), both, alpha
     )
     x = _fixed_point(
         walk,
-        moving=restarts > 0,
+        active=active,
         limit=np.diff(bounds) * (tolerance * (1 - alpha)),
         alpha=alpha,
         chebyshev=both,
         max_iterations=max_iterations,
     )
-    rank[core.nodes] = x * out_weight
-    if leaves is not None:
-        received = alpha * x[leaves.hubs]
-        if leaves.edge_weight is not None:
-            received *= leaves.edge_weight
-        rank[leaves.nodes] = received
+    rank[core.nodes] = x * np.maximum(out_degree, 1)
+    rank[leaves.nodes] = alpha * x[leaves.hubs]
     return rank
 
 
@@ -176,7 +134,6 @@ class _Core(NamedTuple):
     heads: Int[np.ndarray, "j"]
     """Positions in ``nodes``."""
     tails: Int[np.ndarray, "j"]
-    edge_weight: Float64[np.ndarray, "j"] | None
 
 
 class _Leaves(NamedTuple):
@@ -185,14 +142,12 @@ class _Leaves(NamedTuple):
     nodes: Int[np.ndarray, "l"]
     hubs: Int[np.ndarray, "l"]
     """Position of each one's only neighbour among the nodes of the core."""
-    edge_weight: Float64[np.ndarray, "l"] | None
 
 
-def _fold(
+def _split_leaves(
     leaf: Bool[np.ndarray, "n_nodes"],
     heads: Int[np.ndarray, "m"],
     tails: Int[np.ndarray, "m"],
-    edge_weight: Float64[np.ndarray, "m"] | None,
 ) -> tuple[_Core, _Leaves]:
     """The core and the leaves of a graph that is walked both ways.
 
@@ -211,14 +166,10 @@ def _fold(
         np.flatnonzero(~leaf),
         number[heads[others]],
         number[tails[others]],
-        None if edge_weight is None else edge_weight[others],
     )
     leaves = _Leaves(
         np.concatenate([heads[at_head], tails[at_tail]]),
         number[np.concatenate([tails[at_head], heads[at_tail]])],
-        None
-        if edge_weight is None
-        else np.concatenate([edge_weight[at_head], edge_weight[at_tail]]),
     )
     return core, leaves
 
@@ -227,12 +178,11 @@ def _fold(
 class _Walk:
     """One step on the working set, whose blocks are 0, 1, ...
 
-    It acts on what a node sends along an arc of weight 1: PageRank over outgoing
-    weight.
+    It acts on what a node sends along one arc: PageRank over out-degree.
     """
 
-    received: csr_array
-    """Weights of arcs by (where to, where from)."""
+    arcs: csr_array
+    """How many arcs lead from one node to another, by (where to, where from)."""
     scale: Float64[np.ndarray, "c"]
     """Alpha over ``measure``."""
     measure: Float64[np.ndarray, "c"]
@@ -241,54 +191,93 @@ class _Walk:
     """Distribution over a block's restart nodes, over ``measure``."""
     constant: Float64[np.ndarray, "c"]
     """What comes back to the restart nodes in any step."""
-    lose: Int[np.ndarray, "l"]
-    """Dangling nodes, whose mass goes to the restart nodes."""
+    dangling: Int[np.ndarray, "l"]
+    """Nodes without a way out, whose mass goes to the restart nodes."""
     block: Int[np.ndarray, "c"]
 
     def step(self, x: Float64[np.ndarray, "c"], alpha: float, n_blocks: int):
         """The estimate after one more step."""
-        new = self.received @ x
+        new = self.arcs @ x
         new *= self.scale
         new += self.constant
-        if len(self.lose):
-            lost = _sum_by(self.block[self.lose], x[self.lose], n_blocks)
+        if len(self.dangling):
+            lost = np.bincount(self.block[self.dangling], x[self.dangling], n_blocks)
             new += (alpha * lost)[self.block] * self.restart_mass
         return new
 
-    def part(self, stay: Bool[np.ndarray, "c"], moving: Bool[np.ndarray, "k"]) -> _Walk:
-        """The walk on those blocks that move, whose nodes ``stay``."""
-        number = np.cumsum(stay) - 1
+    def restrict(
+        self, nodes: Bool[np.ndarray, "c"], blocks: Bool[np.ndarray, "k"]
+    ) -> _Walk:
+        """The walk on some ``blocks``, which consist of ``nodes``."""
+        number = np.cumsum(nodes) - 1
         return _Walk(
-            received=_square(self.received, stay),
-            scale=self.scale[stay],
-            measure=self.measure[stay],
-            restart_mass=self.restart_mass[stay],
-            constant=self.constant[stay],
-            lose=number[self.lose[stay[self.lose]]],
-            block=(np.cumsum(moving) - 1)[self.block[stay]],
+            arcs=_square(self.arcs, nodes),
+            scale=self.scale[nodes],
+            measure=self.measure[nodes],
+            restart_mass=self.restart_mass[nodes],
+            constant=self.constant[nodes],
+            dangling=number[self.dangling[nodes[self.dangling]]],
+            block=(np.cumsum(blocks) - 1)[self.block[nodes]],
         )
+
+
+def _walk_on(
+    core: _Core,
+    leaves: _Leaves,
+    out_degree: Float64[np.ndarray, "c"],
+    block: Int[np.ndarray, "c"],
+    restart: Int[np.ndarray, "r"],
+    n_blocks: int,
+    both: bool,
+    alpha: float,
+) -> tuple[_Walk, Bool[np.ndarray, "k"]]:
+    """The walk on the core, and which blocks have a restart node."""
+    at_restart = np.searchsorted(core.nodes, restart)
+    dangling = np.flatnonzero(out_degree == 0)
+    measure = np.maximum(out_degree, 1)
+    measure -= alpha**2 * _count(leaves.hubs, len(core.nodes))
+    restart_block = block[at_restart]
+    restarts = np.bincount(restart_block, minlength=n_blocks)
+    back = np.full(n_blocks, 1 - alpha)
+    if both:
+        # Of k restart nodes q lose all: back = 1 - alpha + alpha * back * q / k.
+        q = np.bincount(restart_block, np.isin(at_restart, dangling), n_blocks)
+        back *= restarts / np.maximum(restarts - alpha * q, 1 - alpha)
+        dangling = dangling[:0]
+    restart_mass = np.zeros(len(core.nodes))
+    restart_mass[at_restart] = 1 / (restarts[restart_block] * measure[at_restart])
+    walk = _Walk(
+        arcs=_arc_matrix(core, both),
+        scale=alpha / measure,
+        measure=measure,
+        restart_mass=restart_mass,
+        constant=back[block] * restart_mass,
+        dangling=dangling,
+        block=block,
+    )
+    return walk, restarts > 0
 
 
 def _fixed_point(
     walk: _Walk,
     *,
-    moving: Bool[np.ndarray, "k"],
+    active: Bool[np.ndarray, "k"],
     limit: Float64[np.ndarray, "k"],
     alpha: float,
     chebyshev: bool,
     max_iterations: int,
 ) -> Float64[np.ndarray, "c"]:
-    """What each node sends in the long run; 0 in blocks that do not move.
+    """What each node sends in the long run; 0 in blocks that are not active.
 
     Args:
         walk: its step contracts by alpha in the L1 norm.
-        moving: marks blocks with a restart node.
-        limit: alpha times the change of a step falls below this where a block is done.
+        active: True for blocks with a restart node.
+        limit: a block has converged when alpha times the change of a step is below it.
         alpha: probability of walking on.
         chebyshev: whether the step is similar to a symmetric matrix.
         max_iterations: the most steps.
     """
-    n_blocks = len(moving)
+    n_blocks = len(active)
     out = np.zeros(len(walk.block))
     nodes = np.arange(len(out))  # those in the working set
     x, before = walk.restart_mass, np.zeros(len(out))
@@ -297,86 +286,62 @@ def _fixed_point(
         new = walk.step(x, alpha, len(limit))
         last = i == max_iterations
         if i % CHECK_EVERY == 0 or last:
-            change = _sum_by(walk.block, walk.measure * np.abs(new - x), len(limit))
-            settled = moving & (alpha * change < limit)
-            done = (moving if last else settled)[walk.block]
-            out[nodes[done]] = np.maximum(new[done], 0)
-            moving = moving & ~settled
-            if last or not moving.any():
+            # Not add.reduceat, whose pairwise sums may depend on neighbours.
+            size = walk.measure * np.abs(new - x)
+            change = np.bincount(walk.block, size, len(limit))
+            converged = active & (alpha * change < limit)
+            final = (active if last else converged)[walk.block]
+            out[nodes[final]] = np.maximum(new[final], 0)
+            active = active & ~converged
+            if last or not active.any():
                 break
-            stay = moving[walk.block]
-            if np.count_nonzero(stay) < SHRINK_BELOW * len(stay):
-                new, x, before, nodes = new[stay], x[stay], before[stay], nodes[stay]
-                walk = walk.part(stay, moving)
-                limit, moving = limit[moving], moving[moving]
+            rest = active[walk.block]
+            if np.count_nonzero(rest) < SHRINK_BELOW * len(rest):
+                new, x, before, nodes = new[rest], x[rest], before[rest], nodes[rest]
+                walk = walk.restrict(rest, active)
+                limit, active = limit[active], active[active]
         if chebyshev and i > 1:
             omega = 1 / (1 - (alpha / 2) ** 2 * omega)
             new -= before
             new *= omega
             new += before
         before, x = x, new
-    if moving.any():
+    if active.any():
         logger.warning(
             "PageRank: %d of %d graphs did not converge in %d iterations",
-            int(moving.sum()),
+            int(active.sum()),
             n_blocks,
             max_iterations,
         )
     return out
 
 
-def _checked_weights(
-    count: int, edge_weight: Float[np.ndarray, "m"] | None
-) -> Float64[np.ndarray, "m"]:
-    """The weight of each triplet in float64; raises ValueError on a bad one."""
-    if edge_weight is None:
-        return np.ones(count)
-    weights = np.asarray(edge_weight, np.float64)
-    if weights.shape != (count,):
-        raise ValueError(f"edge_weight has shape {weights.shape}, expected ({count},)")
-    if not (np.isfinite(weights) & (weights >= 0)).all():
-        raise ValueError("edge_weight must be finite and not negative")
-    return weights
+def _count(nodes: Int[np.ndarray, "k"], n: int) -> Float64[np.ndarray, "n"]:
+    """How often each node occurs."""
+    return np.bincount(nodes, minlength=n).astype(np.float64)
 
 
-def _sum_by(
-    group: Int[np.ndarray, "k"],
-    values: Float64[np.ndarray, "k"] | None,
-    n_groups: int,
-) -> Float64[np.ndarray, "n_groups"]:
-    """Sum of the values of each group, added up one by one in the order given.
-
-    Not ``add.reduceat``, whose pairwise sums are not promised to ignore neighbours.
-    None for values of 1.
-    """
-    sums = np.bincount(group, weights=values, minlength=n_groups)
-    return sums.astype(np.float64, copy=False)
-
-
-def _received(core: _Core, both: bool) -> csr_array:
-    """Weights of arcs by (where to, where from).
+def _arc_matrix(core: _Core, both: bool) -> csr_array:
+    """Arcs by (where to, where from).
 
     A row's entries stand as the triplets were given. scipy's own conversion would sort
     them and add up, and whether it does may depend on other blocks.
     """
-    to, origin, weights = core.tails, core.heads, core.edge_weight
-    if weights is None:
-        weights = np.ones(len(to))
+    to, origin = core.tails, core.heads
     if both:
         to, origin = np.concatenate([to, origin]), np.concatenate([origin, to])
-        weights = np.concatenate([weights, weights])
     n, m = len(core.nodes), len(to)
     to, origin = to.astype(np.int32), origin.astype(np.int32)
     # One row per arc: grouped by column, it is a stable sort in linear time.
-    by_row = csr_array((weights, to, np.arange(m + 1, dtype=np.int32)), shape=(m, n))
+    by_row = csr_array((np.ones(m), to, np.arange(m + 1, dtype=np.int32)), shape=(m, n))
     grouped = by_row.tocsc()
     return csr_array(
         (grouped.data, origin[grouped.indices], grouped.indptr), shape=(n, n)
     )
 
 
-def _square(matrix: csr_array, stay: Bool[np.ndarray, "n"]) -> csr_array:
+def _square(matrix: csr_array, nodes: Bool[np.ndarray, "n"]) -> csr_array:
     """The square part of a block-diagonal matrix on whole blocks, order kept."""
-    part = matrix[np.flatnonzero(stay)]
-    columns = (np.cumsum(stay) - 1)[part.indices]
+    part = matrix[np.flatnonzero(nodes)]
+    columns = (np.cumsum(nodes) - 1)[part.indices]
     return csr_array((part.data, columns, part.indptr), shape=(part.shape[0],) * 2)

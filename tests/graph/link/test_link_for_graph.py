@@ -10,9 +10,9 @@ import pytest
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.link import LinkIndex, build_index
 from kgscout_jax.graph.link.aliases import read_aliases
-from kgscout_jax.graph.link.graph_linker import index_for, linker_for
-from kgscout_jax.graph.link.index import LinkIndex
+from kgscout_jax.graph.link.graph_index import graph_linker, open_or_build_index
 
 TRIPLETS = [
     ("Tom Hanks", "starred_in", "Cast Away"),
@@ -29,9 +29,9 @@ def graph() -> KnowledgeGraph:
 
 
 def test_a_graph_in_memory_is_indexed_with_its_degrees(graph):
-    index = index_for(graph)
+    index = open_or_build_index(graph)
     assert len(index) == len(graph.entities) - 1, "the mid is left out"
-    link = linker_for(graph).link("what was tom hanks in")[0]
+    link = graph_linker(graph).link("what was tom hanks in")[0]
     assert link.name == "Tom Hanks"
     rows = graph.triplets[:, [0, 2]]
     for surface in range(len(index)):
@@ -41,9 +41,9 @@ def test_a_graph_in_memory_is_indexed_with_its_degrees(graph):
 
 def test_the_index_is_kept_and_opened_again(graph, tmp_path, caplog):
     caplog.set_level(logging.INFO, "kgscout")
-    first = linker_for(graph, folder=tmp_path)
+    first = graph_linker(graph, folder=tmp_path)
     before = (tmp_path / "keys.npy").stat().st_mtime_ns
-    again = linker_for(graph, folder=tmp_path)
+    again = graph_linker(graph, folder=tmp_path)
     assert isinstance(again.index.tables.keys, np.memmap)
     assert (tmp_path / "keys.npy").stat().st_mtime_ns == before
     assert not (tmp_path / "names_data.npy").exists(), "the graph has its names"
@@ -53,18 +53,18 @@ def test_the_index_is_kept_and_opened_again(graph, tmp_path, caplog):
 
 def test_an_index_of_other_names_or_damaged_is_built_again(graph, tmp_path, caplog):
     caplog.set_level(logging.INFO, "kgscout")
-    LinkIndex.build(["Somebody"]).save(tmp_path)
-    assert linker_for(graph, folder=tmp_path).link("tom hanks")[0].name == "Tom Hanks"
+    build_index(["Somebody"]).save(tmp_path)
+    assert graph_linker(graph, folder=tmp_path).link("tom hanks")[0].name == "Tom Hanks"
     assert "built over 1 names" in caplog.text
     (tmp_path / "keys.npy").write_bytes(b"")
-    assert linker_for(graph, folder=tmp_path).link("tom hanks")[0].name == "Tom Hanks"
+    assert graph_linker(graph, folder=tmp_path).link("tom hanks")[0].name == "Tom Hanks"
     LinkIndex.open(tmp_path, graph.entities)
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(graph, tmp_path, caplog):
     caplog.set_level(logging.INFO, "kgscout")
     (tmp_path / "file").write_text("")
-    linker = linker_for(graph, folder=tmp_path / "file" / "link")
+    linker = graph_linker(graph, folder=tmp_path / "file" / "link")
     assert linker.link("tom hanks")[0].name == "Tom Hanks"
     assert "cannot be written" in caplog.text
 
@@ -72,10 +72,10 @@ def test_a_folder_that_cannot_be_written_is_no_error(graph, tmp_path, caplog):
 def test_aliases_are_read_and_their_change_noticed(graph, tmp_path):
     file, folder = tmp_path / "aliases.tsv", tmp_path / "link"
     file.write_text("united states of america\tUSA\nTom Hanks\tForrest\n\n")
-    link = linker_for(graph, aliases=file, folder=folder).link("who leads the usa")[0]
+    link = graph_linker(graph, aliases=file, folder=folder).link("who leads the usa")[0]
     assert (link.name, link.how) == ("United States of America", "alias")
     file.write_text("United States of America\tUncle Sam\n")
-    linker = linker_for(graph, aliases=file, folder=folder)
+    linker = graph_linker(graph, aliases=file, folder=folder)
     assert linker.link("who is uncle sam")[0].how == "alias"
     assert all(link.how != "alias" for link in linker.link("who leads the usa"))
 
@@ -103,12 +103,12 @@ def test_a_wrong_line_is_named(graph, tmp_path, text, message):
     file = tmp_path / "aliases.tsv"
     file.write_text(text)
     with pytest.raises(UserError, match=message):
-        linker_for(graph, aliases=file)
+        graph_linker(graph, aliases=file)
 
 
 def test_a_missing_file_is_named(graph, tmp_path):
     with pytest.raises(UserError, match="no such file"):
-        linker_for(graph, aliases=tmp_path / "none.tsv")
+        graph_linker(graph, aliases=tmp_path / "none.tsv")
 
 
 def test_beside_a_graph_folder_it_goes_when_the_graph_changes(tmp_path):
@@ -118,12 +118,12 @@ def test_beside_a_graph_folder_it_goes_when_the_graph_changes(tmp_path):
     facts.write_text("".join("\t".join(row) + "\n" for row in TRIPLETS))
     more.write_text("Tom Hanks\tborn_in\tConcord\n")
     build_graph([facts], out)
-    linker = linker_for(KnowledgeGraph.open(out))
+    linker = graph_linker(KnowledgeGraph.open(out))
     assert linker.link("what was tom hanks in")[0].name == "Tom Hanks"
     (kept,) = out.glob("v*/link/manifest.json")
-    opened = linker_for(KnowledgeGraph.open(out, verify=True))
+    opened = graph_linker(KnowledgeGraph.open(out, verify=True))
     assert isinstance(opened.index.tables.keys, np.memmap)
     update_graph(out, add=[more])
     assert not kept.exists()
-    linker = linker_for(KnowledgeGraph.open(out))
+    linker = graph_linker(KnowledgeGraph.open(out))
     assert linker.link("what is in concord")[0].name == "Concord"

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz import fuzz, process
 
+from benchmarks.linking_fit import misspell
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.link import Linker, LinkIndex, candidates
-from kgscout_jax.graph.link.candidates import by_key, by_words
-from kgscout_jax.graph.link.fit import misspelt
+from kgscout_jax.graph.link import Linker, LinkIndex, build_index, candidates
+from kgscout_jax.graph.link.candidates import key_candidates, word_candidates
 from kgscout_jax.graph.link.index import Tables
-from kgscout_jax.graph.link.normalise import plain, tokenise
-from kgscout_jax.graph.link.question_tokens import ask
+from kgscout_jax.graph.link.normalise import comparison_form, tokenise
+from kgscout_jax.graph.link.question_tokens import tokenise_question
 
 NAMES = [
     "The Godfather",
@@ -55,14 +55,15 @@ PHRASES = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)
 @settings(max_examples=60)
 @given(st.lists(PHRASES, min_size=1, max_size=12), st.lists(WORDS, max_size=8))
 def test_keys_find_what_brute_force_finds(names, words):
-    question = " ".join(words)
-    index = LinkIndex.build(names)
-    asked = ask(question)
+    text = " ".join(words)
+    index = build_index(names)
+    question = tokenise_question(text)
     found = {
-        (c.first, c.last, index.entity_of(c.surface)) for c in by_key(asked, index)
+        (c.first, c.last, index.entity_of(c.surface))
+        for c in key_candidates(question, index)
     }
     expected = set()
-    texts = ["".join(t) for t in spelt(question)]
+    texts = ["".join(t) for t in spelt(text)]
     for first in range(len(texts)):
         for last in range(first, len(texts)):
             span = "".join(texts[first : last + 1])
@@ -71,19 +72,19 @@ def test_keys_find_what_brute_force_finds(names, words):
             expected |= {
                 (first, last, e)
                 for e in same[:4]
-                if fuzz.ratio(unarticled(names[e]), raw(asked, first, last)) >= 50
+                if fuzz.ratio(unarticled(names[e]), raw(question, first, last)) >= 50
                 or (first, last, e) in found
             }
     assert found == expected
 
 
 def unarticled(name: str) -> str:
-    words = plain(name).split()
+    words = comparison_form(name).split()
     return " ".join(words[1:] if words[0] in ("the", "a") and words[1:] else words)
 
 
-def raw(asked, first: int, last: int) -> str:
-    return " ".join(asked.words[first : last + 1])
+def raw(question, first: int, last: int) -> str:
+    return " ".join(question.words[first : last + 1])
 
 
 def spelt(text: str) -> list[str]:
@@ -108,14 +109,14 @@ def people(n: int, seed: int = 0) -> list[str]:
 
 def test_a_misspelt_name_is_among_the_candidates_as_often_as_stated():
     names = people(2000)
-    index = LinkIndex.build(names)
+    index = build_index(names)
     rng = np.random.default_rng(0)
     blocked = best = 0
     for i in range(0, 2000, 10):
-        wrong = misspelt(names[i].lower(), rng)
-        asked = ask(f"who married {wrong}")
-        nothing = np.zeros(len(asked), bool)
-        found = by_key(asked, index) + by_words(asked, index, nothing)
+        wrong = misspell(names[i].lower(), rng)
+        question = tokenise_question(f"who married {wrong}")
+        found = key_candidates(question, index)
+        found += word_candidates(question, index, np.zeros(len(question), bool))
         # The oracle compares with every name.
         everywhere = process.extractOne(
             wrong, [n.lower() for n in names], scorer=fuzz.ratio
@@ -131,7 +132,7 @@ def test_a_misspelt_name_is_among_the_candidates_as_often_as_stated():
 def test_saved_and_opened_it_is_the_same(tmp_path):
     aliases = [("Queen B", 4), ("Mozart", 9)]
     degrees = np.arange(len(NAMES))
-    index = LinkIndex.build(NAMES, aliases=aliases, degrees=degrees)
+    index = build_index(NAMES, aliases=aliases, degrees=degrees)
     for with_names in (True, False):
         folder = tmp_path / str(with_names)
         index.save(folder, with_names=with_names)
@@ -149,22 +150,22 @@ def test_saved_and_opened_it_is_the_same(tmp_path):
 
 def test_building_twice_gives_the_same_bytes(tmp_path):
     for name in ("a", "b"):
-        LinkIndex.build(people(300)).save(tmp_path / name)
+        build_index(people(300)).save(tmp_path / name)
     for file in (tmp_path / "a").iterdir():
         assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
 
 
 def test_an_index_of_nothing_finds_nothing(tmp_path):
-    index = LinkIndex.build(["", "!!!"])
+    index = build_index(["", "!!!"])
     assert len(index) == 0
     index.save(tmp_path)
     assert Linker(LinkIndex.open(tmp_path)).link("who is !!!") == []
-    assert Linker(LinkIndex.build([])).link("who is paris") == []
+    assert Linker(build_index([])).link("who is paris") == []
 
 
 def test_unnamed_empty_and_long_names_are_left_out():
     mask = np.array([name == "m.0abc" for name in NAMES])
-    index = LinkIndex.build(NAMES, unnamed_mask=mask)
+    index = build_index(NAMES, unnamed_mask=mask)
     assert len(index) == len(NAMES) - 4
 
 
@@ -178,7 +179,7 @@ def test_unnamed_empty_and_long_names_are_left_out():
 )
 def test_what_does_not_fit_is_refused(given, message):
     with pytest.raises(UserError, match=message):
-        LinkIndex.build(NAMES, **given)
+        build_index(NAMES, **given)
 
 
 def truncate(folder):
@@ -224,7 +225,7 @@ def manifest(**changes):
     ],
 )
 def test_a_damaged_folder_is_refused_in_one_line(tmp_path, damage, message):
-    LinkIndex.build(NAMES).save(tmp_path)
+    build_index(NAMES).save(tmp_path)
     damage(tmp_path)
     with pytest.raises(UserError, match=message) as caught:
         LinkIndex.open(tmp_path)
@@ -233,23 +234,23 @@ def test_a_damaged_folder_is_refused_in_one_line(tmp_path, damage, message):
 
 def test_a_misspelt_single_word_is_among_the_candidates():
     names = sorted({name.split()[0] for name in people(600)})
-    index = LinkIndex.build(names)
+    index = build_index(names)
     rng = np.random.default_rng(1)
     found = tried = 0
     for i, name in enumerate(names):
-        wrong = misspelt(name.lower(), rng)
+        wrong = misspell(name.lower(), rng)
         if wrong == name.lower() or wrong in {n.lower() for n in names}:
             continue
         tried += 1
-        asked = ask(f"where is {wrong}")
-        near = by_words(asked, index, np.zeros(len(asked), bool))
+        question = tokenise_question(f"where is {wrong}")
+        near = word_candidates(question, index, np.zeros(len(question), bool))
         found += i in {index.entity_of(c.surface) for c in near}
     assert tried > 200
     assert found >= 0.98 * tried
 
 
 def test_two_common_words_are_looked_up_together(monkeypatch):
-    monkeypatch.setattr(candidates, "POSTINGS", 5)
+    monkeypatch.setattr(candidates, "MAX_POSTINGS", 5)
     firsts = [f"{a}{b}rin" for a in "bdfgk" for b in "aeiou"]
     lasts = [f"{a}{b}mol" for a in "lmnpr" for b in "aeiou"]
     names = [f"{a} {b}" for a in firsts for b in lasts]
@@ -257,7 +258,7 @@ def test_two_common_words_are_looked_up_together(monkeypatch):
     wanted = names.index("kurin rumol")
     degrees = np.full(len(names), 9)
     degrees[wanted] = 1
-    index = LinkIndex.build(names, degrees=degrees)
-    asked = ask("who is rumol kurin")
-    found = by_words(asked, index, np.zeros(len(asked), bool))
+    index = build_index(names, degrees=degrees)
+    question = tokenise_question("who is rumol kurin")
+    found = word_candidates(question, index, np.zeros(len(question), bool))
     assert wanted in {index.entity_of(c.surface) for c in found}

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgscout_jax.graph.link.normalise import ALONE, plain, tokenise
-from kgscout_jax.graph.link.question_tokens import ask
-from kgscout_jax.graph.link.token_hashes import Pieces
+from kgscout_jax.graph.link.normalise import ALONE, comparison_form, tokenise
+from kgscout_jax.graph.link.question_tokens import tokenise_question
+from kgscout_jax.graph.link.token_hashes import SubstringHashes
 
 ODD = st.text(
     st.sampled_from("aabsS'’ .-_\n\t éÉüßİıŉ½²北京한국ไทยع\u200f\u0301\ud800😀🇨🇭'sius")
@@ -63,9 +63,9 @@ def test_tokens_are_those_of_a_plain_loop(texts):
 
 @given(st.one_of(st.text(), ODD))
 def test_a_question_has_the_tokens_of_its_text_and_spans_inside_it(text):
-    asked = ask(text)
-    assert len(asked) == len(slow_tokens(text))
-    for start, stop in zip(asked.starts, asked.stops, strict=True):
+    question = tokenise_question(text)
+    assert len(question) == len(slow_tokens(text))
+    for start, stop in zip(question.starts, question.stops, strict=True):
         assert 0 <= start < stop <= len(text)
 
 
@@ -109,21 +109,24 @@ def test_plurals_and_possessives(text, tokens):
 
 
 def test_plain_keeps_words_apart_and_plurals():
-    assert plain("The  Simpsons' House_of “Cárds”") == "the simpsons house of cards"
+    assert (
+        comparison_form("The  Simpsons' House_of “Cárds”")
+        == "the simpsons house of cards"
+    )
 
 
 def test_the_plural_belongs_to_the_span():
-    asked = ask("who are the Beatles?")
-    assert asked.text[asked.starts[-1] : asked.stops[-1]] == "Beatles"
-    assert asked.words == ["who", "are", "the", "beatles"]
+    question = tokenise_question("who are the Beatles?")
+    assert question.text[question.starts[-1] : question.stops[-1]] == "Beatles"
+    assert question.words == ["who", "are", "the", "beatles"]
 
 
 @given(st.text(min_size=2, max_size=12), st.text(max_size=9))
 def test_hashes_depend_on_the_piece_alone(piece, before):
     def hashes(text: str, start: int) -> tuple:
-        pieces = Pieces(np.array([ord(c) for c in text], np.uint64))
+        substrings = SubstringHashes(np.array([ord(c) for c in text], np.uint64))
         bounds = np.array([start]), np.array([start + len(piece)])
-        return pieces.hashes(*bounds), pieces.without_one(*bounds)[0]
+        return substrings.hashes(*bounds), substrings.without_one(*bounds)[0]
 
     alone, alone_cut = hashes(piece, 0)
     inside, inside_cut = hashes(before + piece + "xyz", len(before))
@@ -132,4 +135,7 @@ def test_hashes_depend_on_the_piece_alone(piece, before):
     for i, cut in enumerate(alone_cut):
         shorter = piece[:i] + piece[i + 1 :]
         codes = np.array([ord(c) for c in shorter], np.uint64)
-        assert cut == Pieces(codes).hashes(np.array([0]), np.array([len(shorter)]))[0]
+        assert (
+            cut
+            == SubstringHashes(codes).hashes(np.array([0]), np.array([len(shorter)]))[0]
+        )

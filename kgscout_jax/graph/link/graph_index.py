@@ -1,4 +1,4 @@
-"""A linker over a knowledge graph, its index kept beside the graph's folder."""
+"""A linker over a knowledge graph, its index stored beside the graph's folder."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.aliases import read_aliases
 from kgscout_jax.graph.link.index import MANIFEST, LinkIndex
+from kgscout_jax.graph.link.index_build import build_index
 from kgscout_jax.graph.link.linker import Linker, LinkSettings
 from kgscout_jax.utils.io import sha256_file
 
 logger = logging.getLogger("kgscout")
 FOLDER = "link"
-"""Where among the data of a GRAPH folder its index lies."""
+"""Name of the index's folder among the data of a GRAPH folder."""
 
 
-def index_for(
+def open_or_build_index(
     graph: KnowledgeGraph, *, aliases: Path | None = None, folder: Path | None = None
 ) -> LinkIndex:
-    """The index over a graph's names: opened if it lies there, else built.
+    """The index over a graph's names: opened if it is in ``folder``, else built.
+
+    A stored index that is damaged or of other names or aliases is built again. If the
+    folder cannot be written, the index lives in memory.
 
     Args:
         aliases: a file of ``name TAB alias``.
-        folder: where the index is kept; beside the data of a GRAPH folder by
-            default; of a graph in memory nowhere.
-
-    A kept index that is damaged or of other names or aliases is built again; where the
-    folder cannot be written, the index lives in memory.
+        folder: where the index is stored; by default among the data of a GRAPH folder,
+            and nowhere for a graph in memory.
 
     Raises:
         UserError: the file of aliases is missing or malformed.
@@ -38,35 +39,37 @@ def index_for(
     if folder is None and graph.opened is not None:
         # Among the graph's data: with them it is replaced when the graph changes.
         folder = graph.opened.path / graph.opened.manifest["data"] / FOLDER
-    about = ""
+    checksum = ""
     if aliases is not None:
         if not aliases.is_file():
             raise UserError(f"{aliases}: no such file")
-        about = sha256_file(aliases)
+        checksum = sha256_file(aliases)
     if folder is not None and (folder / MANIFEST).exists():
         try:
-            return LinkIndex.open(folder, graph.entities, about=about)
+            return LinkIndex.open(folder, graph.entities, aliases_sha256=checksum)
         except UserError as error:
             logger.info("%s: building the index of names again", error)
-    given = [] if aliases is None else read_aliases(aliases, graph.find_every)
-    degrees = np.diff(graph.by_head.offsets) + np.diff(graph.by_tail.offsets)
-    index = LinkIndex.build(
-        graph.entities, aliases=given, unnamed_mask=graph.unnamed, degrees=degrees
+    index = build_index(
+        graph.entities,
+        aliases=[] if aliases is None else read_aliases(aliases, graph.find_every),
+        unnamed_mask=graph.unnamed,
+        degrees=np.diff(graph.by_head.offsets) + np.diff(graph.by_tail.offsets),
     )
     if folder is not None:
         try:
-            index.save(folder, with_names=False, about=about)
+            index.save(folder, with_names=False, aliases_sha256=checksum)
         except OSError as error:
             logger.info("%s: cannot be written (%s)", folder, error.strerror)
     return index
 
 
-def linker_for(
+def graph_linker(
     graph: KnowledgeGraph,
     *,
     aliases: Path | None = None,
     folder: Path | None = None,
     settings: LinkSettings | None = None,
 ) -> Linker:
-    """A linker over a graph's names, see ``index_for``."""
-    return Linker(index_for(graph, aliases=aliases, folder=folder), settings)
+    """A linker over a graph's names, see ``open_or_build_index``."""
+    index = open_or_build_index(graph, aliases=aliases, folder=folder)
+    return Linker(index, settings)

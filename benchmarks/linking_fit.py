@@ -14,31 +14,31 @@ from jaxtyping import Bool, Float64
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.link.linker import Linker
-from kgscout_jax.graph.link.question_tokens import ask
+from kgscout_jax.graph.link.question_tokens import tokenise_question
 from kgscout_jax.graph.link.scoring import FEATURES, WEIGHTS, features
-from kgscout_jax.graph.link.stop_words import PLAIN
+from kgscout_jax.graph.link.stop_words import STOP_WORDS
 
 Example = tuple[Float64[np.ndarray, "k f"], Bool[np.ndarray, "k"]]
 """Features of a question's candidates, and which of them are topics."""
 
 
-def examples(
+def training_examples(
     linker: Linker, questions: Iterable[tuple[str, Sequence[int]]]
 ) -> list[Example]:
     """An example per question (text, topic entities) that has a candidate."""
     out = []
     for text, topics in questions:
-        asked = ask(text)
-        found = linker.candidates(asked)
-        if found:
-            wanted = set(topics)
-            true = [linker.index.entity_of(c.surface) in wanted for c in found]
-            out.append((features(asked, linker.index, found), np.array(true)))
+        question = tokenise_question(text)
+        candidates = linker.candidates(question)
+        if candidates:
+            topic_ids = set(topics)
+            true = [linker.index.entity_of(c.surface) in topic_ids for c in candidates]
+            out.append((features(question, linker.index, candidates), np.array(true)))
     return out
 
 
 def fit_weights(
-    given: Sequence[Example], *, ridge: float = 1.0
+    training: Sequence[Example], *, ridge: float = 1.0
 ) -> Float64[np.ndarray, "f"]:
     """The weights of ``FEATURES`` that fit the examples best.
 
@@ -47,14 +47,14 @@ def fit_weights(
     """
     from scipy.optimize import minimize
 
-    if not any(true.any() for _, true in given):
+    if not any(true.any() for _, true in training):
         raise UserError("linking: no question has a topic among its candidates")
-    x = np.concatenate([rows for rows, _ in given])
-    y = np.concatenate([true for _, true in given]).astype(float)
-    sizes = np.array([len(true) for _, true in given])
+    x = np.concatenate([rows for rows, _ in training])
+    y = np.concatenate([true for _, true in training]).astype(float)
+    sizes = np.array([len(true) for _, true in training])
     starts = np.cumsum(sizes) - sizes
-    owner = np.repeat(np.arange(len(given)), sizes)
-    solved = np.array([true.any() for _, true in given])
+    owner = np.repeat(np.arange(len(training)), sizes)
+    solved = np.array([true.any() for _, true in training])
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         z = x @ weights
@@ -81,13 +81,15 @@ def fit_weights(
     return np.where(idle, WEIGHTS, best.x)
 
 
-def misspelt(text: str, rng: np.random.Generator) -> str:
+def misspell(text: str, rng: np.random.Generator) -> str:
     """The text with one of its longer telling words misspelt, if it has one.
 
     A character is left out, doubled, replaced or swapped with the next one.
     """
     words = text.split(" ")
-    long = [i for i, w in enumerate(words) if len(w) > 4 and w.lower() not in PLAIN]
+    long = [
+        i for i, w in enumerate(words) if len(w) > 4 and w.lower() not in STOP_WORDS
+    ]
     if not long:
         return text
     i = int(rng.choice(long))
