@@ -16,6 +16,7 @@ from data_prep.question_chunks import Arrays
 from data_prep.topic_linking import LinkedSplit
 from data_prep.worker import Chunk, Job, piece_name
 from kgscout_jax.text.cache import EmbeddingCache
+from kgscout_jax.text.encoder import QUESTION_BATCH
 from kgscout_jax.text.linearize import question_text
 from kgscout_jax.utils.progress import progress
 
@@ -46,7 +47,7 @@ def chunks_of(
         for (name, _), here in zip(mine, slices, strict=True)
         for question in splits[name].questions[here]
     ]
-    rows = cache.embed(texts, what="questions", questions=True)
+    rows = cache.embed(texts, what="questions", batch_size=QUESTION_BATCH)
     out = []
     for (name, low), here in zip(mine, slices, strict=True):
         linked = splits[name].linked[here]

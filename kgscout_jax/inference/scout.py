@@ -42,7 +42,7 @@ from kgscout_jax.retrieve.candidates import (
     triplet_cosines,
 )
 from kgscout_jax.retrieve.protocol import top_k
-from kgscout_jax.text.encoder import SentenceEncoder
+from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
 from kgscout_jax.text.linearize import question_text
 from kgscout_jax.utils.call_coalescing import CallCoalescer
 
@@ -103,7 +103,7 @@ class Scout:
                 )
         self.exported, self.encoder, self.cache = exported, encoder, cache
         self._embed = CallCoalescer(
-            lambda texts: self.encoder.encode(texts, questions=True),
+            lambda texts: self.encoder.encode(texts, batch_size=QUESTION_BATCH),
             encoder_lock(encoder),
         )
         source = str(exported.about["training"].get("source"))
@@ -136,7 +136,7 @@ class Scout:
         exported = from_pretrained(name_or_path, revision=revision, verify=verify)
         scout = Scout(exported, encoder)
         with encoder_lock(scout.encoder):
-            scout.encoder.encode(["ready?"], questions=True)
+            scout.encoder.encode(["ready?"], batch_size=QUESTION_BATCH)
         return scout
 
     # --- what people call

