@@ -17,7 +17,7 @@ from kgscout_jax.evaluate.settings import RetrievalSettings
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.inference.scout import Scout
 from kgscout_jax.inference.selection import SelectionConfig
-from kgscout_jax.reason.path_text import closed, path_order
+from kgscout_jax.reason.path_text import path_closure, path_order
 from kgscout_jax.reason.prompts import load_template, render
 from kgscout_jax.reason.selection import POOL
 from kgscout_jax.retrieve.budget import Calibration, thresholds
@@ -73,7 +73,7 @@ def test_paths_and_tokens(world, scout):
     for full, found in zip(
         ask(world, 3 * POOL), ask(world, 3, form="paths"), strict=True
     ):
-        kept = closed(full.scored, full.topics, 3)
+        kept = path_closure(full.scored, full.topics, 3)
         order = path_order([full.scored[i] for i in kept], full.topics)
         assert list(found.triplets) == [full.triplets[kept[i]] for i in order]
         assert found.scored == tuple(full.scored[kept[i]] for i in order)

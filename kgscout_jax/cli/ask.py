@@ -9,7 +9,7 @@ from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout
 from kgscout_jax.inference.settings import AskSettings
-from kgscout_jax.reason.readers.protocol import Reader
+from kgscout_jax.reason.readers import make_reader
 
 JOINERS = "\u200c\u200d"
 """Not to be seen, but part of words."""
@@ -23,7 +23,7 @@ def ask(settings: AskSettings) -> int:
     Raises:
         UserError: the policy, the graph or the question cannot be read.
     """
-    reader = reader_of(settings)
+    reader = make_reader(settings.llm, settings.model, key_env=settings.key_env)
     graph = open_graph(settings.kg)
     scout = Scout.from_pretrained(settings.policy)
     topics = settings.topic or None
@@ -38,22 +38,6 @@ def ask(settings: AskSettings) -> int:
         print(f"answer ({plain(reader.name)}): {said or 'none found'}")
     print(f"picture: {plain(str(settings.html))}")
     return int(reading.outcome == "error")
-
-
-def reader_of(settings: AskSettings) -> Reader:
-    """The model's reader, or the extractive one."""
-    if settings.llm is None or settings.model is None:
-        from kgscout_jax.reason.readers.extractive import ExtractiveReader
-
-        return ExtractiveReader()
-    from kgscout_jax.reason.completions import EndpointSettings
-    from kgscout_jax.reason.prompt_settings import PromptSettings
-    from kgscout_jax.reason.readers.model import ModelReader
-
-    endpoint = EndpointSettings(
-        url=settings.llm, model=settings.model, key_env=settings.key_env
-    )
-    return ModelReader(endpoint, PromptSettings())
 
 
 def print_evidence(found: RetrievalResult) -> None:

@@ -86,20 +86,6 @@ def bootstrap_mean(
     return bootstrap_means(column, seed=seed, resamples=resamples, level=level)[0]
 
 
-def paired_difference(
-    values: Float64[np.ndarray, "b"],
-    reference: Float64[np.ndarray, "b"],
-    *,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
-) -> Estimate:
-    """The mean of ``values - reference`` with its interval, where both count."""
-    return bootstrap_mean(
-        values - reference, seed=seed, resamples=resamples, level=level
-    )
-
-
 def relative_gain(
     values: Float64[np.ndarray, "b"], reference: Float64[np.ndarray, "b"]
 ) -> float | None:

@@ -1,9 +1,9 @@
-"""What is asked of an endpoint, what comes back, and what it costs."""
+"""Settings of an endpoint, its requests, and their completions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from kgscout_jax.reason.prompts import Message
 
 @dataclass(frozen=True, kw_only=True)
 class EndpointSettings:
-    """Where a language model is served, and how it is asked."""
+    """Where a language model is served, and the fields of a request to it."""
 
     url: str
     """Base URL, with the version: http://127.0.0.1:8080/v1."""
@@ -37,37 +37,28 @@ class EndpointSettings:
     """Further attempts after a failed one."""
     backoff: float = 1.0
     """Seconds before the first of them; doubled, and jittered, each time."""
-    input_price: float = 0.0
-    """Dollars per million prompt tokens."""
-    output_price: float = 0.0
-    """Dollars per million tokens of replies."""
     cache: Path | None = None
-    """Folder for replies; None: they are not kept."""
+    """Folder for replies; None: they are not stored."""
 
     def __post_init__(self) -> None:
         if not self.url.startswith(("http://", "https://")):
             raise UserError(f"url: {self.url!r}, expected http://... or https://...")
         if not self.model:
             raise UserError("model: none, expected the name the server knows it by")
-        for name, least in (
-            ("max_tokens", 1),
-            ("concurrency", 1),
-            ("retries", 0),
-            ("temperature", 0),
-            ("backoff", 0),
-            ("input_price", 0),
-            ("output_price", 0),
-        ):
-            if getattr(self, name) < least:
-                found = getattr(self, name)
-                raise UserError(f"{name}: {found}, expected at least {least}")
+        least = {
+            "max_tokens": 1, "concurrency": 1, "retries": 0, "temperature": 0,
+            "backoff": 0,
+        }  # fmt: skip
+        for name, bound in least.items():
+            if (value := getattr(self, name)) < bound:
+                raise UserError(f"{name}: {value}, expected at least {bound}")
         if self.timeout <= 0:
             raise UserError(f"timeout: {self.timeout}, expected more than 0 seconds")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """One thing to ask."""
+    """One request to a model."""
 
     messages: tuple[Message, ...]
     """(role, content), in order."""
@@ -77,7 +68,7 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Completion:
-    """What came of one request: a reply, or an error."""
+    """The outcome of one request: a reply, or an error."""
 
     text: str | None
     """The reply; None where there is none."""
@@ -88,76 +79,12 @@ class Completion:
     reply_tokens: int = 0
     """As the server counts."""
     estimated: bool = False
-    """Whether the server gave no counts, and these are reckoned."""
+    """Whether the server gave no counts, and these are estimates."""
     finish: str | None = None
     """Why the reply ended: "stop", or "length" where it was cut off."""
     seconds: float = 0.0
     """From sending to the last byte, of the attempt that succeeded."""
     attempts: int = 0
-    """How often it was asked, this time; 0: it was in the cache, or never asked."""
+    """Requests sent by this call; 0: the reply was in the cache, or none was sent."""
     cached: bool = False
     """Whether the reply comes from the cache."""
-    key: str = ""
-    """The request's hash."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Spending:
-    """What a batch took; replies from the cache and repeats cost nothing again."""
-
-    requests: int
-    answered: int
-    """Requests with a reply, from the server or the cache."""
-    cached: int
-    failed: int
-    """Requests without one: their questions still count."""
-    retries: int
-    """Attempts beyond the first."""
-    prompt_tokens: int
-    """Of all replies, cached ones included."""
-    reply_tokens: int
-    estimated: int
-    """Replies whose token counts are reckoned."""
-    cost: float
-    """Dollars, for what was asked of the server this time."""
-    full_cost: float
-    """Dollars, had nothing been in the cache."""
-    seconds: float
-    """Sum over replies, as measured when they came, cached ones included."""
-
-    def to_json(self) -> dict[str, int | float]:
-        """As it stands in a result."""
-        return asdict(self)
-
-
-def spending(completions: Sequence[Completion], settings: EndpointSettings) -> Spending:
-    """What these completions took, the same request counted once.
-
-    Of a request asked again later, the first reply counts: that one was paid for.
-    """
-    first: dict[str, Completion] = {}
-    for completion in completions:
-        known = first.get(completion.key)
-        if known is None or (known.text is None and completion.text is not None):
-            first[completion.key] = completion
-    asked = list(first.values())
-    replies = [one for one in asked if one.text is not None]
-
-    def cost(some: Sequence[Completion]) -> float:
-        sent = sum(one.prompt_tokens for one in some) * settings.input_price
-        got = sum(one.reply_tokens for one in some) * settings.output_price
-        return (sent + got) / 1e6
-
-    return Spending(
-        requests=len(completions),
-        answered=sum(one.text is not None for one in completions),
-        cached=sum(one.cached for one in completions),
-        failed=sum(one.text is None for one in completions),
-        retries=sum(max(0, one.attempts - 1) for one in asked),
-        prompt_tokens=sum(one.prompt_tokens for one in replies),
-        reply_tokens=sum(one.reply_tokens for one in replies),
-        estimated=sum(one.estimated for one in replies),
-        cost=cost([one for one in replies if not one.cached]),
-        full_cost=cost(replies),
-        seconds=sum(one.seconds for one in replies),
-    )

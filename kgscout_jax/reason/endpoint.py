@@ -1,9 +1,14 @@
 """A client for any OpenAI-compatible server: vLLM, Ollama, llama.cpp, hosted ones.
 
-Many requests at a time, each with a deadline, asked again with back-off where that can
-help, kept on disk once answered. A batch that is killed and started again asks only
-what is missing; a server that dies in the middle costs what it did not answer, and
-each of those requests comes back with an error instead of a reply.
+Many requests at a time, each with a deadline, sent again with back-off where that can
+help, stored on disk once answered. A batch that is killed and started again sends only
+what is missing. A server that dies in the middle costs what it did not answer: each of
+those requests returns an error instead of a reply.
+
+The openai client's own retries are switched off. It fixes the back-off (0.5 to 8 s), so
+``--backoff`` could not be honoured; it does not repeat a reply that is no completion;
+it repeats a 429 that says "insufficient_quota"; and a deadline around its call would
+cover all attempts together.
 """
 
 from __future__ import annotations
@@ -15,26 +20,32 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.reason.completions import Completion, EndpointSettings, Request
 from kgscout_jax.reason.prompts import PER_MESSAGE, estimate_tokens
-from kgscout_jax.reason.reply_cache import ReplyCache, request_hash
+from kgscout_jax.reason.reply_cache import ReplyCache, request_fingerprint
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 logger = logging.getLogger("kgscout.reason")
 
-HOPELESS = (401, 403, 404)
+FATAL = (401, 403, 404)
 """Statuses that every other request would get too: key, rights, address or model."""
-AGAIN = (408, 409, 425, 429)
+TEMPORARY = (408, 409, 425, 429)
 """Statuses, beside 5xx, after which the same request may succeed."""
 LONGEST_WAIT = 120.0
 """Seconds at most between two attempts, whatever the server asks for."""
 GONE_AFTER = 3
-"""Requests given up in a row, for want of any connection, before the rest is."""
+"""Requests that fail in a row without any connection before the rest is skipped."""
+STANDARD = ("model", "messages", "temperature", "max_tokens", "seed")
+"""Fields of a request that the library knows; the others go into its extra body."""
+
+STORED = ("text", "prompt_tokens", "reply_tokens", "estimated", "finish", "seconds")
+"""Fields of a completion that the cache holds."""
 
 
 class Endpoint:
@@ -45,7 +56,7 @@ class Endpoint:
         self.cache = ReplyCache(settings.cache) if settings.cache else None
 
     def body(self, request: Request) -> dict[str, Any]:
-        """The fields of the HTTP request: what its hash is taken of."""
+        """The fields of the HTTP request."""
         settings = self.settings
         body: dict[str, Any] = {
             "model": settings.model,
@@ -60,8 +71,8 @@ class Endpoint:
         return {**body, **settings.extra}
 
     def key(self, request: Request) -> str:
-        """The hash under which the reply to this request is kept."""
-        return request_hash({**self.body(request), "sample": request.sample})
+        """The fingerprint under which the reply to this request is stored."""
+        return request_fingerprint({**self.body(request), "sample": request.sample})
 
     def ask_all(
         self,
@@ -69,12 +80,12 @@ class Endpoint:
         *,
         on_completion: Callable[[int, Completion], None] | None = None,
     ) -> list[Completion]:
-        """A completion per request, in order; the same request is asked once.
+        """A completion per request, in order; equal requests are sent once.
 
         Args:
-            requests: what to ask.
-            on_completion: called with a request's index and what came of it, as soon
-                as that is known; in no particular order.
+            requests: the requests.
+            on_completion: called with a request's index and its completion as soon as
+                that is known; in no particular order.
 
         Raises:
             UserError: no request can succeed: the key or the model is unknown to the
@@ -84,12 +95,25 @@ class Endpoint:
         return asyncio.run(_Batch(self, on_completion).run(requests))
 
     def ask(self, request: Request) -> Completion:
-        """What came of one request; see ``ask_all``."""
+        """The completion of one request; see ``ask_all``."""
         return self.ask_all([request])[0]
 
 
+@dataclass(frozen=True)
+class _Failure:
+    """One attempt without a reply."""
+
+    reason: str
+    retryable: bool = True
+    """Whether the same request may succeed later."""
+    unreachable: bool = False
+    """Whether there was no answer of any kind."""
+    wait: float = 0.0
+    """Seconds that the server asks to wait."""
+
+
 class _Batch:
-    """One call of ``ask_all``: what its requests share."""
+    """The state that the requests of one ``ask_all`` share."""
 
     def __init__(
         self,
@@ -99,60 +123,48 @@ class _Batch:
         self.endpoint = endpoint
         self.settings = endpoint.settings
         self.on_completion = on_completion
-        self.places = asyncio.Semaphore(self.settings.concurrency)
+        self.slots = asyncio.Semaphore(self.settings.concurrency)
         self.unreachable = 0
-        """Requests given up in a row because nothing answered at all."""
-        self.hopeless = False
-        """Whether the server refused what every other request would ask too."""
-        # jitter only: results don't depend on it
-        self.random = random.Random()
+        """Requests that failed in a row because nothing answered at all."""
+        self.fatal = False
+        """Whether the server refused what every other request would send too."""
 
     async def run(self, requests: Sequence[Request]) -> list[Completion]:
-        found: list[Completion | None] = [None] * len(requests)
-        same: dict[str, list[int]] = {}
+        rows: dict[str, list[int]] = {}
         for i, request in enumerate(requests):
-            same.setdefault(self.endpoint.key(request), []).append(i)
+            rows.setdefault(self.endpoint.key(request), []).append(i)
+        completions: dict[int, Completion] = {}
 
-        def done(key: str, completion: Completion) -> None:
-            for i in same[key]:
-                found[i] = completion
+        def complete(key: str, completion: Completion) -> None:
+            for i in rows[key]:
+                completions[i] = completion
                 if self.on_completion:
                     self.on_completion(i, completion)
 
-        waiting = []
-        for key, members in same.items():
-            if (completion := self.from_cache(key)) is not None:
-                done(key, completion)
+        missing = []
+        for key in rows:
+            cache = self.endpoint.cache
+            if cache is not None and (reply := cache.get(key)) is not None:
+                fields = {name: reply[name] for name in STORED if name in reply}
+                complete(key, Completion(**fields, cached=True))
             else:
-                waiting.append((key, requests[members[0]]))
-        if waiting:
-            await self.ask_waiting(waiting, done)
-        return [completion for completion in found if completion is not None]
+                missing.append(key)
+        if missing:
+            async with self.client() as client:
 
-    async def ask_waiting(
-        self,
-        waiting: Sequence[tuple[str, Request]],
-        done: Callable[[str, Completion], None],
-    ) -> None:
-        async with self.client() as client:
+                async def send(key: str) -> None:
+                    async with self.slots:
+                        if not self.fatal:
+                            request = requests[rows[key][0]]
+                            complete(key, await self.send(client, key, request))
 
-            async def one(key: str, request: Request) -> None:
-                async with self.places:
-                    if self.hopeless:
-                        return
-                    try:
-                        done(key, await self.complete(client, key, request))
-                    except UserError:
-                        self.hopeless = True
-                        raise
-
-            tasks = [asyncio.create_task(one(*each)) for each in waiting]
-            try:
-                await asyncio.gather(*tasks)
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+                try:
+                    async with asyncio.TaskGroup() as group:
+                        for key in missing:
+                            group.create_task(send(key))
+                except BaseExceptionGroup as errors:
+                    raise errors.exceptions[0] from None
+        return [completions[i] for i in range(len(requests))]
 
     def client(self) -> AsyncOpenAI:
         try:
@@ -169,163 +181,119 @@ class _Batch:
             max_retries=0,
         )
 
-    def from_cache(self, key: str) -> Completion | None:
-        cache = self.endpoint.cache
-        if cache is None or (reply := cache.get(key)) is None:
-            return None
-        return Completion(
-            text=reply["text"],
-            prompt_tokens=int(reply.get("prompt_tokens", 0)),
-            reply_tokens=int(reply.get("reply_tokens", 0)),
-            estimated=bool(reply.get("estimated", False)),
-            finish=reply.get("finish"),
-            seconds=float(reply.get("seconds", 0.0)),
-            cached=True,
-            key=key,
-        )
-
-    async def complete(
-        self, client: AsyncOpenAI, key: str, request: Request
-    ) -> Completion:
-        """Ask until there is a reply, no hope, or no attempt left."""
-        error, attempt = "", 0
-        for attempt in range(1, self.settings.retries + 2):
-            if self.unreachable >= GONE_AFTER:
-                return Completion(
-                    text=None,
-                    error="not asked: the server no longer answers"
-                    if attempt == 1
-                    else error,
-                    attempts=attempt - 1,
-                    key=key,
-                )
+    async def send(self, client: AsyncOpenAI, key: str, request: Request) -> Completion:
+        """The completion, after as many attempts as help and are allowed."""
+        error = "not asked: the server no longer answers"
+        attempt, retries = 0, self.settings.retries
+        while attempt <= retries and self.unreachable < GONE_AFTER:
+            attempt += 1
             outcome = await self.attempt(client, request)
             if isinstance(outcome, dict):
                 self.unreachable = 0
                 if self.endpoint.cache is not None:
                     body = self.endpoint.body(request)
                     self.endpoint.cache.put(key, body, outcome)
-                return Completion(**outcome, attempts=attempt, key=key)
-            error = outcome.what
+                return Completion(**outcome, attempts=attempt)
+            error = outcome.reason
             if not outcome.unreachable:
                 self.unreachable = 0
-            if not outcome.again:
+            if not outcome.retryable:
                 break
-            if attempt <= self.settings.retries:
+            if attempt <= retries:
                 await asyncio.sleep(self.pause(attempt, outcome.wait))
             elif outcome.unreachable:
                 self.unreachable += 1
                 if self.unreachable == GONE_AFTER:
                     logger.warning("%s no longer answers: %s", self.settings.url, error)
-        return Completion(text=None, error=error, attempts=attempt, key=key)
+        return Completion(text=None, error=error, attempts=attempt)
 
-    def pause(self, attempt: int, wait: float | None) -> float:
+    def pause(self, attempt: int, wait: float) -> float:
         """Seconds before the next attempt: as the server wishes, or doubled."""
-        jitter = self.random.uniform(0.75, 1.25)
-        own = self.settings.backoff * 2 ** (attempt - 1) * jitter
-        return min(LONGEST_WAIT, max(own, wait or 0.0))
+        # jitter only: results don't depend on it
+        own = self.settings.backoff * 2 ** (attempt - 1) * random.uniform(0.75, 1.25)
+        return min(LONGEST_WAIT, max(own, wait))
 
     async def attempt(
         self, client: AsyncOpenAI, request: Request
-    ) -> dict[str, Any] | _Failed:
-        """The fields of a completion, or what went wrong."""
+    ) -> dict[str, Any] | _Failure:
+        """The fields of a completion, or the failure."""
         import openai
 
         body = self.endpoint.body(request)
-        standard = ("model", "messages", "temperature", "max_tokens", "seed")
         started = time.perf_counter()
         try:
             # a deadline for the whole: the library's own is per read, and a server
             # that sends a byte now and then would never meet it
             async with asyncio.timeout(self.settings.timeout):
                 reply = await client.chat.completions.create(
-                    **{name: body[name] for name in standard if name in body},
-                    extra_body={k: v for k, v in body.items() if k not in standard},
+                    **{name: body[name] for name in STANDARD if name in body},
+                    extra_body={k: v for k, v in body.items() if k not in STANDARD},
                 )
         except openai.APIStatusError as error:
-            return self.refused(error)
+            return self.status_failure(error)
         except (TimeoutError, openai.APITimeoutError):
-            return _Failed(f"no reply in {self.settings.timeout:g} s", again=True)
+            return _Failure(f"no reply in {self.settings.timeout:g} s")
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
-            what = f"{type(cause).__name__}: {cause}".rstrip(": ")
-            return _Failed(f"no connection ({what})", again=True, unreachable=True)
+            reason = f"{type(cause).__name__}: {cause}".rstrip(": ")
+            return _Failure(f"no connection ({reason})", unreachable=True)
         except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
             # the library parses leniently, and fails in ways of its own
-            return _Failed(f"not a completion ({type(error).__name__})", again=True)
-        return self.read(request, reply, time.perf_counter() - started)
+            return _Failure(f"not a completion ({type(error).__name__})")
+        return _fields(request, reply, time.perf_counter() - started)
 
-    def read(
-        self, request: Request, reply: Any, seconds: float
-    ) -> dict[str, Any] | _Failed:
-        """The fields of a completion; the library checks none of their types."""
-        choices = getattr(reply, "choices", None)
-        first = choices[0] if isinstance(choices, list) and choices else None
-        message = getattr(first, "message", None)
-        if message is None:
-            return _Failed("not a completion (no message in it)", again=True)
-        text = getattr(message, "content", None) or ""
-        if not isinstance(text, str):
-            return _Failed("not a completion (content is no text)", again=True)
-        usage = getattr(reply, "usage", None)
-        sent = getattr(usage, "prompt_tokens", None)
-        got = getattr(usage, "completion_tokens", None)
-        counted = isinstance(sent, int) and isinstance(got, int)
-        if not counted:
-            sent = sum(PER_MESSAGE + estimate_tokens(c) for _, c in request.messages)
-            got = estimate_tokens(text)
-        finish = getattr(first, "finish_reason", None)
-        return {
-            "text": text,
-            "prompt_tokens": sent,
-            "reply_tokens": got,
-            "estimated": not counted,
-            "finish": finish if isinstance(finish, str) else None,
-            "seconds": round(seconds, 6),
-        }
-
-    def refused(self, error: Any) -> _Failed:
+    def status_failure(self, error: Any) -> _Failure:
         """A status that is no success; raises UserError where all others would fail."""
         status, code = error.status_code, getattr(error, "code", None)
-        said = " ".join(str(error.message).split())[:300]
-        if status in HOPELESS or code == "insufficient_quota":
-            hint = {
-                401: f"; the key is read from ${self.settings.key_env}",
-                403: f"; the key is read from ${self.settings.key_env}",
-                404: f"; model {self.settings.model!r}",
-            }.get(status, "")
-            raise UserError(f"{self.settings.url}: HTTP {status}: {said}{hint}")
-        return _Failed(
-            f"HTTP {status}: {said}",
-            again=status in AGAIN or status >= 500,
-            wait=_seconds(error.response.headers.get("retry-after")),
+        message = " ".join(str(error.message).split())[:300]
+        if status in FATAL or code == "insufficient_quota":
+            self.fatal = True
+            key = f"; the key is read from ${self.settings.key_env}"
+            hints = {401: key, 403: key, 404: f"; model {self.settings.model!r}"}
+            hint = hints.get(status, "")
+            raise UserError(f"{self.settings.url}: HTTP {status}: {message}{hint}")
+        return _Failure(
+            f"HTTP {status}: {message}",
+            retryable=status in TEMPORARY or status >= 500,
+            wait=_retry_after(error.response.headers.get("retry-after")),
         )
 
 
-@dataclass(frozen=True)
-class _Failed:
-    """One attempt without a reply."""
+def _fields(request: Request, reply: Any, seconds: float) -> dict[str, Any] | _Failure:
+    """The fields of a completion; the library checks none of their types."""
+    choices = getattr(reply, "choices", None)
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = getattr(first, "message", None)
+    if message is None:
+        return _Failure("not a completion (no message in it)")
+    text = getattr(message, "content", None) or ""
+    if not isinstance(text, str):
+        return _Failure("not a completion (content is no text)")
+    usage = getattr(reply, "usage", None)
+    prompt_tokens = getattr(usage, "prompt_tokens", None)
+    reply_tokens = getattr(usage, "completion_tokens", None)
+    counted = isinstance(prompt_tokens, int) and isinstance(reply_tokens, int)
+    if not counted:
+        lengths = (PER_MESSAGE + estimate_tokens(c) for _, c in request.messages)
+        prompt_tokens, reply_tokens = sum(lengths), estimate_tokens(text)
+    finish = getattr(first, "finish_reason", None)
+    return {
+        "text": text,
+        "prompt_tokens": prompt_tokens,
+        "reply_tokens": reply_tokens,
+        "estimated": not counted,
+        "finish": finish if isinstance(finish, str) else None,
+        "seconds": round(seconds, 6),
+    }
 
-    what: str
-    again: bool
-    """Whether the same request may succeed later."""
-    unreachable: bool = False
-    """Whether there was no answer of any kind."""
-    wait: float | None = None
-    """Seconds that the server asks to wait."""
 
-
-def _seconds(header: str | None) -> float | None:
-    """Seconds from now in a Retry-After header: a number, or a date."""
-    if not header:
-        return None
+def _retry_after(header: str | None) -> float:
+    """Seconds from now in a Retry-After header: a number or a date; 0 without one."""
     try:
-        return max(0.0, float(header))
+        return max(0.0, float(header or 0))
     except ValueError:
         pass
-    from email.utils import parsedate_to_datetime
-
     try:
-        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
+        return max(0.0, parsedate_to_datetime(header or "").timestamp() - time.time())
     except (ValueError, TypeError):
-        return None
+        return 0.0

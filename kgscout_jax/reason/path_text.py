@@ -21,8 +21,8 @@ from kgscout_jax.reason.prompts import (
     Prompt,
     Scored,
     Template,
-    TokenCount,
-    estimate_tokens,
+    check_budget,
+    most_triplets,
     prompt_name,
     prompt_phrase,
     render_text,
@@ -64,7 +64,6 @@ def render_paths(
     *,
     scores: bool = False,
     budget: int | None = None,
-    count: TokenCount = estimate_tokens,
 ) -> Prompt:
     """The prompt for a question, its best triplets as paths from the topics.
 
@@ -78,30 +77,19 @@ def render_paths(
         topics: the question's entities, by name.
         scores: whether to write each triplet's score.
         budget: the most tokens the messages may have; None: no limit.
-        count: how tokens are counted.
 
     Raises:
         UserError: the budget does not even hold the words and the question.
     """
 
-    def shown(n: int) -> Prompt:
+    def show(n: int) -> Prompt:
         text = "\n".join(path_lines(triplets[:n], topics, scores=scores))
-        return render_text(template, question, text or NO_TRIPLETS, n, count=count)
+        return render_text(template, question, text or NO_TRIPLETS, n)
 
-    bare = render_text(template, question, NO_TRIPLETS, 0, budget=budget, count=count)
-    best = shown(len(triplets))
-    if budget is None or best.tokens <= budget:
-        return best
-    low, high, best = 0, len(triplets), bare
-    # low fits, high does not; one more triplet hardly ever makes a text shorter
-    while high - low > 1:
-        middle = (low + high) // 2
-        prompt = shown(middle)
-        if prompt.tokens <= budget:
-            low, best = middle, prompt
-        else:
-            high = middle
-    return best
+    bare = show(0)
+    check_budget(bare, budget)
+    best = most_triplets(show, lambda prompt: prompt.tokens, len(triplets), budget)
+    return best or bare
 
 
 def path_lines(
@@ -135,12 +123,14 @@ def path_order(triplets: Sequence[Scored], topics: Sequence[str]) -> list[int]:
         topics: the question's entities, by name; those in no triplet are ignored.
     """
     chains, rest = _chains(triplets, topics)
-    shown = [hop.triplet for way, others in chains for hop in (*way, *others)]
-    return list(dict.fromkeys(shown + rest))
+    order = [hop.triplet for way, others in chains for hop in (*way, *others)]
+    return list(dict.fromkeys(order + rest))
 
 
-def closed(triplets: Sequence[Scored], topics: Sequence[str], k: int) -> list[int]:
-    """Positions of ``k`` triplets that hang together with the topics, ascending.
+def path_closure(
+    triplets: Sequence[Scored], topics: Sequence[str], k: int
+) -> list[int]:
+    """Positions of ``k`` triplets that paths connect with the topics, ascending.
 
     The best come first, each with the triplets that join it to a topic, whatever the
     rank of these; one whose way does not fit any more is passed over. Only if those
@@ -149,22 +139,20 @@ def closed(triplets: Sequence[Scored], topics: Sequence[str], k: int) -> list[in
     Args:
         triplets: best first, more than k of them: what may close a path.
         topics: the question's entities, by name; those in no triplet are ignored.
-        k: how many are kept, at most.
+        k: how many triplets, at most.
     """
     hops, reached_by = _hops(triplets, topics)
-    kept: dict[int, None] = {}
+    positions: dict[int, None] = {}
     for hop in sorted(hops, key=lambda hop: hop.triplet):
-        if len(kept) >= k:
-            break
-        way = [step.triplet for step in _way(hop, reached_by)]
-        missing = [rank for rank in way if rank not in kept]
-        if len(kept) + len(missing) <= k:
-            kept.update(dict.fromkeys(missing))
+        way = (step.triplet for step in _way(hop, reached_by))
+        missing = [rank for rank in way if rank not in positions]
+        if len(positions) + len(missing) <= k:
+            positions.update(dict.fromkeys(missing))
     for rank in range(len(triplets)):
-        if len(kept) >= k:
+        if len(positions) >= k:
             break
-        kept[rank] = None
-    return sorted(kept)
+        positions[rank] = None
+    return sorted(positions)
 
 
 def _chains(
@@ -175,8 +163,8 @@ def _chains(
     A chain is its hops from a topic on, and the last hops to its other ends.
     """
     hops, reached_by = _hops(triplets, topics)
-    left = {hop.start for hop in hops}
-    inner = {hop.triplet for end, hop in reached_by.items() if end in left}
+    starts = {hop.start for hop in hops}
+    inner = {hop.triplet for end, hop in reached_by.items() if end in starts}
     groups: dict[tuple[str, str, bool], list[_Hop]] = {}
     for hop in sorted(hops, key=lambda hop: (-hop.mean, hop.triplet)):
         if hop.triplet not in inner:
@@ -214,7 +202,7 @@ def _hops(
     hops: dict[int, _Hop] = {}
     reached_by: dict[str, _Hop] = {}
     for depth in range(1, MAX_HOPS + 1):
-        found: dict[str, None] = {}
+        reached: dict[str, None] = {}
         for key in level:
             for rank in at[key]:
                 if rank in hops or (keys[rank][0] != key and keys[rank][0] in level):
@@ -224,12 +212,12 @@ def _hops(
                 score = total[key] + triplets[rank][3]
                 hop = _Hop(key, end, rank, key == head, score / depth)
                 hops[rank] = hop
-                if end in total and end not in found:
+                if end in total and end not in reached:
                     continue  # a topic, or reached before
-                if end not in found or score > total[end]:
+                if end not in reached or score > total[end]:
                     total[end], reached_by[end] = score, hop
-                    found[end] = None
-        level = found
+                    reached[end] = None
+        level = reached
     return list(hops.values()), reached_by
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.text.linearize import relation_phrase
@@ -34,8 +35,8 @@ Message = tuple[str, str]
 """Role, content."""
 Scored = tuple[str, str, str, float]
 """Head, relation, tail, score: a retrieved triplet."""
-TokenCount = Callable[[str], int]
-"""How many tokens a text has for a model."""
+
+P = TypeVar("P")
 
 _PIECE = re.compile(r"\w+|[^\w\s]")
 _UNSEEN = re.compile(
@@ -63,7 +64,7 @@ class Template:
 
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
-    """What is sent to a model for one question."""
+    """The messages to a model for one question."""
 
     messages: tuple[Message, ...]
     template: str
@@ -136,23 +137,23 @@ def parse_template(path: Path, text: str) -> Template:
     if not header.get("version", "").isdecimal():
         found = header.get("version", "none")
         raise UserError(f"{path}: version: {found}, expected a whole number")
-    done = tuple((role, "\n".join(lines).strip()) for role, lines in messages)
-    fields = {"question", "triplets"}
-    for role, content in done:
+    contents = tuple((role, "\n".join(lines).strip()) for role, lines in messages)
+    fields: set[str] = set()
+    for role, content in contents:
         body = string.Template(content)
-        if not body.is_valid() or not set(body.get_identifiers()) <= fields:
+        fields.update(body.get_identifiers())
+        if not body.is_valid() or not fields <= {"question", "triplets"}:
             raise UserError(
                 f"{path}: {role} message: a $ that starts neither $question nor "
                 "$triplets ($$ writes one)"
             )
-    asked = [c for _, c in done if "question" in string.Template(c).get_identifiers()]
-    if not asked:
+    if "question" not in fields:
         raise UserError(f"{path}: no $question in any message")
     return Template(
         name=path.stem,
         version=int(header["version"]),
         about=header.get("about", ""),
-        messages=done,
+        messages=contents,
     )
 
 
@@ -220,7 +221,6 @@ def render(
     *,
     scores: bool = False,
     budget: int | None = None,
-    count: TokenCount = estimate_tokens,
 ) -> Prompt:
     """The prompt for a question: as many of its best triplets as the budget allows.
 
@@ -232,34 +232,28 @@ def render(
         triplets: best first.
         scores: whether to write each triplet's score.
         budget: the most tokens the messages may have; None: no limit.
-        count: how tokens are counted.
 
     Raises:
         UserError: the budget does not even hold the words and the question.
     """
-    bare = render_text(template, question, NO_TRIPLETS, 0, budget=budget, count=count)
+    bare = render_text(template, question, NO_TRIPLETS, 0)
+    check_budget(bare, budget)
     lines: list[str] = []
-    spent = bare.tokens
+    tokens = bare.tokens
     for triplet in triplets:
         line = triplet_line(triplet, scores=scores)
         # a line end may be a token of its own
-        spent += count(line) + 1
-        if budget is not None and spent > budget:
+        tokens += estimate_tokens(line) + 1
+        if budget is not None and tokens > budget:
             break
         lines.append(line)
     if not lines:
         return bare
-    return render_text(template, question, "\n".join(lines), len(lines), count=count)
+    return render_text(template, question, "\n".join(lines), len(lines))
 
 
 def render_text(
-    template: Template,
-    question: str,
-    text: str,
-    n_triplets: int,
-    *,
-    budget: int | None = None,
-    count: TokenCount = estimate_tokens,
+    template: Template, question: str, text: str, n_triplets: int
 ) -> Prompt:
     """The prompt for a question, its triplets already written out.
 
@@ -268,28 +262,47 @@ def render_text(
         question: as people read it.
         text: what goes where the template says ``$triplets``.
         n_triplets: how many triplets that shows.
-        budget: the most tokens the messages may have; None: no limit.
-        count: how tokens are counted.
-
-    Raises:
-        UserError: the messages exceed the budget.
     """
     fields = {"triplets": text, "question": prompt_text(question)}
     messages = tuple(
         (role, string.Template(content).substitute(fields))
         for role, content in template.messages
     )
-    tokens = sum(PER_MESSAGE + count(content) for _, content in messages)
-    if budget is not None and tokens > budget:
-        held = f"with {n_triplets} triplets" if n_triplets else "without a triplet"
-        raise UserError(
-            f"prompt {template.name}: {tokens} tokens {held}, expected at most the "
-            f"budget of {budget}"
-        )
     return Prompt(
         messages=messages,
         template=template.name,
         version=template.version,
         n_triplets=n_triplets,
-        tokens=tokens,
+        tokens=sum(PER_MESSAGE + estimate_tokens(text) for _, text in messages),
     )
+
+
+def check_budget(prompt: Prompt, budget: int | None) -> None:
+    """Raises UserError if a prompt without a triplet exceeds the budget of tokens."""
+    if budget is not None and prompt.tokens > budget:
+        raise UserError(
+            f"prompt {prompt.template}: {prompt.tokens} tokens without a triplet, "
+            f"expected at most the budget of {budget}"
+        )
+
+
+def most_triplets(
+    show: Callable[[int], P], tokens: Callable[[P], int], n: int, budget: int | None
+) -> P | None:
+    """What shows the most triplets, ``n`` or fewer, within the budget of tokens.
+
+    None where even one triplet is too many. One triplet more hardly ever makes a text
+    shorter, so the number is searched by halves.
+    """
+    best = show(n)
+    if budget is None or tokens(best) <= budget:
+        return best
+    best, low, high = None, 0, n
+    while high - low > 1:
+        middle = (low + high) // 2
+        shown = show(middle)
+        if tokens(shown) <= budget:
+            low, best = middle, shown
+        else:
+            high = middle
+    return best

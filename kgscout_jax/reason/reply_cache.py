@@ -1,4 +1,4 @@
-"""Replies on disk: one small file per request, found by the request's hash."""
+"""Replies on disk: one small file per request, named by the request's fingerprint."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ FORMAT = 1
 """Version of the files."""
 
 
-def request_hash(body: Mapping[str, Any]) -> str:
-    """The hex sha256 of what is asked: the same whatever the order of its fields."""
+def request_fingerprint(body: Mapping[str, Any]) -> str:
+    """The hex sha256 of a request, whatever the order of its fields."""
     canonical = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -29,37 +29,37 @@ def request_hash(body: Mapping[str, Any]) -> str:
 class ReplyCache:
     """A folder of replies; a file in it is whole or absent.
 
-    The server's address is no part of a request's hash, so that a server that comes
-    back on another port is not asked again: keep one folder per model served.
+    The server's address is no part of a request's fingerprint, so that a server that
+    comes back on another port is not asked again: use one folder per model served.
     """
 
     folder: Path
 
     def path(self, key: str) -> Path:
-        """Where the reply to the request with this hash stands."""
+        """The file of the request with this fingerprint."""
         return self.folder / key[:2] / f"{key}.json"
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """What ``put`` was given for this request; None if there is nothing whole."""
+        """The reply that ``put`` stored for this request; None if it is not whole."""
         path = self.path(key)
         if not path.exists():
             return None
         try:
-            entry = read_json(path)
+            record = read_json(path)
         except UserError as error:
             logger.warning("%s; asking again", error)
             return None
         if (
-            isinstance(entry, dict)
-            and (entry.get("format"), entry.get("key")) == (FORMAT, key)
-            and isinstance(entry.get("reply"), dict)
-            and isinstance(entry["reply"].get("text"), str)
+            isinstance(record, dict)
+            and (record.get("format"), record.get("key")) == (FORMAT, key)
+            and isinstance(record.get("reply"), dict)
+            and isinstance(record["reply"].get("text"), str)
         ):
-            return entry["reply"]
+            return record["reply"]
         logger.warning("%s: not a cached reply; asking again", path)
         return None
 
     def put(self, key: str, body: Mapping[str, Any], reply: Mapping[str, Any]) -> None:
-        """Keep a reply, with the request for people to read."""
-        entry = {"format": FORMAT, "key": key, "request": body, "reply": reply}
-        write_json(self.path(key), entry)
+        """Store a reply, with the request for people to read."""
+        record = {"format": FORMAT, "key": key, "request": body, "reply": reply}
+        write_json(self.path(key), record)

@@ -1,7 +1,7 @@
-"""Which of a question's ranked triplets are kept, and in which order they are written.
+"""How a question's ranked triplets go into a prompt: which of them, and in which form.
 
 As lines: the best, best first. As paths: the best together with what joins them to the
-topics, chain by chain from the topics on, as ``paths_form`` shows them. Either way as
+topics, chain by chain from the topics on, as ``path_text`` writes them. Either way as
 many as asked for, or as a prompt of so many tokens holds.
 """
 
@@ -12,15 +12,77 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.reason.path_text import closed, path_order
-from kgscout_jax.reason.prompt_settings import PromptSettings, prompt_for
-from kgscout_jax.reason.prompts import Prompt, Scored
+from kgscout_jax.reason.path_text import path_closure, path_order, render_paths
+from kgscout_jax.reason.prompts import (
+    Prompt,
+    Scored,
+    Template,
+    check_budget,
+    load_template,
+    most_triplets,
+    render,
+)
 from kgscout_jax.reason.readers.protocol import Evidence
 
 Form = Literal["lines", "paths"]
 FORMS: tuple[Form, ...] = ("lines", "paths")
 POOL = 3
 """Paths are closed with triplets from among so many times the best k."""
+CLOSED_BOOK = {"chain_of_thought": "closed_book_chain_of_thought"}
+"""Template -> the one that asks the same way without triplets; else closed_book."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptSettings:
+    """How a question and its triplets are put to a model."""
+
+    prompt: str = "thesis"
+    """Template: thesis, zero_shot, few_shot, chain_of_thought, closed_book, or the path
+    of a .txt file of your own."""
+    form: Form = "lines"
+    """Triplets as lines, best first, or closed into paths from the topics."""
+    scores: bool = False
+    """Write each triplet's score."""
+    token_budget: int | None = None
+    """The most tokens a prompt may have, estimated rather too many than too few; the
+    triplets that fit go in, best first."""
+    samples: int = 1
+    """Replies to each question; the answers that most of them agree on count."""
+    empty: str | None = None
+    """Template for a question without any triplet; default: closed_book, the same
+    rules without triplets (with thinking first, where the prompt thinks first)."""
+
+    def __post_init__(self) -> None:
+        if self.form not in FORMS:
+            raise UserError(f"form: {self.form!r}, expected lines or paths")
+        for name in ("samples", "token_budget"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UserError(f"{name}: {value}, expected at least 1")
+
+    def template(self) -> Template:
+        """The words around triplets."""
+        return load_template(self.prompt)
+
+    def empty_template(self) -> Template:
+        """The words for a question without any triplet."""
+        return load_template(self.empty or CLOSED_BOOK.get(self.prompt, "closed_book"))
+
+
+def prompt_for(evidence: Evidence, settings: PromptSettings) -> Prompt:
+    """The prompt for a question.
+
+    Raises:
+        UserError: the budget does not even hold the words and the question.
+    """
+    template = settings.template() if evidence.triplets else settings.empty_template()
+    budget, scores = settings.token_budget, settings.scores
+    question, triplets = evidence.question, evidence.triplets
+    if settings.form == "paths" and triplets:
+        return render_paths(
+            template, question, triplets, evidence.topics, scores=scores, budget=budget
+        )
+    return render(template, question, triplets, scores=scores, budget=budget)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +96,7 @@ class Selection:
 
 
 def pool_size(k: int, form: Form) -> int:
-    """How many of the best triplets ``select`` looks at to keep ``k``."""
+    """How many of the best triplets ``select`` looks at to select ``k``."""
     return k * POOL if form == "paths" else k
 
 
@@ -67,38 +129,30 @@ def select(
     settings = PromptSettings(prompt=prompt, form=form)
     triplets = list(triplets[: pool_size(k, form)])
 
-    def of(n: int, budget: int | None = None) -> Selection:
+    def show(n: int) -> Selection:
         order = list(range(min(n, len(triplets))))
         if form == "paths":
-            kept = closed(triplets, topics, n)
-            order = path_order([triplets[i] for i in kept], topics)
-            order = [kept[i] for i in order]
-        ranked = tuple(triplets[i] for i in sorted(order))
+            closure = path_closure(triplets, topics, n)
+            ranks = path_order([triplets[i] for i in closure], topics)
+            order = [closure[i] for i in ranks]
         evidence = Evidence(
-            id="", question=question, topics=tuple(topics), triplets=ranked
+            id="",
+            question=question,
+            topics=tuple(topics),
+            triplets=tuple(triplets[i] for i in sorted(order)),
         )
-        limited = settings
-        if budget is not None:
-            limited = PromptSettings(prompt=prompt, form=form, token_budget=budget)
-        return Selection(positions=tuple(order), prompt=prompt_for(evidence, limited))
+        return Selection(positions=tuple(order), prompt=prompt_for(evidence, settings))
 
-    most = of(min(k, len(triplets)))
-    if token_budget is None or most.prompt.tokens <= token_budget:
-        return most
-    low, best = 0, of(0, token_budget)
-    high = len(most.positions)
-    # low fits, high does not; one more triplet hardly ever makes a text shorter
-    while high - low > 1:
-        middle = (low + high) // 2
-        tried = of(middle)
-        if tried.prompt.tokens <= token_budget:
-            low, best = middle, tried
-        else:
-            high = middle
+    best = most_triplets(
+        show, lambda one: one.prompt.tokens, min(k, len(triplets)), token_budget
+    )
+    if best is None:
+        best = show(0)
+        check_budget(best.prompt, token_budget)
     return best
 
 
 def check_form(form: str) -> None:
-    """Raise UserError unless triplets can be written so."""
+    """Raises UserError unless triplets can be written so."""
     if form not in FORMS:
         raise UserError(f"--form: {form!r}, expected one of {', '.join(FORMS)}")

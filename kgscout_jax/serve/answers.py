@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.reason.readers.protocol import Evidence, Reader, Reading
+from kgscout_jax.reason.readers import make_reader
+from kgscout_jax.reason.readers.protocol import Evidence, Reading
 from kgscout_jax.serve.batching import Busy
 from kgscout_jax.serve.settings import ServiceSettings
 
@@ -32,11 +32,17 @@ class Answers:
         Raises:
             UserError: the model's settings cannot work, or a library is missing.
         """
-        self._new = reader_maker(settings)
+        self._reader = make_reader(
+            settings.llm,
+            settings.model,
+            key_env=settings.key_env,
+            timeout=settings.timeout,
+            retries=1,
+        )
         self._most = settings.max_queue + THREADS
         self._held = 0
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="reader")
-        self.name = self._new().name
+        self.name = self._reader.name
 
     async def read(self, found: RetrievalResult) -> Reading:
         """The answers to a question from its triplets.
@@ -62,31 +68,10 @@ class Answers:
         self._held -= 1
 
     def _read(self, evidence: Evidence) -> Reading:
-        # a reader each: one for all would keep an account of every reply, for ever
         try:
-            (reading,) = self._new().read([evidence])
+            (reading,) = self._reader.read([evidence])
         except UserError as error:
             raise ReaderFailed(str(error)) from None
         if reading.outcome == "error":
             raise ReaderFailed(reading.error or "no reply")
         return reading
-
-
-def reader_maker(settings: ServiceSettings) -> Callable[[], Reader]:
-    """What makes readers: of the model that is named, or without one."""
-    if settings.llm is None or settings.model is None:
-        from kgscout_jax.reason.readers.extractive import ExtractiveReader
-
-        return ExtractiveReader
-    from kgscout_jax.reason.completions import EndpointSettings
-    from kgscout_jax.reason.prompt_settings import PromptSettings
-    from kgscout_jax.reason.readers.model import ModelReader
-
-    endpoint = EndpointSettings(
-        url=settings.llm,
-        model=settings.model,
-        key_env=settings.key_env,
-        timeout=settings.timeout,
-        retries=1,
-    )
-    return lambda: ModelReader(endpoint, PromptSettings())

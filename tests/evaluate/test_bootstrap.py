@@ -7,7 +7,6 @@ from kgscout_jax.evaluate import bootstrap as bootstrap_module
 from kgscout_jax.evaluate.bootstrap import (
     bootstrap_mean,
     bootstrap_means,
-    paired_difference,
     relative_gain,
 )
 
@@ -56,17 +55,6 @@ def test_seed_decides():
 def test_nothing_counts():
     estimate = bootstrap_mean(np.full(3, np.nan))
     assert estimate.to_json() == {"value": None, "low": None, "high": None, "n": 0}
-
-
-def test_paired_is_narrower_than_unpaired_and_only_where_both_count():
-    rng = np.random.default_rng(0)
-    base = rng.random(200)
-    better = base + 0.1
-    paired = paired_difference(better, base)
-    np.testing.assert_allclose([paired.low, paired.value, paired.high], 0.1)
-    base[:50] = np.nan
-    better[40:60] = np.nan
-    assert paired_difference(better, base).n == 140
 
 
 def test_relative_gain_by_hand():

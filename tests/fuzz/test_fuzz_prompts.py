@@ -9,7 +9,6 @@ import pytest
 from fuzz.strangers import FORGED, NAME, NASTY, QUESTION, TRIPLETS
 from hypothesis import example, given
 
-from kgscout_jax.reason.prompt_settings import PromptSettings, prompt_for
 from kgscout_jax.reason.prompts import (
     MAX_NAME,
     estimate_tokens,
@@ -20,6 +19,7 @@ from kgscout_jax.reason.prompts import (
     triplet_line,
 )
 from kgscout_jax.reason.readers.protocol import Evidence
+from kgscout_jax.reason.selection import PromptSettings, prompt_for
 
 BREAKS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 UNSEEN = re.compile(

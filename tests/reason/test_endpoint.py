@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import time
+from email.utils import formatdate
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,9 @@ pytest.importorskip("openai", reason="the [llm] extra is not installed")
 from unruly_server import serving
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.reason.completions import EndpointSettings, Request, spending
-from kgscout_jax.reason.endpoint import Endpoint, _seconds
-from kgscout_jax.reason.replies import read_reply
+from kgscout_jax.reason.completions import EndpointSettings, Request
+from kgscout_jax.reason.endpoint import Endpoint, _retry_after
+from kgscout_jax.reason.readers.replies import read_reply
 
 
 def endpoint(url, **options):
@@ -40,7 +41,7 @@ def test_order_concurrency_and_counts(monkeypatch):
     with serving(delay=0.05) as server:
         client = endpoint(
             server.url, concurrency=3, key_env="MY_KEY", seed=5,
-            extra={"cache_prompt": True}, input_price=2.0, output_price=10.0,
+            extra={"cache_prompt": True},
         )  # fmt: skip
         found = client.ask_all(asking(*texts), on_completion=seen.__setitem__)
     assert [answer(one) for one in found] == [(text,) for text in texts]
@@ -58,10 +59,9 @@ def test_order_concurrency_and_counts(monkeypatch):
         "seed": 5,
         "cache_prompt": True,
     }
-    total = spending(found, client.settings)
-    assert (total.prompt_tokens, total.reply_tokens, total.estimated) == (90, 18, 0)
-    assert total.cost == total.full_cost == pytest.approx((90 * 2 + 18 * 10) / 1e6)
-    assert total.seconds >= 9 * 0.05 and total.answered == 9 and total.retries == 0
+    for one in found:
+        assert (one.prompt_tokens, one.reply_tokens, one.estimated) == (10, 2, False)
+        assert one.seconds >= 0.05 and (one.attempts, one.cached) == (1, False)
 
 
 @pytest.mark.parametrize(
@@ -91,10 +91,11 @@ def test_retry_after_is_respected():
     assert server.times[1] - server.times[0] >= 0.3
 
 
-def test_retry_after_forms():
-    assert _seconds("2.5") == 2.5 and _seconds("-1") == 0
-    assert _seconds(None) is None and _seconds("soon") is None
-    assert _seconds("Wed, 21 Oct 2015 07:28:00 GMT") == 0
+def test_retry_after_is_seconds_or_a_date():
+    assert _retry_after("2.5") == 2.5
+    assert 50 < _retry_after(formatdate(time.time() + 60, usegmt=True)) <= 60
+    for header in ("-1", None, "soon", "Wed, 21 Oct 2015 07:28:00 GMT"):
+        assert _retry_after(header) == 0
 
 
 @pytest.mark.parametrize("act", ["slow", "drip"])
@@ -115,7 +116,6 @@ def test_bad_request_fails_alone_and_at_once():
     assert [one.attempts for one in found] == [1, 1, 1]
     assert found[1].text is None and "HTTP 400" in found[1].error
     assert "\n" not in found[1].error and answer(found[2]) == ("b",)
-    assert spending(found, endpoint(server.url).settings).failed == 1
 
 
 @pytest.mark.parametrize(
@@ -138,19 +138,17 @@ def test_what_cannot_work_stops_the_batch(act, message, tmp_path):
 def test_cache_resumes_without_asking_again(tmp_path):
     cache = tmp_path / "cache"
     with serving() as server:
-        client = endpoint(server.url, cache=cache, input_price=1.0)
+        client = endpoint(server.url, cache=cache)
         first = client.ask_all(asking("a", "b", "a"))
         assert len(server.bodies) == 2 and first[0] == first[2]
     files = sorted(cache.rglob("*"))
     assert sum(path.is_file() for path in files) == 2
     with serving() as server:  # another port
-        client = endpoint(server.url, cache=cache, input_price=1.0)
+        client = endpoint(server.url, cache=cache)
         second = client.ask_all(asking("b", "c", "a"))
         assert [one.cached for one in second] == [True, False, True]
         assert len(server.bodies) == 1
         assert answer(second[0]) == ("b",) and second[2].seconds == first[0].seconds
-        total = spending(second, client.settings)
-        assert (total.cost, total.full_cost) == (10 / 1e6, 30 / 1e6)
         # other settings, other replies
         warmer = endpoint(server.url, cache=cache, temperature=0.7)
         assert not warmer.ask(asking("a")[0]).cached
@@ -203,10 +201,9 @@ def test_nothing_listens():
 def test_reply_without_counts_or_content():
     with serving(usage=False) as server:
         found = endpoint(server.url).ask(asking("two words")[0])
-        total = spending([found], endpoint(server.url).settings)
     # s: 1, two words: 1 + 2, and 8 around each message
     assert (found.prompt_tokens, found.estimated) == (1 + 3 + 2 * 8, True)
-    assert found.reply_tokens > 0 and total.estimated == 1
+    assert found.reply_tokens > 0
     with serving(["silent"]) as server:
         found = endpoint(server.url).ask(asking("q")[0])
     assert found.text == "" and read_reply(found.text).failure == "no_reply"

@@ -6,6 +6,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -17,10 +18,10 @@ from unruly_server import Handler, serving
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.reason.completions import Completion, EndpointSettings
-from kgscout_jax.reason.prompt_settings import PromptSettings
 from kgscout_jax.reason.prompts import load_template, render
 from kgscout_jax.reason.readers.model import ModelReader, reading_of
-from kgscout_jax.reason.readers.protocol import OUTCOMES, Evidence, Reader
+from kgscout_jax.reason.readers.protocol import Evidence, Outcome, Reader
+from kgscout_jax.reason.selection import PromptSettings
 
 TRIPLETS = (("Lou Seal", "mascot", "Giants", 1.0), ("Giants", "won", "2010", 0.5))
 
@@ -28,7 +29,7 @@ TRIPLETS = (("Lou Seal", "mascot", "Giants", 1.0), ("Giants", "won", "2010", 0.5
 def reader(url, *, cache=None, model="m", temperature=0.1, retries=3, **prompt):
     endpoint = EndpointSettings(
         url=url, model=model, backoff=0.01, timeout=1.0, concurrency=4,
-        temperature=temperature, retries=retries, cache=cache, input_price=1.0,
+        temperature=temperature, retries=retries, cache=cache,
     )  # fmt: skip
     return ModelReader(endpoint, PromptSettings(**prompt))
 
@@ -73,9 +74,6 @@ def test_a_plain_reading():
     assert found.prompt.template == "thesis" and found.prompt.n_triplets == 2
     assert found.prompt_hash == found.prompt.hash
     assert (found.prompt_tokens, found.reply_tokens) == (10, 2) and found.seconds > 0
-    line = json.loads(json.dumps(found.to_json()))
-    assert line["answers"] == ["2010"] and line["prompt"]["n_triplets"] == 2
-    assert one.spending().requests == 1
 
 
 @pytest.mark.parametrize(
@@ -97,7 +95,7 @@ def test_outcomes(text, outcome, answers):
     with serving(saying(text)) as server:
         (found,) = reader(server.url, prompt="chain_of_thought").read(asked(1))
     assert (found.outcome, found.answers, found.raw) == (outcome, answers, text)
-    assert outcome in OUTCOMES
+    assert outcome in get_args(Outcome)
     assert found.failed == (not answers and outcome != "not_available")
 
 
@@ -127,8 +125,6 @@ def test_an_unruly_server_loses_no_question():
         assert each.outcome == ("error" if i in errors else "json")
         assert each.failed == (i in errors) and each.prompt is not None
     assert found[11].raw is None and found[11].answers == ()
-    total = one.spending()
-    assert (total.requests, total.answered, total.failed) == (20, 18, 2)
 
 
 def test_a_server_that_dies_in_the_middle(tmp_path):
@@ -146,8 +142,6 @@ def test_a_server_that_dies_in_the_middle(tmp_path):
         assert len(server.bodies) == 32
     assert {each.outcome for each in again} == {"json"}
     assert sum(each.cached for each in again) == 8
-    total = one.spending()
-    assert total.cost == 320e-6 and total.full_cost == 400e-6
 
 
 def test_what_no_question_survives_is_one_line():
@@ -188,7 +182,7 @@ def test_majority_of_samples():
 
 def completions(*texts):
     return [
-        Completion(text=text, error=None if text is not None else f"e{i}", key=str(i))
+        Completion(text=text, error=None if text is not None else f"e{i}")
         for i, text in enumerate(texts)
     ]
 
@@ -269,9 +263,6 @@ def test_the_hash_is_of_what_is_sent(tmp_path):
         first.prompt_hash,
     ]
     assert all(each.cached for each in again)
-    # what came from the cache the second time was paid for the first time
-    total = one.spending()
-    assert (total.requests, total.cached, total.cost) == (4, 2, 20e-6)
 
 
 @pytest.mark.skipif(
@@ -315,5 +306,5 @@ def test_a_real_model(prompt, form):
         evidence
     )
     assert [each.error for each in found] == [None, None]
-    assert all(each.outcome in OUTCOMES and each.raw for each in found)
+    assert all(each.outcome in get_args(Outcome) and each.raw for each in found)
     assert found[0].answers[:1] == ("Krelstad",), found[0].raw

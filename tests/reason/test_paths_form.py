@@ -12,9 +12,9 @@ from kgscout_jax.reason.path_text import (
     path_lines,
     render_paths,
 )
-from kgscout_jax.reason.prompt_settings import PromptSettings, prompt_for, show_prompt
 from kgscout_jax.reason.prompts import load_template, triplet_line
 from kgscout_jax.reason.readers.protocol import Evidence
+from kgscout_jax.reason.selection import PromptSettings, prompt_for
 
 SEAL = (
     ("Lou Seal", "mascot.team", "Giants", 3.0),
@@ -132,23 +132,27 @@ def test_ten_thousand_triplets_in_the_budget():
     assert prompt.n_triplets > 2 * lines.n_triplets > 100
 
 
-def test_which_words():
+def test_form_scores_and_template_are_settings():
     evidence = Evidence(id="1", question="Who?", topics=("Lou Seal",), triplets=SEAL)
-    shown = show_prompt(evidence, PromptSettings(form="paths", scores=True))
-    assert shown.startswith("# prompt thesis") and "Giants [3.00] -> won" in shown
-    assert "- [3.00] Lou Seal, mascot team, Giants" in show_prompt(
-        evidence, PromptSettings(scores=True)
-    )
-    empty = Evidence(id="1", question="Who?")
-    for prompt, found in (
+    paths = prompt_for(evidence, PromptSettings(form="paths", scores=True)).show()
+    assert paths.startswith("# prompt thesis") and "Giants [3.00] -> won" in paths
+    lines = prompt_for(evidence, PromptSettings(scores=True)).show()
+    assert "- [3.00] Lou Seal, mascot team, Giants" in lines
+
+
+@pytest.mark.parametrize(
+    "prompt, empty",
+    [
         ("thesis", "closed_book"),
         ("chain_of_thought", "closed_book_chain_of_thought"),
-    ):
-        settings = PromptSettings(prompt=prompt, form="paths")
-        got = prompt_for(empty, settings)
-        assert got.template == found and "riplet" not in got.show().split("\n", 1)[1]
-    same = PromptSettings(empty="thesis")
-    assert "Triplets:\n(none)\n" in show_prompt(empty, same)
+    ],
+)
+def test_a_question_without_triplets_gets_a_template_without_them(prompt, empty):
+    question = Evidence(id="1", question="Who?")
+    got = prompt_for(question, PromptSettings(prompt=prompt, form="paths"))
+    assert got.template == empty and "riplet" not in got.show().split("\n", 1)[1]
+    own = prompt_for(question, PromptSettings(prompt=prompt, empty="thesis"))
+    assert "Triplets:\n(none)\n" in own.show()
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from kgscout_jax.reason.prompts import (
     template_names,
     triplet_line,
 )
-from kgscout_jax.reason.replies import read_reply
+from kgscout_jax.reason.readers.replies import read_reply
 
 TRIPLETS = [
     ("Lou  Seal", "sports.mascot.team", "Giants", 2.305),
@@ -92,14 +92,6 @@ def test_budget_keeps_the_best_that_fit(names, room):
 def test_budget_too_small():
     with pytest.raises(UserError, match=r"without a triplet, expected at most .* 10"):
         render(load_template("zero_shot"), "q", TRIPLETS, budget=10)
-
-
-def test_a_count_of_ones_own():
-    template = load_template("zero_shot")
-    bare = render(template, "q", [], count=len).tokens
-    budget = bare + len(triplet_line(TRIPLETS[0])) + 1
-    prompt = render(template, "q", TRIPLETS, count=len, budget=budget)
-    assert prompt.n_triplets == 1
 
 
 def test_estimate_tokens():

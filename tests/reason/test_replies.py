@@ -1,14 +1,15 @@
 """Replies of every shape: what is read, and what it is called."""
 
 import json
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgscout_jax.reason.replies import (
-    FAILURES,
+from kgscout_jax.reason.readers.replies import (
     MAX_CHARS,
+    Failure,
     agree,
     clean_answers,
     is_refusal,
@@ -75,31 +76,29 @@ TEMPLATE = '{"ans":["your answer 1","your answer 2"]}'
 def test_shapes(text, answers, failure):
     reply = read_reply(text)
     assert (reply.answers, reply.failure) == (answers, failure)
-    assert reply.to_json()["answers"] == list(answers)
 
 
 @pytest.mark.parametrize(
-    "text, answers, n",
+    "text, answers",
     [
         # the last one counts ...
-        ('{"ans": ["Lyon"]} no, wait: {"ans": ["Paris"]}', ("Paris",), 2),
-        ('{"ans": ["Lyon"]}\n{"ans": ["answer not available"]}', (), 2),
+        ('{"ans": ["Lyon"]} no, wait: {"ans": ["Paris"]}', ("Paris",)),
+        ('{"ans": ["Lyon"]}\n{"ans": ["answer not available"]}', ()),
         # ... unless it is mangled and an earlier one is not
-        ('{"ans": ["Paris"]} and {"ans": ["Lyo', ("Paris",), 2),
-        ("{'ans': ['Lyon']} {'ans': ['Paris']}", ("Paris",), 2),
+        ('{"ans": ["Paris"]} and {"ans": ["Lyo', ("Paris",)),
+        ("{'ans': ['Lyon']} {'ans': ['Paris']}", ("Paris",)),
         # the prompt's placeholder is not an answer
-        (f'{{"ans": ["Paris"]}} as in {TEMPLATE}', ("Paris",), 2),
-        (f'I am to write {TEMPLATE}.\n{{"ans": ["Paris"]}}', ("Paris",), 2),
+        (f'{{"ans": ["Paris"]}} as in {TEMPLATE}', ("Paris",)),
+        (f'I am to write {TEMPLATE}.\n{{"ans": ["Paris"]}}', ("Paris",)),
         # a further question is the model's own
-        ('{"ans": ["Paris"]}\n\n## Question: who?\n{"ans": ["Bob"]}', ("Paris",), 1),
-        ('Question: who?\n{"ans": ["Paris"]}', ("Paris",), 1),
+        ('{"ans": ["Paris"]}\n\n## Question: who?\n{"ans": ["Bob"]}', ("Paris",)),
+        ('Question: who?\n{"ans": ["Paris"]}', ("Paris",)),
         # an object beats a list
-        ('["Lyon"] {"ans": ["Paris"]} ["Nice"]', ("Paris",), 1),
+        ('["Lyon"] {"ans": ["Paris"]} ["Nice"]', ("Paris",)),
     ],
 )
-def test_several(text, answers, n):
-    reply = read_reply(text)
-    assert (reply.answers, reply.n_objects) == (answers, n)
+def test_of_several_objects_the_last_well_formed_one_counts(text, answers):
+    assert read_reply(text).answers == answers
 
 
 def test_agree():
@@ -148,7 +147,7 @@ prose = st.text(st.sampled_from(list("abc Zé1.,:\n`*()!?-")), max_size=40)
 @given(text)
 def test_never_raises(reply):
     read = read_reply(reply)
-    assert read.failure in FAILURES
+    assert read.failure in get_args(Failure)
     assert all(answer == display_name(answer) != "" for answer in read.answers)
     assert len({entity_key(answer) for answer in read.answers}) == len(read.answers)
 

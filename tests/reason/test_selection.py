@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kgscout_jax.errors import UserError
 from kgscout_jax.reason.path_text import (
     MAX_HOPS,
-    closed,
+    path_closure,
     path_order,
     render_paths,
 )
@@ -27,16 +27,16 @@ CHAIN = (
 
 def test_the_best_brings_its_way_along():
     # Far - Goal is the best, and hangs on the third and the last
-    assert closed(CHAIN, ["topic"], 3) == [0, 2, 4]
-    assert closed(CHAIN, ["topic"], 4) == [0, 2, 3, 4]
+    assert path_closure(CHAIN, ["topic"], 3) == [0, 2, 4]
+    assert path_closure(CHAIN, ["topic"], 4) == [0, 2, 3, 4]
     # two do not hold the way: what fits comes next, and nothing hangs loose
-    assert closed(CHAIN, ["topic"], 2) == [2, 3]
-    assert closed(CHAIN, ["topic"], 1) == [2]
-    assert closed(CHAIN, ["topic"], 9) == [0, 1, 2, 3, 4]
-    assert closed(CHAIN, ["topic"], 0) == []
+    assert path_closure(CHAIN, ["topic"], 2) == [2, 3]
+    assert path_closure(CHAIN, ["topic"], 1) == [2]
+    assert path_closure(CHAIN, ["topic"], 9) == [0, 1, 2, 3, 4]
+    assert path_closure(CHAIN, ["topic"], 0) == []
     # without a topic: the best
-    assert closed(CHAIN, ["nobody"], 2) == [0, 1]
-    assert closed([], ["topic"], 2) == []
+    assert path_closure(CHAIN, ["nobody"], 2) == [0, 1]
+    assert path_closure([], ["topic"], 2) == []
 
 
 def test_written_chain_by_chain():
@@ -77,7 +77,7 @@ def reached(triplets, topics):
 @given(rankings())
 def test_what_is_kept_hangs_together(question):
     triplets, topics, k = question
-    kept = closed(triplets, topics, k)
+    kept = path_closure(triplets, topics, k)
     assert kept == sorted(set(kept)) and len(kept) == min(k, len(triplets))
     there = reached(triplets, topics)
     inside = reached([triplets[i] for i in kept], topics)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,8 +34,7 @@ from kgscout_jax.evaluate.answers.setup import (
     check,
     claimed,
     context_of,
-    endpoint_settings,
-    make_reader,
+    endpoint_options,
     prompt_settings,
     told,
 )
@@ -47,8 +45,9 @@ from kgscout_jax.evaluate.answers.tables import (
     warnings,
 )
 from kgscout_jax.evaluate.settings import AnswerSettings
-from kgscout_jax.reason.prompt_settings import show_prompt
+from kgscout_jax.reason.readers import make_reader
 from kgscout_jax.reason.readers.protocol import Reader
+from kgscout_jax.reason.selection import prompt_for
 from kgscout_jax.retrieve.protocol import Rankings
 from kgscout_jax.show import report_scripts
 from kgscout_jax.utils.io import write_json, write_text
@@ -67,7 +66,7 @@ def evaluate_answers(settings: AnswerSettings) -> int:
     check(settings)
     limits = limits_by_k(settings.k, settings.limit)
     prompt = prompt_settings(settings)
-    endpoint = endpoint_settings(settings)
+    endpoint = endpoint_options(settings)
     shards = Shards.open(settings.shards or "")
     whole = shards.split(settings.split)
     if len(whole) == 0:
@@ -81,14 +80,18 @@ def evaluate_answers(settings: AnswerSettings) -> int:
     if settings.show_prompt:
         split = take_questions(whole, rows[:1])
         kept = retrieve(settings, shards, split, trained, max(counts))[-1][2]
-        print(show_prompt(kept[0].evidence(split.questions[0], max(counts)), prompt))
+        first = kept[0].evidence(split.questions[0], max(counts))
+        print(prompt_for(first, prompt).show())
         return 0
     assert settings.out is not None
-    reader = make_reader(endpoint, prompt)
+    reader = make_reader(settings.llm, settings.model, prompt, **endpoint)
     with locked(settings.out, "evaluation"), stopped_by_signal():
         claim(settings.out, claimed(settings, shards, trained, prompt, endpoint))
         split = take_questions(whole, rows)
-        impatient = endpoint and make_reader(replace(endpoint, retries=0), prompt)
+        impatient = None
+        if settings.llm is not None:
+            options = {**endpoint, "retries": 0}
+            impatient = make_reader(settings.llm, settings.model, prompt, **options)
         batch = _Batch(settings, reader, impatient, shards, split, counts)
         batch.context = context_of(settings, shards, whole, trained, reader)
         report = batch.run(retrieve(settings, shards, split, trained, max(counts)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,8 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.answers.cells import HEADLINE
 from kgscout_jax.evaluate.answers.files import REPLIES
 from kgscout_jax.evaluate.settings import AnswerSettings
-from kgscout_jax.reason.completions import EndpointSettings
-from kgscout_jax.reason.prompt_settings import PromptSettings
 from kgscout_jax.reason.readers.protocol import Reader
+from kgscout_jax.reason.selection import PromptSettings
 
 if TYPE_CHECKING:
     from kgscout_jax.learn.trained_policy import TrainedPolicy
@@ -48,6 +48,9 @@ def check(settings: AnswerSettings) -> None:
     if (settings.llm is None) != (settings.model is None):
         given, other = ("llm", "model") if settings.llm else ("model", "llm")
         raise UserError(f"--{given} without --{other}: expected both, or neither")
+    for name in ("input_price", "output_price"):
+        if (price := getattr(settings, name)) < 0:
+            raise UserError(f"{name}: {price}, expected at least 0")
 
 
 def prompt_settings(settings: AnswerSettings) -> PromptSettings:
@@ -61,10 +64,10 @@ def prompt_settings(settings: AnswerSettings) -> PromptSettings:
     )
 
 
-def endpoint_settings(settings: AnswerSettings) -> EndpointSettings | None:
-    """Where the model is; None for the extractive reader."""
-    if settings.llm is None or settings.model is None:
-        return None
+def endpoint_options(settings: AnswerSettings) -> dict[str, Any]:
+    """Fields of ``EndpointSettings`` but the address; {} for the extractive reader."""
+    if settings.llm is None:
+        return {}
     try:
         extra = json.loads(settings.extra)
     except ValueError as error:
@@ -72,34 +75,16 @@ def endpoint_settings(settings: AnswerSettings) -> EndpointSettings | None:
     if not isinstance(extra, dict):
         found = type(extra).__name__
         raise UserError(f"--extra: {found}, expected a JSON object")
-    cache = settings.cache or (settings.out / REPLIES if settings.out else None)
-    return EndpointSettings(
-        url=settings.llm,
-        model=settings.model,
-        key_env=settings.key_env,
-        temperature=settings.temperature,
-        max_tokens=settings.max_tokens,
-        seed=settings.llm_seed,
-        extra=extra,
-        concurrency=settings.concurrency,
-        timeout=settings.timeout,
-        retries=settings.retries,
-        backoff=settings.backoff,
-        input_price=settings.input_price,
-        output_price=settings.output_price,
-        cache=cache,
-    )
-
-
-def make_reader(endpoint: EndpointSettings | None, prompt: PromptSettings) -> Reader:
-    """The model's reader, or the extractive one."""
-    if endpoint is None:
-        from kgscout_jax.reason.readers.extractive import ExtractiveReader
-
-        return ExtractiveReader()
-    from kgscout_jax.reason.readers.model import ModelReader
-
-    return ModelReader(endpoint, prompt)
+    names = (
+        "key_env", "temperature", "max_tokens", "concurrency", "timeout", "retries",
+        "backoff",
+    )  # fmt: skip
+    return {
+        **{name: getattr(settings, name) for name in names},
+        "seed": settings.llm_seed,
+        "extra": extra,
+        "cache": settings.cache or (settings.out / REPLIES if settings.out else None),
+    }
 
 
 def told(settings: AnswerSettings) -> dict[str, Any]:
@@ -121,7 +106,7 @@ def claimed(
     shards: Shards,
     trained: TrainedPolicy | None,
     prompt: PromptSettings,
-    endpoint: EndpointSettings | None,
+    endpoint: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What a folder's batch is known by: all that changes a reply or a question.
 
@@ -136,15 +121,15 @@ def claimed(
     }
     if trained is not None and settings.run is not None:
         value |= {"run": str(settings.run.resolve()), "step": trained.step}
-    if endpoint is not None:
+    if endpoint:
         words = prompt.template().messages, prompt.empty_template().messages
         value |= {
             **asdict(prompt),
             "words": hashlib.sha256(json.dumps(words).encode()).hexdigest()[:16],
-            "temperature": endpoint.temperature,
-            "max_tokens": endpoint.max_tokens,
-            "llm_seed": endpoint.seed,
-            "extra": dict(endpoint.extra),
+            "temperature": settings.temperature,
+            "max_tokens": settings.max_tokens,
+            "llm_seed": settings.llm_seed,
+            "extra": endpoint["extra"],
         }
     return value
 

@@ -1,0 +1,38 @@
+"""Readers: what turns a question and its triplets into answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kgscout_jax.reason.readers.protocol import Reader
+    from kgscout_jax.reason.selection import PromptSettings
+
+
+def make_reader(
+    url: str | None,
+    model: str | None,
+    prompt: PromptSettings | None = None,
+    **endpoint: Any,
+) -> Reader:
+    """The reader of the model at ``url``, or the extractive one where none is named.
+
+    Args:
+        url: base URL of an OpenAI-compatible server.
+        model: the model's name there.
+        prompt: how questions are put to the model; default: the thesis's prompt.
+        endpoint: further fields of ``EndpointSettings``.
+
+    Raises:
+        UserError: the settings cannot work, or a library is missing.
+    """
+    if url is None or model is None:
+        from kgscout_jax.reason.readers.extractive import ExtractiveReader
+
+        return ExtractiveReader()
+    from kgscout_jax.reason.completions import EndpointSettings
+    from kgscout_jax.reason.readers.model import ModelReader
+    from kgscout_jax.reason.selection import PromptSettings
+
+    settings = EndpointSettings(url=url, model=model, **endpoint)
+    return ModelReader(settings, prompt or PromptSettings())

@@ -55,7 +55,7 @@ _STEM = 5
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractiveSettings:
-    """What counts for how much."""
+    """Weights and bounds of the extractive reader."""
 
     hops: int = 4
     """Longest path from a topic to an answer, 1 to 4."""
@@ -113,10 +113,6 @@ class ExtractiveReader:
         """A reading per question, in order; ``raw`` is the path that decided."""
         return [self._read(each) for each in evidence]
 
-    def spending(self) -> None:
-        """None: nothing is asked."""
-        return None
-
     def _read(self, evidence: Evidence) -> Reading:
         started = time.perf_counter()
         answers, why = answers_of(evidence, self.settings)
@@ -169,9 +165,9 @@ def path_sets(
     is_start = np.zeros(len(graph.names), bool)
     is_start[list(starts)] = True
     for allowed in (~is_start & ~graph.unnamed, ~is_start, is_start):
-        kept = [_sets(graph, paths, allowed, settings) for paths in levels]
-        if any(kept):
-            return [each for level in kept for each in level]
+        sets = [_sets(graph, paths, allowed, settings) for paths in levels]
+        if any(sets):
+            return [each for level in sets for each in level]
     return []
 
 
@@ -235,7 +231,7 @@ class _Graph:
         nodes: dict[str, int] = {}
         self.names: list[str] = []
         """Display names by node."""
-        kinds: dict[str, int] = {}
+        relations: dict[str, int] = {}
 
         def node(name: str) -> int:
             key = entity_key(name)
@@ -245,7 +241,7 @@ class _Graph:
             return nodes[key]
 
         rows = [
-            (node(head), kinds.setdefault(relation, len(kinds)), node(tail))
+            (node(head), relations.setdefault(relation, len(relations)), node(tail))
             for head, relation, tail, _ in triplets
         ]
         self.heads, self.relations, self.tails = np.array(rows, np.int64).T
@@ -259,14 +255,14 @@ class _Graph:
         )
         self.scores = _standardised([score for *_, score in triplets])
         self.match = _standardised(evidence.relation_match or [0.0] * m)
-        asked = sorted(_stems(evidence.question))
+        words = sorted(_stems(evidence.question))
         # before Freebase's last dot stands a domain, not what the relation says
-        says = [relation_phrase(kind.rsplit(".", 1)[-1]) for kind in kinds]
-        stems = [_stems(phrase) for phrase in says]
+        last = (relation_phrase(name.rsplit(".", 1)[-1]) for name in relations)
+        stems = [_stems(phrase) for phrase in last]
         # relation by word of the question
-        shared = [word in each for each in stems for word in asked]
-        self.shared = np.array(shared, bool).reshape(len(stems), len(asked))
-        self.phrases = [relation_phrase(kind) or kind for kind in kinds]
+        shared = [word in each for each in stems for word in words]
+        self.shared = np.array(shared, bool).reshape(len(stems), len(words))
+        self.phrases = [relation_phrase(name) or name for name in relations]
         self.unnamed = np.array([bool(_UNNAMED.fullmatch(key)) for key in nodes])
         self.dates = np.array([bool(_DATE.fullmatch(key)) for key in nodes])
         self.asks_when = bool(_WHEN.search(entity_key(evidence.question)))
@@ -276,7 +272,7 @@ class _Graph:
         self.mentioned = [
             number
             for key, number in nodes.items()
-            if (words := _plain(key)) and f" {words} " in text and words not in _STOP
+            if (name := _plain(key)) and f" {name} " in text and name not in _STOP
         ]
 
     def path(self, triplets: Sequence[int], forward: Sequence[bool]) -> str:

@@ -1,34 +1,27 @@
-"""A reader that asks a language model: prompts out, replies in, nothing dropped."""
+"""A reader that asks a language model: one reading per question, whatever happens."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib.util import find_spec
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.reason.completions import (
-    Completion,
-    EndpointSettings,
-    Request,
-    Spending,
-    spending,
-)
+from kgscout_jax.reason.completions import Completion, EndpointSettings, Request
 from kgscout_jax.reason.endpoint import Endpoint
-from kgscout_jax.reason.prompt_settings import PromptSettings, prompt_for
 from kgscout_jax.reason.prompts import Prompt, render
 from kgscout_jax.reason.readers.protocol import Evidence, Outcome, Reading
-from kgscout_jax.reason.replies import agree, read_reply
+from kgscout_jax.reason.readers.replies import agree, read_reply
+from kgscout_jax.reason.selection import PromptSettings, prompt_for
 from kgscout_jax.utils.progress import progress
 
 
 class ModelReader:
-    """A language model behind an endpoint, asked with one kind of prompt.
+    """A language model behind an endpoint, with one prompt template.
 
-    Every question comes back with a reading: where the server gave no reply, or the
-    budget does not even hold the question, its outcome is "error". Only what no
-    question could survive raises: an unknown template, key or model, or a budget that
-    the template alone exceeds.
+    Every question has a reading: where the server gave no reply, or the budget does not
+    even hold the question, its outcome is "error". Only what fails for every question
+    raises: an unknown template, key or model, or a budget that the template alone
+    exceeds.
 
     Raises:
         UserError: the prompt's settings cannot work, or a library is missing.
@@ -46,7 +39,6 @@ class ModelReader:
             render(template, "", (), budget=prompt.token_budget)
         self.endpoint = Endpoint(endpoint)
         self.prompt = prompt
-        self._completions: list[Completion] = []
 
     @property
     def name(self) -> str:
@@ -70,16 +62,12 @@ class ModelReader:
         with progress(len(requests), f"asking {self.name}", "replies") as bar:
             failed = 0
 
-            def told(_: int, completion: Completion) -> None:
+            def count(_: int, completion: Completion) -> None:
                 nonlocal failed
                 failed += completion.text is None
                 bar.update(1, failed=failed)
 
-            completions = self.endpoint.ask_all(requests, on_completion=told)
-        # the texts live on in the readings; what they cost is all that is summed up
-        self._completions += [
-            one if one.text is None else replace(one, text="") for one in completions
-        ]
+            completions = self.endpoint.ask_all(requests, on_completion=count)
         replies = iter(completions)
         readings = []
         for each, prompt in zip(evidence, prompts, strict=True):
@@ -88,13 +76,9 @@ class ModelReader:
                     Reading(id=each.id, answers=(), outcome="error", error=prompt)
                 )
                 continue
-            mine = [next(replies) for _ in range(self.prompt.samples)]
-            readings.append(reading_of(each.id, prompt, mine))
+            samples = [next(replies) for _ in range(self.prompt.samples)]
+            readings.append(reading_of(each.id, prompt, samples))
         return readings
-
-    def spending(self) -> Spending:
-        """What everything read so far took."""
-        return spending(self._completions, self.endpoint.settings)
 
     def _prompt(self, evidence: Evidence) -> Prompt | str:
         """The prompt, or why there is none for this question."""
@@ -105,26 +89,23 @@ class ModelReader:
 
 
 def reading_of(id: str, prompt: Prompt, completions: Sequence[Completion]) -> Reading:
-    """What the replies to one question say: of several, what most agree on.
+    """The reading of one question's replies: of several, what most agree on.
 
-    Replies that did not come have no vote; without any, the outcome is "error".
+    Missing replies have no vote; without any reply the outcome is "error".
     """
     texts = tuple(completion.text for completion in completions)
-    came = [text for text in texts if text is not None]
-    answers: tuple[str, ...] = ()
-    outcome: Outcome = "error"
+    replies = [text for text in texts if text is not None]
+    reply = agree([read_reply(text) for text in replies])
+    outcome: Outcome = "json" if reply.failure == "none" else reply.failure
     error = None
-    if came:
-        reply = agree([read_reply(text) for text in came])
-        answers = reply.answers
-        outcome = "json" if reply.failure == "none" else reply.failure
-    else:
+    if not replies:
+        outcome = "error"
         error = next((one.error for one in completions if one.error), "no reply")
     return Reading(
         id=id,
-        answers=answers,
+        answers=reply.answers,
         outcome=outcome,
-        raw=came[0] if came else None,
+        raw=replies[0] if replies else None,
         samples=texts if len(texts) > 1 else (),
         error=error,
         prompt_hash=prompt.hash,
@@ -138,10 +119,10 @@ def reading_of(id: str, prompt: Prompt, completions: Sequence[Completion]) -> Re
 
 def _require_json_repair() -> None:
     try:
-        found = find_spec("json_repair") is not None
+        installed = find_spec("json_repair") is not None
     except ValueError:  # what a half-removed module raises
-        found = False
-    if not found:
+        installed = False
+    if not installed:
         raise UserError(
             "the json-repair library is not installed: pip install json-repair"
         )

@@ -84,7 +84,7 @@ def find_paths(
         group=np.arange(len(topics)),
         value=np.zeros(len(topics)),
     )
-    found = []
+    levels = []
     for _ in range(hops):
         last = at.nodes[:, -1]
         degree = first[last + 1] - first[last]
@@ -116,5 +116,5 @@ def find_paths(
             group=group[best],
             value=value[best],
         )
-        found.append(at)
-    return found
+        levels.append(at)
+    return levels

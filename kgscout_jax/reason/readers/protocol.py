@@ -1,13 +1,12 @@
-"""What a reader gets for a question, what it gives back, and what a reader is."""
+"""The reader protocol: evidence in, readings out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.reason.completions import Spending
 from kgscout_jax.reason.prompts import Prompt, Scored
 
 Outcome = Literal[
@@ -27,15 +26,13 @@ Outcome = Literal[
 - json: from the well-formed object that the prompt asks for;
 - triplets: from the triplets themselves, without a model;
 - error: there is no reply at all, ``Reading.error`` says why;
-- the others: as ``kgscout_jax.reason.replies.Failure`` says.
+- the others: as ``kgscout_jax.reason.readers.replies.Failure`` says.
 """
-
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What a reader gets for one question."""
+    """A question and its triplets, as a reader gets them."""
 
     id: str
     question: str
@@ -57,7 +54,7 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What came of one question; one that failed is kept, and says so."""
+    """The outcome of one question; one that failed has an ``error``."""
 
     id: str
     answers: tuple[str, ...]
@@ -85,33 +82,6 @@ class Reading:
         """Whether the reader itself failed, unlike a model that says it cannot tell."""
         return not self.answers and self.outcome != "not_available"
 
-    def to_json(self) -> dict[str, Any]:
-        """As it stands in a line of the results."""
-        value: dict[str, Any] = {
-            "id": self.id,
-            "answers": list(self.answers),
-            "outcome": self.outcome,
-            "raw": self.raw,
-        }
-        if self.samples:
-            value["samples"] = list(self.samples)
-        if self.error is not None:
-            value["error"] = self.error
-        if self.prompt is not None:
-            value["prompt"] = {
-                "template": self.prompt.template,
-                "version": self.prompt.version,
-                "n_triplets": self.prompt.n_triplets,
-                "hash": self.prompt_hash,
-            }
-        return {
-            **value,
-            "prompt_tokens": self.prompt_tokens,
-            "reply_tokens": self.reply_tokens,
-            "seconds": round(self.seconds, 6),
-            "cached": self.cached,
-        }
-
 
 @runtime_checkable
 class Reader(Protocol):
@@ -124,8 +94,4 @@ class Reader(Protocol):
 
     def read(self, evidence: Sequence[Evidence]) -> list[Reading]:
         """A reading per question, in order; one that fails raises nothing."""
-        ...
-
-    def spending(self) -> Spending | None:
-        """What everything read so far took; None where nothing was asked."""
         ...

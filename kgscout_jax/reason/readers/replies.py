@@ -1,4 +1,4 @@
-"""Reading the answers out of what a language model said.
+"""Answers from the replies of a language model.
 
 A prompt asks for ``{"ans": ["...", "..."]}`` (thesis, section 3.2), and models send
 that in a code fence, with a reason before or behind, with single quotes, cut off in the
@@ -21,7 +21,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from kgscout_jax.types import display_name, entity_key
 
@@ -48,7 +48,6 @@ Failure = Literal[
 - no_reply: nothing but white space, or no reply at all.
 """
 
-FAILURES: tuple[Failure, ...] = get_args(Failure)
 KEYS = ("ans", "answer", "answers")
 """The names under which answers are looked for, the prompt's own first."""
 NOT_AVAILABLE = "answer not available"
@@ -68,38 +67,30 @@ _MANGLED = re.compile(r"\{\s*\W{0,2}(?:answers?|ans)\W{0,2}\s*:", re.IGNORECASE)
 _LIST = re.compile(r"\[\s*(?=[\"'“‘])")
 _CLOSING = re.compile(r"\]\s*\}")
 _NEXT_QUESTION = re.compile(r"^[\s#*>-]*question\b[\s\d*]*:", re.IGNORECASE | re.M)
-_SAID = re.compile(r"\b(?:answers?|ans)\b[ \t*_\"]*:[ \t*_]*([^\n]+)", re.IGNORECASE)
+_ANSWER_LINE = re.compile(
+    r"\b(?:answers?|ans)\b[ \t*_\"]*:[ \t*_]*([^\n]+)", re.IGNORECASE
+)
 _DECODER = json.JSONDecoder(strict=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reply:
-    """What was read out of one reply."""
+    """The answers in one reply."""
 
     answers: tuple[str, ...]
     """Distinct up to case and white space, in the order given."""
     failure: Failure
     """How it was read; see ``Failure``."""
-    n_objects: int = 0
-    """How many objects with answers, mangled ones and placeholders included."""
-
-    def to_json(self) -> dict[str, Any]:
-        """As it stands in a line of the results."""
-        return {
-            "answers": list(self.answers),
-            "failure": self.failure,
-            "n_objects": self.n_objects,
-        }
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Object:
     """An object with answers, or a bare list."""
 
     answers: tuple[str, ...]
     failure: Failure
     rank: int
-    """Its kind: the higher, the better."""
+    """Its form: the higher, the better."""
 
 
 def read_reply(text: str | None) -> Reply:
@@ -112,21 +103,16 @@ def read_reply(text: str | None) -> Reply:
         return Reply(answers=(), failure="no_reply")
     text = _before_next_question(text[-MAX_CHARS:])
     objects, other_json = _objects(text)
-    n_objects = len(objects)
-    found = [one for one in objects if one is not None]
-    if not found:
-        if n_objects:
-            return Reply(answers=(), failure="empty", n_objects=n_objects)
-        found = _bare_lists(text)
-    if found:
-        best = max(one.rank for one in found)
-        last = [one for one in found if one.rank == best][-1]
-        return Reply(
-            answers=last.answers, failure=last.failure, n_objects=max(1, n_objects)
-        )
-    said = _SAID.findall(text)
-    if said and not other_json:
-        words = said[-1].strip().strip("*_`\"' ")
+    answered = [one for one in objects if one is not None]
+    if objects and not answered:
+        return Reply(answers=(), failure="empty")
+    if candidates := answered or _bare_lists(text):
+        # the last of the best form
+        best = max(reversed(candidates), key=lambda one: one.rank)
+        return Reply(answers=best.answers, failure=best.failure)
+    lines = _ANSWER_LINE.findall(text)
+    if lines and not other_json:
+        words = lines[-1].strip().strip("*_`\"' ")
         answers = clean_answers([words.removesuffix(".")])
         return Reply(answers=answers, failure="no_json")
     if is_refusal(text):
@@ -153,13 +139,11 @@ def agree(replies: Sequence[Reply]) -> Reply:
             spelling.setdefault(entity_key(answer), answer)
             votes[entity_key(answer)] += 1
     ranked = votes.most_common()
-    kept = [key for key, n in ranked if 2 * n >= len(spoken)] or [
-        key for key, _ in ranked[:1]
-    ]
+    majority = [key for key, n in ranked if 2 * n >= len(spoken)]
+    agreed = majority or [key for key, _ in ranked[:1]]
     return Reply(
-        answers=tuple(spelling[key] for key in kept),
+        answers=tuple(spelling[key] for key in agreed),
         failure=failures.most_common(1)[0][0],
-        n_objects=sum(reply.n_objects for reply in replies),
     )
 
 
@@ -174,72 +158,72 @@ def clean_answers(value: Any) -> tuple[str, ...]:
     Lists and objects are walked; numbers are written out; true, false and null are no
     answers.
     """
-    kept: dict[str, str] = {}
+    answers: dict[str, str] = {}
     for answer in _strings(value):
         answer = display_name(answer)
         if answer and not is_refusal(answer) and not _is_placeholder(answer):
-            kept.setdefault(entity_key(answer), answer)
-    return tuple(kept.values())
+            answers.setdefault(entity_key(answer), answer)
+    return tuple(answers.values())
 
 
-def _objects(text: str) -> tuple[list[_Found | None], bool]:
+def _objects(text: str) -> tuple[list[_Object | None], bool]:
     """Objects with answers in order, None for a placeholder; were there others?"""
-    found: list[_Found | None] = []
+    objects: list[_Object | None] = []
     others = False
     openings = [match.start() for match in _OPENING.finditer(text)][-MAX_OBJECTS:]
-    done = 0
+    end = 0
     for i, start in enumerate(openings):
-        if start < done:
+        if start < end:
             continue
         try:
-            value, done = _DECODER.raw_decode(text, start)
+            value, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
             if not _MANGLED.match(text, start):
                 continue
             following = openings[i + 1] if i + 1 < len(openings) else len(text)
-            value, done = _repaired(text[start:following]), following
+            value, end = _repaired(text[start:following]), following
             if isinstance(value, dict) and (key := _key_of(value)) is not None:
-                found.append(_judge(value[key], "repaired", 1))
+                objects.append(_judge(value[key], "repaired", 1))
             continue
         if (key := _key_of(value)) is None:
             others = True
             # an object inside may hold the answers: {"result": {"ans": [...]}}
-            done = start + 1
+            end = start + 1
             continue
         listed = isinstance(value[key], list) and key == KEYS[0]
         proper = listed and all(isinstance(item, str) for item in value[key])
-        found.append(_judge(value[key], "none" if proper else "repaired", 2))
-    return found, others
+        objects.append(_judge(value[key], "none" if proper else "repaired", 2))
+    return objects, others
 
 
-def _bare_lists(text: str) -> list[_Found]:
+def _bare_lists(text: str) -> list[_Object]:
     starts = [match.start() for match in _LIST.finditer(text)][-MAX_OBJECTS:]
-    found = []
-    done = 0
+    lists = []
+    end = 0
     for i, start in enumerate(starts):
-        if start < done:
+        if start < end:
             continue
         try:
-            value, done = _DECODER.raw_decode(text, start)
+            value, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
-            done = starts[i + 1] if i + 1 < len(starts) else len(text)
-            value = _repaired(text[start:done])
+            end = starts[i + 1] if i + 1 < len(starts) else len(text)
+            value = _repaired(text[start:end])
         if isinstance(value, list) and (one := _judge(value, "bare_list", 0)):
-            found.append(one)
-    return found
+            lists.append(one)
+    return lists
 
 
-def _judge(value: Any, failure: Failure, rank: int) -> _Found | None:
+def _judge(value: Any, failure: Failure, rank: int) -> _Object | None:
     """The answers in the value of ``ans``; None for the prompt's placeholder."""
     answers = clean_answers(value)
     if answers:
-        return _Found(answers, failure, rank)
+        return _Object(answers, failure, rank)
     given = [display_name(answer) for answer in _strings(value)]
     if any(map(is_refusal, given)):
-        return _Found((), "not_available", rank)
+        return _Object((), "not_available", rank)
     if any(map(_is_placeholder, given)):
         return None
-    return _Found((), "empty", rank)
+    return _Object((), "empty", rank)
 
 
 def _repaired(segment: str) -> Any:
