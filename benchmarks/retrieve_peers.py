@@ -19,7 +19,7 @@ from benchmarks.peers import ball, multigraph, rank_nodes
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.load import Exported
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.policy.dual_tower import PPR_FLOOR
+from kgscout_jax.policy.inputs import PPR_FLOOR
 
 
 class TorchNetwork:

@@ -179,7 +179,7 @@ def peer_figures(
 
     works: dict[str, Work] = {}
     if "torch_networkx" in peers:
-        if (kind := scout.exported.config.kind) != "thesis":
+        if (kind := scout.exported.config.architecture) != "thesis":
             raise UserError(
                 f"--export: found a policy of kind {kind}, but torch_networkx is the "
                 "thesis's network; give --peers faiss_cosine"

@@ -174,18 +174,18 @@ def bytes_of(graph: KnowledgeGraph, encoder: SentenceEncoder) -> dict[str, int]:
 
 def make_export(folder: Path, encoder: SentenceEncoder) -> Path:
     """An exported policy of the default size, its parameters as training starts."""
-    from flax import nnx
 
     from kgscout_jax.export.write import export_policy
     from kgscout_jax.learn.trained_policy import TrainedPolicy
-    from kgscout_jax.policy.dual_tower_module import PolicyConfig, ScoutPolicy
+    from kgscout_jax.policy.dual_tower import DualTowerConfig
+    from kgscout_jax.policy.module import Policy
 
     dimension = encoder.identity.dimension
-    config = PolicyConfig(dimension=dimension, ppr_mean=(-8, -8), ppr_std=(2, 2))
+    config = DualTowerConfig(dimension=dimension, ppr_mean=(-8, -8), ppr_std=(2, 2))
     settings = {"hops": HOPS, "max_triplets": 2000, "candidates": 1000}
     settings |= {"direction": "both", "cut": "guided", "select": "hybrid"}
     shards = {"source": "kg", "fingerprint": "none", "settings": settings}
     about = {"config": {}, "policy": config.to_dict(), "shards": shards}
     about["encoder"] = encoder.identity.to_dict()
-    policy = ScoutPolicy(config, rngs=nnx.Rngs(0))
+    policy = Policy.initial(config, 0)
     return export_policy(TrainedPolicy(policy, 0, about), folder / "policy")

@@ -20,19 +20,20 @@ from benchmarks.train_ours import Ours
 from benchmarks.train_plain import PerCandidatePolicy, PlainPolicy, trained_inputs
 from benchmarks.train_world import generated_world
 from kgscout_jax.data.batches import Batch, BatchReader, Tables, epoch_batches
-from kgscout_jax.policy.dual_tower_module import PolicyInputs, ScoutPolicy
+from kgscout_jax.policy.inputs import PolicyInputs
+from kgscout_jax.policy.module import Policy
 
 if TYPE_CHECKING:
     from benchmarks.train import TrainBenchmark
 
 QUESTIONS = 4
 """At once: the plain network holds [n, n] per head of each."""
-TAKEN_AWAY: dict[str, tuple[type[ScoutPolicy], str, bool]] = {
-    "ours": (ScoutPolicy, "float32", False),
+TAKEN_AWAY: dict[str, tuple[type[Policy], str, bool]] = {
+    "ours": (Policy, "float32", False),
     "plain, not folded": (PlainPolicy, "float32", False),
     "relation terms per candidate": (PerCandidatePolicy, "float32", False),
-    "gradient to frozen inputs": (ScoutPolicy, "float32", True),
-    "bfloat16 matmuls": (ScoutPolicy, "bfloat16", False),
+    "gradient to frozen inputs": (Policy, "float32", True),
+    "bfloat16 matmuls": (Policy, "bfloat16", False),
 }
 """Name -> network, compute dtype, whether the gathered embeddings get gradients."""
 

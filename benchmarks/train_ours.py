@@ -26,11 +26,9 @@ from kgscout_jax.learn.sharded_reader import SpreadReader
 from kgscout_jax.learn.timeline import Timeline
 from kgscout_jax.learn.train_state import fresh_state
 from kgscout_jax.learn.update_steps import Steps, optimizer
-from kgscout_jax.policy.dual_tower_module import (
-    PolicyConfig,
-    ScoutPolicy,
-    ppr_statistics,
-)
+from kgscout_jax.policy.dual_tower import DualTowerConfig
+from kgscout_jax.policy.inputs import ppr_statistics
+from kgscout_jax.policy.module import Policy
 
 Mode = Literal["host", "device", "closed_form"]
 """REINFORCE rewarded on the host or the device, or the closed form."""
@@ -38,12 +36,12 @@ BUDGET = np.float32(14.0)
 """Of the closed form: no cost depends on it."""
 
 
-def policy_config(world: World, config: TrainConfig) -> PolicyConfig:
+def policy_config(world: World, config: TrainConfig) -> DualTowerConfig:
     """The network that training would build for these shards."""
     split = world.split
     part = np.arange(min(len(split), 200))
     mean, std = ppr_statistics(split.ppr_of(part), split.candidates[part] >= 0)
-    return PolicyConfig(
+    return DualTowerConfig(
         dimension=world.d,
         heads=config.heads,
         tower_hidden=config.tower_hidden,
@@ -63,13 +61,13 @@ class Ours:
         world: World,
         config: TrainConfig,
         *,
-        kind: type[ScoutPolicy] = ScoutPolicy,
+        kind: type[Policy] = Policy,
         reader: BatchReader | None = None,
         tables: Tables | None = None,
     ) -> None:
         """``tables``: those of the shards, to share them between contenders."""
         self.world, self.config = world, config
-        self.policy = kind(policy_config(world, config), rngs=nnx.Rngs(0))
+        self.policy = kind.initial(policy_config(world, config), 0)
         self.reader = reader or BatchReader(
             world.shards, world.split, config.path_direction
         )

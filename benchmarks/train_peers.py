@@ -22,7 +22,8 @@ from torch import Tensor, nn
 from benchmarks.common import CLOCKS, Clock
 from benchmarks.train_world import World
 from kgscout_jax.learn.reward_host import RewardWeights
-from kgscout_jax.policy.dual_tower_module import PPR_FLOOR, PolicyConfig
+from kgscout_jax.policy.dual_tower import DualTowerConfig
+from kgscout_jax.policy.inputs import PPR_FLOOR
 
 
 class Watch:
@@ -93,7 +94,7 @@ def torch_tables(world: World) -> TorchTables:
     )
 
 
-def torch_question(world: World, row: int, config: PolicyConfig) -> Question:
+def torch_question(world: World, row: int, config: DualTowerConfig) -> Question:
     """One question of a world."""
     split, n = world.split, int(world.split.n_real[row])
     rows = np.asarray(split.candidates[row, :n])
@@ -133,7 +134,7 @@ def mlp(*widths: int) -> nn.Sequential:
 class ThesisNetwork(nn.Module):
     """The dual-tower policy as section 3.3.4 writes it, for one question."""
 
-    def __init__(self, config: PolicyConfig) -> None:
+    def __init__(self, config: DualTowerConfig) -> None:
         super().__init__()
         d = config.dimension
         self.scale = config.scale
@@ -158,7 +159,7 @@ class ThesisNetwork(nn.Module):
         return scores / torch.exp(self.log_temperature)
 
     def copy_weights(self, params: Mapping[str, Any]) -> None:
-        """Take over the parameters of a ``ScoutPolicy`` (as plain nested dicts)."""
+        """Take over the parameters of a ``Policy`` (as plain nested dicts)."""
 
         def put(to: Tensor, value: Any) -> None:
             to.copy_(torch.from_numpy(np.array(value, np.float32)))
@@ -238,7 +239,7 @@ class ThesisTrainer:
     this peer does not pay for more updates than the implementation it is measured with.
     """
 
-    def __init__(self, config: PolicyConfig, tables: TorchTables, k: int) -> None:
+    def __init__(self, config: DualTowerConfig, tables: TorchTables, k: int) -> None:
         self.network = ThesisNetwork(config)
         self.tables, self.k = tables, k
         self.weights = RewardWeights()

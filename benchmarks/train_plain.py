@@ -1,4 +1,4 @@
-"""The policy network in the ways that ours avoids, each a ``ScoutPolicy``.
+"""The policy network in the ways that ours avoids, each a ``Policy``.
 
 Same parameters and logits, more work: what folding saves is measured between them.
 """
@@ -14,17 +14,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
-from kgscout_jax.policy.dual_tower import (
-    PPR_FLOOR,
-    AttentionWeights,
-    DenseWeights,
-    MlpWeights,
-    PolicyInputs,
-)
-from kgscout_jax.policy.dual_tower_module import ScoutPolicy
+from kgscout_jax.policy.dual_tower import AttentionWeights, MlpWeights
+from kgscout_jax.policy.inputs import PPR_FLOOR, PolicyInputs
+from kgscout_jax.policy.module import Policy
+from kgscout_jax.policy.parameters import DenseWeights
 
 
-class PlainPolicy(ScoutPolicy):
+class PlainPolicy(Policy):
     """Section 3.3.4 as written: n query rows, [x_A; x_B] of 3d + 2 columns each."""
 
     def __call__(
@@ -58,7 +54,7 @@ class PlainPolicy(ScoutPolicy):
         return jnp.where(inputs.mask, logits, -jnp.inf)
 
 
-class PerCandidatePolicy(ScoutPolicy):
+class PerCandidatePolicy(Policy):
     """The folded network with a relation embedding per candidate, not per relation."""
 
     def __call__(

@@ -15,61 +15,27 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-import numpy as np
-from flax import nnx
+from policy_factory import random_policy, small_config, trained_policy
 from prep_factory import settings_for, write_input
 
 from data_prep.driver import prepare
 from kgscout_jax import Scout
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.export.write import export_policy
-from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.trained_policy import TrainedPolicy
-from kgscout_jax.policy.dual_tower import PolicyConfig
-from kgscout_jax.policy.mlp import MlpConfig
-from kgscout_jax.policy.modules import module_of
-from kgscout_jax.policy.registry import AnyConfig, fields_of
-from kgscout_jax.policy.walk import WalkConfig
-
-
-def config_for(shards: Shards, kind: str) -> AnyConfig:
-    """A small network of a kind."""
-    d = shards.encoder["dimension"]
-    ppr = {"ppr_mean": (-3.0, -3.0), "ppr_std": (2.0, 2.0)}
-    if kind == "mlp":
-        return MlpConfig(dimension=d, width=8)
-    if kind == "walk":
-        sizes = {"width": 12, "hidden": 6, "walkers": 3, "steps": 2, "condition": 8}
-        return WalkConfig(dimension=d, **sizes, **ppr)
-    sizes = {"tower_hidden": (8, 4), "gate_hidden": 8, "combiner_hidden": 4}
-    return PolicyConfig(dimension=d, **sizes, **ppr)
 
 
 def policy_for(shards: Shards, seed: int = 0, kind: str = "thesis") -> TrainedPolicy:
     """A policy of random parameters, as ``load_policy`` gives one trained on them."""
-    config = config_for(shards, kind)
-    policy = nnx.eval_shape(lambda: module_of(config, rngs=nnx.Rngs(0)))
-    graphdef, state = nnx.split(policy)
-    rng = np.random.default_rng(seed)
-
-    def draw(leaf):
-        size = leaf.shape[0] ** -0.5 if len(leaf.shape) == 2 else 0.3
-        return jnp.asarray(size * rng.normal(size=leaf.shape), jnp.float32)
-
-    about = {
-        "config": TrainConfig(shards=shards.path, run=Path("/nowhere"), k=12).to_dict(),
-        "policy": fields_of(config),
-        "encoder": shards.encoder,
-        "shards": {
-            "source": shards.manifest["source"],
-            "fingerprint": shards.manifest["fingerprint"],
-            "settings": shards.manifest["settings"],
-        },
-    }
-    merged = nnx.merge(graphdef, jax.tree.map(draw, state))
-    return TrainedPolicy(merged, 3, about)
+    config = small_config(kind, shards.encoder["dimension"], (-3.0, -3.0), (2.0, 2.0))
+    manifest = shards.manifest
+    names = ("source", "fingerprint", "settings")
+    return trained_policy(
+        random_policy(config, seed),
+        shards.encoder,
+        step=3,
+        **{name: manifest[name] for name in names},
+    )
 
 
 CUTS = {

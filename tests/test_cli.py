@@ -23,7 +23,7 @@ from kgscout_jax.cli.main import COMMANDS, eval_main, main, train_main
 from kgscout_jax.cli.runner import run_command
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.learn.checkpoints import RunFolder
-from kgscout_jax.policy.dual_tower_module import PolicyConfig
+from kgscout_jax.policy.dual_tower import DualTowerConfig
 from kgscout_jax.types import entity_key
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -327,7 +327,7 @@ def test_scores_are_the_networks_logits(results, run, shards):
     folder = RunFolder.existing(run)
     step = json.loads((results / "metrics.json").read_text())["context"]["step"]
     leaves = folder.load(step)
-    config = PolicyConfig.from_dict(folder.config["policy"])
+    config = DualTowerConfig.from_dict(folder.config["policy"])
     folder.close()
     nested: dict[str, Any] = {}
     for name, leaf in leaves.items():

@@ -35,13 +35,15 @@ from kgscout_jax.export.write import (
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.trained_policy import TrainedPolicy, load_policy
-from kgscout_jax.policy.dual_tower import weight_shapes
-from kgscout_jax.policy.dual_tower_module import PolicyConfig, PolicyInputs, ScoutPolicy
+from kgscout_jax.policy.dual_tower import DualTowerConfig
+from kgscout_jax.policy.inputs import PolicyInputs
+from kgscout_jax.policy.module import Policy
+from kgscout_jax.policy.registry import weight_shapes
 from kgscout_jax.utils.io import sha256_file
 
 ROOT = Path(__file__).resolve().parents[1]
 D = 16
-CONFIG = PolicyConfig(
+CONFIG = DualTowerConfig(
     dimension=D,
     heads=2,
     tower_hidden=(8, 4),
@@ -72,9 +74,9 @@ def compilation_cache(tmp_path_factory):
         jax.config.update(name, value)
 
 
-def make_policy(config: PolicyConfig = CONFIG, seed: int = 0) -> ScoutPolicy:
+def make_policy(config: DualTowerConfig = CONFIG, seed: int = 0) -> Policy:
     """A policy in which no parameter is 0 or what it was at the start."""
-    policy = nnx.eval_shape(lambda: ScoutPolicy(config, rngs=nnx.Rngs(0)))
+    policy = nnx.eval_shape(lambda: Policy.initial(config, 0))
     graphdef, state = nnx.split(policy)
     g = np.random.default_rng(seed)
 
@@ -142,7 +144,7 @@ def by_network(state, inputs):
     return nnx.merge(nnx.split(TRAINED.policy)[0], state)(inputs)
 
 
-def network_logits(policy: ScoutPolicy, inputs: PolicyInputs) -> np.ndarray:
+def network_logits(policy: Policy, inputs: PolicyInputs) -> np.ndarray:
     return np.asarray(by_network(nnx.state(policy), inputs))
 
 
@@ -214,8 +216,8 @@ def test_golden_inputs_have_padding_and_an_empty_question(folder):
 
 @pytest.mark.parametrize("hidden", [(8, 4), (3,), (4, 4, 4)])
 def test_weight_shapes_are_those_of_the_network(hidden):
-    config = PolicyConfig(dimension=8, heads=4, tower_hidden=hidden, gate_hidden=5)
-    policy = nnx.eval_shape(lambda: ScoutPolicy(config, rngs=nnx.Rngs(0)))
+    config = DualTowerConfig(dimension=8, heads=4, tower_hidden=hidden, gate_hidden=5)
+    policy = nnx.eval_shape(lambda: Policy.initial(config, 0))
     network = named_leaves(nnx.to_pure_dict(nnx.state(policy)))
     shapes = named_leaves(weight_shapes(config))
     assert {k: v.shape for k, v in shapes.items()} == {

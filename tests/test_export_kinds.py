@@ -19,8 +19,8 @@ from kgscout_jax.export.write import export_policy, load_exported, load_trained
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.trained_policy import TrainedPolicy
 from kgscout_jax.policy.mlp import MlpConfig
-from kgscout_jax.policy.modules import module_of
-from kgscout_jax.policy.registry import fields_of
+from kgscout_jax.policy.module import Policy
+from kgscout_jax.policy.registry import config_to_json
 from kgscout_jax.policy.walk import WalkConfig
 from kgscout_jax.utils.io import read_json
 
@@ -37,7 +37,7 @@ SETTINGS = {"hops": 2, "max_triplets": 2000, "candidates": 50, "direction": "bot
 def trained(kind: str) -> TrainedPolicy:
     """A policy in which no parameter is 0, as ``load_policy`` gives it."""
     config = CONFIGS[kind]
-    policy = nnx.eval_shape(lambda: module_of(config, rngs=nnx.Rngs(0)))
+    policy = nnx.eval_shape(lambda: Policy.initial(config, 0))
     graphdef, state = nnx.split(policy)
     g = np.random.default_rng(0)
     state = jax.tree.map(
@@ -46,7 +46,7 @@ def trained(kind: str) -> TrainedPolicy:
     asked = TrainConfig(shards=Path("/nowhere/s"), run=Path("/nowhere/r"), k=12)
     about: dict[str, Any] = {
         "config": asked.to_dict(),
-        "policy": fields_of(config),
+        "policy": config_to_json(config),
         "encoder": ENCODER,
         "shards": {"source": "tiny", "fingerprint": "tiny", "settings": SETTINGS},
     }

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Int8
 
 from kgscout_jax.data.shards import Shards, Split
-from kgscout_jax.policy.dual_tower_module import PolicyInputs
+from kgscout_jax.policy.inputs import PolicyInputs
 from kgscout_jax.utils.buckets import bucket
 
 if TYPE_CHECKING:

@@ -34,9 +34,10 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.utils.io import read_json, sha256_file
 
 if TYPE_CHECKING:
-    from kgscout_jax.policy.dual_tower import PolicyInputs
-    from kgscout_jax.policy.modules import Policy
-    from kgscout_jax.policy.registry import AnyConfig, AnyWeights
+    from kgscout_jax.policy.config import NetworkConfig
+    from kgscout_jax.policy.inputs import PolicyInputs
+    from kgscout_jax.policy.module import Policy
+    from kgscout_jax.policy.registry import PolicyWeights
     from kgscout_jax.text.encoder import EncoderIdentity
 
 FORMAT = "kgscout-policy"
@@ -108,11 +109,11 @@ class Preparation:
             )
 
 
-def arguments_of(config: AnyConfig) -> tuple[str, ...]:
+def arguments_of(config: NetworkConfig) -> tuple[str, ...]:
     """Names of the arguments of the exported call, in their order."""
-    from kgscout_jax.policy.registry import needs_places
+    from kgscout_jax.policy.registry import needs_topology
 
-    return (*INPUTS, *PLACES) if needs_places(config) else INPUTS
+    return (*INPUTS, *PLACES) if needs_topology(config) else INPUTS
 
 
 class Golden(NamedTuple):
@@ -143,7 +144,7 @@ class Golden(NamedTuple):
     @property
     def inputs(self) -> PolicyInputs:
         """What the network takes."""
-        from kgscout_jax.policy.dual_tower import PolicyInputs
+        from kgscout_jax.policy.inputs import PolicyInputs
 
         return PolicyInputs.from_full(*map(_on_device, self.arguments))
 
@@ -155,11 +156,11 @@ class Exported:
     path: Path
     about: dict[str, Any]
     """``config.json``."""
-    config: AnyConfig
+    config: NetworkConfig
     encoder: EncoderIdentity
     """Of the encoder whose embeddings the policy takes."""
     preparation: Preparation
-    weights: AnyWeights
+    weights: PolicyWeights
     golden: Golden
 
     @property
@@ -169,12 +170,12 @@ class Exported:
         return k if isinstance(k, int) else None
 
     @cached_property
-    def _logits(self) -> Callable[[AnyWeights, PolicyInputs], Float[Array, "b n"]]:
+    def _logits(self) -> Callable[[PolicyWeights, PolicyInputs], Float[Array, "b n"]]:
         import jax
 
-        from kgscout_jax.policy.registry import logits_of
+        from kgscout_jax.policy.registry import policy_logits
 
-        return jax.jit(lambda weights, x: logits_of(weights, self.config, x))
+        return jax.jit(lambda weights, x: policy_logits(weights, self.config, x))
 
     def logits(self, inputs: PolicyInputs) -> Float[Array, "b n"]:
         """Logits of all candidates, -inf where the mask is False; jitted.
@@ -218,19 +219,9 @@ class Exported:
     @cached_property
     def policy(self) -> Policy:
         """The same policy as a flax module, for evaluation or further training."""
-        import jax
-        from flax import nnx
+        from kgscout_jax.policy.module import Policy
 
-        from kgscout_jax.policy.modules import module_of
-
-        fresh = nnx.eval_shape(lambda: module_of(self.config, rngs=nnx.Rngs(0)))
-        graphdef, params = nnx.split(fresh, nnx.Param)
-        pure = nnx.to_pure_dict(params)
-        by_name = named_leaves(self.weights)
-        places, treedef = jax.tree_util.tree_flatten_with_path(pure)
-        leaves = [by_name[leaf_name(place)] for place, _ in places]
-        nnx.replace_by_pure_dict(params, jax.tree_util.tree_unflatten(treedef, leaves))
-        return nnx.merge(graphdef, params)
+        return Policy(self.config, self.weights)
 
 
 TOLERANCE = {"float32": 1e-3, "bfloat16": 5e-2}
@@ -332,13 +323,13 @@ def check_files(path: Path, about: Mapping[str, Any]) -> None:
 
 def read_parts(
     file: Path, about: Mapping[str, Any]
-) -> tuple[AnyConfig, EncoderIdentity, Preparation]:
+) -> tuple[NetworkConfig, EncoderIdentity, Preparation]:
     """The records in ``config.json``."""
-    from kgscout_jax.policy.registry import config_of
+    from kgscout_jax.policy.registry import config_from_json
     from kgscout_jax.text.encoder import EncoderIdentity
 
     try:
-        config = config_of(about["policy"])
+        config = config_from_json(about["policy"])
         preparation = record(Preparation, about["preparation"], "preparation")
         encoder = record(EncoderIdentity, about["encoder"], "encoder")
     except UserError as error:
@@ -370,14 +361,14 @@ def record(kind: type[Any], fields: Mapping[str, Any], where: str) -> Any:
     return kind(**fields)
 
 
-def read_weights(file: Path, config: AnyConfig) -> AnyWeights:
+def read_weights(file: Path, config: NetworkConfig) -> PolicyWeights:
     """The parameters in ``model.safetensors``, on the default device."""
     import jax
     from safetensors import SafetensorError, safe_open
 
-    from kgscout_jax.policy.registry import shapes_of
+    from kgscout_jax.policy.registry import weight_shapes
 
-    shapes = shapes_of(config)
+    shapes = weight_shapes(config)
     wanted = named_leaves(shapes)
     leaves = []
     try:
@@ -401,7 +392,7 @@ def read_weights(file: Path, config: AnyConfig) -> AnyWeights:
     return jax.tree.unflatten(jax.tree.structure(shapes), leaves)
 
 
-def read_golden(file: Path, config: AnyConfig) -> Golden:
+def read_golden(file: Path, config: NetworkConfig) -> Golden:
     """The arrays in ``golden.npz``; raises UserError where they do not fit."""
     try:
         with np.load(file, allow_pickle=False) as opened:

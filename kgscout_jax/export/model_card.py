@@ -120,9 +120,9 @@ PLACES = """\
 def loading(policy: Mapping[str, Any]) -> str:
     """The section on loading, with the arguments of this kind of network."""
     from kgscout_jax.export.load import arguments_of
-    from kgscout_jax.policy.registry import config_of
+    from kgscout_jax.policy.registry import config_from_json
 
-    names = arguments_of(config_of(policy))
+    names = arguments_of(config_from_json(policy))
     return LOADING.format(
         d=policy["dimension"],
         names=", ".join(f'"{name}"' for name in names),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.metadata
 import logging
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,8 @@ from kgscout_jax.utils.io import read_json, sha256_file, write_json, write_text
 if TYPE_CHECKING:
     from kgscout_jax.export.settings import ExportSettings
     from kgscout_jax.learn.trained_policy import TrainedPolicy
-    from kgscout_jax.policy.registry import AnyConfig, AnyWeights
+    from kgscout_jax.policy.config import NetworkConfig
+    from kgscout_jax.policy.registry import PolicyWeights
     from kgscout_jax.retrieve.budget import Calibration
 
 __all__ = [
@@ -131,13 +133,11 @@ def export_policy(
     """
     from safetensors.numpy import save
 
-    from kgscout_jax.policy.registry import config_of, fields_of
+    from kgscout_jax.policy.registry import config_to_json
 
     out = Path(out)
-    # Through JSON: in a checkout the module may be another than the functions' one.
-    config = config_of(fields_of(trained.policy.config))
-    leaves = parameters_of(trained)
-    weights = weights_of(config, leaves)
+    config, weights = trained.policy.config, trained.policy.weights
+    leaves = parameters_of(weights)
     preparation, data = preparation_of(trained.about, shards)
     report = None if metrics is None else read_metrics(metrics, trained)
     with whole_folder(out, overwrite=overwrite) as aside:
@@ -149,7 +149,7 @@ def export_policy(
         about = {
             "format": FORMAT,
             "version": VERSION,
-            "policy": fields_of(config),
+            "policy": config_to_json(config),
             "encoder": trained.about["encoder"],
             "preparation": preparation,
             "training": {
@@ -214,15 +214,12 @@ def load_trained(path: Path, *, step: int | None = None) -> TrainedPolicy:
 # --- pieces
 
 
-def parameters_of(trained: TrainedPolicy) -> dict[str, np.ndarray]:
+def parameters_of(weights: PolicyWeights) -> dict[str, np.ndarray]:
     """Every parameter by its name in ``model.safetensors``."""
-    from flax import nnx
-
-    pure = nnx.to_pure_dict(nnx.state(trained.policy, nnx.Param))
     leaves = {
         # Contiguous: safetensors writes the buffer, whatever the strides say.
         name: np.ascontiguousarray(leaf, np.float32).reshape(np.shape(leaf))
-        for name, leaf in named_leaves(pure).items()
+        for name, leaf in named_leaves(weights).items()
     }
     for name, leaf in leaves.items():
         if not np.isfinite(leaf).all():
@@ -230,19 +227,7 @@ def parameters_of(trained: TrainedPolicy) -> dict[str, np.ndarray]:
     return leaves
 
 
-def weights_of(config: AnyConfig, leaves: dict[str, np.ndarray]) -> AnyWeights:
-    """The parameters in the form that the network's functions take."""
-    import jax
-    import jax.numpy as jnp
-
-    from kgscout_jax.policy.registry import shapes_of
-
-    shapes = shapes_of(config)
-    ordered = [jnp.asarray(leaves[name]) for name in named_leaves(shapes)]
-    return jax.tree.unflatten(jax.tree.structure(shapes), ordered)
-
-
-def stablehlo_of(weights: AnyWeights, config: AnyConfig) -> bytes:
+def stablehlo_of(weights: PolicyWeights, config: NetworkConfig) -> bytes:
     """The serialized call, for every b, n and v from 1, on cpu, cuda and tpu.
 
     The parameters are inside: a caller needs jax and this file.
@@ -251,18 +236,18 @@ def stablehlo_of(weights: AnyWeights, config: AnyConfig) -> bytes:
     import jax.export
     import jax.numpy as jnp
 
-    from kgscout_jax.policy.dual_tower import PolicyInputs
-    from kgscout_jax.policy.registry import logits_of, needs_places
+    from kgscout_jax.policy.inputs import PolicyInputs
+    from kgscout_jax.policy.registry import needs_topology, policy_logits
 
     def scout_policy(question, triplets, relations, ppr, mask):
         inputs = PolicyInputs.from_full(question, triplets, relations, ppr, mask)
-        return logits_of(weights, config, inputs)
+        return policy_logits(weights, config, inputs)
 
     def scout_policy_with_places(
         question, triplets, relations, ppr, mask, nodes, topics
     ):
         arguments = (question, triplets, relations, ppr, mask, nodes, topics)
-        return logits_of(weights, config, PolicyInputs.from_full(*arguments))
+        return policy_logits(weights, config, PolicyInputs.from_full(*arguments))
 
     b, n, v = jax.export.symbolic_shape("b, n, v")
     d = config.dimension
@@ -270,7 +255,7 @@ def stablehlo_of(weights: AnyWeights, config: AnyConfig) -> bytes:
     arguments = [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in shapes]
     arguments.append(jax.ShapeDtypeStruct((b, n), jnp.bool_))
     call = scout_policy
-    if needs_places(config):
+    if needs_topology(config):
         call = scout_policy_with_places
         arguments.append(jax.ShapeDtypeStruct((b, n, 2), jnp.int32))
         arguments.append(jax.ShapeDtypeStruct((b, v), jnp.bool_))
@@ -278,11 +263,11 @@ def stablehlo_of(weights: AnyWeights, config: AnyConfig) -> bytes:
     return bytes(exported(*arguments).serialize())
 
 
-def golden_of(weights: AnyWeights, config: AnyConfig) -> Golden:
+def golden_of(weights: PolicyWeights, config: NetworkConfig) -> Golden:
     """Inputs as the network meets them, from a fixed seed, and its logits."""
     import jax
 
-    from kgscout_jax.policy.registry import logits_of, needs_places
+    from kgscout_jax.policy.registry import needs_topology, policy_logits
 
     generator = np.random.default_rng(0)
     b, n, d = len(GOLDEN_REAL), max(GOLDEN_REAL), config.dimension
@@ -305,13 +290,15 @@ def golden_of(weights: AnyWeights, config: AnyConfig) -> Golden:
         mask=mask,
         logits=np.zeros((b, n), np.float32),
     )
-    if needs_places(config):
+    if needs_topology(config):
         nodes = generator.integers(0, n, size=(b, n, 2)).astype(np.int32)
         golden = golden._replace(
             nodes=np.where(real, nodes, np.int32(0)), topics=np.eye(b, n, dtype=bool)
         )
     with jax.default_matmul_precision("highest"):
-        logits = jax.jit(lambda w, x: logits_of(w, config, x))(weights, golden.inputs)
+        logits = jax.jit(partial(policy_logits, config=config))(
+            weights, inputs=golden.inputs
+        )
     golden = golden._replace(logits=np.asarray(logits))
     if not np.isfinite(golden.logits[mask]).all():
         raise UserError("the policy's logits are not finite, expected a trained policy")

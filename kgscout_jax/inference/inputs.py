@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float16, Float32, Int, Int32
 from kgscout_jax.utils.buckets import bucket
 
 if TYPE_CHECKING:
-    from kgscout_jax.policy.dual_tower import PolicyInputs
+    from kgscout_jax.policy.inputs import PolicyInputs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ def inputs_of(
     """
     import jax.numpy as jnp
 
-    from kgscout_jax.policy.dual_tower import PolicyInputs
+    from kgscout_jax.policy.inputs import PolicyInputs
 
     d = questions.shape[1]
     b = 1

@@ -6,7 +6,8 @@ from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.policy.registry import AnyConfig, fields_of
+from kgscout_jax.policy.config import NetworkConfig
+from kgscout_jax.policy.registry import config_to_json
 
 PLACES = (
     "devices",
@@ -25,12 +26,12 @@ ONCE = {"staleness": 0}
 
 
 def claim(
-    run: RunFolder, config: TrainConfig, policy: AnyConfig, shards: Shards
+    run: RunFolder, config: TrainConfig, policy: NetworkConfig, shards: Shards
 ) -> None:
     """Write ``config.json``, or check that a run to resume has the same settings."""
     about = {
         "config": config.to_dict(),
-        "policy": fields_of(policy),
+        "policy": config_to_json(policy),
         "encoder": shards.encoder,
         "shards": {
             "source": shards.manifest["source"],

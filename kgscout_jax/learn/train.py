@@ -15,7 +15,6 @@ import time
 from typing import Any
 
 import numpy as np
-from flax import nnx
 
 from kgscout_jax.data.batches import BatchReader, epoch_batches
 from kgscout_jax.data.shards import Shards, Split
@@ -38,10 +37,11 @@ from kgscout_jax.learn.timeline import Timeline
 from kgscout_jax.learn.train_state import as_pure, fresh_state, restored
 from kgscout_jax.learn.trained_policy import check_encoder
 from kgscout_jax.learn.update_steps import Steps, optimizer
-from kgscout_jax.policy.dual_tower import PolicyConfig, ppr_statistics
+from kgscout_jax.policy.config import NetworkConfig
+from kgscout_jax.policy.dual_tower import DualTowerConfig
+from kgscout_jax.policy.inputs import ppr_statistics
 from kgscout_jax.policy.mlp import MlpConfig
-from kgscout_jax.policy.modules import module_of
-from kgscout_jax.policy.registry import AnyConfig
+from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.walk import WalkConfig
 from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.progress import progress
@@ -95,7 +95,7 @@ def _train(
         policy_config = start.policy.config
         policy = start.policy
     else:
-        policy = module_of(policy_config, rngs=nnx.Rngs(config.seed))
+        policy = Policy.initial(policy_config, config.seed)
 
     # --- state: resume > init > fresh
     lock = locked(config.run, "training")
@@ -200,7 +200,7 @@ def _train(
         stop.end()
 
 
-def policy_of(config: TrainConfig, shards: Shards, split: Split) -> AnyConfig:
+def policy_of(config: TrainConfig, shards: Shards, split: Split) -> NetworkConfig:
     """The network's config: sizes as asked, PPR statistics of the training split."""
     dimension = int(shards.encoder["dimension"])
     if config.policy == "mlp":
@@ -217,7 +217,7 @@ def policy_of(config: TrainConfig, shards: Shards, split: Split) -> AnyConfig:
             ppr_std=std,
             compute_dtype=config.dtype,
         )
-    return PolicyConfig(
+    return DualTowerConfig(
         dimension=dimension,
         heads=config.heads,
         tower_hidden=config.tower_hidden,

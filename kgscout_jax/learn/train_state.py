@@ -10,7 +10,7 @@ from flax import nnx
 
 from kgscout_jax.learn.checkpoints import unflatten
 from kgscout_jax.learn.update_steps import State
-from kgscout_jax.policy.modules import Policy
+from kgscout_jax.policy.module import Policy
 
 
 def fresh_state(policy: Policy, transform: Any) -> State:

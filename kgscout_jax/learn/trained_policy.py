@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-from flax import nnx
 
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
@@ -19,8 +18,8 @@ from kgscout_jax.learn.checkpoints import (
     flatten,
     unflatten,
 )
-from kgscout_jax.policy.modules import Policy, module_of
-from kgscout_jax.policy.registry import config_of
+from kgscout_jax.policy.module import Policy
+from kgscout_jax.policy.registry import config_from_json, weight_shapes
 
 logger = logging.getLogger("kgscout")
 
@@ -56,14 +55,12 @@ def policy_with(
     path: Path, about: dict[str, Any], step: int, leaves: dict[str, Any]
 ) -> TrainedPolicy:
     """The policy of the run in ``path`` that ``about`` describes, with these leaves."""
-    policy = module_of(config_of(about["policy"]), rngs=nnx.Rngs(0))
-    graphdef, params = nnx.split(policy, nnx.Param)
-    wanted = flatten({PARAMS: nnx.to_pure_dict(params)})
+    config = config_from_json(about["policy"])
+    shapes = {PARAMS: weight_shapes(config)}
     saved = {k: v for k, v in leaves.items() if k.split("/")[0] == PARAMS}
-    check_leaves(path, saved, wanted)
-    pure = unflatten({PARAMS: nnx.to_pure_dict(params)}, saved)[PARAMS]
-    nnx.replace_by_pure_dict(params, jax.tree.map(jax.numpy.asarray, pure))
-    return TrainedPolicy(nnx.merge(graphdef, params), step, about)
+    check_leaves(path, saved, flatten(shapes))
+    weights = jax.tree.map(jax.numpy.asarray, unflatten(shapes, saved)[PARAMS])
+    return TrainedPolicy(Policy(config, weights), step, about)
 
 
 def chosen(run: RunFolder, step: int | None) -> tuple[int, dict[str, Any]]:

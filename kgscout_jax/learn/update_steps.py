@@ -22,7 +22,7 @@ from kgscout_jax.learn.estimators import (
     reinforce,
 )
 from kgscout_jax.learn.reward_device import DeviceReward, RewardInputs
-from kgscout_jax.policy.modules import Policy
+from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.sampling import (
     categorical_entropy,
     greedy_top_k,

@@ -1,11 +1,12 @@
-"""What the configurations of all policy networks share: checks, and JSON."""
+"""What the configurations of all policy networks share: fields, checks, and JSON."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import jax.numpy as jnp
 
@@ -13,52 +14,70 @@ from kgscout_jax.errors import UserError
 
 COMPUTE_DTYPES = {"float32": jnp.float32, "bfloat16": jnp.bfloat16}
 
-KIND = "kind"
-"""Field of a config's JSON that names its network; absent in those of the thesis's."""
 
-T = TypeVar("T")
+@dataclass(frozen=True, kw_only=True)
+class NetworkConfig:
+    """Sizes and constants of a network; JSON by ``to_dict`` and ``from_dict``."""
+
+    architecture: ClassVar[str]
+    """Name in ``registry.ARCHITECTURES``, in run folders and in exports."""
+    sizes: ClassVar[tuple[str, ...]] = ()
+    """Fields that hold a whole number above 0, beside ``dimension``."""
+
+    dimension: int = 384
+    """Of the sentence embeddings: d."""
+    compute_dtype: str = "float32"
+    """Operands of matmuls over candidates: float32 or bfloat16. Sums are float32."""
+
+    def __post_init__(self) -> None:
+        for name in ("dimension", *self.sizes):
+            check_positive_int(name, getattr(self, name))
+        if self.compute_dtype not in COMPUTE_DTYPES:
+            raise UserError(
+                f"policy.compute_dtype: {self.compute_dtype!r}, expected one of "
+                f"{', '.join(COMPUTE_DTYPES)}"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field, with lists for tuples as in JSON."""
+        fields = dataclasses.asdict(self)
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
+        """The config that ``to_dict`` wrote.
+
+        Raises:
+            UserError: a field is unknown, missing or out of range.
+        """
+        known = {field.name for field in dataclasses.fields(cls)}
+        for name in sorted(known ^ set(fields)):
+            problem = "missing" if name in known else "unknown field"
+            raise UserError(f"policy.{name}: {problem}; expected {sorted(known)}")
+        return cls(**fields)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PprNetworkConfig(NetworkConfig):
+    """The same, of a network that reads Personalized PageRank."""
+
+    ppr_mean: tuple[float, float] = (0.0, 0.0)
+    """Mean of log(ppr + 1e-8) of heads and of tails over the training candidates."""
+    ppr_std: tuple[float, float] = (1.0, 1.0)
+    """Standard deviation of the same."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("ppr_mean", "ppr_std"):
+            pair = tuple(float(value) for value in getattr(self, name))
+            object.__setattr__(self, name, pair)
+            if len(pair) != 2 or not all(map(math.isfinite, pair)):
+                raise UserError(f"policy.{name}: {pair}, expected two finite numbers")
+        if min(self.ppr_std) <= 0:
+            raise UserError(f"policy.ppr_std: {self.ppr_std}, expected both above 0")
 
 
 def check_positive_int(name: str, value: object) -> None:
-    """Nothing; raises UserError unless ``value`` is a whole number above 0."""
+    """Raises UserError unless ``value`` is a whole number above 0."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise UserError(f"policy.{name}: {value!r}, expected a whole number above 0")
-
-
-def check_ppr(config: Any) -> None:
-    """Make ``ppr_mean`` and ``ppr_std`` pairs of floats; UserError if they are none."""
-    for name in ("ppr_mean", "ppr_std"):
-        pair = tuple(float(value) for value in getattr(config, name))
-        object.__setattr__(config, name, pair)
-        if len(pair) != 2 or not all(map(math.isfinite, pair)):
-            raise UserError(f"policy.{name}: {pair}, expected two finite numbers")
-    if min(config.ppr_std) <= 0:
-        raise UserError(f"policy.ppr_std: {config.ppr_std}, expected both above 0")
-
-
-def check_dtype(name: object) -> None:
-    """Nothing; raises UserError unless matmuls can be done in this dtype."""
-    if name not in COMPUTE_DTYPES:
-        raise UserError(
-            f"policy.compute_dtype: {name!r}, expected one of "
-            f"{', '.join(COMPUTE_DTYPES)}"
-        )
-
-
-def to_fields(config: Any) -> dict[str, Any]:
-    """Every field of a config, as JSON knows them (tuples become lists)."""
-    fields = dataclasses.asdict(config)
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()}
-
-
-def from_fields(kind: type[T], fields: Mapping[str, Any]) -> T:
-    """The config that ``to_fields`` wrote.
-
-    Raises:
-        UserError: a field is unknown, missing or out of range.
-    """
-    known = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    for name in sorted(known ^ set(fields)):
-        problem = "missing" if name in known else "unknown field"
-        raise UserError(f"policy.{name}: {problem}; expected {sorted(known)}")
-    return kind(**fields)

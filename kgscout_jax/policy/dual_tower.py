@@ -1,8 +1,4 @@
-"""The policy's configuration, inputs, weights and logits, as functions of arrays.
-
-The dual-tower policy network of KG-Scout (thesis, section 3.3.4), folded. It needs jax
-alone: inference loads it without flax, which imports optax. ``network.ScoutPolicy`` is
-the trainable module around it.
+"""The dual-tower policy network of KG-Scout (thesis, section 3.3.4), folded.
 
 The plain network builds ``x_A = [T_i; Q_trip_i; q; ppr_i]`` for every candidate and
 sends n identical query rows through multi-head attention. This one computes the same
@@ -19,52 +15,44 @@ function without ever holding an array of shape [b, n, 3d + 2]:
   weighs candidates: a softmax over unique relations adds log(multiplicity).
 
 Deviations from the thesis, which leaves these open: sizes and GELU (tanh form);
-embeddings are scaled to unit variance; PPR enters as standardised log(ppr + 1e-8).
+embeddings are scaled to unit variance; PPR enters as standardised log(ppr + 1e-8);
+first layers start with paired weights, see ``pair_question``.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.typing import DTypeLike
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Key
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.policy.config import (
     COMPUTE_DTYPES,
-    check_dtype,
+    PprNetworkConfig,
     check_positive_int,
-    check_ppr,
-    from_fields,
-    to_fields,
 )
-from kgscout_jax.policy.layers import (
-    activate,
-    contract,
-    counted_softmax,
-    gather_rows,
-    matmul,
+from kgscout_jax.policy.inputs import PolicyInputs, standardised_ppr
+from kgscout_jax.policy.layers import activate, contract, counted_softmax, matmul
+from kgscout_jax.policy.parameters import (
+    DenseWeights,
+    Initializer,
+    weights_dataclass,
 )
-
-PPR_FLOOR = 1e-8
-"""Added to PPR before the logarithm: a node that the walk never reaches has PPR 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PolicyConfig:
-    """Sizes and constants of the network; JSON by ``to_dict`` and ``from_dict``."""
+class DualTowerConfig(PprNetworkConfig):
+    """Sizes and constants of the dual-tower network."""
 
-    kind: ClassVar[str] = "thesis"
+    architecture: ClassVar[str] = "thesis"
+    sizes: ClassVar[tuple[str, ...]] = ("heads", "gate_hidden", "combiner_hidden")
 
-    dimension: int = 384
-    """Of the sentence embeddings: d."""
     heads: int = 4
     """Of each attention block; divides ``dimension``."""
     tower_hidden: tuple[int, ...] = (256, 64)
@@ -73,18 +61,11 @@ class PolicyConfig:
     """Width of the gate's hidden layer."""
     combiner_hidden: int = 16
     """Width of the combiner's hidden layer."""
-    ppr_mean: tuple[float, float] = (0.0, 0.0)
-    """Mean of log(ppr + 1e-8) of heads and of tails over the training candidates."""
-    ppr_std: tuple[float, float] = (1.0, 1.0)
-    """Standard deviation of the same."""
     input_scale: float | None = None
     """Unit embeddings are multiplied by this; None: sqrt(dimension), unit variance."""
-    compute_dtype: str = "float32"
-    """Operands of matmuls over candidates: float32 or bfloat16. Sums are float32."""
 
     def __post_init__(self) -> None:
-        for name in ("dimension", "heads", "gate_hidden", "combiner_hidden"):
-            check_positive_int(name, getattr(self, name))
+        super().__post_init__()
         if self.dimension % self.heads:
             raise UserError(
                 f"policy.heads: {self.heads} does not divide dimension {self.dimension}"
@@ -94,107 +75,26 @@ class PolicyConfig:
             raise UserError("policy.tower_hidden: empty, expected at least one width")
         for width in self.tower_hidden:
             check_positive_int("tower_hidden", width)
-        check_ppr(self)
         scale = self.input_scale
         if scale is not None and not (math.isfinite(scale) and scale > 0):
             raise UserError(f"policy.input_scale: {scale}, expected above 0 or None")
-        check_dtype(self.compute_dtype)
 
     @property
     def scale(self) -> float:
         """The number that embeddings are multiplied by."""
         return self.input_scale or math.sqrt(self.dimension)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Every field, as JSON knows them (tuples become lists)."""
-        return to_fields(self)
 
-    @staticmethod
-    def from_dict(fields: Mapping[str, Any]) -> PolicyConfig:
-        """The config that ``to_dict`` wrote.
-
-        Raises:
-            UserError: a field is unknown, missing or out of range.
-        """
-        return from_fields(PolicyConfig, fields)
-
-
-def ppr_statistics(
-    ppr: Float[np.ndarray, "b n 2"], mask: Bool[np.ndarray, "b n"]
-) -> tuple[tuple[float, float], tuple[float, float]]:
-    """``ppr_mean`` and ``ppr_std`` of a config, from the real candidates of a split.
-
-    A constant or empty column gets standard deviation 1.
-    """
-    logs = np.log(np.asarray(ppr, np.float64)[np.asarray(mask)] + PPR_FLOOR)
-    if not len(logs):
-        return (0.0, 0.0), (1.0, 1.0)
-    mean, std = logs.mean(axis=0), logs.std(axis=0)
-    std = np.where(std > 1e-6, std, 1.0)
-    return (float(mean[0]), float(mean[1])), (float(std[0]), float(std[1]))
-
-
-class PolicyInputs(NamedTuple):
-    """What the network sees of b questions; padded entries must be finite.
-
-    Embeddings have unit length and may be float16, float32 or bfloat16.
-    """
-
-    question: Float[Array, "b d"]
-    triplets: Float[Array, "b n d"]
-    relations: Float[Array, "b u d"]
-    """Embeddings of each question's unique relation phrases, in any order."""
-    relation_index: Int[Array, "b n"] | None
-    """Which of them each candidate has, 0 to u - 1; None: u = n, one each, aligned."""
-    ppr: Float[Array, "b n 2"]
-    """PageRank of head and of tail as they are: the network takes the logarithm."""
-    mask: Bool[Array, "b n"]
-    nodes: Int[Array, "b n 2"] | None = None
-    """Local node ids of head and of tail, 0 to v - 1; the thesis's network needs none.
-    """
-    topics: Bool[Array, "b v"] | None = None
-    """Which of the v local nodes the question is about; the same."""
-
-    @classmethod
-    def from_full(
-        cls,
-        question: Float[Array, "b d"],
-        triplets: Float[Array, "b n d"],
-        relations: Float[Array, "b n d"],
-        ppr: Float[Array, "b n 2"],
-        mask: Bool[Array, "b n"],
-        nodes: Int[Array, "b n 2"] | None = None,
-        topics: Bool[Array, "b v"] | None = None,
-    ) -> PolicyInputs:
-        """Inputs in which each candidate brings its own relation embedding."""
-        return cls(question, triplets, relations, None, ppr, mask, nodes, topics)
-
-    def relation_counts(self) -> Float[Array, "b u"]:
-        """How many real candidates have each of the unique relations."""
-        real = self.mask.astype(jnp.float32)
-        if self.relation_index is None:
-            return real
-        zeros = jnp.zeros(self.relations.shape[1])
-        return jax.vmap(lambda index, one: zeros.at[index].add(one))(
-            self.relation_index, real
-        )
-
-
-class DenseWeights(NamedTuple):
-    """One affine layer: rows are inputs, columns outputs."""
-
-    kernel: Float[Array, "i o"]
-    bias: Float[Array, "o"]
-
-
-class MlpWeights(NamedTuple):
+@weights_dataclass
+class MlpWeights:
     """Hidden layers with GELU and a last layer with one output."""
 
     hidden: tuple[DenseWeights, ...]
     output: DenseWeights
 
 
-class AttentionWeights(NamedTuple):
+@weights_dataclass
+class AttentionWeights:
     """Those of ``nn.MultiheadAttention`` without the key bias; heads split columns."""
 
     query: DenseWeights
@@ -203,7 +103,8 @@ class AttentionWeights(NamedTuple):
     output: DenseWeights
 
 
-class PolicyWeights(NamedTuple):
+@weights_dataclass
+class DualTowerWeights:
     """Every parameter; shapes as in the plain network, input rows in thesis order."""
 
     triplet_attention: AttentionWeights
@@ -220,36 +121,60 @@ class PolicyWeights(NamedTuple):
     """Logits are scores / exp(log_temperature)."""
 
 
-def weight_shapes(config: PolicyConfig) -> PolicyWeights:
-    """The shape and dtype of every parameter, as ``jax.ShapeDtypeStruct``."""
+def init(key: Key[Array, ""], config: DualTowerConfig) -> DualTowerWeights:
+    """Initial parameters; first layers see how question and embedding agree."""
+    d, draws = config.dimension, Initializer(key)
+    return DualTowerWeights(
+        triplet_attention=init_attention(draws, d),
+        relation_attention=init_attention(draws, d),
+        tower_a=pair_question(init_mlp(draws, 3 * d + 2, *config.tower_hidden), 0, d),
+        tower_b=pair_question(init_mlp(draws, 3 * d + 2, *config.tower_hidden), 0, d),
+        gate=pair_question(init_mlp(draws, 3 * d, config.gate_hidden), d, d),
+        combiner=init_mlp(draws, 3, config.combiner_hidden),
+        log_temperature=jnp.zeros((), jnp.float32),
+    )
 
-    def array(*shape: int) -> Any:
-        return jax.ShapeDtypeStruct(shape, jnp.float32)
 
-    def dense(inputs: int, outputs: int) -> DenseWeights:
-        return DenseWeights(array(inputs, outputs), array(outputs))
+def init_attention(draws: Initializer, d: int) -> AttentionWeights:
+    """Parameters of the attention of one question over its candidates."""
+    return AttentionWeights(
+        query=draws.dense(d, d),
+        key_kernel=draws.kernel(d, d),
+        value=draws.dense(d, d),
+        output=draws.dense(d, d),
+    )
 
-    def mlp(inputs: int, *hidden: int) -> MlpWeights:
-        widths = (inputs, *hidden)
-        layers = tuple(dense(*pair) for pair in itertools.pairwise(widths))
-        return MlpWeights(layers, dense(widths[-1], 1))
 
-    d = config.dimension
-    attention = AttentionWeights(dense(d, d), array(d, d), dense(d, d), dense(d, d))
-    return PolicyWeights(
-        triplet_attention=attention,
-        relation_attention=attention,
-        tower_a=mlp(3 * d + 2, *config.tower_hidden),
-        tower_b=mlp(3 * d + 2, *config.tower_hidden),
-        gate=mlp(3 * d, config.gate_hidden),
-        combiner=mlp(3, config.combiner_hidden),
-        log_temperature=array(),
+def init_mlp(draws: Initializer, *widths: int) -> MlpWeights:
+    """Parameters of an MLP, from the width of its inputs to that of its last layer."""
+    return MlpWeights(
+        hidden=tuple(
+            draws.dense(*pair, gain=2.0) for pair in itertools.pairwise(widths)
+        ),
+        output=draws.dense(widths[-1], 1),
+    )
+
+
+def pair_question(mlp: MlpWeights, embedding: int, d: int) -> MlpWeights:
+    """The MLP with the question's rows, from 2d, equal to the embedding's up to sign.
+
+    The question's weights become plus (even units) or minus (odd units) those of the
+    embedding: units respond to w.(x + q) and w.(x - q), and the difference of their
+    curved responses grows with x.q. With independent weights that product, on which
+    any ranking by meaning rests, would have to be found from noise.
+    """
+    first, *rest = mlp.hidden
+    sign = 1.0 - 2.0 * (jnp.arange(first.kernel.shape[1]) % 2)
+    paired = first.kernel[embedding : embedding + d] * sign
+    kernel = first.kernel.at[2 * d : 3 * d].set(paired)
+    return MlpWeights(
+        hidden=(DenseWeights(kernel=kernel, bias=first.bias), *rest), output=mlp.output
     )
 
 
 def context_of(
     weights: AttentionWeights,
-    config: PolicyConfig,
+    config: DualTowerConfig,
     question: Float[Array, "b d"],
     memory: Float[Array, "b m d"],
     counts: Float[Array, "b m"],
@@ -281,20 +206,16 @@ def context_of(
     return value @ weights.output.kernel + weights.output.bias
 
 
-def policy_logits(
-    weights: PolicyWeights, config: PolicyConfig, inputs: PolicyInputs
+def scores(
+    weights: DualTowerWeights, config: DualTowerConfig, inputs: PolicyInputs
 ) -> Float[Array, "b n"]:
-    """Final logits of all candidates of b questions, float32, -inf outside the mask.
-
-    Embeddings are frozen: no gradient flows to ``inputs``.
+    """Scores of all candidates of b questions, float32; see ``registry.policy_logits``.
 
     Shapes:
         inputs: b questions, n candidates, u unique relations, d = dimension.
         returns: [b, n].
     """
-    inputs = jax.lax.stop_gradient(inputs)
     d = config.dimension
-    check_shapes(inputs, d)
     dtype = COMPUTE_DTYPES[config.compute_dtype]
     question = inputs.question.astype(jnp.float32) * config.scale
     triplets = inputs.triplets.astype(dtype)
@@ -322,16 +243,14 @@ def policy_logits(
     triplet_terms = matmul(triplets, triplet_kernel * config.scale, dtype)
     relation_kernel = jnp.concatenate([kernel_b[:d], kernel_g[d : 2 * d]], axis=1)
     relation_terms = matmul(relations, relation_kernel * config.scale, dtype)
-    if inputs.relation_index is not None:
-        relation_terms = gather_rows(relation_terms, inputs.relation_index)
+    relation_terms = inputs.by_candidate(relation_terms)
     row_a = context_a @ kernel_a[d : 2 * d] + question @ kernel_a[2 * d : 3 * d]
     row_b = context_b @ kernel_b[d : 2 * d] + question @ kernel_b[2 * d : 3 * d]
     row_g = question @ kernel_g[2 * d :]
     row_a, row_b = row_a + first_a.bias, row_b + first_b.bias
     row_g = row_g + first_g.bias
 
-    ppr = jnp.log(inputs.ppr.astype(jnp.float32) + PPR_FLOOR)
-    ppr = (ppr - jnp.array(config.ppr_mean)) / jnp.array(config.ppr_std)
+    ppr = standardised_ppr(inputs.ppr, config)
     terms_a, terms_ga = jnp.split(triplet_terms, [width], axis=-1)
     terms_b, terms_gb = jnp.split(relation_terms, [width], axis=-1)
     hidden_a = activate(terms_a, row_a, ppr, kernel_a[3 * d :])
@@ -347,29 +266,7 @@ def policy_logits(
     row = jnp.broadcast_to(first.bias, (mask.shape[0], first.bias.shape[0]))
     zeros = jnp.zeros((*mask.shape, first.bias.shape[0]))
     hidden = activate(zeros, row, joined, first.kernel)
-    combined = remaining_layers(weights.combiner, hidden, dtype)
-    logits = combined * jnp.exp(-weights.log_temperature)
-    # Masked entries get no gradient here, and nothing above divides by n_real.
-    return jnp.where(mask, logits, -jnp.inf)
-
-
-def check_shapes(inputs: PolicyInputs, dimension: int) -> None:
-    """Nothing; raises ValueError where the arrays do not fit together."""
-    b, n, _ = inputs.triplets.shape
-    u = inputs.relations.shape[1]
-    expected = {
-        "question": (b, dimension),
-        "triplets": (b, n, dimension),
-        "relations": (b, n if inputs.relation_index is None else u, dimension),
-        "relation_index": (b, n),
-        "ppr": (b, n, 2),
-        "mask": (b, n),
-        "nodes": (b, n, 2),
-    }
-    for name, shape in expected.items():
-        array = getattr(inputs, name)
-        if array is not None and array.shape != shape:
-            raise ValueError(f"{name}: shape {array.shape}, expected {shape}")
+    return remaining_layers(weights.combiner, hidden, dtype)
 
 
 def remaining_layers(

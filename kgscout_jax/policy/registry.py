@@ -1,98 +1,110 @@
-"""The policy networks by kind: the one place that knows them all. It needs jax alone.
+"""The policy networks by architecture: the one place that knows them all.
 
-    thesis  ``forward``: dual towers and attention (thesis, section 3.3.4)
+    thesis  ``dual_tower``: dual towers and attention (thesis, section 3.3.4)
     walk    ``walk``: learned walks and products, the default of the demo
     mlp     ``mlp``: the baseline of the literature
 
-``modules`` has the trainable module of each.
+It needs jax alone; ``module.Policy`` is the trainable flax module of any of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
-from jaxtyping import Array, Float
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.policy import dual_tower, mlp, walk
-from kgscout_jax.policy.config import KIND
+from kgscout_jax.policy.config import NetworkConfig
+from kgscout_jax.policy.inputs import PolicyInputs
 
-Kind = Literal["thesis", "walk", "mlp"]
-AnyConfig = dual_tower.PolicyConfig | walk.WalkConfig | mlp.MlpConfig
-AnyWeights = dual_tower.PolicyWeights | walk.WalkWeights | mlp.TripletMlpWeights
+PolicyWeights = dual_tower.DualTowerWeights | walk.WalkWeights | mlp.TripletMlpWeights
 
-
-class Network(NamedTuple):
-    """One kind of network, as functions of its configuration."""
-
-    config: Callable[[Mapping[str, Any]], AnyConfig]
-    """From the fields that ``to_dict`` wrote."""
-    shapes: Callable[[Any], AnyWeights]
-    logits: Callable[..., Float[Array, "b n"]]
-    """(weights, config, inputs) -> logits."""
-    places: bool
-    """Whether inputs need ``nodes`` and ``topics``."""
+FIELD = "kind"
+"""Field of a config's JSON that names the architecture; absent for the thesis's."""
 
 
-NETWORKS: dict[str, Network] = {
-    "thesis": Network(
-        dual_tower.PolicyConfig.from_dict,
-        dual_tower.weight_shapes,
-        dual_tower.policy_logits,
-        places=False,
+class Architecture(NamedTuple):
+    """One network: its configuration, and its functions."""
+
+    config: type[NetworkConfig]
+    init: Callable[..., Any]
+    """(key, config) -> initial weights."""
+    scores: Callable[..., Float[Array, "b n"]]
+    """(weights, config, inputs) -> scores, before temperature and mask."""
+    needs_topology: bool
+    """Whether inputs must have ``nodes`` and ``topics``."""
+
+
+ARCHITECTURES: dict[str, Architecture] = {
+    "thesis": Architecture(
+        dual_tower.DualTowerConfig, dual_tower.init, dual_tower.scores, False
     ),
-    "walk": Network(
-        walk.WalkConfig.from_dict, walk.walk_shapes, walk.walk_logits, places=True
-    ),
-    "mlp": Network(
-        mlp.MlpConfig.from_dict, mlp.mlp_shapes, mlp.mlp_logits, places=True
-    ),
+    "walk": Architecture(walk.WalkConfig, walk.init, walk.scores, True),
+    "mlp": Architecture(mlp.MlpConfig, mlp.init, mlp.scores, True),
 }
 
 
-def config_of(fields: Mapping[str, Any]) -> AnyConfig:
-    """The configuration in JSON; without a kind it is the thesis's network.
+def config_from_json(fields: Mapping[str, Any]) -> NetworkConfig:
+    """The configuration in JSON; without ``kind`` it is the thesis's network.
 
     Raises:
-        UserError: the kind is unknown, or a field is unknown, missing or out of range.
+        UserError: the architecture is unknown, or a field is unknown, missing or out of
+            range.
     """
     fields = dict(fields)
-    kind = fields.pop(KIND, "thesis")
-    if kind not in NETWORKS:
+    name = fields.pop(FIELD, "thesis")
+    if name not in ARCHITECTURES:
         raise UserError(
-            f"policy.{KIND}: {kind!r}, expected one of {', '.join(NETWORKS)}"
+            f"policy.{FIELD}: {name!r}, expected one of {', '.join(ARCHITECTURES)}"
         )
-    return NETWORKS[kind].config(fields)
+    return ARCHITECTURES[name].config.from_dict(fields)
 
 
-def fields_of(config: AnyConfig) -> dict[str, Any]:
-    """The configuration as JSON knows it: the inverse of ``config_of``."""
-    fields = config.to_dict()
-    return fields if config.kind == "thesis" else {KIND: config.kind, **fields}
+def config_to_json(config: NetworkConfig) -> dict[str, Any]:
+    """The configuration as JSON fields: the inverse of ``config_from_json``."""
+    name, fields = config.architecture, config.to_dict()
+    return fields if name == "thesis" else {FIELD: name, **fields}
 
 
-def shapes_of(config: AnyConfig) -> AnyWeights:
+def init_weights(key: Key[Array, ""], config: NetworkConfig) -> PolicyWeights:
+    """Initial parameters of the network."""
+    return ARCHITECTURES[config.architecture].init(key, config)
+
+
+def weight_shapes(config: NetworkConfig) -> PolicyWeights:
     """The shape and dtype of every parameter, as ``jax.ShapeDtypeStruct``."""
-    return NETWORKS[config.kind].shapes(config)
+    return jax.eval_shape(lambda: init_weights(jax.random.key(0), config))
 
 
-def needs_places(config: AnyConfig) -> bool:
-    """Whether the network looks at ``PolicyInputs.nodes`` and ``topics``."""
-    return NETWORKS[config.kind].places
+def needs_topology(config: NetworkConfig) -> bool:
+    """Whether the network reads ``PolicyInputs.nodes`` and ``topics``."""
+    return ARCHITECTURES[config.architecture].needs_topology
 
 
-def logits_of(
-    weights: AnyWeights, config: AnyConfig, inputs: dual_tower.PolicyInputs
+def policy_logits(
+    weights: PolicyWeights, config: NetworkConfig, inputs: PolicyInputs
 ) -> Float[Array, "b n"]:
     """Final logits of all candidates, float32, -inf outside the mask.
 
-    Shapes: as ``dual_tower.policy_logits``.
+    Embeddings are frozen: no gradient flows to ``inputs``.
+
+    Shapes:
+        inputs: b questions, n candidates, u unique relations, d = dimension, v nodes.
+        returns: [b, n].
+
+    Raises:
+        ValueError: arrays are missing or do not fit together.
     """
-    return NETWORKS[config.kind].logits(weights, config, inputs)
-
-
-def count_of(config: AnyConfig) -> int:
-    """How many parameters the network has."""
-    return sum(leaf.size for leaf in jax.tree.leaves(shapes_of(config)))
+    inputs = jax.lax.stop_gradient(inputs)
+    name = config.architecture
+    if needs_topology(config) and (inputs.nodes is None or inputs.topics is None):
+        raise ValueError(f"the {name} network needs nodes and topics")
+    inputs.check_shapes(config.dimension)
+    scores = ARCHITECTURES[name].scores(weights, config, inputs)
+    logits = scores * jnp.exp(-weights.log_temperature)
+    # Masked entries get no gradient here, and no network divides by n_real.
+    return jnp.where(inputs.mask, logits, -jnp.inf)

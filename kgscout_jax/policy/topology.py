@@ -10,18 +10,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from kgscout_jax.policy.layers import gather_rows
+
 DISTANCE_ROUNDS = 2
 """Rounds of ``topic_distances`` along the edges, and against them."""
 DISTANCE_WIDTH = 2 * (1 + 2 * DISTANCE_ROUNDS)
 """Columns of ``topic_distances``."""
-
-
-def at_ends(
-    values: Float[Array, "b v c"], ends: Int[Array, "b n"]
-) -> Float[Array, "b n c"]:
-    """The row of each candidate's end."""
-    rows = jax.vmap(lambda table, index: table.at[index].get(mode="promise_in_bounds"))
-    return rows(values, ends)
 
 
 def sum_at(
@@ -51,7 +45,8 @@ def topic_distances(
         degree = jnp.maximum(sum_at(real, target, v), 1.0)
         current = start
         for _ in range(DISTANCE_ROUNDS):
-            current = sum_at(at_ends(current, source) * real, target, v) / degree
+            current = sum_at(gather_rows(current, source) * real, target, v) / degree
             columns.append(current)
     of_nodes = jnp.concatenate(columns, axis=-1)
-    return jnp.concatenate([at_ends(of_nodes, head), at_ends(of_nodes, tail)], axis=-1)
+    ends = gather_rows(of_nodes, head), gather_rows(of_nodes, tail)
+    return jnp.concatenate(ends, axis=-1)

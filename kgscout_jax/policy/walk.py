@@ -20,35 +20,22 @@ Nothing of shape [b, n, d] but the triplets themselves is ever held. It needs ja
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, Key
 
-from kgscout_jax.policy.config import (
-    COMPUTE_DTYPES,
-    check_dtype,
-    check_positive_int,
-    check_ppr,
-    from_fields,
-    to_fields,
-)
-from kgscout_jax.policy.dual_tower import (
-    PPR_FLOOR,
-    DenseWeights,
-    PolicyInputs,
-    check_shapes,
-)
+from kgscout_jax.policy.config import COMPUTE_DTYPES, PprNetworkConfig
+from kgscout_jax.policy.inputs import PolicyInputs, standardised_ppr
 from kgscout_jax.policy.layers import contract, gather_rows, matmul
-from kgscout_jax.policy.topology import (
-    DISTANCE_WIDTH,
-    at_ends,
-    sum_at,
-    topic_distances,
+from kgscout_jax.policy.parameters import (
+    DenseWeights,
+    Initializer,
+    weights_dataclass,
 )
+from kgscout_jax.policy.topology import DISTANCE_WIDTH, sum_at, topic_distances
 
 FLOW_FLOOR = 1e-4
 """Added to what walkers carry before the logarithm."""
@@ -63,13 +50,18 @@ COSINE_SCALE = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class WalkConfig:
-    """Sizes and constants of the network; JSON by ``to_dict`` and ``from_dict``."""
+class WalkConfig(PprNetworkConfig):
+    """Sizes and constants of the network."""
 
-    kind: ClassVar[str] = "walk"
+    architecture: ClassVar[str] = "walk"
+    sizes: ClassVar[tuple[str, ...]] = (
+        "width",
+        "hidden",
+        "walkers",
+        "steps",
+        "condition",
+    )
 
-    dimension: int = 384
-    """Of the sentence embeddings: d."""
     width: int = 128
     """Of the first layer over candidates."""
     hidden: int = 64
@@ -80,36 +72,15 @@ class WalkConfig:
     """Of each walk."""
     condition: int = 64
     """Width of the layer that reads weights off question and relation."""
-    ppr_mean: tuple[float, float] = (0.0, 0.0)
-    """Mean of log(ppr + 1e-8) of heads and of tails over the training candidates."""
-    ppr_std: tuple[float, float] = (1.0, 1.0)
-    """Standard deviation of the same."""
-    compute_dtype: str = "float32"
-    """Operands of matmuls over candidates: float32 or bfloat16. Sums are float32."""
-
-    def __post_init__(self) -> None:
-        names = ("dimension", "width", "hidden", "walkers", "steps", "condition")
-        for name in names:
-            check_positive_int(name, getattr(self, name))
-        check_ppr(self)
-        check_dtype(self.compute_dtype)
 
     @property
     def features(self) -> int:
         """Columns beside the embeddings: distances, PPR, cosines, walks."""
         return DISTANCE_WIDTH + 2 + 2 + 2 * self.walkers * (self.steps + 1)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Every field, and the kind, as JSON knows them."""
-        return to_fields(self)
 
-    @staticmethod
-    def from_dict(fields: Mapping[str, Any]) -> WalkConfig:
-        """The config that ``to_dict`` wrote; UserError names a bad field."""
-        return from_fields(WalkConfig, fields)
-
-
-class WalkerWeights(NamedTuple):
+@weights_dataclass
+class WalkerWeights:
     """What turns question and relation into weights of walkers: g = condition."""
 
     question: Float[Array, "d g"]
@@ -120,7 +91,8 @@ class WalkerWeights(NamedTuple):
     """[g, steps * 2 * walkers]; along edges first, then against them."""
 
 
-class WalkWeights(NamedTuple):
+@weights_dataclass
+class WalkWeights:
     """Every parameter."""
 
     walkers: WalkerWeights
@@ -139,60 +111,42 @@ class WalkWeights(NamedTuple):
     """Logits are scores / exp(log_temperature)."""
 
 
-def walk_shapes(config: WalkConfig) -> WalkWeights:
-    """The shape and dtype of every parameter, as ``jax.ShapeDtypeStruct``."""
-
-    def array(*shape: int) -> Any:
-        return jax.ShapeDtypeStruct(shape, jnp.float32)
-
-    def dense(inputs: int, outputs: int) -> DenseWeights:
-        return DenseWeights(array(inputs, outputs), array(outputs))
-
+def init(key: Key[Array, ""], config: WalkConfig) -> WalkWeights:
+    """Initial parameters."""
     d, w, g = config.dimension, config.width, config.condition
+    draws = Initializer(key)
     return WalkWeights(
         walkers=WalkerWeights(
-            question=array(d, g),
-            relation=array(d, g),
-            product=array(d, g),
-            bias=array(g),
-            output=dense(g, config.steps * 2 * config.walkers),
+            question=draws.kernel(d, g),
+            relation=draws.kernel(d, g),
+            product=draws.kernel(d, g),
+            bias=jnp.zeros(g, jnp.float32),
+            output=draws.dense(g, config.steps * 2 * config.walkers, gain=0.5),
         ),
-        question=array(d, w),
-        triplet=array(d, w),
-        triplet_product=array(d, w),
-        relation=array(d, w),
-        relation_product=array(d, w),
-        features=dense(config.features, w),
-        second=dense(w, config.hidden),
-        output=dense(config.hidden, 1),
-        cosines=array(2),
-        log_temperature=array(),
+        question=draws.kernel(d, w),
+        triplet=draws.kernel(d, w),
+        triplet_product=draws.kernel(d, w),
+        relation=draws.kernel(d, w),
+        relation_product=draws.kernel(d, w),
+        features=draws.dense(config.features, w),
+        second=draws.dense(w, config.hidden, gain=2.0),
+        output=draws.dense(config.hidden, 1),
+        cosines=jnp.zeros(2, jnp.float32),
+        log_temperature=jnp.zeros((), jnp.float32),
     )
 
 
-def walk_logits(
-    weights: WalkWeights,
-    config: WalkConfig,
-    inputs: PolicyInputs,
+def scores(
+    weights: WalkWeights, config: WalkConfig, inputs: PolicyInputs
 ) -> Float[Array, "b n"]:
-    """Final logits of all candidates of b questions, float32, -inf outside the mask.
-
-    Embeddings are frozen: no gradient flows to ``inputs``.
-
-    Args:
-        weights: of the network.
-        config: of the network.
-        inputs: with ``nodes`` and ``topics``.
+    """Scores of all candidates of b questions, float32; see ``registry.policy_logits``.
 
     Shapes:
         inputs: b questions, n candidates, u unique relations, d = dimension, v nodes.
         returns: [b, n].
     """
-    inputs = jax.lax.stop_gradient(inputs)
     nodes, topics = inputs.nodes, inputs.topics
-    if nodes is None or topics is None:
-        raise ValueError("the walk policy needs nodes and topics")
-    check_shapes(inputs, config.dimension)
+    assert nodes is not None and topics is not None
     dtype = COMPUTE_DTYPES[config.compute_dtype]
     d, mask = config.dimension, inputs.mask
     scale = math.sqrt(d)
@@ -220,15 +174,13 @@ def walk_logits(
     by_relation, conditions, cosine = jnp.split(by_relation, [w, w + g], axis=-1)
     followed = walker_weights(walkers, conditions, question)
     rows = jnp.concatenate([by_relation, followed, cosine], axis=-1)
-    if inputs.relation_index is not None:
-        rows = gather_rows(rows, inputs.relation_index)
+    rows = inputs.by_candidate(rows)
     splits = [w, w + followed.shape[-1]]
     relation_terms, followed, relation_cosine = jnp.split(rows, splits, axis=-1)
 
     cosines = jnp.concatenate([triplet_cosine, relation_cosine], axis=-1)
     flows = walk(followed, nodes, topics, mask, config)
-    ppr = jnp.log(inputs.ppr.astype(jnp.float32) + PPR_FLOOR)
-    ppr = (ppr - jnp.array(config.ppr_mean)) / jnp.array(config.ppr_std)
+    ppr = standardised_ppr(inputs.ppr, config)
     distances = topic_distances(nodes, topics, mask)
     features = [distances, flows, ppr, COSINE_SCALE * cosines]
     columns = jnp.concatenate(features, axis=-1)
@@ -241,9 +193,7 @@ def walk_logits(
     )
     hidden = matmul(hidden, weights.second.kernel, dtype) + weights.second.bias
     score = jax.nn.gelu(hidden) @ weights.output.kernel[:, 0] + weights.output.bias[0]
-    score = score + COSINE_SCALE * cosines @ weights.cosines
-    logits = score * jnp.exp(-weights.log_temperature)
-    return jnp.where(mask, logits, -jnp.inf)
+    return score + COSINE_SCALE * cosines @ weights.cosines
 
 
 def walker_weights(
@@ -287,11 +237,11 @@ def walk(
     held = jnp.broadcast_to(topics[..., None].astype(jnp.float32), (b, v, c))
     columns = []
     for step in range(config.steps):
-        along = at_ends(held, head) * followed[:, :, step, 0]
-        against = at_ends(held, tail) * followed[:, :, step, 1]
+        along = gather_rows(held, head) * followed[:, :, step, 0]
+        against = gather_rows(held, tail) * followed[:, :, step, 1]
         columns += [along, against]
         arrived = sum_at(along, tail, v) + sum_at(against, head, v)
         held = arrived / (arrived.max(axis=1, keepdims=True) + FLOW_NONE)
-    columns += [at_ends(held, head), at_ends(held, tail)]
+    columns += [gather_rows(held, head), gather_rows(held, tail)]
     # From about -1.3 for nothing to 1 for the most.
     return 1.0 + jnp.log(jnp.concatenate(columns, axis=-1) + FLOW_FLOOR) / 4

@@ -12,7 +12,7 @@ from jaxtyping import Float32, Float64, Int
 
 from kgscout_jax.data.batches import BatchReader, Tables, by_size
 from kgscout_jax.data.shards import Shards, Split
-from kgscout_jax.policy.modules import Policy
+from kgscout_jax.policy.module import Policy
 from kgscout_jax.retrieve.protocol import Rankings, rank_candidates
 from kgscout_jax.utils.progress import progress
 

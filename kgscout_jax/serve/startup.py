@@ -20,7 +20,7 @@ from kgscout_jax.utils.progress import progress
 
 if TYPE_CHECKING:
     from kgscout_jax.inference.scout import Scout
-    from kgscout_jax.policy.dual_tower import PolicyInputs
+    from kgscout_jax.policy.inputs import PolicyInputs
 
 logger = logging.getLogger("kgscout.serve")
 

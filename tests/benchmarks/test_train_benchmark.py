@@ -38,10 +38,11 @@ from benchmarks.train_plain import (  # noqa: E402
 from benchmarks.train_world import generated_world  # noqa: E402
 from kgscout_jax.data.batches import BatchReader, Tables  # noqa: E402
 from kgscout_jax.learn.reward_host import HostReward, RewardWeights  # noqa: E402
-from kgscout_jax.policy.dual_tower_module import PolicyConfig, ScoutPolicy  # noqa: E402
+from kgscout_jax.policy.dual_tower import DualTowerConfig  # noqa: E402
+from kgscout_jax.policy.module import Policy  # noqa: E402
 from kgscout_jax.policy.sampling import plackett_luce_log_prob  # noqa: E402
 
-CONFIG = PolicyConfig(
+CONFIG = DualTowerConfig(
     dimension=16,
     heads=4,
     tower_hidden=(12, 8),
@@ -58,9 +59,9 @@ def world():
     return generated_world(6, 60, d=16, table=500, varied=True, seed=0)
 
 
-def perturbed(kind: type[ScoutPolicy]) -> ScoutPolicy:
+def perturbed(kind: type[Policy]) -> Policy:
     """A policy whose every parameter, biases too, is random; the same for all kinds."""
-    policy = kind(CONFIG, rngs=nnx.Rngs(0))
+    policy = kind.initial(CONFIG, 0)
     rng = np.random.default_rng(1)
     state = jax.tree.map(
         lambda leaf: leaf + 0.1 * rng.normal(size=leaf.shape).astype(np.float32),
@@ -90,7 +91,7 @@ def test_the_generated_questions_are_consistent(world):
 
 
 def test_the_torch_network_with_our_weights_has_our_logits(world):
-    policy = perturbed(ScoutPolicy)
+    policy = perturbed(Policy)
     peer = ThesisNetwork(CONFIG)
     peer.copy_weights(nnx.to_pure_dict(nnx.state(policy, nnx.Param)))
     tables = torch_tables(world)
@@ -125,7 +126,7 @@ def test_the_unsaving_networks_have_the_same_logits_and_gradients(world, kind):
         return jax.jit(jax.grad(total, has_aux=True))(params)
 
     (ours, logits), (theirs, other) = (
-        gradients(perturbed(one)) for one in (ScoutPolicy, kind)
+        gradients(perturbed(one)) for one in (Policy, kind)
     )
     np.testing.assert_allclose(logits, other, rtol=2e-4, atol=2e-4)
     for a, b in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
@@ -134,7 +135,7 @@ def test_the_unsaving_networks_have_the_same_logits_and_gradients(world, kind):
 
 def test_trained_inputs_let_gradients_through(world):
     inputs = inputs_of(world, np.arange(2))
-    policy = perturbed(ScoutPolicy)
+    policy = perturbed(Policy)
 
     def total(triplets):
         changed = inputs._replace(triplets=triplets.astype(jnp.float32))

@@ -12,7 +12,6 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import numpy as np
-from flax import nnx
 from reason.unruly_server import Handler, serving
 from written_shards import DIMENSION, ENCODER
 
@@ -20,7 +19,8 @@ from kgscout_jax.cli.main import eval_main
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.trained_policy import PARAMS
-from kgscout_jax.policy.dual_tower_module import PolicyConfig, ScoutPolicy
+from kgscout_jax.policy.dual_tower import DualTowerConfig
+from kgscout_jax.policy.registry import weight_shapes
 
 GOOD_LINE = re.compile(r"^- [^,]*, is good, (.+)$", re.MULTILINE)
 NOT_AVAILABLE = "answer not available"
@@ -48,15 +48,14 @@ def sage(script=(), **options):
 
 def write_run(path: Path) -> Path:
     """A run's folder with one checkpoint: a policy with random parameters."""
-    config = PolicyConfig(
+    config = DualTowerConfig(
         dimension=DIMENSION, heads=2, tower_hidden=(8, 4), gate_hidden=8,
         combiner_hidden=4,
     )  # fmt: skip
-    policy = nnx.eval_shape(lambda: ScoutPolicy(config, rngs=nnx.Rngs(0)))
     rng = np.random.default_rng(0)
-    params = jax.tree.map(
+    weights = jax.tree.map(
         lambda leaf: jnp.asarray(0.5 * rng.normal(size=leaf.shape), jnp.float32),
-        nnx.state(policy, nnx.Param),
+        weight_shapes(config),
     )
     run = RunFolder(path)
     run.write_config(
@@ -67,7 +66,7 @@ def write_run(path: Path) -> Path:
             "shards": {"source": "tiny", "fingerprint": "other"},
         }
     )
-    run.save(7, {PARAMS: nnx.to_pure_dict(params)}, 1.0)
+    run.save(7, {PARAMS: weights}, 1.0)
     run.close()
     return path
 

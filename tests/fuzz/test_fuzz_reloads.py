@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fuzz.strangers import NASTY
-from serve.conftest import FILMS, film_triplets
+from serve.conftest import FILMS, export_initial, film_triplets
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.hub import push
-from kgscout_jax.export.write import export_policy, load_exported
+from kgscout_jax.export.write import load_exported
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.scout import Scout
 
@@ -27,26 +27,8 @@ CALLERS = 8
 @pytest.fixture(scope="module")
 def other(scout, export, tmp_path_factory) -> Scout:
     """Another policy of the same encoder: the same one, its towers' signs turned."""
-    from flax import nnx
-
-    from kgscout_jax.learn.config import TrainConfig
-    from kgscout_jax.learn.trained_policy import TrainedPolicy
-    from kgscout_jax.policy.dual_tower_module import PolicyConfig, ScoutPolicy
-
-    config = PolicyConfig(
-        dimension=scout.encoder.identity.dimension, heads=2, tower_hidden=(8, 4),
-        gate_hidden=8, combiner_hidden=4, ppr_mean=(-3.0, -3.0), ppr_std=(2.0, 2.0),
-    )  # fmt: skip
-    about = {
-        "config": TrainConfig(shards=Path("/nowhere"), run=Path("/nowhere")).to_dict(),
-        "policy": config.to_dict(),
-        "encoder": scout.encoder.identity.to_dict(),
-        "shards": {"source": "kg", "fingerprint": "x", "settings": {
-            "hops": 2, "max_triplets": 200, "candidates": 32, "direction": "both"}},
-    }  # fmt: skip
     out = tmp_path_factory.mktemp("other") / "policy"
-    policy = ScoutPolicy(config, rngs=nnx.Rngs(99))
-    export_policy(TrainedPolicy(policy, 1, about), out)
+    export_initial(scout.encoder.identity, out, seed=99)
     return Scout(load_exported(out), scout.encoder)
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import jax
 import numpy as np
-from flax import nnx
 
 from kgscout_jax.data.batches import BatchReader
 from kgscout_jax.data.shards import Shards
@@ -26,7 +25,7 @@ from kgscout_jax.learn.timeline import Timeline
 from kgscout_jax.learn.train import policy_of
 from kgscout_jax.learn.train_state import as_pure, fresh_state
 from kgscout_jax.learn.update_steps import Steps, optimizer
-from kgscout_jax.policy.modules import module_of
+from kgscout_jax.policy.module import Policy
 
 BATCHES = [np.arange(6), np.array([20, 37, 9])]
 """No multiple of most numbers of devices; the second is the end of an epoch."""
@@ -65,7 +64,7 @@ def computed(shards: Shards, case: str) -> dict[str, np.ndarray]:
     assert devices.count == int(count)
     split = shards.split("train")
     reader = SpreadReader(BatchReader(shards, split), devices)
-    policy = module_of(policy_of(config, shards, split), rngs=nnx.Rngs(0))
+    policy = Policy.initial(policy_of(config, shards, split), 0)
     transform = optimizer(config, 10)
     scorer = DeviceReward(split)
     steps = Steps(policy, config, transform, reader.n_nodes, scorer, devices.mesh)

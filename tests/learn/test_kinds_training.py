@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from flax import nnx
 from test_train import epochs, final, place_of_good, rows, same_bits, tiny
 from written_shards import write_shards
 
@@ -15,7 +14,7 @@ from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.train import train
 from kgscout_jax.learn.trained_policy import load_policy
-from kgscout_jax.policy.modules import module_of
+from kgscout_jax.policy.module import Policy
 from kgscout_jax.utils.io import read_json
 
 pytestmark = pytest.mark.usefixtures("kgscout_cache")
@@ -41,7 +40,7 @@ def test_what_was_planted_is_learned(shards, finished):
     kind, run = finished
     trained = load_policy(run)
     assert trained.about["policy"]["kind"] == kind
-    fresh = module_of(trained.policy.config, rngs=nnx.Rngs(TrainConfig.seed))
+    fresh = Policy.initial(trained.policy.config, TrainConfig.seed)
     assert place_of_good(fresh, shards) > 2 * place_of_good(trained.policy, shards)
     assert epochs(run)[-1]["dev_answer_hit@4"] > 0.9
     losses = [row["loss"] for row in rows(run) if row["kind"] == "step"]

@@ -18,7 +18,6 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from flax import nnx
 from written_shards import DIMENSION, GOOD, NOWHERE, PLANTED, planted, write_shards
 
 from kgscout_jax.data.batches import BatchReader, Tables
@@ -30,7 +29,7 @@ from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.train import train
 from kgscout_jax.learn.trained_policy import check_encoder, load_policy
 from kgscout_jax.learn.update_steps import Steps
-from kgscout_jax.policy.dual_tower_module import ScoutPolicy
+from kgscout_jax.policy.module import Policy
 from kgscout_jax.utils.lock import locked
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -157,7 +156,7 @@ def leaving_one_out(shards, tmp_path_factory) -> Path:
 # --- learning
 
 
-def place_of_good(policy: ScoutPolicy, shards: Shards) -> float:
+def place_of_good(policy: Policy, shards: Shards) -> float:
     """How many candidates score above the one that was planted; mean over dev."""
     dev = shards.split("dev")
     batch = BatchReader(shards, dev).read(np.arange(len(dev)))
@@ -171,7 +170,7 @@ def place_of_good(policy: ScoutPolicy, shards: Shards) -> float:
 def test_what_was_planted_is_learned(shards, finished, leaving_one_out, estimator):
     run = finished if estimator == "closed_form" else leaving_one_out
     trained = load_policy(run, step=4 * STEPS).policy
-    fresh = ScoutPolicy(trained.config, rngs=nnx.Rngs(TrainConfig.seed))
+    fresh = Policy.initial(trained.config, TrainConfig.seed)
     assert place_of_good(fresh, shards) > 2
     assert place_of_good(trained, shards) < 0.5
     assert epochs(run)[-1]["dev_answer_hit@4"] > 0.9

@@ -13,7 +13,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from flax import nnx
 from test_train import REINFORCE, epochs, final, rows, same_bits, tiny
 from written_shards import write_shards
 
@@ -31,7 +30,7 @@ from kgscout_jax.learn.timeline import Timeline
 from kgscout_jax.learn.train import policy_of, train
 from kgscout_jax.learn.train_state import BEHIND, as_pure, fresh_state
 from kgscout_jax.learn.update_steps import Steps, optimizer
-from kgscout_jax.policy.dual_tower_module import ScoutPolicy
+from kgscout_jax.policy.module import Policy
 
 pytestmark = pytest.mark.usefixtures("kgscout_cache")
 MOVING = {**REINFORCE, "baseline": "moving_average", "epochs": 2}
@@ -63,7 +62,7 @@ def parts(shards) -> tuple[TrainConfig, Updates, Any, list[np.ndarray]]:
     """What the loop makes of a config; a function that makes a fresh state."""
     config = tiny(shards, Path("nowhere"), **MOVING, save_every=100)
     split = shards.split("train")
-    policy = ScoutPolicy(policy_of(config, shards, split), rngs=nnx.Rngs(0))
+    policy = Policy.initial(policy_of(config, shards, split), 0)
     transform = optimizer(config, 100)
     reader = SpreadReader(BatchReader(shards, split), Devices())
     steps = Steps(policy, config, transform, reader.n_nodes)

@@ -22,8 +22,8 @@ def affine(layer, x):
 
 
 def mlp(parameters, x):
-    for i in sorted(parameters["hidden"]):
-        x = gelu(affine(parameters["hidden"][i], x))
+    for layer in parameters["hidden"]:
+        x = gelu(affine(layer, x))
     return affine(parameters["output"], x)[..., 0]
 
 
@@ -44,19 +44,15 @@ def attention(parameters, queries, memory, heads, key_bias):
 
 
 def plain_logits(
-    parameters: dict[str, Any], config, question, triplets, relations, ppr, key_bias=0.0
+    p: dict[str, Any], config, question, triplets, relations, ppr, key_bias=0.0
 ):
     """Logits [n] of one question; every candidate is real and has its own relation."""
-    p = as_float64(parameters)
     n = len(triplets)
-    q, t, r = (
-        np.asarray(x, np.float64) * config.scale
-        for x in (question, triplets, relations)
-    )
+    q, t, r = (x * config.scale for x in (question, triplets, relations))
     queries = np.repeat(q[None], n, axis=0)
     q_trip = attention(p["triplet_attention"], queries, t, config.heads, key_bias)
     q_rel = attention(p["relation_attention"], queries, r, config.heads, key_bias)
-    features = np.log(np.asarray(ppr, np.float64) + 1e-8)
+    features = np.log(ppr + 1e-8)
     features = (features - np.array(config.ppr_mean)) / np.array(config.ppr_std)
     x_a = np.concatenate([t, q_trip, queries, features], axis=1)
     x_b = np.concatenate([r, q_rel, queries, features], axis=1)
@@ -65,9 +61,3 @@ def plain_logits(
     gate = 1 / (1 + np.exp(-gate))
     z = np.stack([mlp(p["tower_a"], x_a), mlp(p["tower_b"], x_b), gate], axis=1)
     return mlp(p["combiner"], z) / np.exp(p["log_temperature"])
-
-
-def as_float64(tree):
-    if isinstance(tree, dict):
-        return {key: as_float64(value) for key, value in tree.items()}
-    return np.asarray(tree, np.float64)

@@ -8,10 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-
-
-def gelu(x):
-    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+from plain_policy import gelu
 
 
 def sigmoid(x):

@@ -10,38 +10,30 @@ import pytest
 if TYPE_CHECKING:
     from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
     from kgscout_jax.inference.scout import Scout
+    from kgscout_jax.text.encoder import EncoderIdentity
 
 SETTINGS = {"hops": 2, "max_triplets": 200, "candidates": 32, "direction": "both"}
 
 
 def write_export(out: Path) -> Path:
     """An exported policy without training: parameters as drawn."""
-    from flax import nnx
-
-    from kgscout_jax.export.write import export_policy
-    from kgscout_jax.learn.config import TrainConfig
-    from kgscout_jax.learn.trained_policy import TrainedPolicy
-    from kgscout_jax.policy.dual_tower_module import PolicyConfig, ScoutPolicy
     from kgscout_jax.text.encoder import SentenceEncoder
 
-    identity = SentenceEncoder().identity
-    config = PolicyConfig(
-        dimension=identity.dimension,
-        heads=2,
-        tower_hidden=(8, 4),
-        gate_hidden=8,
-        combiner_hidden=4,
-        ppr_mean=(-3.0, -3.0),
-        ppr_std=(2.0, 2.0),
-    )
-    policy = ScoutPolicy(config, rngs=nnx.Rngs(1))
-    about = {
-        "config": TrainConfig(shards=Path("/nowhere"), run=Path("/nowhere")).to_dict(),
-        "policy": config.to_dict(),
-        "encoder": identity.to_dict(),
-        "shards": {"source": "kg", "fingerprint": "tiny", "settings": SETTINGS},
-    }
-    return export_policy(TrainedPolicy(policy, 1, about), out)
+    return export_initial(SentenceEncoder().identity, out, seed=1)
+
+
+def export_initial(encoder: EncoderIdentity, out: Path, seed: int) -> Path:
+    """An exported policy as training with ``seed`` starts it."""
+    from policy_factory import small_config, trained_policy
+
+    from kgscout_jax.export.write import export_policy
+    from kgscout_jax.policy.module import Policy
+
+    config = small_config("thesis", encoder.dimension, (-3.0, -3.0), (2.0, 2.0))
+    shards = {"source": "kg", "settings": SETTINGS}
+    policy = Policy.initial(config, seed)
+    trained = trained_policy(policy, encoder.to_dict(), step=1, k=100, **shards)
+    return export_policy(trained, out)
 
 
 FILMS = ["Alien", "Heat", "Ran", "Brazil", "Solaris", "Stalker", "Amadeus", "Kes"]
