@@ -146,7 +146,7 @@ def measure(n: int, memory: float, scratch: Path) -> dict[str, Any]:
     row["build_s"], row["build_cpu_s"], row["peak_gb"] = built(kg, out, memory)
     kg.unlink()
     folder = GraphFolder.open(out)
-    graph = folder.graph()
+    graph = KnowledgeGraph.of_folder(folder)
     degrees = np.diff(graph.by_head.offsets) + np.diff(graph.by_tail.offsets)
     hub = int(degrees.argmax())
     median = int(np.median(degrees))

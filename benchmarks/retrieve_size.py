@@ -228,7 +228,7 @@ def network_difference(
         theirs = network.logits(
             rows[i].astype(np.float32),
             found.triplets.astype(np.float32),
-            table.wide_relations[found.relations[found.relation_index]],
+            table.relations_float32[found.relations[found.relation_index]],
             found.ppr,
         )
         worst = max(worst, float(np.abs(ours - theirs).max() / np.abs(ours).max()))

@@ -17,8 +17,9 @@ from jaxtyping import Float16, Int32
 
 from kgscout_jax import KnowledgeGraph
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.embedding_table import EmbeddingTable
 from kgscout_jax.graph.embedding_texts import relation_texts
-from kgscout_jax.graph.embeddings import Table, names_of
+from kgscout_jax.graph.fingerprint import name_fingerprints
 from kgscout_jax.graph.walk.subgraph import balls
 from kgscout_jax.text.encoder import SentenceEncoder
 
@@ -99,11 +100,11 @@ def make_world(size: int, questions: int, encoder: SentenceEncoder) -> World:
         (names[h], relations[r], names[t]) for h, r, t in rows
     )
     digest = encoder.identity.digest
-    graph.kept["embeddings", digest] = Table(
+    graph.embeddings.by_encoder[digest] = EmbeddingTable(
         graph.triplets,
         random_units(len(graph.triplets), encoder.identity.dimension, rng),
         encoder.encode(relation_texts(graph, encoder)),
-        names_of(graph),
+        name_fingerprints(graph),
     )
     chosen, around = topics_of(graph, min(questions, 50), size, rng)
     topics = [str(graph.entities[i]) for i in chosen]
@@ -160,7 +161,7 @@ def topics_of(
 
 def bytes_of(graph: KnowledgeGraph, encoder: SentenceEncoder) -> dict[str, int]:
     """Bytes of a graph in memory: triplets with their indices, names, embeddings."""
-    table: Table = graph.kept["embeddings", encoder.identity.digest]
+    table = graph.embeddings.tables[encoder.identity.digest]
     arrays = [graph.triplets]
     for side in (graph.by_head, graph.by_tail):
         arrays += [a for a in (side.offsets, side.triplet_ids) if a is not None]

@@ -63,10 +63,10 @@ def load(path: Path | None, kg: Sequence[Path]) -> Loaded:
         )
     notes = {"triplets_read": 0, "blank_triplets": 0}
     graph = open_graph(kg, notes)
-    if graph.opened is not None:
+    if graph.storage is not None:
         # Its checksums stand in the manifest: another graph is another manifest.
-        graph_files = [graph.opened.path / "manifest.json"]
-        notes = {"unnamed_entities": graph.opened.manifest["counts"]["unnamed"]}
+        graph_files = [graph.storage.path / "manifest.json"]
+        notes = {"unnamed_entities": graph.storage.manifest["counts"]["unnamed"]}
     else:
         graph_files = list(kg)
         notes["triplets_read"] = (

@@ -1,25 +1,25 @@
-"""What is embedded of a graph: its relations and triplets as strings."""
+"""The strings of a graph that are embedded: its relations and its triplets."""
 
 from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Int
 
-from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.arrays import NamedTriplets
 from kgscout_jax.text.encoder import SentenceEncoder
 from kgscout_jax.text.linearize import linearize, relation_phrase
 
 
-def relation_texts(graph: KnowledgeGraph, encoder: SentenceEncoder) -> list[str]:
-    """What is embedded of each relation."""
+def relation_texts(graph: NamedTriplets, encoder: SentenceEncoder) -> list[str]:
+    """The text of each relation, as it is embedded."""
     prefix = encoder.identity.document_prefix
     return [encodable(prefix + relation_phrase(name)) for name in graph.relations]
 
 
 def triplet_texts(
-    graph: KnowledgeGraph, ids: Int[np.ndarray, "k"], encoder: SentenceEncoder
+    graph: NamedTriplets, ids: Int[np.ndarray, "k"], encoder: SentenceEncoder
 ) -> list[str]:
-    """What is embedded of each of the triplets ``ids``."""
+    """The text of each of the triplets ``ids``, as it is embedded."""
     prefix = encoder.identity.document_prefix
     rows = np.asarray(graph.triplets[ids]).tolist()
     entities, relations = graph.entities, graph.relations

@@ -30,7 +30,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.knowledge_graph import Adjacency, KnowledgeGraph
+from kgscout_jax.graph.arrays import Adjacency
 from kgscout_jax.graph.name_hashes import HASH_VERSION
 from kgscout_jax.graph.name_index import NameIndex
 from kgscout_jax.graph.string_table import Strings
@@ -112,7 +112,7 @@ class GraphFolder:
     @cached_property
     def names(self) -> Sequence[str]:
         """What is shown of each entity: its label, else what it is known by."""
-        return self.ids if self.labels is None else Shown(self.labels, self.ids)
+        return self.ids if self.labels is None else LabelledNames(self.labels, self.ids)
 
     @cached_property
     def index(self) -> NameIndex:
@@ -139,7 +139,7 @@ class GraphFolder:
         return Adjacency(self.arrays["tail_offsets"], self.arrays["by_tail"])
 
     @property
-    def unnamed(self) -> Bool[np.ndarray, "e"]:
+    def unnamed_mask(self) -> Bool[np.ndarray, "e"]:
         return self.arrays["unnamed"]
 
     def find(self, name: str) -> list[int]:
@@ -149,19 +149,9 @@ class GraphFolder:
             return found
         return list(dict.fromkeys([*found, *self.label_index.find(name)]))
 
-    def graph(self) -> KnowledgeGraph:
-        """The knowledge graph over these files."""
-        return KnowledgeGraph(
-            self.names,
-            self.strings(R),
-            self.arrays["triplets"],
-            duplicates=self.manifest["counts"]["duplicates"],
-            opened=self,
-        )
-
 
 @dataclass(frozen=True, eq=False)
-class Shown(Sequence[str]):
+class LabelledNames(Sequence[str]):
     """Labels, and where there is none what the entity is known by."""
 
     labels: Strings

@@ -8,53 +8,29 @@ from __future__ import annotations
 import itertools
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Bool, Int32, Int64
+from jaxtyping import Bool, Int32
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.arrays import Adjacency, group_by
+from kgscout_jax.graph.edit import networkx_triplets, rows_without
+from kgscout_jax.graph.embeddings import EmbeddingTable, GraphEmbeddings, embed_graph
+from kgscout_jax.graph.folder import GraphFolder
 from kgscout_jax.graph.opaque_names import opaque_mask
 from kgscout_jax.types import Triplet, display_name, entity_key
-from kgscout_jax.utils.ragged import offsets_of, ranges
+from kgscout_jax.utils.once import Once
+from kgscout_jax.utils.ragged import offsets_of
 
 if TYPE_CHECKING:
     import networkx as nx
 
-    from kgscout_jax.graph.embeddings import Table
-    from kgscout_jax.graph.folder import GraphFolder
+    from kgscout_jax.graph.link.linker import Linker
     from kgscout_jax.text.encoder import SentenceEncoder
-
-
-@dataclass(frozen=True)
-class Adjacency:
-    """Triplet ids grouped by one of their ends (CSR).
-
-    The triplets of entity ``e`` are ``triplet_ids[offsets[e]:offsets[e + 1]]``; without
-    ``triplet_ids``, the ids from ``offsets[e]`` to ``offsets[e + 1]`` themselves: the
-    canonical order is grouped by head as it stands.
-    """
-
-    offsets: Int64[np.ndarray, "e+1"]
-    triplet_ids: Int32[np.ndarray, "m"] | None = None
-
-    def of(self, entities: Int32[np.ndarray, "k"]) -> Int32[np.ndarray, "j"]:
-        """Ids of all triplets of ``entities``, in the order of ``entities``."""
-        starts = self.offsets[entities]
-        lengths = self.offsets[entities + 1] - starts
-        index = ranges(starts, lengths)
-        if self.triplet_ids is None:
-            return index.astype(np.int32)
-        return self.triplet_ids[index]
-
-
-def group_by(ends: Int32[np.ndarray, "m"], n_entities: int) -> Adjacency:
-    """Adjacency over one column of the triplets; ids ascend within an entity."""
-    offsets = offsets_of(np.bincount(ends, minlength=n_entities))
-    return Adjacency(offsets, np.argsort(ends, kind="stable").astype(np.int32))
 
 
 @dataclass(frozen=True)
@@ -71,8 +47,16 @@ class KnowledgeGraph:
     triplets: Int32[np.ndarray, "m 3"]
     duplicates: int = 0
     """How many exact repetitions were dropped while building."""
-    opened: GraphFolder | None = None
+    storage: GraphFolder | None = None
     """The folder that all of this is memory-mapped from; None for a graph in memory."""
+    embeddings: GraphEmbeddings = field(
+        default_factory=GraphEmbeddings, init=False, repr=False, compare=False
+    )
+    """The embeddings that were computed or opened so far, see ``embed``."""
+    linker: Once[Linker] = field(
+        default_factory=Once, init=False, repr=False, compare=False
+    )
+    """The linker of questions to these entities, once one was made."""
 
     @staticmethod
     def open(folder: Path | str, *, verify: bool = False) -> KnowledgeGraph:
@@ -85,25 +69,34 @@ class KnowledgeGraph:
         Raises:
             UserError: the folder is missing, unfinished, newer, damaged or no graph.
         """
-        from kgscout_jax.graph.folder import GraphFolder
+        return KnowledgeGraph.of_folder(GraphFolder.open(folder, verify=verify))
 
-        return GraphFolder.open(folder, verify=verify).graph()
+    @staticmethod
+    def of_folder(folder: GraphFolder) -> KnowledgeGraph:
+        """The graph of an open GRAPH folder."""
+        return KnowledgeGraph(
+            folder.names,
+            folder.strings("relations"),
+            folder.arrays["triplets"],
+            duplicates=folder.manifest["counts"]["duplicates"],
+            storage=folder,
+        )
 
     @property
     def folder(self) -> Path | None:
         """The GRAPH folder it was opened from, if any."""
-        return None if self.opened is None else self.opened.path
+        return None if self.storage is None else self.storage.path
 
     @property
     def ids(self) -> Sequence[str]:
         """What each entity is known by: its name, or its id where names are labels."""
-        return self.entities if self.opened is None else self.opened.ids
+        return self.entities if self.storage is None else self.storage.ids
 
     @cached_property
-    def unnamed(self) -> Bool[np.ndarray, "e"]:
+    def unnamed_mask(self) -> Bool[np.ndarray, "e"]:
         """Marks entities without a name: CVT nodes, mids, Q-ids, blank nodes."""
-        if self.opened is not None:
-            return self.opened.unnamed
+        if self.storage is not None:
+            return self.storage.unnamed_mask
         return opaque_mask(self.entities)
 
     @cached_property
@@ -114,16 +107,16 @@ class KnowledgeGraph:
     @cached_property
     def by_head(self) -> Adjacency:
         """Triplets by their head."""
-        if self.opened is not None:
-            return self.opened.by_head
+        if self.storage is not None:
+            return self.storage.by_head
         counts = np.bincount(self.triplets[:, 0], minlength=len(self.entities))
         return Adjacency(offsets_of(counts))
 
     @cached_property
     def by_tail(self) -> Adjacency:
         """Triplets by their tail."""
-        if self.opened is not None:
-            return self.opened.by_tail
+        if self.storage is not None:
+            return self.storage.by_tail
         return group_by(self.triplets[:, 2], len(self.entities))
 
     def find(self, name: str) -> int | None:
@@ -132,21 +125,21 @@ class KnowledgeGraph:
         Where names are labels, ids are names too, and come first; of several entities
         with one label the first is found, see ``find_every``.
         """
-        if self.opened is not None:
-            return next(iter(self.opened.find(name)), None)
+        if self.storage is not None:
+            return next(iter(self.storage.find(name)), None)
         return self._entity_ids.get(entity_key(name))
 
     def find_every(self, name: str) -> Int32[np.ndarray, "k"]:
         """Ids of all entities with this name or id, that with the id first."""
-        if self.opened is not None:
-            return np.array(self.opened.find(name), np.int32)
-        found = self.find(name)
-        return np.array([] if found is None else [found], np.int32)
+        if self.storage is not None:
+            return np.array(self.storage.find(name), np.int32)
+        entity = self.find(name)
+        return np.array([] if entity is None else [entity], np.int32)
 
     def find_all(self, names: Iterable[str]) -> Int32[np.ndarray, "k"]:
         """Ids of those names that are in the graph, each once, in the order given."""
-        found = dict.fromkeys(i for i in map(self.find, names) if i is not None)
-        return np.fromiter(found, np.int32, len(found))
+        ids = dict.fromkeys(i for i in map(self.find, names) if i is not None)
+        return np.fromiter(ids, np.int32, len(ids))
 
     def triplet(self, triplet_id: int) -> Triplet:
         """One triplet by name."""
@@ -174,45 +167,56 @@ class KnowledgeGraph:
         Raises:
             UserError: an edge has no relation.
         """
-        from kgscout_jax.graph.edit import networkx_triplets
-
         return KnowledgeGraph.from_triplets(networkx_triplets(graph, relation))
 
-    def added(self, triplets: Iterable[Triplet]) -> KnowledgeGraph:
+    def with_triplets(self, triplets: Iterable[Triplet]) -> KnowledgeGraph:
         """This graph in memory and more triplets; ids of names stay as they are.
 
-        What is embedded here is not embedded again there.
+        Rows of its embeddings are copied when the result is embedded.
+
+        Raises:
+            UserError: the graph is a folder, or a name is empty.
         """
-        from kgscout_jax.graph.edit import changed
+        self._require_memory()
+        builder = GraphBuilder.of(self)
+        builder.add(triplets)
+        return self._successor(builder.build()[0])
 
-        return changed(self, add=triplets)
+    def without_triplets(self, triplets: Iterable[Triplet]) -> KnowledgeGraph:
+        """This graph in memory without some triplets; ids of names stay as they are.
 
-    def removed(self, triplets: Iterable[Triplet]) -> KnowledgeGraph:
-        """This graph in memory without some triplets; ids of names stay as they are."""
-        from kgscout_jax.graph.edit import changed
+        Triplets that it does not hold are no error.
 
-        return changed(self, remove=triplets)
+        Raises:
+            UserError: the graph is a folder.
+        """
+        self._require_memory()
+        rows = rows_without(self, triplets, self.find)
+        return self._successor(replace(self, triplets=rows, duplicates=0))
+
+    def _require_memory(self) -> None:
+        if self.storage is not None:
+            raise UserError(
+                f"{self.folder}: expected a graph in memory; kgscout graph --add and "
+                "--remove change a folder"
+            )
+
+    def _successor(self, graph: KnowledgeGraph) -> KnowledgeGraph:
+        """``graph``, which may copy embeddings of this one."""
+        graph.embeddings.previous = self.embeddings.tables or self.embeddings.previous
+        return graph
 
     @property
-    def kept(self) -> dict[Any, Any]:
-        """What is derived from the graph and kept with it: embeddings, a linker."""
-        return self.__dict__.setdefault("_kept", {})
-
-    @property
-    def embedded(self) -> bool:
+    def has_embeddings(self) -> bool:
         """Whether ``embed`` was called, with whatever encoder."""
-        from kgscout_jax.graph.embeddings import Table
+        return bool(self.embeddings.tables)
 
-        return any(isinstance(value, Table) for value in list(self.kept.values()))
+    def embed(self, encoder: SentenceEncoder) -> EmbeddingTable:
+        """The embeddings of all triplets and relations; the graph holds them.
 
-    def embed(self, encoder: SentenceEncoder) -> Table:
-        """The embeddings of all triplets and relations, kept with the graph.
-
-        Those of a GRAPH folder lie beside its data, and are found there next time; when
-        the graph has changed, only what is new is embedded.
+        Those of a GRAPH folder lie beside its data and are opened next time; when the
+        graph has changed, only what is new is embedded.
         """
-        from kgscout_jax.graph.embeddings import embed_graph
-
         return embed_graph(self, encoder)
 
 

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.embeddings import encodable, mark_of
+from kgscout_jax.graph.embedding_texts import encodable
+from kgscout_jax.graph.embeddings import storage_fingerprint
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.inference.scout import Scout
@@ -302,8 +303,8 @@ def mark_of_run(settings: RetrieveSettings, scout: Scout, graph: KnowledgeGraph)
         "cut": dataclasses.asdict(scout.cut),
         "policy": scout.exported.about["files"],
         "graph": [sha256_file(path) for path in settings.kg]
-        if graph.folder is None
-        else mark_of(graph),
+        if graph.storage is None
+        else storage_fingerprint(graph.storage),
     }
     if (selection := selection_of(settings)) != SelectionConfig():
         about["keep"] = dataclasses.asdict(selection)

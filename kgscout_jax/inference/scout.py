@@ -12,7 +12,6 @@ strings are embedded, ``retrieve.candidates`` cuts and chooses, the same network
 from __future__ import annotations
 
 import dataclasses
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,12 +23,8 @@ from jaxtyping import Float16, Float32, Int32
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.load import Exported, Preparation
-from kgscout_jax.graph.embeddings import (
-    Embedded,
-    embeddings_of,
-    encodable,
-    encoder_lock,
-)
+from kgscout_jax.graph.embedding_texts import encodable
+from kgscout_jax.graph.embeddings import Embeddings, embeddings_of, encoder_lock
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.inputs import Candidates, inputs_of, places_of
 from kgscout_jax.inference.result import RetrievalResult
@@ -263,7 +258,7 @@ class Scout:
     def candidates(
         self,
         graph: KnowledgeGraph,
-        source: Embedded,
+        source: Embeddings,
         embedding: Float16[np.ndarray, "1 d"],
         topics: Int32[np.ndarray, "t"],
     ) -> Candidates | None:
@@ -271,14 +266,14 @@ class Scout:
         if not len(topics) or not len(graph.triplets):
             return None
         start = time.perf_counter()
-        likeness = relation_cosines(embedding, source.wide_relations)
+        likeness = relation_cosines(embedding, source.relations_float32)
         cut = cut_questions(graph, [topics], likeness, self.cut)
         if not len(cut.triplet_ids):
             return None
         rows = source.rows(cut.triplet_ids)
         cosine = triplet_cosines(cut.blocks, np.arange(len(rows)), embedding, rows)
         if not np.isfinite(cosine).all():  # of a row that is not, neither is its cosine
-            source.refuse()
+            source.check_finite()
             raise UserError("the question's embedding is not finite")
         keep = choose_rows(
             cut.blocks,
@@ -381,14 +376,9 @@ def cut_of(preparation: Preparation, source: str) -> CutSettings:
 
 def linker_of(graph: KnowledgeGraph) -> Linker:
     """The graph's linker, made once."""
-    lock = graph.kept.setdefault("linker lock", threading.Lock())
-    with lock:
-        linker = graph.kept.get("linker")
-        if linker is None:
-            from kgscout_jax.graph.link.graph_index import graph_linker
+    from kgscout_jax.graph.link.graph_index import graph_linker
 
-            linker = graph.kept["linker"] = graph_linker(graph)
-    return linker
+    return graph.linker.get(lambda: graph_linker(graph))
 
 
 def checked(question: object) -> str:

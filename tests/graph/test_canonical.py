@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.arrays import group_by
 from kgscout_jax.graph.build import canonical_order
 from kgscout_jax.graph.build.canonical_order import (
     CanonicalSort,
@@ -17,7 +18,6 @@ from kgscout_jax.graph.build.canonical_order import (
     find_triplets,
 )
 from kgscout_jax.graph.build.external_sort import Runs
-from kgscout_jax.graph.knowledge_graph import group_by
 from kgscout_jax.utils.array_writer import ArrayWriter
 
 

@@ -79,7 +79,7 @@ def assert_equal(found: KnowledgeGraph, expected: KnowledgeGraph) -> None:
         assert one.offsets.tolist() == other.offsets.tolist()
         assert one.of(everything).tolist() == other.of(everything).tolist()
         assert one.of(everything).dtype == np.int32
-    assert found.unnamed.tolist() == expected.unnamed.tolist()
+    assert found.unnamed_mask.tolist() == expected.unnamed_mask.tolist()
     for i, name in enumerate(expected.entities):
         assert found.find(f" {name.upper()} ") == expected.find(name.upper())
         assert found.find(name) == i
@@ -114,7 +114,7 @@ def test_folder_equals_graph_in_memory(tmp_path, tiny, one, two):
     assert found.folder == out and expected.folder is None
     assert {path.name for path in out.iterdir()} == {
         "manifest.json",
-        found.opened.manifest["data"],
+        found.storage.manifest["data"],
     }
     assert_equal(open_graph([out]), open_graph(files))
 
@@ -169,7 +169,7 @@ def test_adding_twice_changes_nothing(tmp_path):
     build_graph([file], out)
     folder = update_graph(out, add=[file])
     assert folder.manifest["notes"]["duplicates_added"] == 2
-    assert_equal(folder.graph(), in_memory(rows))
+    assert_equal(KnowledgeGraph.of_folder(folder), in_memory(rows))
     update_graph(out, remove=[file])
     empty = KnowledgeGraph.open(out)
     assert empty.triplets.shape == (0, 3)
@@ -196,7 +196,7 @@ def test_labels(tmp_path, tiny, suffix):
     assert list(graph.entities) == shown
     assert graph.entities[:2] == shown[:2] and graph.entities[-1] == "1979"
     assert list(graph.ids) == ["m.01", "m.02", "m.03", "m.04", "1979"]
-    assert graph.unnamed.tolist() == [False, False, True, False, False]
+    assert graph.unnamed_mask.tolist() == [False, False, True, False, False]
     assert graph.find("ALIEN") == 0
     assert graph.find_every(" alien").tolist() == [0, 3]
     assert graph.find("m.04") == 3 and graph.find("M.04") == 3
@@ -214,7 +214,7 @@ def test_labels(tmp_path, tiny, suffix):
     )
     graph = KnowledgeGraph.open(tmp_path / "graph", verify=True)
     assert list(graph.entities) == [*shown[:2], "Cast", "Alien", "1979", "Jones"]
-    assert not graph.unnamed.any()
+    assert not graph.unnamed_mask.any()
     assert graph.find("jones") == 5
     # Labels stay through an update that brings none.
     update_graph(tmp_path / "graph", remove=[tmp_path / "b.tsv"])
@@ -235,7 +235,7 @@ def test_labels_by_relation(tmp_path, relation):
     )
     source = Source(label_relation=relation, language="en")
     folder = build_graph([tmp_path / "kg.ttl"], tmp_path / "graph", source)
-    graph = folder.graph()
+    graph = KnowledgeGraph.of_folder(folder)
     node = f"_:{tmp_path.name}/kg#1"
     named = {graph.triplet(i) for i in range(len(graph.triplets))}
     assert named == {
@@ -243,7 +243,7 @@ def test_labels_by_relation(tmp_path, relation):
         ("Alien", "P161", node),
         (node, "P1", "Q1"),
     }
-    unnamed = {graph.entities[i] for i in np.flatnonzero(graph.unnamed)}
+    unnamed = {graph.entities[i] for i in np.flatnonzero(graph.unnamed_mask)}
     assert unnamed == {node, "Q1"}
     assert folder.manifest["notes"]["label_triplets"] == 2
     assert folder.manifest["notes"]["other_language"] == 1
@@ -387,7 +387,7 @@ def test_killed_at_any_moment(tmp_path, whole, monkeypatch):
     assert_equal(found, in_memory(IDS, [("x", "y", "z")]))
     assert {path.name for path in whole.iterdir()} == {
         "manifest.json",
-        found.opened.manifest["data"],
+        found.storage.manifest["data"],
     }
 
 
@@ -454,7 +454,9 @@ def test_nothing_to_build(tmp_path):
 def test_blank_lines_that_arrow_takes_for_names(tmp_path):
     (tmp_path / "a.tsv").write_text("a\tr\tb\n \t \t \nc\tr\td\n")
     folder = build_graph([tmp_path / "a.tsv"], tmp_path / "graph")
-    assert_equal(folder.graph(), in_memory([("a", "r", "b"), ("c", "r", "d")]))
+    assert_equal(
+        KnowledgeGraph.of_folder(folder), in_memory([("a", "r", "b"), ("c", "r", "d")])
+    )
     (tmp_path / "b.tsv").write_text("a\tr\tb\nc\t\u2003\td\n")
     with pytest.raises(UserError, match=r"b\.tsv:2: the relation is empty"):
         build_graph([tmp_path / "b.tsv"], tmp_path / "graph2")
@@ -464,4 +466,4 @@ def test_opening_reads_no_names(whole, monkeypatch):
     folder = GraphFolder.open(whole)
     assert not isinstance(folder.names, list)
     assert isinstance(folder.arrays["triplets"].base, np.memmap)
-    assert folder.graph().by_head.triplet_ids is None
+    assert KnowledgeGraph.of_folder(folder).by_head.triplet_ids is None

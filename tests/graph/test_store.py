@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.knowledge_graph import GraphBuilder, KnowledgeGraph, group_by
+from kgscout_jax.graph.arrays import group_by
+from kgscout_jax.graph.knowledge_graph import GraphBuilder, KnowledgeGraph
 from kgscout_jax.types import display_name, entity_key
 
 NAMES = st.sampled_from(["A", "a", " A ", "B", "b  c", "B\tC", "Ä", "ä", "D"])

@@ -36,9 +36,9 @@ def open_or_build_index(
     Raises:
         UserError: the file of aliases is missing or malformed.
     """
-    if folder is None and graph.opened is not None:
+    if folder is None and graph.storage is not None:
         # Among the graph's data: with them it is replaced when the graph changes.
-        folder = graph.opened.path / graph.opened.manifest["data"] / FOLDER
+        folder = graph.storage.path / graph.storage.manifest["data"] / FOLDER
     checksum = ""
     if aliases is not None:
         if not aliases.is_file():
@@ -52,7 +52,7 @@ def open_or_build_index(
     index = build_index(
         graph.entities,
         aliases=[] if aliases is None else read_aliases(aliases, graph.find_every),
-        unnamed_mask=graph.unnamed,
+        unnamed_mask=graph.unnamed_mask,
         degrees=np.diff(graph.by_head.offsets) + np.diff(graph.by_tail.offsets),
     )
     if folder is not None:

@@ -1,0 +1,73 @@
+"""Arrays of a graph that every other module of it uses: triplets and adjacency."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from jaxtyping import Int32, Int64
+
+from kgscout_jax.utils.ragged import offsets_of, ranges
+
+
+class NamedTriplets(Protocol):
+    """Names, and triplets of their ids: all that a graph's texts depend on."""
+
+    @property
+    def entities(self) -> Sequence[str]: ...
+    @property
+    def relations(self) -> Sequence[str]: ...
+    @property
+    def triplets(self) -> Int32[np.ndarray, "m 3"]: ...
+
+
+@dataclass(frozen=True)
+class Adjacency:
+    """Triplet ids grouped by one of their ends (CSR).
+
+    The triplets of entity ``e`` are ``triplet_ids[offsets[e]:offsets[e + 1]]``; without
+    ``triplet_ids``, the ids from ``offsets[e]`` to ``offsets[e + 1]`` themselves: the
+    canonical order is grouped by head as it stands.
+    """
+
+    offsets: Int64[np.ndarray, "e+1"]
+    triplet_ids: Int32[np.ndarray, "m"] | None = None
+
+    def of(self, entities: Int32[np.ndarray, "k"]) -> Int32[np.ndarray, "j"]:
+        """Ids of all triplets of ``entities``, in the order of ``entities``."""
+        starts = self.offsets[entities]
+        lengths = self.offsets[entities + 1] - starts
+        index = ranges(starts, lengths)
+        if self.triplet_ids is None:
+            return index.astype(np.int32)
+        return self.triplet_ids[index]
+
+
+def group_by(ends: Int32[np.ndarray, "m"], n_entities: int) -> Adjacency:
+    """Adjacency over one column of the triplets; ids ascend within an entity."""
+    offsets = offsets_of(np.bincount(ends, minlength=n_entities))
+    return Adjacency(offsets, np.argsort(ends, kind="stable").astype(np.int32))
+
+
+def match_rows(
+    old: Int32[np.ndarray, "m 3"], new: Int32[np.ndarray, "n 3"]
+) -> Int64[np.ndarray, "n"]:
+    """The row of ``old`` that equals each row of ``new``, or -1; both ascending."""
+    if not len(old) or not len(new):
+        return np.full(len(new), -1, np.int64)
+    n_relations = int(max(old[:, 1].max(), new[:, 1].max())) + 1
+    n_tails = int(max(old[:, 2].max(), new[:, 2].max())) + 1
+    old_pairs = old[:, 0].astype(np.int64) * n_relations + old[:, 1]
+    new_pairs = new[:, 0].astype(np.int64) * n_relations + new[:, 1]
+    # Three ids do not fit 64 bits: the rank of (head, relation) in ``old`` and the
+    # tail do.
+    first = np.diff(old_pairs, prepend=-1) != 0
+    pairs = old_pairs[first]
+    rank = np.minimum(np.searchsorted(pairs, new_pairs), len(pairs) - 1)
+    old_keys = (np.cumsum(first) - 1) * n_tails + old[:, 2]
+    new_keys = rank * n_tails + new[:, 2]
+    rows = np.minimum(np.searchsorted(old_keys, new_keys), len(old) - 1)
+    equal = (pairs[rank] == new_pairs) & (old_keys[rows] == new_keys)
+    return np.where(equal, rows, -1)

@@ -1,0 +1,179 @@
+"""The embeddings of a whole graph: a table in memory or in files beside its data.
+
+GRAPH/embeddings/DIGEST/   DIGEST is that of the encoder's identity
+    manifest.json          what the tables are of; written last
+    NAME.triplets.npy      float16[M, d]; NAME is the data's fingerprint
+    NAME.relations.npy     float16[R, d]
+    NAME.ids.npy           int32[M, 3]: the triplet of each row
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float16, Float32, Int, Int32
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.text.encoder import EncoderIdentity
+from kgscout_jax.utils.io import read_array, read_json, write_array, write_json
+
+MANIFEST = "manifest.json"
+FORMAT, VERSION = "kgscout-graph-embeddings", 1
+ROWS_PER_BLOCK = 1 << 14
+"""Rows of a table that are read or written at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddingTable:
+    """The embeddings of a whole graph, in memory or memory-mapped."""
+
+    ids: Int32[np.ndarray, "m 3"]
+    """The triplet of each row."""
+    triplets: Float16[np.ndarray, "m d"]
+    relations: Float16[np.ndarray, "r d"]
+    names: dict[str, Any]
+    """The fingerprints of the graph's names, see ``name_fingerprints``."""
+    folder: Path | None = None
+    """The folder of its files, if it has any."""
+    fingerprint: str = ""
+    """The fingerprint of the graph's data, which its files are named by."""
+
+    def __post_init__(self) -> None:
+        self._check(self.relations, "relations")
+
+    @cached_property
+    def relations_float32(self) -> Float32[np.ndarray, "r d"]:
+        return self.relations.astype(np.float32)
+
+    def rows(self, ids: Int[np.ndarray, "k"]) -> Float16[np.ndarray, "k d"]:
+        """Embeddings of the triplets ``ids``."""
+        return np.asarray(self.triplets[ids])
+
+    def check_finite(self) -> None:
+        """Raise UserError if some rows are not finite."""
+        self._check(self.triplets, "triplets")
+
+    def _check(self, table: np.ndarray, name: str) -> None:
+        """Raise UserError if some rows of ``table`` are not finite."""
+        bad = sum(
+            int((~finite_mask(table[low : low + ROWS_PER_BLOCK])).sum())
+            for low in range(0, len(table), ROWS_PER_BLOCK)
+        )
+        if not bad:
+            return
+        file = self.folder and self.folder / f"{self.fingerprint}.{name}.npy"
+        raise UserError(
+            f"{f'{file}: ' if file else ''}{bad} of {len(table)} rows of embeddings of "
+            f"{name} are not finite, expected none; delete them and embed the graph "
+            "again"
+        )
+
+
+def finite_mask(rows: Float16[np.ndarray, "n d"]) -> Bool[np.ndarray, "n"]:
+    """Marks rows without NaN and infinity."""
+    return np.asarray(np.isfinite(rows).all(axis=1))
+
+
+def open_table(folder: Path, identity: EncoderIdentity) -> EmbeddingTable | None:
+    """The table in a folder, memory-mapped; None if there is none.
+
+    Raises:
+        UserError: it is damaged.
+    """
+    file = folder / MANIFEST
+    if not file.exists():
+        return None
+    manifest = read_json(file)
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise UserError(f"{file}: not the manifest of {FORMAT}; delete the folder")
+    if manifest.get("version") != VERSION:
+        raise UserError(
+            f"{file}: format version is {manifest.get('version')}, expected {VERSION}"
+        )
+    fingerprint, counts = manifest.get("mark"), manifest.get("counts")
+    if not isinstance(fingerprint, str) or not isinstance(counts, dict):
+        raise UserError(f"{file}: damaged, no mark or counts; delete the folder")
+    m, r, d = counts.get("triplets"), counts.get("relations"), identity.dimension
+    arrays = {}
+    for name, shape, dtype in (
+        ("ids", (m, 3), np.int32),
+        ("triplets", (m, d), np.float16),
+        ("relations", (r, d), np.float16),
+    ):
+        path = folder / f"{fingerprint}.{name}.npy"
+        arrays[name] = array = np.asarray(read_array(path, mmap=True))
+        if array.shape != shape or array.dtype != dtype:
+            raise UserError(
+                f"{path}: expected {np.dtype(dtype).name}{list(shape)}, found "
+                f"{array.dtype.name}{list(array.shape)}; delete the folder"
+            )
+    names = manifest.get("names", {})
+    return EmbeddingTable(**arrays, names=names, folder=folder, fingerprint=fingerprint)
+
+
+class TableWriter:
+    """Writes the table of a graph; a later process continues where one was killed."""
+
+    def __init__(self, folder: Path, fingerprint: str, shape: tuple[int, int]) -> None:
+        """``folder`` exists; ``shape`` is that of the embeddings of triplets."""
+        self._folder, self._fingerprint, self._shape = folder, fingerprint, shape
+        self._partial = folder / f"{fingerprint}.triplets.part"
+        self._progress = folder / f"{fingerprint}.part.json"
+        self.rows = 0
+        """Rows that were written before this process."""
+        self.triplets: Any = np.empty(shape, np.float16)
+        """Float16[M, d], memory-mapped unless it is empty."""
+        if not shape[0]:
+            return
+        resume = self._partial.exists() and self._progress.exists()
+        if resume:
+            self.rows = int(read_json(self._progress)["done"])
+        self.triplets = np.lib.format.open_memmap(
+            self._partial,
+            mode="r+" if resume else "w+",
+            dtype=np.float16,
+            shape=None if resume else shape,
+        )
+
+    def flush(self, rows: int) -> None:
+        """Record that the first ``rows`` rows of ``triplets`` are complete."""
+        if isinstance(self.triplets, np.memmap):
+            self.triplets.flush()
+        write_json(self._progress, {"done": rows})
+
+    def publish(
+        self,
+        ids: Int32[np.ndarray, "m 3"],
+        relations: Float16[np.ndarray, "r d"],
+        names: dict[str, Any],
+        identity: EncoderIdentity,
+    ) -> EmbeddingTable:
+        """Make what was written the folder's table, and delete the one before."""
+        folder, fingerprint = self._folder, self._fingerprint
+        if isinstance(self.triplets, np.memmap):
+            self._partial.replace(folder / f"{fingerprint}.triplets.npy")
+        else:
+            write_array(folder / f"{fingerprint}.triplets.npy", self.triplets)
+        write_array(folder / f"{fingerprint}.relations.npy", relations)
+        write_array(folder / f"{fingerprint}.ids.npy", ids)
+        manifest = {
+            "format": FORMAT,
+            "version": VERSION,
+            "mark": fingerprint,
+            "encoder": identity.to_dict(),
+            "counts": {"triplets": self._shape[0], "relations": len(relations)},
+            "names": names,
+        }
+        write_json(folder / MANIFEST, manifest)
+        for file in folder.iterdir():
+            if file.name not in (MANIFEST, ".lock") and not (
+                file.name.startswith(fingerprint) and file.suffix == ".npy"
+            ):
+                file.unlink()
+        table = open_table(folder, identity)
+        assert table is not None
+        return table
