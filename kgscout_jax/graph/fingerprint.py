@@ -9,6 +9,7 @@ from typing import Any
 
 from kgscout_jax.graph.arrays import NamedTriplets
 from kgscout_jax.graph.string_table import Strings
+from kgscout_jax.utils.manifest import fingerprint
 
 NAMES_PER_UPDATE, BYTES_PER_UPDATE = 1 << 14, 1 << 24
 """Names, and bytes of names, that are hashed at a time."""
@@ -27,7 +28,7 @@ def data_fingerprint(files: Mapping[str, Mapping[str, Any]]) -> str:
         for name, file in files.items()
         if name.split("/")[-1] in _EMBEDDED_FILES
     }
-    return hashlib.sha256(json.dumps(hashes, sort_keys=True).encode()).hexdigest()[:16]
+    return fingerprint(hashes)[:16]
 
 
 def name_fingerprints(
