@@ -55,15 +55,21 @@ def test_a_second_holder_is_refused_and_told_who_holds(tmp_path):
 
 
 def test_shared_holders_exclude_an_exclusive_one_only(tmp_path):
-    with locked(tmp_path, "part", shared=True), locked(tmp_path, "part", shared=True):
-        with pytest.raises(UserError), locked(tmp_path, "whole", patience=0.1):
-            pass
+    with (
+        locked(tmp_path, "part", shared=True),
+        locked(tmp_path, "part", shared=True),
+        pytest.raises(UserError),
+        locked(tmp_path, "whole", patience=0.1),
+    ):
+        pass
     with locked(tmp_path, "whole"):
         pass
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match="cannot be written"):
-        with locked(tmp_path / "file" / "below", "test"):
-            pass
+    with (
+        pytest.raises(UserError, match="cannot be written"),
+        locked(tmp_path / "file" / "below", "test"),
+    ):
+        pass
