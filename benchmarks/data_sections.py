@@ -86,7 +86,8 @@ def candidates(sample: Sample, settings: DataBenchmark) -> Result:
     from benchmarks.peers import candidates as plain_candidates
     from benchmarks.peers import multigraph
     from data_prep.question_chunks import cosines
-    from kgscout_jax.graph.walk.subgraph import cut_subgraphs, top_of_block
+    from kgscout_jax.graph.walk.block_ranking import top_of_block
+    from kgscout_jax.graph.walk.subgraph import cut_subgraphs
 
     graph, topics = sample.graph, sample.topics
     start = time.perf_counter()

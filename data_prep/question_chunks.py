@@ -24,9 +24,9 @@ from kgscout_jax.graph.walk.block_keys import (
 from kgscout_jax.graph.walk.shortest_paths import hop_distances, shortest_path_edges
 from kgscout_jax.retrieve.candidates import (
     CutSettings,
-    choose_rows,
     cut_questions,
     relation_cosines,
+    select_rows,
     triplet_cosines,
 )
 
@@ -63,7 +63,7 @@ def cut_chunk(
         [q.topics for q in questions],
         relation_cosines,
         cut_settings(settings),
-        given=own if own else None,
+        own_triplets=own if own else None,
     )
     answer_keys = node_keys([q.answers for q in questions], len(graph.entities))
     in_ball = answer_keys[np.isin(answer_keys, cut.nodes_before_cut)]
@@ -137,7 +137,7 @@ def choose_chunk(
     topic_count = np.bincount(topic_block, minlength=b)
     slots = _pad(topic_at, topic_count)
 
-    keep = choose_rows(
+    keep = select_rows(
         blocks, ids, cosine, cut["scores"], candidates=n_candidates, select=select
     )
     used = np.zeros(len(nodes), bool)

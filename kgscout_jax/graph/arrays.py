@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from jaxtyping import Int32, Int64
+from jaxtyping import Int, Int32, Int64
 
 from kgscout_jax.utils.ragged import offsets_of, ranges
 
@@ -35,14 +35,20 @@ class Adjacency:
     offsets: Int64[np.ndarray, "e+1"]
     triplet_ids: Int32[np.ndarray, "m"] | None = None
 
-    def of(self, entities: Int32[np.ndarray, "k"]) -> Int32[np.ndarray, "j"]:
-        """Ids of all triplets of ``entities``, in the order of ``entities``."""
-        starts = self.offsets[entities]
-        lengths = self.offsets[entities + 1] - starts
-        index = ranges(starts, lengths)
+    def degrees(self, entities: Int[np.ndarray, "k"]) -> Int64[np.ndarray, "k"]:
+        """How many triplets each of ``entities`` has."""
+        return self.offsets[entities + 1] - self.offsets[entities]
+
+    def rows(
+        self, entities: Int[np.ndarray, "k"]
+    ) -> tuple[Int64[np.ndarray, "j"], Int32[np.ndarray, "j"]]:
+        """All triplets of ``entities``: place in ``entities``, and triplet id."""
+        lengths = self.degrees(entities)
+        index = ranges(self.offsets[entities], lengths)
+        owner = np.repeat(np.arange(len(entities)), lengths)
         if self.triplet_ids is None:
-            return index.astype(np.int32)
-        return self.triplet_ids[index]
+            return owner, index.astype(np.int32)
+        return owner, self.triplet_ids[index]
 
 
 def group_by(ends: Int32[np.ndarray, "m"], n_entities: int) -> Adjacency:

@@ -31,9 +31,9 @@ from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.retrieve.candidates import (
     CutSettings,
-    choose_rows,
     cut_questions,
     relation_cosines,
+    select_rows,
     triplet_cosines,
 )
 from kgscout_jax.retrieve.protocol import top_k
@@ -275,7 +275,7 @@ class Scout:
         if not np.isfinite(cosine).all():  # of a row that is not, neither is its cosine
             source.check_finite()
             raise UserError("the question's embedding is not finite")
-        keep = choose_rows(
+        keep = select_rows(
             cut.blocks,
             cut.triplet_ids,
             cosine,

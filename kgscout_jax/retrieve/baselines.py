@@ -1,4 +1,4 @@
-"""Retrievers that nobody trains: cosine, Personalized PageRank, and the ceiling."""
+"""Retrievers without training: cosine, Personalized PageRank, and the ceiling."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.retrieve.candidates import dot_products
 from kgscout_jax.retrieve.protocol import Rankings, rank_candidates, rank_positions
 
 
@@ -22,15 +23,16 @@ class Cosine:
         """At most ``k`` candidates of each question, most similar first."""
         start = time.perf_counter()
         scores = cosine_scores(shards, split)
-        return _timed(rank_candidates(self.name, shards, split, scores, k), start)
+        return _with_seconds(
+            rank_candidates(self.name, shards, split, scores, k), start
+        )
 
 
 @dataclass(frozen=True)
 class PPR:
     """By the Personalized PageRank of the triplet's head plus that of its tail.
 
-    The PageRank itself was computed when the shards were written: ``seconds`` is the
-    time to rank by it.
+    PageRank is in the shards: ``seconds`` is the time to rank by it.
     """
 
     name: str = "ppr"
@@ -43,12 +45,14 @@ class PPR:
             rows = np.arange(low, min(low + 1024, len(split)))
             ppr = split.ppr_of(rows)
             scores[rows] = ppr[..., 0] + ppr[..., 1]
-        return _timed(rank_candidates(self.name, shards, split, scores, k), start)
+        return _with_seconds(
+            rank_candidates(self.name, shards, split, scores, k), start
+        )
 
 
 @dataclass(frozen=True)
 class Ceiling:
-    """Every candidate, whatever K is: what no ranking of them can exceed."""
+    """Every candidate, whatever K is: the upper bound of any ranking of them."""
 
     name: str = "ceiling"
 
@@ -67,27 +71,25 @@ class Ceiling:
             np.zeros(ids.shape, np.float32),
             keeps_all=True,
         )
-        return _timed(rankings, start)
+        return _with_seconds(rankings, start)
 
 
 def cosine_scores(shards: Shards, split: Split) -> Float32[np.ndarray, "b n"]:
     """Cosine of each question with each of its candidates; 0 beyond n_real.
 
-    The tables hold unit vectors; products and sums are float32, summed in
-    the same order for every row, so that equal embeddings tie exactly. One question at
-    a time: its rows fit into the cache, which is several times faster than a block.
+    The tables hold unit vectors; products and sums are float32. One question at a time:
+    its rows fit into the cache, which is several times faster than a block.
     """
     questions = np.asarray(split.question_embeddings, np.float32)
     scores = np.zeros(split.candidates.shape, np.float32)
     for i, (ids, length) in enumerate(zip(split.candidates, split.n_real, strict=True)):
         table = shards.triplet_vectors(ids[:length])
-        # Not matmul: how BLAS sums a row depends on where the row lies in the matrix.
-        np.einsum("nd,d->n", table, questions[i], out=scores[i, :length])
+        dot_products(table, questions[i], scores[i, :length])
     return scores
 
 
-def _timed(rankings: Rankings, start: float) -> Rankings:
-    """The same rankings, the time since ``start`` shared out over the questions."""
+def _with_seconds(rankings: Rankings, start: float) -> Rankings:
+    """The rankings with the time since ``start`` in equal shares as ``seconds``."""
     each = (time.perf_counter() - start) / max(1, len(rankings))
     rankings.seconds[:] = each
     return rankings

@@ -1,8 +1,8 @@
 """From a question's embedding and topics to its candidates: the one definition.
 
-Preparation of shards and inference on a graph both go through here, so that a policy
-meets at work what it was trained on. Questions are the blocks of one graph, as in
-``graph.subgraph``; a question's result does not depend on the others.
+Preparation of shards and inference on a graph both use it, so that a policy scores the
+candidates it was trained on. Questions are the blocks of one graph, as in
+``graph.walk.subgraph``; a question's result does not depend on the others.
 """
 
 from __future__ import annotations
@@ -15,35 +15,30 @@ import numpy as np
 from jaxtyping import Float, Float16, Float32, Int, Int32, Int64
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.walk.block_ranking import hybrid_scores, top_of_block
 from kgscout_jax.graph.walk.guided_walk import Guide, walk_subgraphs
-from kgscout_jax.graph.walk.hybrid_selection import hybrid_scores
-from kgscout_jax.graph.walk.subgraph import (
-    Direction,
-    Subgraphs,
-    cut_subgraphs,
-    top_of_block,
-)
+from kgscout_jax.graph.walk.subgraph import Direction, Subgraphs, cut_subgraphs
 from kgscout_jax.utils.arrays import to_float32
 
 
 @dataclass(frozen=True, kw_only=True)
 class CutSettings:
-    """How a question's subgraph is cut out of a graph, and its candidates chosen."""
+    """How to cut a question's subgraph out of a graph and select its candidates."""
 
     hops: int = 2
     """Steps of the walk, or radius of the ball."""
     cut: Literal["guided", "ppr"] = "guided"
-    """A walk that follows the question, or plain PageRank on the ball (the thesis)."""
+    """By a walk that follows the question, or by PageRank on the ball (the thesis)."""
     max_triplets: int | None = 2000
     """Largest size of the subgraph; None: not cut."""
     ppr_threshold: float | None = None
-    """Keep only triplets whose ends both hold this much PageRank."""
+    """Leave out triplets with less PageRank at an end."""
     hub_degree: int | None = None
     """Balls do not walk through entities with more triplets than this (ppr only)."""
     select: Literal["hybrid", "cosine"] = "hybrid"
-    """By the better of the places by cosine and by the cut, or by cosine alone."""
+    """By the better of two ranks, by cosine and by the cut, or by cosine alone."""
     candidates: int = 1000
-    """How many the network sees."""
+    """How many the network scores."""
     direction: Direction = "both"
     """How walks and PageRank follow edges."""
 
@@ -54,47 +49,36 @@ def cut_questions(
     relation_cosines: Float[np.ndarray, "b r"],
     settings: CutSettings,
     *,
-    given: Sequence[Int32[np.ndarray, "m"]] | None = None,
+    own_triplets: Sequence[Int32[np.ndarray, "m"]] | None = None,
 ) -> Subgraphs:
     """The cut subgraph of each question.
 
-    ``scores`` of the result is what candidates are chosen by beside the cosine: the
-    flow of the guided walk, or PageRank weighted by the relation's likeness to the
-    question.
+    ``scores`` of the result rank candidates beside the cosine: the flow of the guided
+    walk, or PageRank weighted by the relation's similarity to the question.
 
     Args:
         graph: the knowledge graph.
         topics: per question, entity ids of its topics.
         relation_cosines: of each question with each relation of the graph.
         settings: how to cut.
-        given: per question, ids of the triplets of its own subgraph; None to cut it
-            out of ``graph``.
+        own_triplets: per question, ids of the triplets of its own subgraph; None to cut
+            it out of ``graph``.
     """
     guide = Guide()
+    common = {
+        "own_triplets": own_triplets,
+        "hops": settings.hops,
+        "max_triplets": settings.max_triplets,
+        "ppr_threshold": settings.ppr_threshold,
+        "direction": settings.direction,
+    }
     if settings.cut == "guided":
-        return walk_subgraphs(
-            graph,
-            topics,
-            relation_cosines,
-            guide=guide,
-            given=given,
-            hops=settings.hops,
-            max_triplets=settings.max_triplets,
-            ppr_threshold=settings.ppr_threshold,
-            direction=settings.direction,
-        )
-    cut = cut_subgraphs(
-        graph,
-        topics,
-        given=given,
-        hops=settings.hops,
-        max_triplets=settings.max_triplets,
-        ppr_threshold=settings.ppr_threshold,
-        hub_degree=settings.hub_degree,
-        direction=settings.direction,
+        return walk_subgraphs(graph, topics, relation_cosines, guide=guide, **common)
+    cut = cut_subgraphs(graph, topics, hub_degree=settings.hub_degree, **common)
+    similarity = relation_cosines[cut.blocks, graph.triplets[cut.triplet_ids, 1]]
+    return replace(
+        cut, scores=cut.scores * np.exp(similarity / (2 * guide.temperature))
     )
-    likeness = relation_cosines[cut.blocks, graph.triplets[cut.triplet_ids, 1]]
-    return replace(cut, scores=cut.scores * np.exp(likeness / (2 * guide.temperature)))
 
 
 def relation_cosines(
@@ -105,8 +89,7 @@ def relation_cosines(
     out = np.empty((len(question_embeddings), len(table)), np.float32)
     wide = table.astype(np.float32, copy=False)
     for i, question in enumerate(question_embeddings.astype(np.float32)):
-        # Not matmul: a row must not depend on the other questions of its chunk.
-        np.einsum("rd,d->r", wide, question, out=out[i])
+        dot_products(wide, question, out[i])
     return out
 
 
@@ -128,14 +111,23 @@ def triplet_cosines(
     bounds = np.searchsorted(blocks, np.arange(len(question_embeddings) + 1))
     for i, question in enumerate(question_embeddings.astype(np.float32)):
         here = slice(bounds[i], bounds[i + 1])
-        own = to_float32(table[rows[here]])
-        # Not matmul: how BLAS sums a row depends on where the row lies in the matrix,
-        # and equal embeddings must tie exactly.
-        np.einsum("nd,d->n", own, question, out=out[here])
+        dot_products(to_float32(table[rows[here]]), question, out[here])
     return out
 
 
-def choose_rows(
+def dot_products(
+    rows: Float32[np.ndarray, "n d"],
+    vector: Float32[np.ndarray, "d"],
+    out: Float32[np.ndarray, "n"],
+) -> None:
+    """Write the dot product of each row with ``vector``; equal rows tie exactly.
+
+    Not matmul: how BLAS sums a row depends on where it lies in the matrix.
+    """
+    np.einsum("nd,d->n", rows, vector, out=out)
+
+
+def select_rows(
     blocks: Int[np.ndarray, "m"],
     ids: Int[np.ndarray, "m"],
     cosine: Float32[np.ndarray, "m"],
@@ -144,7 +136,7 @@ def choose_rows(
     candidates: int,
     select: str = "hybrid",
 ) -> Int64[np.ndarray, "k"]:
-    """Rows of the cut that are candidates, by block, then by descending cosine.
+    """The rows of the cut that are candidates, by block, then by descending cosine.
 
     Args:
         blocks: the question of each row, ascending.
@@ -152,13 +144,12 @@ def choose_rows(
         cosine: of triplet and question.
         scores: the cut's, compared as float32.
         candidates: how many of each block.
-        select: "hybrid" takes the best by the better of two places, by cosine and by
+        select: "hybrid" takes the best by the better of two ranks, by cosine and by
             ``scores``; "cosine" by the first alone.
     """
-    chosen_by = (
-        hybrid_scores(blocks, ids, cosine, scores.astype(np.float32, copy=False))
-        if select == "hybrid"
-        else cosine
-    )
-    keep = np.flatnonzero(top_of_block(blocks, ids, chosen_by, candidates))
-    return keep[np.lexsort((ids[keep], -cosine[keep], blocks[keep]))]
+    order = cosine
+    if select == "hybrid":
+        order = hybrid_scores(blocks, ids, cosine, scores.astype(np.float32))
+    selected = np.flatnonzero(top_of_block(blocks, ids, order, candidates))
+    by_cosine = np.lexsort((ids[selected], -cosine[selected], blocks[selected]))
+    return selected[by_cosine]

@@ -77,8 +77,8 @@ def assert_equal(found: KnowledgeGraph, expected: KnowledgeGraph) -> None:
     for side in ("by_head", "by_tail"):
         one, other = getattr(found, side), getattr(expected, side)
         assert one.offsets.tolist() == other.offsets.tolist()
-        assert one.of(everything).tolist() == other.of(everything).tolist()
-        assert one.of(everything).dtype == np.int32
+        assert one.rows(everything)[1].tolist() == other.rows(everything)[1].tolist()
+        assert one.rows(everything)[1].dtype == np.int32
     assert found.unnamed_mask.tolist() == expected.unnamed_mask.tolist()
     for i, name in enumerate(expected.entities):
         assert found.find(f" {name.upper()} ") == expected.find(name.upper())
@@ -174,7 +174,7 @@ def test_adding_twice_changes_nothing(tmp_path):
     empty = KnowledgeGraph.open(out)
     assert empty.triplets.shape == (0, 3)
     assert list(empty.entities) == ["a", "b", "c"]
-    assert empty.by_tail.of(np.arange(3)).tolist() == []
+    assert empty.by_tail.rows(np.arange(3))[1].tolist() == []
     update_graph(out, add=[file])
     assert_equal(KnowledgeGraph.open(out), in_memory(rows))
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.walk import guided_walk
+from kgscout_jax.graph.walk.block_ranking import hybrid_scores, places
 from kgscout_jax.graph.walk.guided_walk import Guide, walk_subgraphs
-from kgscout_jax.graph.walk.hybrid_selection import hybrid_scores, places
 
 
 def ids(*values):
@@ -122,7 +122,7 @@ def test_a_given_subgraph_is_walked_like_a_graph_of_its_own(made, hops, directio
     graph, topics, cosines = made
     every = np.arange(len(graph.triplets), dtype=np.int32)
     own = walk_subgraphs(
-        graph, topics, cosines, given=[every] * len(topics), hops=hops,
+        graph, topics, cosines, own_triplets=[every] * len(topics), hops=hops,
         max_triplets=None, direction=direction,
     )  # fmt: skip
     shared = walk_subgraphs(
@@ -154,8 +154,8 @@ def test_questions_do_not_depend_on_each_other(monkeypatch):
         )
 
     together = walk(0, 9)
-    monkeypatch.setattr(guided_walk, "ARCS_AT_ONCE", 40)
-    monkeypatch.setattr(guided_walk, "COUNTERS", 0)
+    monkeypatch.setattr(guided_walk, "MAX_BATCH_ARCS", 40)
+    monkeypatch.setattr(guided_walk, "MAX_TABLE_CELLS", 0)
     apart = walk(0, 9)
     alone = walk(4, 5)
     for field in ("blocks", "triplet_ids", "ppr", "scores", "sizes_before_cut",

@@ -79,7 +79,7 @@ def test_no_triplets():
     graph, pieces = builder.build()
     assert graph.triplets.shape == (0, 3)
     assert [piece.tolist() for piece in pieces] == [[]]
-    assert graph.by_head.of(np.empty(0, np.int32)).tolist() == []
+    assert graph.by_head.rows(np.empty(0, np.int32))[1].tolist() == []
 
 
 def identity(triplet):
@@ -121,11 +121,11 @@ def test_adjacency_against_a_loop(triplets, wanted):
             for node in nodes
             for i in np.flatnonzero(graph.triplets[:, column] == node)
         ]
-        assert side.of(np.array(nodes, np.int32)).tolist() == expected
+        assert side.rows(np.array(nodes, np.int32))[1].tolist() == expected
         assert len(side.offsets) == len(graph.entities) + 1
 
 
 def test_group_by_keeps_entities_without_triplets():
     adjacency = group_by(np.array([3, 1, 3], np.int32), 5)
     assert adjacency.offsets.tolist() == [0, 0, 1, 1, 3, 3]
-    assert adjacency.of(np.array([4, 3, 0, 3], np.int32)).tolist() == [0, 2, 0, 2]
+    assert adjacency.rows(np.array([4, 3, 0, 3], np.int32))[1].tolist() == [0, 2, 0, 2]

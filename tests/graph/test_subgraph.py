@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.walk import block_keys as keys_module
 from kgscout_jax.graph.walk.block_keys import blocks_of, positions, unique_keys
+from kgscout_jax.graph.walk.block_ranking import top_of_block
 from kgscout_jax.graph.walk.subgraph import (
     Subgraphs,
     balls,
     cut_subgraphs,
-    top_of_block,
 )
 
 N = 9
@@ -219,12 +219,12 @@ def test_given_subgraphs(triplets, topics, rng):
     graph = graph_of(triplets)
     linked = ids_of(graph, topics)
     m = len(graph.triplets)
-    given_ids = [
+    own_ids = [
         np.array(sorted(rng.sample(range(m), rng.randint(0, m))), np.int32)
         for _ in topics
     ]
-    cut = cut_subgraphs(graph, linked, given=given_ids, max_triplets=None)
-    for block, own in enumerate(given_ids):
+    cut = cut_subgraphs(graph, linked, own_triplets=own_ids, max_triplets=None)
+    for block, own in enumerate(own_ids):
         ids, ppr = rows_of(cut, block)
         assert ids == own.tolist()
         rank = rank_oracle(graph, ids, linked[block], "both")

@@ -1,4 +1,4 @@
-"""The arcs that walks of many questions take, out of one graph or of their own."""
+"""Arcs out of the nodes that walks of many questions have reached."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from kgscout_jax.utils.ragged import ranges
 
 
 class Arcs(NamedTuple):
-    """Ways out of some nodes; nodes are keys block * n_entities + entity."""
+    """Arcs out of some nodes; nodes are keys block * n_entities + entity."""
 
     source: Int64[np.ndarray, "a"]
-    """Position among the nodes that were asked for."""
+    """Position of the node that an arc leaves."""
     target: Int64[np.ndarray, "a"]
     """Node keys."""
     triplet: Int64[np.ndarray, "a"]
     """Keys block * m + triplet id."""
-    kind: Int64[np.ndarray, "a"]
+    arc_type: Int64[np.ndarray, "a"]
     """Relation id, plus the number of relations where it is crossed tail to head."""
 
 
 class ArcSource(Protocol):
-    """What a walk asks of a graph."""
+    """Where a walk looks up arcs."""
 
     def counts(self, nodes: Int64[np.ndarray, "k"]) -> Int64[np.ndarray, "k"]:
-        """How many arcs ``of`` would give of each node."""
+        """Number of arcs out of each node."""
         ...
 
-    def of(self, nodes: Int64[np.ndarray, "k"]) -> Arcs:
+    def arcs(self, nodes: Int64[np.ndarray, "k"]) -> Arcs:
         """All arcs out of ``nodes``."""
         ...
 
 
-class SharedArcs:
+class GraphArcs:
     """The arcs of one graph, the same for every question."""
 
     def __init__(self, graph: KnowledgeGraph, direction: Direction) -> None:
@@ -48,63 +48,55 @@ class SharedArcs:
 
     def counts(self, nodes: Int64[np.ndarray, "k"]) -> Int64[np.ndarray, "k"]:
         entities = nodes % max(len(self.graph.entities), 1)
-        degrees = [side.offsets[entities + 1] - side.offsets[entities]
-                   for side, _, _ in self.sides]  # fmt: skip
-        return np.sum(degrees, axis=0)
+        return np.sum([side.degrees(entities) for side, _, _ in self.sides], axis=0)
 
-    def of(self, nodes: Int64[np.ndarray, "k"]) -> Arcs:
+    def arcs(self, nodes: Int64[np.ndarray, "k"]) -> Arcs:
         n, m = max(len(self.graph.entities), 1), len(self.graph.triplets)
         blocks, entities = np.divmod(nodes, n)
-        parts = []
-        for side, other, shift in self.sides:
-            lengths = side.offsets[entities + 1] - side.offsets[entities]
-            source = np.repeat(np.arange(len(nodes)), lengths)
-            ids = side.of(entities)
-            rows = self.graph.triplets[ids]
-            block = blocks[source]
-            parts.append(
-                Arcs(
-                    source,
-                    block * n + rows[:, other],
-                    block * m + ids,
-                    rows[:, 1].astype(np.int64) + shift,
-                )
+        per_side = []
+        for side, other_end, shift in self.sides:
+            source, ids = side.rows(entities)
+            rows, block = self.graph.triplets[ids], blocks[source]
+            arc_type = rows[:, 1].astype(np.int64) + shift
+            per_side.append(
+                Arcs(source, block * n + rows[:, other_end], block * m + ids, arc_type)
             )
-        return Arcs(*map(np.concatenate, zip(*parts, strict=True)))
+        return Arcs(*map(np.concatenate, zip(*per_side, strict=True)))
 
 
-class GivenArcs:
+class SubgraphArcs:
     """The arcs of the subgraphs that questions bring."""
 
     def __init__(
         self,
         graph: KnowledgeGraph,
-        given: Int64[np.ndarray, "k"],
+        triplets: Int64[np.ndarray, "k"],
         direction: Direction,
     ) -> None:
-        """``given``: keys block * m + triplet id, ascending."""
+        """``triplets``: keys block * m + triplet id, ascending."""
         n, m = len(graph.entities), max(len(graph.triplets), 1)
-        blocks, ids = np.divmod(given, m)
+        blocks, ids = np.divmod(triplets, m)
         rows = graph.triplets[ids].astype(np.int64)
         heads, tails = blocks * n + rows[:, 0], blocks * n + rows[:, 2]
-        ends = [(heads, tails, rows[:, 1])]
+        ends = [(heads, tails, triplets, rows[:, 1])]
         if direction == "both":
-            ends.append((tails, heads, rows[:, 1] + len(graph.relations)))
-        source, target, kind = map(np.concatenate, zip(*ends, strict=True))
-        order = np.argsort(source, kind="stable")
-        self.source = source[order]
-        self.rest = target[order], np.tile(given, len(ends))[order], kind[order]
+            ends.append((tails, heads, triplets, rows[:, 1] + len(graph.relations)))
+        columns = list(map(np.concatenate, zip(*ends, strict=True)))
+        order = np.argsort(columns[0], kind="stable")
+        self.source, *self.columns = (column[order] for column in columns)
 
-    def _bounds(self, nodes: Int64[np.ndarray, "k"]):
-        return (np.searchsorted(self.source, nodes, side) for side in ("left", "right"))
+    def _ranges(
+        self, nodes: Int64[np.ndarray, "k"]
+    ) -> tuple[Int64[np.ndarray, "k"], Int64[np.ndarray, "k"]]:
+        """Where the arcs of each node begin, and their number."""
+        begin = np.searchsorted(self.source, nodes)
+        return begin, np.searchsorted(self.source, nodes, "right") - begin
 
     def counts(self, nodes: Int64[np.ndarray, "k"]) -> Int64[np.ndarray, "k"]:
-        begin, end = self._bounds(nodes)
-        return end - begin
+        return self._ranges(nodes)[1]
 
-    def of(self, nodes: Int64[np.ndarray, "k"]) -> Arcs:
-        begin, end = self._bounds(nodes)
-        lengths = end - begin
+    def arcs(self, nodes: Int64[np.ndarray, "k"]) -> Arcs:
+        begin, lengths = self._ranges(nodes)
         source = np.repeat(np.arange(len(nodes)), lengths)
         at = ranges(begin, lengths)
-        return Arcs(source, *(column[at] for column in self.rest))
+        return Arcs(source, *(column[at] for column in self.columns))

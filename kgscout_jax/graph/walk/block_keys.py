@@ -1,7 +1,7 @@
-"""Sets of int64 keys block * width + id, of which the possible ones are known.
+"""Sets of int64 keys block * width + id below a known bound.
 
-Where they are few enough, tables do what sorting and searching would, several times as
-fast.
+Where the bound is small enough, tables do the work of sorting and searching, several
+times as fast.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from jaxtyping import Int32, Int64
 BITMAP_CELLS = 1 << 27
 """Up to this many possible keys, a set of keys is a bitmap (128 MB), else a sort."""
 CELLS_PER_KEY = 64
-"""With more possible keys than this for each key given, sorting is faster."""
+"""With more possible keys than this for each key, sorting is faster."""
 
 
 def node_keys(
@@ -29,9 +29,9 @@ def node_keys(
 def unique_keys(keys: Int64[np.ndarray, "n"], cells: int) -> Int64[np.ndarray, "k"]:
     """The distinct keys, ascending; all keys are below ``cells``."""
     if cells <= min(BITMAP_CELLS, CELLS_PER_KEY * len(keys)):
-        seen = np.zeros(cells, bool)
-        seen[keys] = True
-        return np.flatnonzero(seen)
+        present = np.zeros(cells, bool)
+        present[keys] = True
+        return np.flatnonzero(present)
     ranked = np.sort(keys)
     new = np.ones(len(ranked), bool)
     np.not_equal(ranked[1:], ranked[:-1], out=new[1:])
@@ -41,7 +41,7 @@ def unique_keys(keys: Int64[np.ndarray, "n"], cells: int) -> Int64[np.ndarray, "
 def positions(
     known: Int64[np.ndarray, "k"], keys: Int64[np.ndarray, "n"], cells: int
 ) -> Int64[np.ndarray, "n"]:
-    """Where each key is in ``known``, which has all of them and ascends."""
+    """The place of each key in ``known``, which has all of them and ascends."""
     if cells <= min(BITMAP_CELLS // 8, CELLS_PER_KEY * len(keys)):
         table = np.empty(cells, np.int64)
         table[known] = np.arange(len(known))

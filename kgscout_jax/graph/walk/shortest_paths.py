@@ -92,19 +92,19 @@ def shortest_path_edges(
         hop_v = np.concatenate([tails, heads])
         triplet = np.concatenate([triplet, triplet])
     on_path = np.zeros(len(heads), bool)
-    found = [np.empty((0, 4), np.int32)]
+    rows = [np.empty((0, 4), np.int32)]
     for slot in range(topics_by_slot.shape[1]):
         topics = topics_by_slot[:, slot]
         depth = hop_distances(
             n_nodes, heads, tails, topics[topics >= 0], directed=directed
         )
         further = np.flatnonzero((depth[hop_u] >= 0) & (depth[hop_v] > depth[hop_u]))
-        kept = further[_leads_to(depth, hop_u[further], hop_v[further], is_answer)]
-        on_path[triplet[kept]] = True
-        u, v = hop_u[kept], hop_v[kept]
-        columns = np.broadcast_to(np.int32(slot), len(kept)), u, v, depth[u]
-        found.append(np.stack(columns, axis=1).astype(np.int32, copy=False))
-    edges = np.concatenate(found)
+        path = further[_leads_to(depth, hop_u[further], hop_v[further], is_answer)]
+        on_path[triplet[path]] = True
+        u, v = hop_u[path], hop_v[path]
+        columns = np.broadcast_to(np.int32(slot), len(path)), u, v, depth[u]
+        rows.append(np.stack(columns, axis=1).astype(np.int32, copy=False))
+    edges = np.concatenate(rows)
     edges = edges[np.lexsort((edges[:, 2], edges[:, 0], edges[:, 1]))]
     new = np.ones(len(edges), bool)
     new[1:] = (edges[1:, :3] != edges[:-1, :3]).any(axis=1)

@@ -2,17 +2,17 @@
 
 Questions are the blocks of one disconnected graph: a node is the pair (block, entity)
 as one int64 key, block * n_entities + entity, and a block's triplets likewise
-(``graph.keys``). Nothing but the choice of the best loops over questions.
+(``block_keys``). Only the choice of the best triplets loops over questions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int, Int32, Int64
+from jaxtyping import Float64, Int32, Int64
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.walk.block_keys import (
@@ -21,6 +21,7 @@ from kgscout_jax.graph.walk.block_keys import (
     positions,
     unique_keys,
 )
+from kgscout_jax.graph.walk.block_ranking import top_of_block
 from kgscout_jax.graph.walk.pagerank import pagerank
 
 Direction = Literal["both", "directed"]
@@ -38,7 +39,7 @@ class Subgraphs:
     ppr: Float64[np.ndarray, "m 2"]
     """PageRank of head and of tail, on the graph before the cut."""
     scores: Float64[np.ndarray, "m"]
-    """What the cut ranks by: ppr_head + ppr_tail, or the flow of a guided walk."""
+    """The cut's order: ppr_head + ppr_tail, or the flow of a guided walk."""
     sizes_before_cut: Int64[np.ndarray, "b"]
     """Triplets of each ball (or given subgraph) before the cut."""
     nodes_before_cut: Int64[np.ndarray, "k"]
@@ -56,20 +57,17 @@ class Subgraphs:
     @staticmethod
     def concatenate(parts: Sequence[Subgraphs], n_entities: int) -> Subgraphs:
         """The subgraphs of several groups of questions, one after the other."""
-        before = np.cumsum([0, *(part.n_blocks for part in parts)])
-        shifted = list(zip(parts, before[:-1].tolist(), strict=True))
-        return Subgraphs(
-            blocks=np.concatenate(
-                [part.blocks + np.int32(shift) for part, shift in shifted]
-            ),
-            triplet_ids=np.concatenate([part.triplet_ids for part in parts]),
-            ppr=np.concatenate([part.ppr for part in parts]),
-            scores=np.concatenate([part.scores for part in parts]),
-            sizes_before_cut=np.concatenate([part.sizes_before_cut for part in parts]),
-            nodes_before_cut=np.concatenate(
-                [part.nodes_before_cut + shift * n_entities for part, shift in shifted]
-            ),
-        )
+        first = np.cumsum([0, *(part.n_blocks for part in parts[:-1])]).tolist()
+        columns = {
+            field.name: [getattr(part, field.name) for part in parts]
+            for field in fields(Subgraphs)
+        }
+        for name, shift in (("blocks", np.int32(1)), ("nodes_before_cut", n_entities)):
+            columns[name] = [
+                values + block * shift
+                for values, block in zip(columns[name], first, strict=True)
+            ]
+        return Subgraphs(**{name: np.concatenate(a) for name, a in columns.items()})
 
 
 def balls(
@@ -86,36 +84,32 @@ def balls(
     """
     n, m, b = len(graph.entities), len(graph.triplets), len(topics)
     visited = frontier = unique_keys(node_keys(topics, n), b * n)
-    found = [np.empty(0, np.int64)]
+    triplets = [np.empty(0, np.int64)]
     sides = (graph.by_head, 2), (graph.by_tail, 0)
     for hop in range(hops):
         blocks = blocks_of(frontier, b, n)
         entities = frontier - blocks * n
         if hub_degree is not None and hop:
-            degree = sum(np.diff(side.offsets)[entities] for side, _ in sides)
-            walked = degree <= hub_degree
-            blocks, entities = blocks[walked], entities[walked]
+            small = sum(side.degrees(entities) for side, _ in sides) <= hub_degree
+            blocks, entities = blocks[small], entities[small]
         reached = [visited]
-        for side, other in sides:
-            block = np.repeat(
-                blocks, side.offsets[entities + 1] - side.offsets[entities]
-            )
-            ids = side.of(entities)
-            found.append(block * m + ids)
+        for side, other_end in sides:
+            owner, ids = side.rows(entities)
+            triplets.append(blocks[owner] * m + ids)
             if hop < hops - 1:
-                reached.append(block * n + graph.triplets[ids, other])
+                reached.append(blocks[owner] * n + graph.triplets[ids, other_end])
         if hop < hops - 1:
             before = visited
             visited = unique_keys(np.concatenate(reached), b * n)
             frontier = np.setdiff1d(visited, before, assume_unique=True)
-    return unique_keys(np.concatenate(found), b * m)
+    return unique_keys(np.concatenate(triplets), b * m)
 
 
 def cut_subgraphs(
     graph: KnowledgeGraph,
     topics: Sequence[Int32[np.ndarray, "t"]],
     *,
-    given: Sequence[Int32[np.ndarray, "m"]] | None = None,
+    own_triplets: Sequence[Int32[np.ndarray, "m"]] | None = None,
     hops: int = 2,
     max_triplets: int | None = 2000,
     ppr_threshold: float | None = None,
@@ -124,26 +118,26 @@ def cut_subgraphs(
 ) -> Subgraphs:
     """The subgraph of each question: ball or given, with PageRank, cut to a size.
 
-    PageRank is computed once, before the cut. The cut keeps the triplets with the
+    PageRank is computed once, before the cut. The cut takes the triplets with the
     largest ppr_head + ppr_tail, ties by triplet id.
 
     Args:
         graph: the knowledge graph.
         topics: per question, entity ids of its topics.
-        given: per question, ids of the triplets of its own subgraph; None to cut
-            balls from ``graph``.
+        own_triplets: per question, ids of the triplets of its own subgraph; None to
+            cut balls from ``graph``.
         hops: radius of the ball.
-        max_triplets: the largest size kept; None keeps all.
-        ppr_threshold: keep only triplets whose ends both have this PageRank (OKGQA,
-            A.5, prunes entities below 1e-5).
+        max_triplets: size of the cut; None for all.
+        ppr_threshold: leave out triplets with less PageRank at an end (OKGQA, A.5,
+            prunes entities below 1e-5).
         hub_degree: see ``balls``.
         direction: how PageRank walks, "both" or "directed".
     """
     n, m, b = len(graph.entities), len(graph.triplets), len(topics)
     keys = (
         balls(graph, topics, hops, hub_degree)
-        if given is None
-        else np.sort(node_keys(given, m))
+        if own_triplets is None
+        else np.sort(node_keys(own_triplets, m))
     )
     blocks = blocks_of(keys, b, m)
     ids = keys - blocks * m
@@ -153,10 +147,8 @@ def cut_subgraphs(
     topic_keys = np.unique(node_keys(topics, n))
     touched = unique_keys(np.concatenate([head_keys, tail_keys]), b * n)
     at = np.searchsorted(touched, topic_keys)
-    apart = np.append(touched, -1)[at] != topic_keys  # topics without a triplet
-    nodes = touched
-    if apart.any():
-        nodes = np.insert(touched, at[apart], topic_keys[apart])
+    alone = np.append(touched, -1)[at] != topic_keys  # topics without a triplet
+    nodes = np.insert(touched, at[alone], topic_keys[alone])
     heads = positions(nodes, head_keys, b * n)
     tails = positions(nodes, tail_keys, b * n)
     rank = pagerank(
@@ -194,43 +186,16 @@ def cut_rows(
     """Subgraphs of the rows with the highest scores, ``max_triplets`` of each block.
 
     Rows are ordered by (block, triplet id); ``nodes`` are the keys of their ends. With
-    ``ppr_threshold``, rows with an end below it go first.
+    ``ppr_threshold``, rows with an end below it are left out.
     """
-    keep = top_of_block(blocks, ids, scores, max_triplets)
+    selected = top_of_block(blocks, ids, scores, max_triplets)
     if ppr_threshold is not None:
-        keep &= ppr.min(axis=1) >= ppr_threshold
+        selected &= ppr.min(axis=1) >= ppr_threshold
     return Subgraphs(
-        blocks=blocks[keep].astype(np.int32),
-        triplet_ids=ids[keep].astype(np.int32),
-        ppr=ppr[keep],
-        scores=scores[keep],
+        blocks=blocks[selected].astype(np.int32),
+        triplet_ids=ids[selected].astype(np.int32),
+        ppr=ppr[selected],
+        scores=scores[selected],
         sizes_before_cut=np.bincount(blocks, minlength=n_blocks),
         nodes_before_cut=nodes,
     )
-
-
-def top_of_block(
-    blocks: Int[np.ndarray, "m"],
-    ids: Int[np.ndarray, "m"],
-    scores: Float64[np.ndarray, "m"],
-    k: int | None,
-) -> Bool[np.ndarray, "m"]:
-    """Marks the k rows of each block with the highest scores, ties to the lower id.
-
-    ``blocks`` must be ascending.
-    """
-    keep = np.ones(len(blocks), bool)
-    if k is None or not len(blocks):
-        return keep
-    bounds = np.searchsorted(blocks, np.arange(int(blocks[-1]) + 2))
-    for block in np.flatnonzero(np.diff(bounds) > k).tolist():
-        here = slice(bounds[block], bounds[block + 1])
-        # Selecting the k-th place is several times cheaper than sorting.
-        worst = -scores[here]
-        least = np.partition(worst, k - 1)[k - 1]
-        better = worst < least
-        ties = np.flatnonzero(worst == least)
-        ties = ties[np.argsort(ids[here][ties], kind="stable")]
-        better[ties[: k - np.count_nonzero(better)]] = True
-        keep[here] = better
-    return keep
