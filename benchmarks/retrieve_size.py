@@ -123,6 +123,8 @@ def measure_size(
     begin = time.perf_counter()
     scout.link(texts[0], graph)
     out["linker_s"] = time.perf_counter() - begin
+    from kgscout_jax.inference.inputs import find_candidates
+
     knowing = with_embeddings(scout, world)
     source = embeddings_of(graph, scout.encoder)
     rows = scout.encode(texts)
@@ -133,7 +135,9 @@ def measure_size(
         "encoded": lambda i: scout.retrieve(texts[i], graph, topics=topics[i]),
         "not_encoded": lambda i: knowing.retrieve(texts[i], graph, topics=topics[i]),
         "encode": lambda i: scout.encode(texts[i : i + 1]),
-        "cut": lambda i: scout.candidates(graph, source, rows[i : i + 1], ids[i]),
+        "cut": lambda i: find_candidates(
+            graph, source, rows[i : i + 1], ids[i], scout.cut
+        ),
         "link": lambda i: scout.link(texts[i], graph),
     }
     counts = dict.fromkeys(works, questions)
@@ -213,13 +217,13 @@ def network_difference(
 
     Relative to the largest logit.
     """
-    from kgscout_jax.inference.inputs import inputs_of
+    from kgscout_jax.inference.inputs import find_candidates, inputs_of
 
     graph, table = world.graph, embeddings_of(world.graph, scout.encoder)
     network, worst = TorchNetwork(scout.exported), 0.0
     for i in range(min(3, len(rows))):
         ids = graph.find_all([world.topics[i]])
-        found = scout.candidates(graph, table, rows[i : i + 1], ids)
+        found = find_candidates(graph, table, rows[i : i + 1], ids, scout.cut)
         if found is None:
             continue
         relations = [table.relations]

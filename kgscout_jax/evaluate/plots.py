@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.retrieval.metrics import DEFINITIONS
-from kgscout_jax.utils.io import whole_file
+from kgscout_jax.utils.plotting import COLOURS, MARKERS, panel_grid, save_png
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-# Okabe and Ito's palette: told apart with any common colour blindness, and each line
-# has a marker of its own for print.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = "osD^vPX"
 CEILING = "#555555"
 MAX_REWARD = 10
 
@@ -29,35 +24,24 @@ def metric_against_k(report: Mapping[str, Any], out_dir: Path) -> list[Path]:
         report: the content of ``metrics.json``.
         out_dir: where to write.
     """
-    from matplotlib.figure import Figure
-
     names, ks = report["retrievers"], report["ks"]
     shown = [
         metric
         for metric in DEFINITIONS
         if any(report[names[0]][metric][str(k)]["n"] for k in ks)
     ]
-    columns = min(4, len(shown))
-    rows = -(-len(shown) // columns)
-    figure = Figure(figsize=(3.3 * columns, 3.0 * rows + 0.9), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False, sharex=True)
-    for metric, panel in zip(shown, panels.flat, strict=False):
+    xlabel = "K, triplets kept"
+    figure, panels = panel_grid(len(shown), 4, (3.3, 3.0), 0.9, xlabel)
+    for metric, panel in zip(shown, panels, strict=True):
         for i, name in enumerate(names):
             _curve(panel, report[name][metric], ks, name, i)
         n = {report[names[0]][metric][str(k)]["n"] for k in ks}
         panel.set_title(f"{metric} (n = {', '.join(map(str, sorted(n)))})", fontsize=10)
         panel.set_xticks(ks, _tick_labels(ks))
-        panel.grid(alpha=0.25)
         panel.set_ylim(top=min(1.02, panel.get_ylim()[1]), bottom=_bottom(panel))
-    for panel in panels.flat[len(shown) :]:
-        panel.set_axis_off()
-    for i, panel in enumerate(panels.flat[: len(shown)]):
-        if i + columns >= len(shown):
-            panel.set_xlabel("K, triplets kept")
-            panel.tick_params(labelbottom=True)
-        if i % columns == 0:
-            panel.set_ylabel("mean over questions")
-    handles, labels = panels.flat[0].get_legend_handles_labels()
+    for panel in panels[::4]:
+        panel.set_ylabel("mean over questions")
+    handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(
         handles,
         labels,
@@ -70,7 +54,7 @@ def metric_against_k(report: Mapping[str, Any], out_dir: Path) -> list[Path]:
         fontsize=11,
     )
     path = out_dir / "metric_against_k.png"
-    _save(figure, path)
+    save_png(figure, path)
     return [path]
 
 
@@ -110,7 +94,7 @@ def reward_against_epoch(rows: Sequence[Mapping[str, Any]], out: Path) -> Path:
     panel.set_title("Reward against epoch", fontsize=11)
     panel.grid(alpha=0.25)
     panel.legend(frameon=False)
-    _save(figure, out)
+    save_png(figure, out)
     return out
 
 
@@ -171,11 +155,3 @@ def _points(
 def _subject(report: Mapping[str, Any]) -> str:
     measured = report["context"].get("measured_on")
     return f"{measured}, {report['split']}" if measured else f"{report['split']} split"
-
-
-def _save(figure: Figure, path: Path) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    FigureCanvasAgg(figure)
-    with whole_file(path, "wb") as handle:
-        figure.savefig(handle, format="png", dpi=150)

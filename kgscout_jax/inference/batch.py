@@ -1,34 +1,35 @@
-"""A file of questions to a file of triplets: in batches, resumable, nothing dropped.
+"""A file of questions to a file of triplets, in batches; an interrupted run resumes.
 
-Lines are written to ``OUT.part``, which becomes ``OUT`` when all questions are done.
-Each line tells the settings it was made with, by a hash: lines of others are refused.
+Lines are appended to ``OUT.part``, which becomes ``OUT`` when every question has one.
+Each line holds a fingerprint of the settings: lines made with others are refused.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import fcntl
-import hashlib
+import functools
 import itertools
 import json
 import logging
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.embedding_texts import encodable
 from kgscout_jax.graph.embeddings import storage_fingerprint
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph
+from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout
 from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.inference.settings import RetrieveSettings
 from kgscout_jax.utils.io import read_json_lines, sha256_file
+from kgscout_jax.utils.lock import locked
+from kgscout_jax.utils.manifest import fingerprint
 from kgscout_jax.utils.progress import progress
 
 logger = logging.getLogger("kgscout")
@@ -36,14 +37,14 @@ logger = logging.getLogger("kgscout")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """One line of the questions."""
+    """One line of the file of questions."""
 
     id: str
     question: str
     topics: tuple[str, ...] | None
-    """None: they are to be linked."""
+    """None: they are linked."""
     problem: str | None = None
-    """Why it cannot be asked."""
+    """Why the question cannot be answered."""
 
 
 def retrieve_file(settings: RetrieveSettings) -> int:
@@ -51,44 +52,51 @@ def retrieve_file(settings: RetrieveSettings) -> int:
 
     Raises:
         UserError: the policy, the graph or the file of questions is missing or
-            malformed, or ``out`` holds something else.
+            malformed, or ``out`` holds lines of other settings.
     """
-    ids = checked_ids(settings.questions)
+    selection = SelectionConfig(
+        target=settings.target, form=settings.form, token_budget=settings.token_budget
+    )
+    ids = read_ids(settings.questions)
     graph = open_graph(settings.kg)
     scout = Scout.from_pretrained(settings.policy)
-    selection = selection_of(settings)
     selection.calibration(scout.exported)  # before anything is written
-    mark = mark_of_run(settings, scout, graph)
+    mark = settings_fingerprint(settings, selection, scout, graph)
     out, part = settings.out, settings.out.with_name(settings.out.name + ".part")
-    with held(part) as handle:
+    program = f"kgscout retrieve --out {out.name}"
+    with locked(out.parent, program, name=f".{out.name}.lock"):
         if settings.overwrite:
-            handle.truncate(0)
+            part.unlink(missing_ok=True)
         elif out.exists():
-            done = lines_done(out, mark)
-            if ids <= done.keys():
-                handle.truncate(0)  # of before the file was whole
+            if ids <= completed_questions(out, mark).keys():
+                part.unlink(missing_ok=True)
                 logger.info("%s: has all %d questions already", out, len(ids))
                 return 0
-            if not part.stat().st_size:
+            if not part.exists() or not part.stat().st_size:
                 shutil.copyfile(out, part)
-        cut_torn_line(handle)
-        done = lines_done(part, mark)
-        if done:
-            logger.info("%s: %d questions are done already", part, len(done))
+        drop_torn_line(part)
+        completed = completed_questions(part, mark)
+        if completed:
+            logger.info("%s: %d questions are done already", part, len(completed))
         if settings.embed:
             graph.embed(scout.encoder)
-        total, failed = len(ids - done.keys()), 0
-        with progress(total, "retrieving", "questions") as bar:
-            left = left_of(settings.questions, part, done)
-            while some := list(itertools.islice(left, settings.batch_size)):
-                for line, ok in answered(
-                    scout, graph, some, settings.k, selection, mark
-                ):
-                    failed += not ok
-                    handle.write(encodable(line).encode() + b"\n")
-                handle.flush()
-                bar.update(len(some))
-        os.fsync(handle.fileno())
+        rows = remaining_rows(settings.questions, part, completed)
+        total, failed = len(ids - completed.keys()), 0
+        retrieve = functools.partial(
+            scout.retrieve_many, graphs=graph, k=settings.k, selection=selection
+        )
+        with (
+            open(part, "ab") as file,
+            progress(total, "retrieving", "questions") as bar,
+        ):
+            while batch := list(itertools.islice(rows, settings.batch_size)):
+                for row, result in zip(batch, results(retrieve, batch), strict=True):
+                    failed += isinstance(result, str)
+                    line = encodable(to_line(row, result, mark))
+                    file.write(line.encode() + b"\n")
+                file.flush()
+                bar.update(len(batch))
+            os.fsync(file.fileno())
         os.replace(part, out)
     if failed:
         logger.warning("%s: %d of %d questions failed", out, failed, total)
@@ -98,7 +106,7 @@ def retrieve_file(settings: RetrieveSettings) -> int:
 # --- the questions
 
 
-def rows_of(path: Path) -> Iterator[tuple[int, Row]]:
+def read_rows(path: Path) -> Iterator[tuple[int, Row]]:
     """(line number, row) of each line.
 
     Raises:
@@ -110,18 +118,18 @@ def rows_of(path: Path) -> Iterator[tuple[int, Row]]:
             id = str(id)
         if not isinstance(id, str) or not id:
             raise UserError(
-                f"{path}:{number}: 'id' is {short(id)}, expected a question id"
+                f"{path}:{number}: 'id' is {excerpt(id)}, expected a question id"
             )
         problem = None
         if not isinstance(question, str) or not question.strip():
-            problem = f"'question' is {short(question)}, expected some text"
+            problem = f"'question' is {excerpt(question)}, expected some text"
             question = question if isinstance(question, str) else ""
         topics = value.get("q_entity")
         topics = [topics] if isinstance(topics, str) else topics
         if topics is not None and not (
             isinstance(topics, list) and all(isinstance(name, str) for name in topics)
         ):
-            problem = problem or f"'q_entity' is {short(topics)}, expected names"
+            problem = problem or f"'q_entity' is {excerpt(topics)}, expected names"
             topics = None
         yield (
             number,
@@ -134,23 +142,23 @@ def rows_of(path: Path) -> Iterator[tuple[int, Row]]:
         )
 
 
-def short(value: object) -> str:
-    """A value as it is told: what is wrong with a long one is seen at its start."""
-    told = repr(value if not isinstance(value, str) else value[:200])
-    return told if len(told) <= 200 else told[:200] + "..."
+def excerpt(value: object) -> str:
+    """The value's start, for a message."""
+    text = repr(value if not isinstance(value, str) else value[:200])
+    return text if len(text) <= 200 else text[:200] + "..."
 
 
-def checked_ids(path: Path) -> set[str]:
+def read_ids(path: Path) -> set[str]:
     """The ids of all questions, once the whole file has been read.
 
     Raises:
         UserError: a line is no JSON object, has no id or that of another line.
     """
     lines: dict[str, int] = {}
-    for number, row in rows_of(path):
+    for number, row in read_rows(path):
         if row.id in lines:
             raise UserError(
-                f"{path}:{number}: id {short(row.id)} occurs twice, first on line "
+                f"{path}:{number}: id {excerpt(row.id)} occurs twice, first on line "
                 f"{lines[row.id]}"
             )
         lines[row.id] = number
@@ -159,146 +167,92 @@ def checked_ids(path: Path) -> set[str]:
     return set(lines)
 
 
-def left_of(path: Path, part: Path, done: dict[str, str]) -> Iterator[Row]:
-    """The questions that are not done yet.
+def remaining_rows(path: Path, part: Path, completed: dict[str, int]) -> Iterator[Row]:
+    """The questions without a line in ``part``.
 
     Raises:
-        UserError: one that is done was another question.
+        UserError: the line of an id is that of another question.
     """
-    for number, row in rows_of(path):
-        if row.id not in done:
+    for number, row in read_rows(path):
+        if row.id not in completed:
             yield row
-        elif done[row.id] != digest(row.question):
+        elif completed[row.id] != hash(row.question):
             raise UserError(
-                f"{path}:{number}: id {short(row.id)} is that of another question in "
+                f"{path}:{number}: id {excerpt(row.id)} is that of another question in "
                 f"{part}; give --overwrite to begin anew"
             )
 
 
-# --- the answers
+# --- the results
 
 
-def answered(
-    scout: Scout,
-    graph: KnowledgeGraph,
-    rows: Sequence[Row],
-    k: int,
-    selection: SelectionConfig,
-    mark: str,
-) -> Iterator[tuple[str, bool]]:
-    """For each row its line, and whether it went well."""
-    good = [row for row in rows if row.problem is None]
+def results(
+    retrieve: Callable[..., list[RetrievalResult]], rows: Sequence[Row]
+) -> list[RetrievalResult | str]:
+    """The result of each row, or why it has none.
+
+    A batch that fails is repeated question by question: one that fails fails alone.
+    """
+    valid = [row for row in rows if row.problem is None]
     try:
-        found = scout.retrieve_many(
-            [row.question for row in good],
-            graph,
-            k,
-            topics=[row.topics for row in good],
-            selection=selection,
+        retrieved = iter(
+            retrieve([row.question for row in valid], topics=[r.topics for r in valid])
         )
-        lines = {
-            row.id: each.to_record(row.id)
-            for row, each in zip(good, found, strict=True)
-        }
-    except Exception as error:  # noqa: BLE001 (told below, for the one that fails)
+    except Exception as error:  # noqa: BLE001 (the question's line holds it)
+        if len(rows) == 1:
+            return [str(error).strip() or type(error).__name__]
         logger.info("a batch failed (%s): its questions go one by one", error)
-        lines = None
-    for row in rows:
-        problem, record = row.problem, None
-        if problem is None and lines is not None:
-            record = lines[row.id]
-        elif problem is None:
-            try:
-                one = scout.retrieve(
-                    row.question, graph, k, topics=row.topics, selection=selection
-                )
-                record = one.to_record(row.id)
-            except Exception as error:  # noqa: BLE001 (a line says it)
-                problem = str(error).strip() or type(error).__name__
-        if record is not None:
-            extra = {**record.extra, "settings": mark}
-            yield dataclasses.replace(record, extra=extra).to_json(), True
-            continue
-        line = {
-            "id": row.id,
-            "question": row.question,
-            "error": problem,
-            "settings": mark,
-        }
-        yield json.dumps(line, ensure_ascii=False), False
+        return [result for row in rows for result in results(retrieve, [row])]
+    return [row.problem or next(retrieved) for row in rows]
 
 
-# --- the file that grows
+def to_line(row: Row, result: RetrievalResult | str, mark: str) -> str:
+    """The line of a question."""
+    if isinstance(result, RetrievalResult):
+        record = result.to_record(row.id)
+        extra = {**record.extra, "settings": mark}
+        return dataclasses.replace(record, extra=extra).to_json()
+    line = {"id": row.id, "question": row.question, "error": result, "settings": mark}
+    return json.dumps(line, ensure_ascii=False)
 
 
-@contextlib.contextmanager
-def held(part: Path) -> Iterator[IO[bytes]]:
-    """The part, to append to; one process holds it at a time.
-
-    Raises:
-        UserError: another process writes it, or it cannot be written.
-    """
+def drop_torn_line(path: Path) -> None:
+    """Cut a last line without an end, which a killed process leaves."""
     try:
-        part.parent.mkdir(parents=True, exist_ok=True)
-        handle = open(part, "ab")  # noqa: SIM115 (closed below)
+        with open(path, "rb+") as file:
+            file.truncate(sum(len(line) for line in file if line.endswith(b"\n")))
+    except FileNotFoundError:
+        pass
     except OSError as error:
-        raise UserError(f"{part}: cannot be written ({error.strerror})") from None
-    with handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"{part}: another kgscout retrieve is writing it") from None
-        try:
-            yield handle
-        finally:
-            if part.exists() and not part.stat().st_size:
-                part.unlink()
+        raise UserError(f"{path}: cannot be written ({error.strerror})") from None
 
 
-def cut_torn_line(handle: IO[bytes]) -> None:
-    """Drop what a killed run left of a last line."""
-    with open(handle.name, "rb") as file:
-        whole = 0
-        for line in file:
-            whole += len(line) if line.endswith(b"\n") else 0
-    handle.truncate(whole)
-
-
-def lines_done(path: Path, mark: str) -> dict[str, str]:
-    """The id of each line, with a digest of its question.
+def completed_questions(path: Path, mark: str) -> dict[str, int]:
+    """The id of each line, with the hash of its question; {} without a file.
 
     Raises:
-        UserError: a line is not of these settings.
+        UserError: a line was made with other settings.
     """
-    done = {}
-    for number, value in read_json_lines(path):
+    completed = {}
+    for number, value in read_json_lines(path) if path.exists() else ():
         if value.get("settings") != mark:
             raise UserError(
                 f"{path}:{number}: of another policy, graph or settings; choose "
                 "another --out, or give --overwrite to begin anew"
             )
-        done[str(value.get("id"))] = digest(str(value.get("question")))
-    return done
+        question = encodable(str(value.get("question")))
+        completed[str(value.get("id"))] = hash(question)
+    return completed
 
 
-def digest(question: str) -> str:
-    """A short hash of a question's text."""
-    text = encodable(question)
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-
-
-def selection_of(settings: RetrieveSettings) -> SelectionConfig:
-    """What is kept of each ranking."""
-    return SelectionConfig(
-        target=settings.target,
-        form=settings.form,
-        token_budget=settings.token_budget,
-    )
-
-
-def mark_of_run(settings: RetrieveSettings, scout: Scout, graph: KnowledgeGraph) -> str:
+def settings_fingerprint(
+    settings: RetrieveSettings,
+    selection: SelectionConfig,
+    scout: Scout,
+    graph: KnowledgeGraph,
+) -> str:
     """A hash of all that a line depends on, beside the question."""
-    about: dict[str, Any] = {
+    inputs: dict[str, Any] = {
         "k": settings.k,
         "cut": dataclasses.asdict(scout.cut),
         "policy": scout.exported.about["files"],
@@ -306,8 +260,7 @@ def mark_of_run(settings: RetrieveSettings, scout: Scout, graph: KnowledgeGraph)
         if graph.storage is None
         else storage_fingerprint(graph.storage),
     }
-    if (selection := selection_of(settings)) != SelectionConfig():
-        about["keep"] = dataclasses.asdict(selection)
-        about["calibration"] = scout.exported.about.get("calibration")
-    text = json.dumps(about, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    if selection != SelectionConfig():
+        inputs["keep"] = dataclasses.asdict(selection)
+        inputs["calibration"] = scout.exported.about.get("calibration")
+    return fingerprint(inputs)[:12]

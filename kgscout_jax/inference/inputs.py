@@ -1,7 +1,8 @@
-"""What the network is given of questions, asked one by one or in batches."""
+"""The inputs of the network: candidates of questions, and their padding."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,6 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float16, Float32, Int, Int32
 
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.embeddings import Embeddings
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.retrieve.candidates import (
+    CutSettings,
+    select_rows,
+    cut_questions,
+    relation_cosines,
+    triplet_cosines,
+)
 from kgscout_jax.utils.buckets import bucket
 
 if TYPE_CHECKING:
@@ -17,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Candidates:
-    """What the network is given of one question."""
+    """The candidates of one question."""
 
     ids: Int32[np.ndarray, "n"]
     """Triplet ids, by descending cosine."""
@@ -26,14 +37,63 @@ class Candidates:
     relations: Int[np.ndarray, "u"]
     """Unique relation ids."""
     relation_index: Int[np.ndarray, "n"]
-    """Which of them each candidate has."""
+    """Position in ``relations`` of each candidate's relation."""
     nodes: Int[np.ndarray, "n 2"]
     """Local node ids of head and tail, from 0."""
     topics: Int[np.ndarray, "t"]
-    """Those of the topics that some candidate touches."""
+    """Local node ids of the topics among them."""
     relation_match: Float32[np.ndarray, "n"]
     """Cosine of the question and each candidate's relation."""
     seconds: float
+
+
+def find_candidates(
+    graph: KnowledgeGraph,
+    embedded: Embeddings,
+    embedding: Float16[np.ndarray, "1 d"],
+    topics: Int32[np.ndarray, "t"],
+    cut: CutSettings,
+) -> Candidates | None:
+    """The candidates of one question, None where there are none.
+
+    Raises:
+        UserError: an embedding is not finite.
+    """
+    if not len(topics) or not len(graph.triplets):
+        return None
+    start = time.perf_counter()
+    relation_match = relation_cosines(embedding, embedded.relations_float32)
+    subgraph = cut_questions(graph, [topics], relation_match, cut)
+    if not len(subgraph.triplet_ids):
+        return None
+    rows = embedded.rows(subgraph.triplet_ids)
+    cosine = triplet_cosines(subgraph.blocks, np.arange(len(rows)), embedding, rows)
+    if not np.isfinite(cosine).all():  # a row that is not finite has no finite cosine
+        embedded.check_finite()
+        raise UserError("the question's embedding is not finite")
+    best = select_rows(
+        subgraph.blocks,
+        subgraph.triplet_ids,
+        cosine,
+        subgraph.scores,
+        candidates=cut.candidates,
+        select=cut.select,
+    )
+    ids = subgraph.triplet_ids[best]
+    triplets = np.asarray(graph.triplets[ids])
+    relations, relation_index = np.unique(triplets[:, 1], return_inverse=True)
+    ends, nodes = np.unique(triplets[:, [0, 2]], return_inverse=True)
+    return Candidates(
+        ids=ids,
+        triplets=rows[best],
+        ppr=subgraph.ppr[best].astype(np.float32),
+        relations=relations,
+        relation_index=relation_index,
+        nodes=nodes.reshape(-1, 2),
+        topics=np.flatnonzero(np.isin(ends, topics)),
+        relation_match=relation_match[0, triplets[:, 1]],
+        seconds=time.perf_counter() - start,
+    )
 
 
 def inputs_of(
@@ -77,11 +137,3 @@ def inputs_of(
         unique[i, : len(c.relations)] = table[c.relations]
     arrays = (question, triplets, unique, index, ppr, mask, nodes, topics)
     return PolicyInputs(*map(jnp.asarray, arrays))
-
-
-def places_of(
-    triplets: Int[np.ndarray, "n 3"], topics: Int[np.ndarray, "t"]
-) -> tuple[Int[np.ndarray, "n 2"], Int[np.ndarray, "s"]]:
-    """Local ids, from 0, of the ends of triplets, and of the topics among them."""
-    ends, local = np.unique(triplets[:, [0, 2]], return_inverse=True)
-    return local.reshape(-1, 2), np.flatnonzero(np.isin(ends, topics))

@@ -1,12 +1,12 @@
-"""KG-Scout at work: questions and a graph in, the triplets worth reading out.
+"""Retrieval with a trained policy: questions and a graph in, ranked triplets out.
 
     scout = Scout.from_pretrained("OUT")
     graph = KnowledgeGraph.open("GRAPH")
     graph.embed(scout.encoder)
-    found = scout.retrieve("Who directed Heat?", graph, k=100)
+    result = scout.retrieve("Who directed Heat?", graph, k=100)
 
-The way from a question to its scores is that of preparation and evaluation: the same
-strings are embedded, ``retrieve.candidates`` cuts and chooses, the same network scores.
+Questions take the same steps as in preparation and evaluation: the same strings are
+embedded, ``retrieve.candidates`` cuts and chooses, the same network scores.
 """
 
 from __future__ import annotations
@@ -26,16 +26,10 @@ from kgscout_jax.export.load import Exported, Preparation
 from kgscout_jax.graph.embedding_texts import encodable
 from kgscout_jax.graph.embeddings import Embeddings, embeddings_of, encoder_lock
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.inference.inputs import Candidates, inputs_of, places_of
+from kgscout_jax.inference.inputs import Candidates, find_candidates, inputs_of
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.selection import SelectionConfig
-from kgscout_jax.retrieve.candidates import (
-    CutSettings,
-    cut_questions,
-    relation_cosines,
-    select_rows,
-    triplet_cosines,
-)
+from kgscout_jax.retrieve.candidates import CutSettings
 from kgscout_jax.retrieve.protocol import top_k
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
 from kgscout_jax.text.linearize import question_text
@@ -48,7 +42,6 @@ BATCH = 16
 """Questions that the network scores together, at most."""
 OWN_SUBGRAPHS = ("rog", "nsm")
 """Sources whose questions brought their subgraph: their size is no guide elsewhere."""
-
 BEST_K = SelectionConfig()
 """The k best, best first."""
 
@@ -56,12 +49,13 @@ Topics = str | Sequence[str] | None
 
 
 @dataclass(frozen=True)
-class Start:
-    """Where the search for one question starts."""
+class SearchStart:
+    """The topics at which the search for one question starts."""
 
     ids: Int32[np.ndarray, "t"]
     links: tuple[Link, ...]
-    lost: tuple[str, ...]
+    unknown: tuple[str, ...]
+    """Names of topics that are not in the graph."""
 
 
 class Scout:
@@ -86,15 +80,16 @@ class Scout:
         Raises:
             UserError: the encoder is another than the policy's, or cannot be had.
         """
-        wanted = exported.encoder
-        encoder = encoder or SentenceEncoder(wanted.name, backend=wanted.backend)
-        found = encoder.identity
+        trained = exported.encoder
+        encoder = encoder or SentenceEncoder(trained.name, backend=trained.backend)
+        identity = encoder.identity
         for name in ("weights_sha256", "dimension", "text_version"):
-            if getattr(found, name) != getattr(wanted, name):
+            found, expected = getattr(identity, name), getattr(trained, name)
+            if found != expected:
                 raise UserError(
-                    f"encoder {found.name}: {name} is {str(getattr(found, name))[:12]},"
-                    f" expected {str(getattr(wanted, name))[:12]} as of {wanted.name}, "
-                    f"which {exported.path} was trained with"
+                    f"encoder {identity.name}: {name} is {str(found)[:12]}, expected "
+                    f"{str(expected)[:12]} as of {trained.name}, which {exported.path} "
+                    "was trained with"
                 )
         self.exported, self.encoder, self.cache = exported, encoder, cache
         self._embed = CallCoalescer(
@@ -133,8 +128,6 @@ class Scout:
         with encoder_lock(scout.encoder):
             scout.encoder.encode(["ready?"], batch_size=QUESTION_BATCH)
         return scout
-
-    # --- what people call
 
     def retrieve(
         self,
@@ -186,44 +179,41 @@ class Scout:
         """
         if isinstance(questions, str):
             raise UserError("questions: found one string, expected a list of them")
-        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-            raise UserError(f"k: found {k!r}, expected a whole number from 1")
+        check_k(k)
         calibration = selection.calibration(self.exported)
-        each = (
-            [graphs] * len(questions)
-            if isinstance(graphs, KnowledgeGraph)
-            else list(graphs)
-        )
-        given = [None] * len(questions) if topics is None else list(topics)
-        for name, values in (("graphs", each), ("topics", given)):
-            if len(values) != len(questions):
+        n = len(questions)
+        graphs = [graphs] * n if isinstance(graphs, KnowledgeGraph) else list(graphs)
+        topics = [None] * n if topics is None else list(topics)
+        for name, values in (("graphs", graphs), ("topics", topics)):
+            if len(values) != n:
                 raise UserError(
-                    f"{name}: found {len(values)}, expected {len(questions)}, one for "
-                    "each question"
+                    f"{name}: found {len(values)}, expected {n}, one for each question"
                 )
-        texts = [checked(question) for question in questions]
-        started = [self._start(*args) for args in zip(texts, each, given, strict=True)]
+        texts = [check_question(question) for question in questions]
+        starts = [
+            self._start(*each) for each in zip(texts, graphs, topics, strict=True)
+        ]
         embeddings = self.encode(texts)
-        places: dict[int, list[int]] = {}
-        for i, graph in enumerate(each):
-            places.setdefault(id(graph), []).append(i)
-        candidates: list[Candidates | None] = [None] * len(questions)
-        for rows in places.values():
-            graph = each[rows[0]]
-            source = embeddings_of(graph, self.encoder, cache=self.cache)
-            for i in rows:
-                candidates[i] = self.candidates(
-                    graph, source, embeddings[i : i + 1], started[i].ids
-                )
-        scored = self._scored(embeddings, each, candidates)
+        tables = {
+            key: embeddings_of(graph, self.encoder, cache=self.cache)
+            for key, graph in {id(graph): graph for graph in graphs}.items()
+        }
+        embedded = [tables[id(graph)] for graph in graphs]
+        candidates = [
+            find_candidates(
+                graphs[i], embedded[i], embeddings[i : i + 1], starts[i].ids, self.cut
+            )
+            for i in range(n)
+        ]
+        scores = self._scores(embeddings, embedded, candidates)
         depth = selection.depth(k)
-        best = [
-            self._found(texts[i], each[i], started[i], candidates[i], *scored[i], depth)
-            for i in range(len(questions))
+        rankings = [
+            ranking(texts[i], graphs[i], starts[i], candidates[i], *scores[i], depth)
+            for i in range(n)
         ]
         return [
-            selection.of(found, k, logits, calibration)
-            for found, (logits, _) in zip(best, scored, strict=True)
+            selection.apply(best, k, logits, calibration)
+            for best, (logits, _) in zip(rankings, scores, strict=True)
         ]
 
     def link(self, question: str, graph: KnowledgeGraph) -> list[Link]:
@@ -240,136 +230,88 @@ class Scout:
         rows = self._embed(texts)
         return np.array(rows, np.float16).reshape(len(texts), identity.dimension)
 
-    # --- steps
-
-    def _start(self, question: str, graph: KnowledgeGraph, topics: Topics) -> Start:
+    def _start(
+        self, question: str, graph: KnowledgeGraph, topics: Topics
+    ) -> SearchStart:
         if topics is None:
             links = tuple(self.link(question, graph))
             ids = np.array([link.entity for link in links], np.int32)
-            return Start(ids, links, ())
+            return SearchStart(ids, links, ())
         names = [topics] if isinstance(topics, str) else list(topics)
         for name in names:
             if not isinstance(name, str):
                 raise UserError(f"topics: found {name!r}, expected names of entities")
-        lost = [name for name in names if graph.find(name) is None]
+        unknown = [name for name in names if graph.find(name) is None]
         ids = graph.find_all(names) if len(graph.entities) else np.empty(0, np.int32)
-        return Start(ids, (), tuple(dict.fromkeys(lost)))
+        return SearchStart(ids, (), tuple(dict.fromkeys(unknown)))
 
-    def candidates(
-        self,
-        graph: KnowledgeGraph,
-        source: Embeddings,
-        embedding: Float16[np.ndarray, "1 d"],
-        topics: Int32[np.ndarray, "t"],
-    ) -> Candidates | None:
-        """The candidates of one question, None where there are none."""
-        if not len(topics) or not len(graph.triplets):
-            return None
-        start = time.perf_counter()
-        likeness = relation_cosines(embedding, source.relations_float32)
-        cut = cut_questions(graph, [topics], likeness, self.cut)
-        if not len(cut.triplet_ids):
-            return None
-        rows = source.rows(cut.triplet_ids)
-        cosine = triplet_cosines(cut.blocks, np.arange(len(rows)), embedding, rows)
-        if not np.isfinite(cosine).all():  # of a row that is not, neither is its cosine
-            source.check_finite()
-            raise UserError("the question's embedding is not finite")
-        keep = select_rows(
-            cut.blocks,
-            cut.triplet_ids,
-            cosine,
-            cut.scores,
-            candidates=self.cut.candidates,
-            select=self.cut.select,
-        )
-        ids = cut.triplet_ids[keep]
-        chosen = np.asarray(graph.triplets[ids])
-        relation = chosen[:, 1]
-        nodes, places = places_of(chosen, topics)
-        unique, index = np.unique(relation, return_inverse=True)
-        return Candidates(
-            ids=ids,
-            triplets=rows[keep],
-            ppr=cut.ppr[keep].astype(np.float32),
-            relations=unique,
-            relation_index=index,
-            nodes=nodes,
-            topics=places,
-            relation_match=likeness[0, relation],
-            seconds=time.perf_counter() - start,
-        )
-
-    def _scored(
+    def _scores(
         self,
         embeddings: Float16[np.ndarray, "b d"],
-        graphs: Sequence[KnowledgeGraph],
+        embedded: Sequence[Embeddings],
         candidates: Sequence[Candidates | None],
     ) -> list[tuple[Float32[np.ndarray, "n"], float]]:
-        """Logits of each question's candidates, and the seconds they took."""
-        out = [(np.empty(0, np.float32), 0.0)] * len(candidates)
-        real = [(len(c.ids), i) for i, c in enumerate(candidates) if c is not None]
-        order = [i for _, i in sorted(real)]
+        """Logits of each question's candidates, and the seconds of ranking them."""
+        scores = [(np.empty(0, np.float32), 0.0)] * len(candidates)
+        sizes = [(len(c.ids), i) for i, c in enumerate(candidates) if c is not None]
+        order = [i for _, i in sorted(sizes)]
         for low in range(0, len(order), BATCH):
             rows = order[low : low + BATCH]
             start = time.perf_counter()
-            relations = [
-                embeddings_of(graphs[i], self.encoder, cache=self.cache).relations
-                for i in rows
-            ]
-            some = [c for i in rows if (c := candidates[i]) is not None]
-            inputs = inputs_of(embeddings[rows], some, relations, self.cut.candidates)
+            batch = [c for i in rows if (c := candidates[i]) is not None]
+            relations = [embedded[i].relations for i in rows]
+            inputs = inputs_of(embeddings[rows], batch, relations, self.cut.candidates)
             logits = np.asarray(self.exported.logits(inputs))
-            spent = (time.perf_counter() - start) / len(rows)
-            for i, c, row in zip(rows, some, logits, strict=False):
-                out[i] = row[: len(c.ids)], spent + c.seconds
-        return out
+            share = (time.perf_counter() - start) / len(rows)
+            for i, c, row in zip(rows, batch, logits, strict=False):
+                scores[i] = row[: len(c.ids)], share + c.seconds
+        return scores
 
-    def _found(
-        self,
-        question: str,
-        graph: KnowledgeGraph,
-        start: Start,
-        candidates: Candidates | None,
-        logits: Float32[np.ndarray, "n"],
-        seconds: float,
-        k: int,
-    ) -> RetrievalResult:
-        entities, relations = graph.entities, graph.relations
-        about: dict[str, Any] = {
-            "question": question,
-            "topics": tuple(dict.fromkeys(entities[int(i)] for i in start.ids)),
-            "links": start.links,
-            "topics_not_found": start.lost,
-        }
-        if candidates is None:
-            return RetrievalResult(**about, scores=np.empty(0, np.float32))
-        ids = candidates.ids
-        best, lengths = top_k(logits[None], np.ones((1, len(ids)), bool), ids[None], k)
-        order = best[0, : lengths[0]]
-        rows = np.asarray(graph.triplets[ids[order]]).tolist()
-        names = {i: str(entities[i]) for h, _, t in rows for i in (h, t)}
-        return RetrievalResult(
-            **about,
-            triplets=tuple((names[h], str(relations[r]), names[t]) for h, r, t in rows),
-            scores=logits[order],
-            relation_match=tuple(candidates.relation_match[order].tolist()),
-            n_candidates=len(ids),
-            seconds=seconds,
-        )
+
+def ranking(
+    question: str,
+    graph: KnowledgeGraph,
+    start: SearchStart,
+    candidates: Candidates | None,
+    logits: Float32[np.ndarray, "n"],
+    seconds: float,
+    k: int,
+) -> RetrievalResult:
+    """The ``k`` best candidates of a question, best first."""
+    entities, relations = graph.entities, graph.relations
+    fields: dict[str, Any] = {
+        "question": question,
+        "topics": tuple(dict.fromkeys(entities[int(i)] for i in start.ids)),
+        "links": start.links,
+        "topics_not_found": start.unknown,
+    }
+    if candidates is None:
+        return RetrievalResult(**fields, scores=logits)
+    ids = candidates.ids
+    best, lengths = top_k(logits[None], np.ones((1, len(ids)), bool), ids[None], k)
+    order = best[0, : lengths[0]]
+    rows = np.asarray(graph.triplets[ids[order]]).tolist()
+    names = {i: str(entities[i]) for head, _, tail in rows for i in (head, tail)}
+    return RetrievalResult(
+        **fields,
+        triplets=tuple((names[h], str(relations[r]), names[t]) for h, r, t in rows),
+        scores=logits[order],
+        relation_match=tuple(candidates.relation_match[order].tolist()),
+        n_candidates=len(ids),
+        seconds=seconds,
+    )
 
 
 def cut_of(preparation: Preparation, source: str) -> CutSettings:
-    """The settings that a policy was trained with, for a graph of one's own.
+    """How subgraphs are cut for a policy: as in its training.
 
-    Where questions brought their own subgraphs (``source`` is rog or nsm), the defaults
-    stand for the radius and the size that these had.
+    Where training questions brought their own subgraphs (``source`` is rog or nsm),
+    radius and size are the defaults.
     """
     values = dataclasses.asdict(preparation)
-    own = source in OWN_SUBGRAPHS
     if preparation.hops is None:
         values["hops"] = CutSettings.hops
-    if preparation.max_triplets is None and own:
+    if preparation.max_triplets is None and source in OWN_SUBGRAPHS:
         values["max_triplets"] = CutSettings.max_triplets
     return CutSettings(**values)
 
@@ -381,8 +323,14 @@ def linker_of(graph: KnowledgeGraph) -> Linker:
     return graph.linker.get(lambda: graph_linker(graph))
 
 
-def checked(question: object) -> str:
-    """The question as text that every step can take.
+def check_k(k: object) -> None:
+    """Raise UserError unless ``k`` is a whole number from 1."""
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise UserError(f"k: found {k!r}, expected a whole number from 1")
+
+
+def check_question(question: object) -> str:
+    """The question as text that can be encoded.
 
     Raises:
         UserError: it is no string, or has nothing in it.

@@ -1,8 +1,9 @@
-"""How much of a ranking is kept for a question, and in which order it is written."""
+"""How many triplets of a ranking are selected, and in which order they are written."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from jaxtyping import Float32
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.reason.selection import Form, check_form, pool_size, select
+from kgscout_jax.utils.checks import check_at_least
 
 if TYPE_CHECKING:
     from kgscout_jax.export.load import Exported
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class SelectionConfig:
-    """What is asked beside the most triplets; the default is the k best, best first."""
+    """How triplets of a ranking are selected; the default is the k best, best first."""
 
     target: float | None = None
     """The fewest triplets that hold an answer with this calibrated chance."""
@@ -33,17 +35,16 @@ class SelectionConfig:
         check_form(self.form)
         if self.target is not None and not 0 < self.target < 1:
             raise UserError(
-                f"--target: {self.target}, expected a number between 0 and 1"
+                f"--target: found {self.target}, expected a number between 0 and 1"
             )
-        if self.token_budget is not None and self.token_budget < 1:
-            raise UserError(f"--token-budget: {self.token_budget}, expected at least 1")
+        check_at_least(1, token_budget=self.token_budget)
 
     def depth(self, k: int) -> int:
-        """How many of the best triplets are looked at to keep ``k``."""
+        """How many of the best triplets the selection of ``k`` looks at."""
         return pool_size(k, self.form)
 
     def calibration(self, exported: Exported) -> Calibration | None:
-        """What ``target`` needs of the policy; None where none is asked for.
+        """The policy's calibration, which ``target`` needs; None without a target.
 
         Raises:
             UserError: it was exported without a calibration, or that is damaged.
@@ -60,18 +61,18 @@ class SelectionConfig:
             )
         return Calibration.from_dict(value, f"{exported.path}: calibration")
 
-    def of(
+    def apply(
         self,
-        found: RetrievalResult,
+        ranking: RetrievalResult,
         k: int,
         logits: Float32[np.ndarray, "n"],
         calibration: Calibration | None,
     ) -> RetrievalResult:
-        """What is kept of the ``depth(k)`` best triplets of a question.
+        """The selection from the ``depth(k)`` best triplets of a question.
 
         Args:
-            found: the best triplets, best first.
-            k: how many are kept at most.
+            ranking: the best triplets, best first.
+            k: how many are selected at most.
             logits: of all candidates, in any order.
             calibration: needed where there is a target.
 
@@ -79,28 +80,27 @@ class SelectionConfig:
             UserError: the token budget does not even hold the words and the question.
         """
         if self == SelectionConfig():
-            return found
-        told: dict[str, Any] = {}
-        if self.target is not None:
-            assert calibration is not None
-            k, told["presence"] = self._budget(found, k, logits, calibration)
-            told["target"] = self.target
+            return ranking
+        report: dict[str, Any] = {}
+        if calibration is not None:
+            k, report["presence"] = self._fewest(ranking, k, logits, calibration)
+            report["target"] = self.target
         if self.form == "lines" and self.token_budget is None:
-            return taken(found, range(min(k, len(found))), told)
-        chosen = select(
-            found.question,
-            found.scored,
-            found.topics,
+            return subset(ranking, range(min(k, len(ranking))), report)
+        selection = select(
+            ranking.question,
+            ranking.scored,
+            ranking.topics,
             k=k,
             form=self.form,
             token_budget=self.token_budget,
         )
-        told |= {"form": self.form, "tokens": chosen.prompt.tokens}
-        return taken(found, chosen.positions, told)
+        report |= {"form": self.form, "tokens": selection.prompt.tokens}
+        return subset(ranking, selection.positions, report)
 
-    def _budget(
+    def _fewest(
         self,
-        found: RetrievalResult,
+        ranking: RetrievalResult,
         k: int,
         logits: Float32[np.ndarray, "n"],
         calibration: Calibration,
@@ -109,25 +109,25 @@ class SelectionConfig:
         from kgscout_jax.retrieve.budget import budgets, thresholds
 
         assert self.target is not None
-        n = np.array([min(k, len(found))])
+        n = np.array([min(k, len(ranking))])
         if not n[0]:
             return 0, 0.0
-        best = found.scores[None, : n[0]]
+        best = ranking.scores[None, : n[0]]
         presence = calibration.presence(best, thresholds(logits[None]), n)
         fewest = int(budgets(presence, n, self.target)[0])
         return fewest, round(float(presence[0, fewest - 1]), 4)
 
 
-def taken(
-    found: RetrievalResult, positions: Any, told: dict[str, Any]
+def subset(
+    result: RetrievalResult, positions: Iterable[int], selection: Mapping[str, Any]
 ) -> RetrievalResult:
-    """Some of the triplets, in this order, and what is told of them."""
+    """The triplets at ``positions``, in this order; ``selection`` says why these."""
     positions = list(positions)
-    matches = found.relation_match
+    matches = result.relation_match
     return dataclasses.replace(
-        found,
-        triplets=tuple(found.triplets[i] for i in positions),
-        scores=found.scores[positions],
+        result,
+        triplets=tuple(result.triplets[i] for i in positions),
+        scores=result.scores[positions],
         relation_match=tuple(matches[i] for i in positions) if matches else (),
-        selection=told,
+        selection=selection,
     )

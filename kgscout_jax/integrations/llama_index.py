@@ -15,7 +15,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.result import RetrievalResult
-from kgscout_jax.inference.scout import Scout
+from kgscout_jax.inference.scout import Scout, check_k
 from kgscout_jax.integrations.texts import Form, joined, triplet_id, triplet_texts
 
 
@@ -51,8 +51,7 @@ class KGScoutRetriever(BaseRetriever):
             UserError: ``k`` or ``form`` cannot be.
         """
         super().__init__(**settings)
-        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-            raise UserError(f"k: found {k!r}, expected a whole number from 1")
+        check_k(k)
         if form not in get_args(Form):
             known = ", ".join(get_args(Form))
             raise UserError(f"form: found {form!r}, expected one of {known}")

@@ -1,16 +1,15 @@
-"""The curves of a run: which values are drawn, in which panel, against the step."""
+"""The curves of runs: which values are drawn in which panel, against the step."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from jaxtyping import Float64
 
-from kgscout_jax.runs.run_folder import Row, RunOnDisk
+from kgscout_jax.runs.run_folder import Row, StoredRun
 
 HIT = "dev_answer_hit@"
 
@@ -20,12 +19,12 @@ class Curve:
     """One line: a value of one run against the step."""
 
     run: str
-    what: str
-    """What it is, where a panel holds several; "" for the panel's only one."""
+    name: str
+    """Of the value, where a panel holds several; "" for the panel's only one."""
     steps: Float64[np.ndarray, "p"]
     values: Float64[np.ndarray, "p"]
     noisy: bool
-    """One value a batch: people look at the running mean."""
+    """One value a batch, best seen as a running mean."""
 
     def smooth(self) -> Float64[np.ndarray, "p"]:
         """The running mean, centred; over fewer points at the ends."""
@@ -48,65 +47,46 @@ class Panel:
     curves: Sequence[Curve]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Drawn:
-    """Which values go into a panel."""
-
-    title: str
-    unit: str
-    names: tuple[tuple[str, Literal["step", "epoch"], str], ...]
-    """(key in the rows, kind of row, what to call it)."""
-
-
-PANELS = (
-    _Drawn(title="Loss", unit="per question", names=(("loss", "step", ""),)),
-    _Drawn(
-        title="Reward",
-        unit="mean, of at most 10",
-        names=(
-            ("dev_reward", "epoch", "dev"),
-            ("train_reward", "epoch", "train"),
-            ("reward", "step", "sampled"),
-        ),
-    ),
-    _Drawn(title="Entropy", unit="nats", names=(("entropy", "step", ""),)),
-    _Drawn(
-        title="Gradient norm",
-        unit="before clipping",
-        names=(("grad_norm", "step", ""),),
-    ),
-    _Drawn(title="Temperature", unit="tau", names=(("temperature", "step", ""),)),
+REWARDS = (
+    ("dev_reward", "epoch", "dev"),
+    ("train_reward", "epoch", "train"),
+    ("reward", "step", "sampled"),
 )
+PANELS = (
+    ("Loss", "per question", (("loss", "step", ""),)),
+    ("Reward", "mean, of at most 10", REWARDS),
+    ("Entropy", "nats", (("entropy", "step", ""),)),
+    ("Gradient norm", "before clipping", (("grad_norm", "step", ""),)),
+    ("Temperature", "tau", (("temperature", "step", ""),)),
+)
+"""(title, unit, ((key in the rows, kind of row, name of the curve), ...))."""
 
 
-def panels_of(runs: Sequence[RunOnDisk]) -> list[Panel]:
+def panels_of(runs: Sequence[StoredRun]) -> list[Panel]:
     """The panels that any of the runs has values for; runs by their shortest names."""
-    names = short_names([str(run.path) for run in runs])
+    run_names = short_names([str(run.path) for run in runs])
+    ks = sorted({k for run in runs for k in budgets(run.of_kind("epoch"))})
+    hits = tuple((f"{HIT}{k}", "epoch", f"K = {k}") for k in ks)
     panels = [
         Panel(
-            title=drawn.title,
-            unit=drawn.unit,
+            title=title,
+            unit=unit,
             curves=[
                 curve
-                for name, run in zip(names, runs, strict=True)
-                for key, kind, what in drawn.names
-                if (curve := curve_of(run.of_kind(kind), key, name, what))
+                for run_name, run in zip(run_names, runs, strict=True)
+                for key, kind, name in values
+                if (curve := curve_of(run.of_kind(kind), key, run_name, name))
             ],
         )
-        for drawn in PANELS
+        for title, unit, values in (
+            *PANELS,
+            ("answer_hit@K, dev", "share of questions", hits),
+        )
     ]
-    hits = [
-        curve
-        for name, run in zip(names, runs, strict=True)
-        for k in budgets(run.of_kind("epoch"))
-        if (curve := curve_of(run.of_kind("epoch"), f"{HIT}{k}", name, f"K = {k}"))
-    ]
-    title, unit = "answer_hit@K, dev", "share of questions"
-    panels.append(Panel(title=title, unit=unit, curves=hits))
     return [panel for panel in panels if panel.curves]
 
 
-def curve_of(rows: Iterable[Row], key: str, run: str, what: str) -> Curve | None:
+def curve_of(rows: Iterable[Row], key: str, run: str, name: str) -> Curve | None:
     """The finite values of one key, ascending by step; None if there are none."""
     points = sorted(
         (row["step"], row[key], row["kind"])
@@ -120,7 +100,7 @@ def curve_of(rows: Iterable[Row], key: str, run: str, what: str) -> Curve | None
     steps, values, kinds = zip(*points, strict=True)
     return Curve(
         run=run,
-        what=what,
+        name=name,
         steps=np.array(steps, np.float64),
         values=np.array(values, np.float64),
         noisy=kinds[0] == "step",

@@ -4,101 +4,73 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from kgscout_jax.evaluate.plots import COLOURS, MARKERS
 from kgscout_jax.runs.curves import Curve, Panel
-from kgscout_jax.utils.io import whole_file
+from kgscout_jax.utils.plotting import COLOURS, MARKERS, panel_grid, save_png
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 STYLES = ("-", "--", ":", "-.")
-COLUMNS = 3
-POINTS = 40
-"""Beyond so many points, a line has no markers."""
+MAX_MARKERS = 40
+"""A line of more points has no markers."""
 
 
 def draw_png(panels: Sequence[Panel], title: str, out: Path) -> None:
     """Write the panels to ``out``, whole or not at all."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     runs = list(dict.fromkeys(curve.run for panel in panels for curve in panel.curves))
-    columns = min(COLUMNS, len(panels))
-    rows = -(-len(panels) // columns)
-    figure = Figure(figsize=(4.2 * columns, 2.9 * rows + 0.7), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots(rows, columns, squeeze=False, sharex=True)
-    for i, (panel, at) in enumerate(zip(panels, axes.flat, strict=False)):
+    figure, axes = panel_grid(len(panels), 3, (4.2, 2.9), 0.7, "step")
+    for panel, at in zip(panels, axes, strict=True):
         _draw(at, panel, runs)
-        if i + columns >= len(panels):
-            at.set_xlabel("step")
-            at.tick_params(labelbottom=True)
-    for at in axes.flat[len(panels) :]:
-        at.set_axis_off()
     if len(runs) > 1:
-        from matplotlib.lines import Line2D
-
         figure.legend(
             [Line2D([], [], color=COLOURS[i % len(COLOURS)]) for i in range(len(runs))],
-            [_plain(run) for run in runs],
+            [_escaped(run) for run in runs],
             loc="outside lower center",
             ncols=min(5, len(runs)),
             frameon=False,
         )
-    figure.suptitle(_plain(title), fontsize=11)
-    with whole_file(out, "wb") as handle:
-        figure.savefig(handle, format="png", dpi=150)
+    figure.suptitle(_escaped(title), fontsize=11)
+    save_png(figure, out)
 
 
 def _draw(at: Axes, panel: Panel, runs: Sequence[str]) -> None:
-    """One panel. Of one run, colours tell what a curve is; of several, which run's."""
-    whats = list(dict.fromkeys(curve.what for curve in panel.curves))
+    """One panel. The colour is the value's in the panel of one run, else the run's."""
+    from matplotlib.lines import Line2D
+
+    names = list(dict.fromkeys(curve.name for curve in panel.curves))
+    handles = {}
     for curve in panel.curves:
-        what = whats.index(curve.what)
-        of_run = len(runs) > 1
-        colour = COLOURS[(runs.index(curve.run) if of_run else what) % len(COLOURS)]
-        style = STYLES[what % len(STYLES)] if of_run else "-"
-        _line(at, curve, colour, style, MARKERS[what % len(MARKERS)])
-    if len(whats) > 1:
-        from matplotlib.lines import Line2D
-
+        i = names.index(curve.name)
         single = len(runs) == 1
-        handles = [
-            Line2D(
-                [],
-                [],
-                color=COLOURS[i % len(COLOURS)] if single else "#444444",
-                linestyle="-" if single else STYLES[i % len(STYLES)],
-                marker=MARKERS[i % len(MARKERS)],
-                markersize=3.5,
-            )
-            for i in range(len(whats))
-        ]
-        at.legend(handles, whats, frameon=False, fontsize=8)
+        style: dict[str, Any] = {
+            "color": COLOURS[(i if single else runs.index(curve.run)) % len(COLOURS)],
+            "linestyle": "-" if single else STYLES[i % len(STYLES)],
+            "marker": MARKERS[i % len(MARKERS)],
+            "markersize": 3.5,
+        }
+        grey = {} if single else {"color": "#444444"}
+        handles[curve.name] = Line2D([], [], **style | grey)
+        _line(at, curve, **style)
+    if len(names) > 1:
+        at.legend(handles.values(), names, frameon=False, fontsize=8)
     at.set_title(f"{panel.title} ({panel.unit})", fontsize=10)
-    at.grid(alpha=0.25)
 
 
-def _line(at: Axes, curve: Curve, colour: str, style: str, marker: str) -> None:
+def _line(at: Axes, curve: Curve, **style: Any) -> None:
+    n = len(curve.steps)
     if curve.noisy:
-        at.plot(curve.steps, curve.values, color=colour, alpha=0.25, linewidth=0.8)
-    shown = marker if not curve.noisy and len(curve.steps) <= POINTS else ""
-    if len(curve.steps) == 1:
-        shown = marker
-    at.plot(
-        curve.steps,
-        curve.smooth(),
-        color=colour,
-        linestyle=style,
-        marker=shown,
-        markersize=3.5,
-        linewidth=1.4,
-    )
+        faint = {"color": style["color"], "alpha": 0.25, "linewidth": 0.8}
+        at.plot(curve.steps, curve.values, **faint)
+    if n > 1 and (curve.noisy or n > MAX_MARKERS):
+        style["marker"] = ""
+    at.plot(curve.steps, curve.smooth(), linewidth=1.4, **style)
 
 
-def _plain(text: str) -> str:
+def _escaped(text: str) -> str:
     """Text in which matplotlib sees no formula, and nothing that it cannot draw."""
-    shown = "".join(c if c.isprintable() else "?" for c in text)
-    return shown.replace("$", r"\$")
+    printable = "".join(c if c.isprintable() else "?" for c in text)
+    return printable.replace("$", r"\$")

@@ -1,7 +1,7 @@
-"""A run's folder as it lies on disk: read without JAX, whatever state it is in.
+"""A run's folder, read without JAX and in whatever state it is.
 
 The run may be training at this moment, or have been killed at any. What cannot be read
-is told as a problem; the rest is read all the same.
+is reported as a problem; the rest is read all the same.
 """
 
 from __future__ import annotations
@@ -18,20 +18,19 @@ from kgscout_jax.utils.io import read_json
 from kgscout_jax.utils.lock import is_locked
 
 Row = dict[str, Any]
-PARTS = ("config.json", "metrics.jsonl", "checkpoints")
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOnDisk:
-    """What a folder of a run holds."""
+class StoredRun:
+    """The content of a run's folder."""
 
     path: Path
-    about: dict[str, Any]
+    metadata: dict[str, Any]
     """``config.json``; {} where it cannot be read."""
     rows: list[Row]
     """Of ``metrics.jsonl``, in their order, without a torn last line."""
     checkpoints: list[int]
-    """Steps of the whole checkpoints, ascending."""
+    """Steps of the complete checkpoints, ascending."""
     disk_bytes: int
     running: bool
     """Whether a live process holds the folder's lock."""
@@ -51,7 +50,7 @@ def find_runs(paths: Sequence[Path]) -> list[Path]:
     Raises:
         UserError: a path is no folder, or neither a run nor a folder of runs.
     """
-    found: dict[Path, None] = {}
+    folders: dict[Path, None] = {}
     for path in paths:
         if not path.is_dir():
             raise UserError(f"{path}: no such run")
@@ -64,8 +63,8 @@ def find_runs(paths: Sequence[Path]) -> list[Path]:
             raise UserError(
                 f"{path}: no config.json, in it or in a folder of it: this is not a run"
             )
-        found |= dict.fromkeys(runs)
-    return list(found)
+        folders |= dict.fromkeys(runs)
+    return list(folders)
 
 
 def is_run(path: Path) -> bool:
@@ -73,29 +72,29 @@ def is_run(path: Path) -> bool:
     return (
         path.is_dir()
         and not (path / "model.safetensors").exists()
-        and ((path / "metrics.jsonl").exists() or is_about_a_run(path / "config.json"))
+        and ((path / "metrics.jsonl").exists() or is_run_config(path / "config.json"))
     )
 
 
-def is_about_a_run(file: Path) -> bool:
-    """Whether a ``config.json`` is a run's; one that is no JSON may be."""
+def is_run_config(file: Path) -> bool:
+    """Whether a ``config.json`` is a run's; a damaged one may be."""
     try:
-        about = read_json(file)
+        config = read_json(file)
     except UserError:
         return file.exists() and (file.parent / "checkpoints").is_dir()
-    return isinstance(about, dict) and "config" in about and "policy" in about
+    return isinstance(config, dict) and "config" in config and "policy" in config
 
 
-def read_run(path: Path) -> RunOnDisk:
+def read_run(path: Path) -> StoredRun:
     """The run in ``path``, in whatever state."""
     problems: list[str] = []
-    # The lock first: what ends meanwhile is then told as running, not as stopped.
+    # The lock first: a run that ends meanwhile is reported as running, not as stopped.
     running = is_locked(path)
-    about = {}
+    metadata = {}
     try:
         value = read_json(path / "config.json")
         if isinstance(value, dict) and isinstance(value.get("config"), dict):
-            about = value
+            metadata = value
         else:
             problems.append(f"{path / 'config.json'}: no settings of a run")
     except UserError as error:
@@ -105,10 +104,10 @@ def read_run(path: Path) -> RunOnDisk:
     if metrics.exists():
         rows = list(read_rows(metrics, problems))
         updated = metrics.stat().st_mtime
-    steps = list(whole_checkpoints(path / "checkpoints", problems))
-    return RunOnDisk(
+    steps = list(complete_checkpoints(path / "checkpoints", problems))
+    return StoredRun(
         path=path,
-        about=about,
+        metadata=metadata,
         rows=rows,
         checkpoints=sorted(steps),
         disk_bytes=bytes_in(path),
@@ -119,7 +118,7 @@ def read_run(path: Path) -> RunOnDisk:
 
 
 def read_rows(file: Path, problems: list[str]) -> Iterator[Row]:
-    """The rows of ``metrics.jsonl``; lines that are none are told as problems.
+    """The rows of ``metrics.jsonl``; others are reported as problems.
 
     The last line may be torn: a killed process was writing it, or a live one is.
     """
@@ -152,8 +151,8 @@ def as_row(line: bytes) -> Row | None:
     return row
 
 
-def whole_checkpoints(folder: Path, problems: list[str]) -> Iterator[int]:
-    """Steps of the checkpoints whose files are there; others are told as problems.
+def complete_checkpoints(folder: Path, problems: list[str]) -> Iterator[int]:
+    """Steps of the complete checkpoints; damaged ones are reported as problems.
 
     Orbax gives a checkpoint its name, the step, only when it is written; other names
     are saves under way, or what a killed process left of one.

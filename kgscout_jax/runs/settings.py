@@ -1,4 +1,4 @@
-"""What ``kgscout runs`` is asked to show."""
+"""Settings of ``kgscout runs``."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class RunsSettings:
     """
 
     run: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN")]
-    """Folder of a run, or one that holds several; more than one may be given."""
+    """Folder of a run, or a folder that holds several; more than one is allowed."""
     plot: Annotated[
         tuple[Path, ...] | None, tyro.conf.arg(metavar="[FILE.png]", name="plot")
     ] = None
-    """Draw the curves too: on the terminal, or into FILE.png; several runs in one."""
+    """Also draw the curves, all runs in one: on the terminal, or into FILE.png."""
     json: Annotated[bool, tyro.conf.arg(name="json")] = False
-    """Print JSON for programs, nothing else."""
+    """Print only JSON, for programs."""
 
     def __post_init__(self) -> None:
         if not self.run:

@@ -1,4 +1,4 @@
-"""What a run's shards tell of it: how many steps it has, and what cosine would keep."""
+"""From a run's shards: the number of its steps, and what cosine retrieves."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.learn.question_sampling import sample_rows, usable
 
 
-def shards_of(about: Mapping[str, Any]) -> Shards | None:
-    """The shards that a run trains on; None where they are gone or others by now."""
+def shards_of(metadata: Mapping[str, Any]) -> Shards | None:
+    """The shards that a run trains on; None where they are gone or were replaced."""
     try:
-        shards = Shards.open(Path(str(about["config"].get("shards"))))
+        shards = Shards.open(Path(str(metadata["config"].get("shards"))))
     except (UserError, OSError):
         return None
-    known = about.get("shards")
-    ours = known.get("fingerprint") if isinstance(known, dict) else None
-    return shards if shards.manifest["fingerprint"] == ours else None
+    recorded = metadata.get("shards")
+    expected = recorded.get("fingerprint") if isinstance(recorded, dict) else None
+    return shards if shards.manifest["fingerprint"] == expected else None
 
 
 def epoch_steps(shards: Shards, config: Mapping[str, Any]) -> int:
     """Steps of an epoch, as training counts them."""
     n = len(usable(shards.split("train"))) if "train" in shards.splits else 0
-    drawn = config.get("questions_per_epoch")
-    n = min(n, drawn) if type(drawn) is int else n
+    sample = config.get("questions_per_epoch")
+    n = min(n, sample) if type(sample) is int else n
     return math.ceil(n / config["batch_size"])
 
 

@@ -1,4 +1,4 @@
-"""``kgscout runs``: print states, draw curves."""
+"""``kgscout runs``: prints the status of runs and draws their curves."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from kgscout_jax.runs.settings import RunsSettings
 from kgscout_jax.runs.status import state_of
 from kgscout_jax.runs.table import print_states
 
-PIPED = 160
-"""Columns where there is no terminal to ask."""
+PIPE_WIDTH = 160
+"""Columns where standard output is no terminal."""
 
 
 def show_runs(settings: RunsSettings) -> int:
-    """Print what is asked for; 0.
+    """Print the status of the runs, draw curves where asked; returns 0.
 
     Raises:
         UserError: there is no such run, or the plot cannot be written.
@@ -26,7 +26,7 @@ def show_runs(settings: RunsSettings) -> int:
     states = [state_of(run) for run in runs]
     console = Console(highlight=False)
     if not console.is_terminal:
-        console.width = PIPED
+        console.width = PIPE_WIDTH
     if settings.json:
         print(json.dumps({"runs": [state.to_dict() for state in states]}, indent=2))
     else:

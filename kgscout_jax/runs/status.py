@@ -1,4 +1,4 @@
-"""Where a run stands: its progress, its best step, its speed, and how to go on."""
+"""The status of a run: progress, best step, speed, and the command that resumes it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from kgscout_jax.runs.resume_command import train_command
-from kgscout_jax.runs.run_folder import Row, RunOnDisk
+from kgscout_jax.runs.run_folder import Row, StoredRun
 
 State = Literal["running", "finished", "stopped", "damaged"]
 HIT = "dev_answer_hit@"
@@ -27,7 +27,7 @@ class Best:
     dev: dict[str, float]
     """Its measures on dev questions, by name."""
     cosine: dict[str, float]
-    """answer_hit@K of cosine on the same questions; {} where nobody knows."""
+    """answer_hit@K of cosine on the same questions; {} where it is not known."""
     kept: bool
     """Whether its checkpoint is there."""
 
@@ -46,11 +46,11 @@ class RunState:
     estimator: str | None
     k: int | None
     source: str | None
-    """What data the shards were made of."""
+    """The data set of the shards."""
     shards: str | None
     """Their folder when training began."""
     step: int
-    """The last that is known of."""
+    """The last one that is known."""
     total_steps: int | None
     epoch: int
     """Counted from 1: the one under way, or the last."""
@@ -61,33 +61,33 @@ class RunState:
     """Values of the last logged step."""
     questions_per_second: float | None
     seconds_spent: float | None
-    """Of the steps that count: what was lost and done again is not in it."""
+    """Without steps that were lost and repeated."""
     seconds_left: float | None
     checkpoints: list[int]
     disk_bytes: int
     updated: float | None
     """When the last row was written, in seconds since 1970."""
     resume: str | None
-    """The command that goes on with a run that is not at its end."""
+    """The command that resumes an unfinished run."""
     resumes_at: int | None
-    """The step it goes on after."""
+    """The step after which it resumes."""
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON, which knows no infinite numbers."""
         return _finite(dataclasses.asdict(self))
 
 
-def state_of(run: RunOnDisk) -> RunState:
+def state_of(run: StoredRun) -> RunState:
     """The state of what lies in a run's folder."""
-    return _Reading(run).state()
+    return _Status(run).state()
 
 
-class _Reading:
-    """One run, and what is made of it step by step."""
+class _Status:
+    """The status of one run, worked out step by step."""
 
-    def __init__(self, run: RunOnDisk) -> None:
+    def __init__(self, run: StoredRun) -> None:
         self.run = run
-        self.config: Mapping[str, Any] = run.about.get("config", {})
+        self.config: Mapping[str, Any] = run.metadata.get("config", {})
         self.steps, self.epochs = run.of_kind("step"), run.of_kind("epoch")
         self.problems = list(run.problems)
 
@@ -95,11 +95,11 @@ class _Reading:
     def shards(self) -> Any:
         from kgscout_jax.runs.shard_facts import shards_of
 
-        return shards_of(self.run.about) if self.run.about else None
+        return shards_of(self.run.metadata) if self.run.metadata else None
 
     @cached_property
     def epoch_steps(self) -> int | None:
-        """Steps of an epoch: read off the rows, else reckoned from the shards."""
+        """Steps of an epoch: from the rows, else from the shards."""
         for row in self.epochs:
             if type(row.get("epoch")) is int and row["epoch"] > 0:
                 return max(1, row["step"] // row["epoch"])
@@ -119,13 +119,13 @@ class _Reading:
         resumes = state in ("stopped", "damaged") and bool(config)
         latest = run.checkpoints[-1] if run.checkpoints else 0
         last = self.steps[-1] if self.steps else {}
-        about = run.about.get("shards")
+        shards = run.metadata.get("shards")
         spent, pace = self._seconds()
-        left = None
+        remaining = None
         if state == "finished":
-            left = 0.0
+            remaining = 0.0
         elif total and pace is not None:
-            left = pace * max(0, total - (step if run.running else latest))
+            remaining = pace * max(0, total - (step if run.running else latest))
         return RunState(
             run=str(run.path),
             state=state,
@@ -133,7 +133,7 @@ class _Reading:
             policy=_text(config.get("policy")),
             estimator=_text(config.get("estimator")),
             k=config.get("k") if type(config.get("k")) is int else None,
-            source=_text(about.get("source")) if isinstance(about, dict) else None,
+            source=_text(shards.get("source")) if isinstance(shards, dict) else None,
             shards=_text(config.get("shards")),
             step=step,
             total_steps=total or None,
@@ -147,7 +147,7 @@ class _Reading:
             },
             questions_per_second=_number(last.get("questions_per_second")),
             seconds_spent=spent,
-            seconds_left=left,
+            seconds_left=remaining,
             checkpoints=run.checkpoints,
             disk_bytes=run.disk_bytes,
             updated=run.updated,
@@ -160,8 +160,8 @@ class _Reading:
             return "running"
         if self.problems:
             return "damaged"
-        done = total is not None and total in self.run.checkpoints
-        return "finished" if done else "stopped"
+        complete = total is not None and total in self.run.checkpoints
+        return "finished" if complete else "stopped"
 
     def _epoch(self, step: int) -> int:
         """The epoch of a step, from 1."""
@@ -195,15 +195,15 @@ class _Reading:
             return {}
         from kgscout_jax.runs.shard_facts import cosine_hits
 
-        found = cosine_hits(self.shards.split("dev"), self.config, ks)
-        return {f"answer_hit@{k}": value for k, value in found.items()}
+        hits = cosine_hits(self.shards.split("dev"), self.config, ks)
+        return {f"answer_hit@{k}": value for k, value in hits.items()}
 
     def _seconds(self) -> tuple[float | None, float | None]:
-        """(seconds spent, seconds of a step as of late); None where nothing tells.
+        """(seconds spent, recent seconds of a step); None where they are not known.
 
-        A row of an epoch tells its seconds since training was started, measuring
-        included; of an epoch that was resumed that is a part. The speed in the rows of
-        its steps tells the rest.
+        The row of an epoch holds its seconds since training was started, measuring
+        included: only a part of an epoch that was resumed. For the rest there is the
+        speed in the rows of its steps.
         """
         size = self.config.get("batch_size")
         length = self.epoch_steps
@@ -217,10 +217,10 @@ class _Reading:
                 steps[epoch] = row["step"] - (epoch - 1) * (length or 0)
                 seconds[epoch] = steps[epoch] * size / speed
         for row in self.epochs:
-            epoch, told = row.get("epoch"), _number(row.get("seconds"))
-            if told is not None and type(epoch) is int and length:
+            epoch, logged = row.get("epoch"), _number(row.get("seconds"))
+            if logged is not None and type(epoch) is int and length:
                 steps[epoch] = length
-                seconds[epoch] = max(seconds.get(epoch, 0.0), told)
+                seconds[epoch] = max(seconds.get(epoch, 0.0), logged)
         if not seconds:
             return None, None
         latest = max(seconds)

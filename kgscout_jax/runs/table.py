@@ -101,10 +101,10 @@ def _trains(state: RunState) -> str:
 
 
 def _progress(state: RunState) -> str:
-    said = f"{state.step} of {_or(state.total_steps)}"
+    text = f"{state.step} of {_or(state.total_steps)}"
     if state.total_steps:
-        said += f" ({state.step / state.total_steps:.0%})"
-    return f"{said}, epoch {state.epoch} of {_or(state.epochs)}"
+        text += f" ({state.step / state.total_steps:.0%})"
+    return f"{text}, epoch {state.epoch} of {_or(state.epochs)}"
 
 
 def _best(best: Best | None) -> str:
@@ -121,12 +121,12 @@ def _best(best: Best | None) -> str:
 
 
 def _times(state: RunState) -> str:
-    said = f"{_duration(state.seconds_spent)} spent"
+    text = f"{_duration(state.seconds_spent)} spent"
     if state.state != "finished":
-        said += f", about {_duration(state.seconds_left)} left"
+        text += f", about {_duration(state.seconds_left)} left"
     if state.updated is not None:
-        said += f", last row {_duration(max(0, time.time() - state.updated))} ago"
-    return said
+        text += f", last row {_duration(max(0, time.time() - state.updated))} ago"
+    return text
 
 
 def _steps(state: RunState) -> str:

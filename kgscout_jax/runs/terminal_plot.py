@@ -19,9 +19,9 @@ COLOURS = ("bright_blue", "bright_yellow", "bright_green", "bright_magenta",
 SIGNS = "123456789abcdefghijklmnopqrstuvwxyz"
 HEIGHT = 9
 """Lines of a panel's plot."""
-NARROWEST = 46
+MIN_WIDTH = 46
 """Columns of a panel, at least, where two stand side by side."""
-LABELS = 9
+LABEL_WIDTH = 9
 """Columns before the plot."""
 
 
@@ -34,7 +34,7 @@ def draw_on_terminal(panels: Sequence[Panel], console: Console) -> None:
     from rich.text import Text
 
     runs = list(dict.fromkeys(curve.run for panel in panels for curve in panel.curves))
-    columns = 2 if console.width >= 2 * NARROWEST + 2 and len(panels) > 1 else 1
+    columns = 2 if console.width >= 2 * MIN_WIDTH + 2 and len(panels) > 1 else 1
     width = min(100, (console.width - 2 * (columns - 1)) // columns)
     coloured = console.is_terminal and not console.no_color
     blocks = [lines_of(panel, runs, width, coloured) for panel in panels]
@@ -57,27 +57,29 @@ def lines_of(panel: Panel, runs: Sequence[str], width: int, coloured: bool) -> l
     right = max(float(curve.steps[-1]) for curve, _ in drawn)
     if high <= low:
         low, high = low - 0.5, high + 0.5
-    canvas = _canvas(width - LABELS - 1, (0.0, low), (max(right, 1.0), high))
-    whats = list(dict.fromkeys(curve.what for curve in panel.curves))
+    canvas = _canvas(width - LABEL_WIDTH - 1, (0.0, low), (max(right, 1.0), high))
+    names = list(dict.fromkeys(curve.name for curve in panel.curves))
     for curve, values in drawn:
         of_run = len(runs) > 1
-        i = runs.index(curve.run) if of_run else whats.index(curve.what)
-        sign = _sign(i) if of_run or len(whats) > 1 else None
+        i = runs.index(curve.run) if of_run else names.index(curve.name)
+        sign = _sign(i) if of_run or len(names) > 1 else None
         _line(canvas, curve, values, i if coloured else None, sign)
     rows = canvas.plot(linesep="\n").split("\n")
-    out = [_fit(Text(f"{'':{LABELS}} {panel.title} ({panel.unit})", "bold"), width)]
+    out = [
+        _fit(Text(f"{'':{LABEL_WIDTH}} {panel.title} ({panel.unit})", "bold"), width)
+    ]
     for i, row in enumerate(rows):
         label = high if i == 0 else low if i == len(rows) - 1 else None
-        shown = f"{label:{LABELS}.4g}" if label is not None else " " * LABELS
-        out.append(_fit(Text(f"{shown}│").append_text(Text.from_ansi(row)), width))
-    steps = f"{'0':{width - LABELS - 8}}{right:>7.0f}"
-    out.append(_fit(Text(f"{'step':>{LABELS}} {steps}"), width))
-    named = [
-        f"{'' if len(runs) > 1 else _sign(i) + ' '}{what}"
-        for i, what in enumerate(whats)
-        if what
+        text = f"{label:{LABEL_WIDTH}.4g}" if label is not None else " " * LABEL_WIDTH
+        out.append(_fit(Text(f"{text}│").append_text(Text.from_ansi(row)), width))
+    steps = f"{'0':{width - LABEL_WIDTH - 8}}{right:>7.0f}"
+    out.append(_fit(Text(f"{'step':>{LABEL_WIDTH}} {steps}"), width))
+    legend = [
+        f"{'' if len(runs) > 1 else _sign(i) + ' '}{name}"
+        for i, name in enumerate(names)
+        if name
     ]
-    out.append(_fit(Text(f"{'':{LABELS}} {', '.join(named)}", "dim"), width))
+    out.append(_fit(Text(f"{'':{LABEL_WIDTH}} {', '.join(legend)}", "dim"), width))
     return out
 
 

@@ -1,22 +1,23 @@
-"""Reading answers out of what was found, in a few threads of their own."""
+"""Reading answers out of retrieved triplets, in a thread pool of its own."""
 
 from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.reason.readers import make_reader
-from kgscout_jax.reason.readers.protocol import Evidence, Reading
-from kgscout_jax.serve.batching import Busy
+from kgscout_jax.serve.batching import QueueFull
 from kgscout_jax.serve.settings import ServiceSettings
 
 if TYPE_CHECKING:
-    from kgscout_jax.inference.scout import RetrievalResult
+    from kgscout_jax.inference.result import RetrievalResult
+    from kgscout_jax.reason.readers.protocol import Evidence, Reading
 
 THREADS = 4
-"""Answers that are read at a time: with a model, requests that it gets at a time."""
+"""Answers that are read at a time; with a model, requests that it gets at a time."""
 
 
 class ReaderFailed(Exception):
@@ -24,7 +25,7 @@ class ReaderFailed(Exception):
 
 
 class Answers:
-    """Reads answers; as many may wait as may wait for retrieval."""
+    """Reads answers; as many requests may wait as may wait for retrieval."""
 
     def __init__(self, settings: ServiceSettings):
         """Choose the reader.
@@ -32,44 +33,46 @@ class Answers:
         Raises:
             UserError: the model's settings cannot work, or a library is missing.
         """
-        self._reader = make_reader(
+        self._new_reader = partial(
+            make_reader,
             settings.llm,
             settings.model,
             key_env=settings.key_env,
             timeout=settings.timeout,
             retries=1,
         )
-        self._most = settings.max_queue + THREADS
-        self._held = 0
+        self._capacity = settings.max_queue + THREADS
+        self._pending = 0
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="reader")
-        self.name = self._reader.name
+        self.name = self._new_reader().name
 
-    async def read(self, found: RetrievalResult) -> Reading:
+    async def read(self, result: RetrievalResult) -> Reading:
         """The answers to a question from its triplets.
 
         Raises:
-            Busy: too many wait already.
-            ReaderFailed: a model was asked in vain.
+            QueueFull: too many requests wait already.
+            ReaderFailed: the model gave no reply.
         """
-        if self._held >= self._most:
-            raise Busy
-        self._held += 1
-        work = asyncio.get_running_loop().run_in_executor(
-            self._threads, self._read, found.evidence()
+        if self._pending >= self._capacity:
+            raise QueueFull
+        self._pending += 1
+        task = asyncio.get_running_loop().run_in_executor(
+            self._threads, self._read, result.evidence()
         )
-        work.add_done_callback(self._let_go)
-        return await work
+        task.add_done_callback(self._release)
+        return await task
 
     def close(self) -> None:
-        """End the threads; what they are at is finished."""
+        """End the threads after the answers that they are reading."""
         self._threads.shutdown(wait=True, cancel_futures=True)
 
-    def _let_go(self, _: asyncio.Future[Reading]) -> None:
-        self._held -= 1
+    def _release(self, _: asyncio.Future[Reading]) -> None:
+        self._pending -= 1
 
     def _read(self, evidence: Evidence) -> Reading:
+        # A reader for each request: a shared one would record every reply, for ever.
         try:
-            (reading,) = self._reader.read([evidence])
+            (reading,) = self._new_reader().read([evidence])
         except UserError as error:
             raise ReaderFailed(str(error)) from None
         if reading.outcome == "error":

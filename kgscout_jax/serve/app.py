@@ -1,8 +1,8 @@
 """The HTTP application: retrieval, answers, health, metrics.
 
-A request names a graph by a key, never by a path; nothing that it holds is opened,
-run or logged. Everything it may take (characters, triplets, bytes, seconds, a place in
-the queue) is bounded, and what is refused is told in one line of JSON.
+A request names a graph by a key, never by a path; nothing in it is opened, run or
+logged. Characters, triplets, bytes, seconds and the place in the queue are bounded, and
+a refusal is one line of JSON.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import contextlib
 import logging
 import math
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request
@@ -23,30 +23,31 @@ from kgscout_jax import __version__
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.serve.answers import Answers, ReaderFailed
-from kgscout_jax.serve.batching import Batcher, Busy
+from kgscout_jax.serve.batching import Batcher, QueueFull
 from kgscout_jax.serve.graphs import Graphs, UnknownGraph
 from kgscout_jax.serve.metrics import Metrics
-from kgscout_jax.serve.middleware import Edge
+from kgscout_jax.serve.middleware import RequestLimits
 from kgscout_jax.serve.responses import JsonReply, error_reply
 from kgscout_jax.serve.schemas import (
-    AnsweredBody,
-    Asked,
-    ErrorBody,
+    AnswerReply,
+    ErrorReply,
+    QuestionRequest,
     RequestError,
-    RetrievedBody,
-    checked_k,
+    RetrieveReply,
+    check_request,
     first_problem,
 )
 from kgscout_jax.serve.settings import ServiceSettings
 
 if TYPE_CHECKING:
-    from kgscout_jax.inference.scout import RetrievalResult, Scout
+    from kgscout_jax.inference.result import RetrievalResult
+    from kgscout_jax.inference.scout import Scout
 
 logger = logging.getLogger("kgscout.serve")
 PATHS = ("/retrieve", "/answer", "/healthz", "/metrics")
 REFUSALS: dict[int | str, dict[str, Any]] = {
-    status: {"model": ErrorBody, "description": what}
-    for status, what in {
+    status: {"model": ErrorReply, "description": description}
+    for status, description in {
         404: "No graph of this name",
         413: "The body is too large",
         421: "Called by a name that is not served",
@@ -84,11 +85,12 @@ def create_app(
         docs_url=None,  # pages that load scripts from elsewhere
         redoc_url=None,
         lifespan=service.lifespan,
+        exception_handlers=EXCEPTION_HANDLERS,
     )
     app.state.graphs = service.graphs
     app.state.replace_scout = service.batcher.replace
     app.add_middleware(
-        Edge,
+        RequestLimits,
         metrics=service.metrics,
         timeout=settings.timeout,
         max_body_bytes=settings.max_body_bytes,
@@ -96,15 +98,15 @@ def create_app(
         hosts=settings.allow_host,
     )
 
-    @app.post("/retrieve", response_model=RetrievedBody, responses=REFUSALS)
-    async def retrieve(asked: Asked) -> Response:
+    @app.post("/retrieve", response_model=RetrieveReply, responses=REFUSALS)
+    async def retrieve(request: QuestionRequest) -> Response:
         """The best triplets for a question."""
-        return JsonReply((await service.retrieve(asked))[0])
+        return JsonReply((await service.retrieve(request))[0])
 
-    @app.post("/answer", response_model=AnsweredBody, responses=REFUSALS)
-    async def answer(asked: Asked) -> Response:
+    @app.post("/answer", response_model=AnswerReply, responses=REFUSALS)
+    async def answer(request: QuestionRequest) -> Response:
         """The answers to a question, with the triplets they were read from."""
-        return JsonReply(await service.answer(asked))
+        return JsonReply(await service.answer(request))
 
     @app.get("/healthz")
     async def healthz() -> Response:
@@ -114,10 +116,9 @@ def create_app(
     @app.get("/metrics")
     async def metrics() -> Response:
         """Figures in Prometheus's text format."""
-        kind = service.metrics.content_type
-        return Response(service.metrics.text(), media_type=kind)
+        media_type = service.metrics.content_type
+        return Response(service.metrics.text(), media_type=media_type)
 
-    _tell_errors(app)
     return app
 
 
@@ -127,18 +128,18 @@ class _Service:
     def __init__(self, scout: Scout, graphs: Graphs, settings: ServiceSettings):
         self.graphs, self.settings = graphs, settings
         self.answers = Answers(settings)
-        self.metrics = Metrics(waiting=lambda: len(self.batcher))
+        self.metrics = Metrics(queue_length=lambda: len(self.batcher))
         self.batcher = Batcher(
             scout,
             max_batch=settings.max_batch,
             wait=settings.batch_wait_ms / 1000,
             max_queue=settings.max_queue,
-            on_batch=self.metrics.batch,
+            on_batch=self.metrics.batch_size.observe,
         )
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
-        """Work while the server runs; then finish what was taken on."""
+        """Work while the server runs; then finish the accepted requests."""
         self.batcher.start()
         try:
             yield
@@ -146,26 +147,29 @@ class _Service:
             await self.batcher.close()
             self.answers.close()
 
-    async def retrieve(self, asked: Asked) -> tuple[dict[str, Any], RetrievalResult]:
-        """The body of a reply, and what it was made of."""
-        k = checked_k(asked, self.settings)
+    async def retrieve(
+        self, request: QuestionRequest
+    ) -> tuple[dict[str, Any], RetrievalResult]:
+        """The body of a reply, and the result it shows."""
+        k = check_request(request, self.settings)
         started = time.perf_counter()
-        name, graph = self.graphs.get(asked.graph)
-        found = await self.batcher.retrieve(asked.question, graph, k, asked.topics)
+        name, graph = self.graphs.get(request.graph)
+        result = await self.batcher.retrieve(request.question, graph, k, request.topics)
         body = {
-            "question": asked.question,
+            "question": request.question,
             "graph": name,
-            **found.to_record("").extra,
-            "triplets": scored(found),
+            **result.to_record("").extra,
+            # JSON has no nan
+            "triplets": [row for row in result.scored if math.isfinite(row[-1])],
             "seconds": round(time.perf_counter() - started, 6),
         }
-        return body, found
+        return body, result
 
-    async def answer(self, asked: Asked) -> dict[str, Any]:
+    async def answer(self, request: QuestionRequest) -> dict[str, Any]:
         """The body of a reply."""
         started = time.perf_counter()
-        body, found = await self.retrieve(asked)
-        reading = await self.answers.read(found)
+        body, result = await self.retrieve(request)
+        reading = await self.answers.read(result)
         seconds = round(time.perf_counter() - started, 6)
         return {
             **body,
@@ -177,7 +181,7 @@ class _Service:
         }
 
     def health(self) -> dict[str, Any]:
-        """What is served."""
+        """The graphs that are served."""
         graphs = {
             name: {"entities": len(graph.entities), "triplets": len(graph.triplets)}
             for name, graph in self.graphs.items()
@@ -185,53 +189,40 @@ class _Service:
         return {"status": "ok", "version": __version__, "graphs": graphs}
 
 
-def scored(found: RetrievalResult) -> list[list[Any]]:
-    """[head, relation, tail, score]; without those whose score is no number."""
-    return [
-        [*triplet, float(score)]
-        for triplet, score in zip(found.triplets, found.scores, strict=True)
-        if math.isfinite(score)
-    ]
+def _handler(reply: Callable[[Any], Response], log: str | None = None) -> Any:
+    """An exception handler that replies, and logs the exception where ``log`` says."""
+
+    async def handle(_: Request, error: Exception) -> Response:
+        if log is not None:
+            logger.error(log, error)
+        return reply(error)
+
+    return handle
 
 
-def _tell_errors(app: FastAPI) -> None:
-    """Have everything that goes wrong told in one line of JSON."""
-
-    @app.exception_handler(RequestError)
-    async def refused(_: Request, error: RequestError) -> Response:
-        return error_reply(error.status, str(error))
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> Response:
-        # without what was sent: it may be large, or nothing that JSON can say
-        return error_reply(422, first_problem(error.errors()))
-
-    @app.exception_handler(UnknownGraph)
-    async def unknown(_: Request, error: UnknownGraph) -> Response:
-        return error_reply(404, str(error))
-
-    @app.exception_handler(UserError)
-    async def damaged(_: Request, error: UserError) -> Response:
-        # what a request may be was checked before: this is about a file of ours
-        logger.error("a graph cannot be searched: %s", error)
-        return error_reply(500, "the graph cannot be searched")
-
-    @app.exception_handler(Busy)
-    async def busy(_: Request, error: Busy) -> Response:
-        told = "too many requests are waiting, come again later"
-        return error_reply(503, told, {"Retry-After": "1"})
-
-    @app.exception_handler(ReaderFailed)
-    async def unread(_: Request, error: ReaderFailed) -> Response:
-        logger.warning("the language model failed: %s", error)
-        return error_reply(502, "the language model gave no reply")
-
-    @app.exception_handler(HTTPException)
-    async def other(_: Request, error: HTTPException) -> Response:
-        headers = dict(error.headers) if error.headers else None
-        return error_reply(error.status_code, str(error.detail), headers)
-
-    @app.exception_handler(Exception)
-    async def defect(_: Request, error: Exception) -> Response:
-        # the server logs the traceback; the caller need not see it
-        return error_reply(500, "internal error")
+BUSY = "too many requests are waiting, come again later"
+EXCEPTION_HANDLERS: dict[Any, Any] = {
+    RequestError: _handler(lambda error: error_reply(error.status, str(error))),
+    # The message leaves out what was sent: it may be large, or not valid JSON.
+    RequestValidationError: _handler(
+        lambda error: error_reply(422, first_problem(error.errors()))
+    ),
+    UnknownGraph: _handler(lambda error: error_reply(404, str(error))),
+    # Requests were checked before: this is about a file of the server's.
+    UserError: _handler(
+        lambda _: error_reply(500, "the graph cannot be searched"),
+        "a graph cannot be searched: %s",
+    ),
+    QueueFull: _handler(lambda _: error_reply(503, BUSY, {"Retry-After": "1"})),
+    ReaderFailed: _handler(
+        lambda _: error_reply(502, "the language model gave no reply"),
+        "the language model failed: %s",
+    ),
+    HTTPException: _handler(
+        lambda error: error_reply(
+            error.status_code, str(error.detail), dict(error.headers or {})
+        )
+    ),
+    # The server logs the traceback; callers do not see it.
+    Exception: _handler(lambda _: error_reply(500, "internal error")),
+}

@@ -1,13 +1,11 @@
 """Questions that arrive together are scored together, in one worker thread.
 
-The queue is bounded: what does not fit is refused at once rather than kept waiting for
-a reply that comes too late.
+The queue is bounded: what does not fit is refused at once.
 """
 
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -16,27 +14,29 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.inference.selection import subset
 
 if TYPE_CHECKING:
-    from kgscout_jax.inference.scout import RetrievalResult, Scout
+    from kgscout_jax.inference.result import RetrievalResult
+    from kgscout_jax.inference.scout import Scout
 
 logger = logging.getLogger("kgscout.serve")
 
 
-class Busy(Exception):
+class QueueFull(Exception):
     """The queue is full, or the service is stopping."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Job:
-    """One question to be retrieved for."""
+    """One question that waits for its result."""
 
     question: str
     graph: KnowledgeGraph
     k: int
-    topics: tuple[str, ...] | None = None
+    topics: Sequence[str] | None = None
     """None: they are linked."""
-    done: asyncio.Future[RetrievalResult] = field(
+    result: asyncio.Future[RetrievalResult] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
 
@@ -71,12 +71,12 @@ class Batcher:
         return len(self._waiting)
 
     def replace(self, scout: Scout) -> None:
-        """Have ``scout`` find from the next batch on; a batch has one scout."""
+        """Use ``scout`` from the next batch on."""
         self.scout = scout
 
     def start(self) -> None:
         """Begin to work, in the running event loop."""
-        self._worker = asyncio.create_task(self._work())
+        self._worker = asyncio.create_task(self._run())
 
     async def close(self) -> None:
         """Take nothing more on, finish what waits, and end the thread."""
@@ -93,31 +93,25 @@ class Batcher:
         k: int,
         topics: Sequence[str] | None = None,
     ) -> RetrievalResult:
-        """What the scout finds; of a larger k in the same batch, the first k.
+        """The scout's result; of a larger k in the same batch, the best k.
 
         Raises:
-            Busy: come again later.
+            QueueFull: come again later.
             Exception: whatever the scout raises for this question.
         """
         if self._closing or len(self._waiting) >= self.max_queue:
-            raise Busy
-        job = Job(
-            question=question,
-            graph=graph,
-            k=k,
-            topics=None if topics is None else tuple(topics),
-        )
+            raise QueueFull
+        job = Job(question=question, graph=graph, k=k, topics=topics)
         self._waiting.append(job)
         self._arrived.set()
         try:
-            return await job.done
+            return await job.result
         except asyncio.CancelledError:
-            # leaves its place in the queue to others
             if job in self._waiting:
                 self._waiting.remove(job)
             raise
 
-    async def _work(self) -> None:
+    async def _run(self) -> None:
         while True:
             if not self._waiting:
                 if self._closing:
@@ -126,10 +120,10 @@ class Batcher:
                 await self._arrived.wait()
                 continue
             await self._gather()
-            jobs = self._take()
-            if jobs:
-                self.on_batch(len(jobs))
-                await self._run(jobs)
+            size = min(self.max_batch, len(self._waiting))
+            if jobs := [self._waiting.popleft() for _ in range(size)]:
+                self.on_batch(size)
+                await self._complete(jobs)
 
     async def _gather(self) -> None:
         """Wait a little for others, unless a batch is full already."""
@@ -141,46 +135,37 @@ class Batcher:
         except TimeoutError:
             pass
 
-    def _take(self) -> list[Job]:
-        """The next batch, in the order of arrival."""
-        size = min(self.max_batch, len(self._waiting))
-        return [self._waiting.popleft() for _ in range(size)]
-
-    async def _run(self, jobs: Sequence[Job]) -> None:
+    async def _complete(self, jobs: Sequence[Job]) -> None:
+        """Set the result of each job; a batch that fails is repeated one by one."""
         loop = asyncio.get_running_loop()
         try:
-            found = await loop.run_in_executor(self._thread, self._retrieve, jobs)
+            results = await loop.run_in_executor(self._thread, self._retrieve, jobs)
         except Exception as error:  # noqa: BLE001 (its caller gets it)
             if len(jobs) > 1:
-                logger.info("a batch of %d failed: again, one by one", len(jobs))
+                logger.info(
+                    "a batch of %d failed: it is repeated one by one", len(jobs)
+                )
                 for job in jobs:
-                    if not job.done.done():
-                        await self._run([job])
-            elif not jobs[0].done.done():
-                jobs[0].done.set_exception(error)
+                    if not job.result.done():
+                        await self._complete([job])
+            elif not jobs[0].result.done():
+                jobs[0].result.set_exception(error)
             return
-        for job, each in zip(jobs, found, strict=True):
-            if not job.done.done():
-                job.done.set_result(each)
+        for job, result in zip(jobs, results, strict=True):
+            if not job.result.done():
+                job.result.set_result(result)
 
     def _retrieve(self, jobs: Sequence[Job]) -> list[RetrievalResult]:
         """In the worker thread: all jobs at the largest k among them."""
-        found = self.scout.retrieve_many(
+        results = self.scout.retrieve_many(
             [job.question for job in jobs],
             [job.graph for job in jobs],
             max(job.k for job in jobs),
             topics=[job.topics for job in jobs],
         )
-        return [first(each, job.k) for each, job in zip(found, jobs, strict=True)]
+        return [best(result, job.k) for result, job in zip(results, jobs, strict=True)]
 
 
-def first(found: RetrievalResult, k: int) -> RetrievalResult:
-    """The same with its ``k`` best triplets: what asking for ``k`` gives."""
-    if len(found) <= k:
-        return found
-    return dataclasses.replace(
-        found,
-        triplets=found.triplets[:k],
-        scores=found.scores[:k],
-        relation_match=found.relation_match[:k],
-    )
+def best(result: RetrievalResult, k: int) -> RetrievalResult:
+    """The result with its ``k`` best triplets: what asking for ``k`` gives."""
+    return result if len(result) <= k else subset(result, range(k), result.selection)

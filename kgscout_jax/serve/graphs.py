@@ -1,4 +1,4 @@
-"""The graphs that a service searches: opened at start, known to requests by name."""
+"""The graphs that a service searches, by the names that requests use."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ class UnknownGraph(LookupError):
 
 
 class Graphs:
-    """Graphs by name. A name is only ever compared with those here: no path is opened.
+    """Graphs by name. A name is only compared with those here: no path is opened.
 
-    ``replace`` swaps a graph in one step. Who has got the old one keeps it: a request
-    is answered from one graph, never from two.
+    ``replace`` swaps a graph in one step; a request is answered from one graph.
     """
 
     def __init__(self, graphs: Mapping[str, KnowledgeGraph]):
@@ -65,12 +64,12 @@ class Graphs:
 
 
 def named_paths(kg: Sequence[Sequence[str]]) -> dict[str, list[Path]]:
-    """Name -> paths, of what each ``--kg`` says.
+    """The paths of each graph by its name, from the values of ``--kg``.
 
     Raises:
         UserError: nothing given, an empty one, or two graphs of one name.
     """
-    found: dict[str, list[Path]] = {}
+    graphs: dict[str, list[Path]] = {}
     for words in kg:
         if not words:
             raise UserError(
@@ -81,15 +80,15 @@ def named_paths(kg: Sequence[Sequence[str]]) -> dict[str, list[Path]]:
         name, first = match.groups() if match else (None, first)
         paths = [Path(path) for path in (first, *rest)]
         name = name or SUFFIXES.sub("", paths[0].resolve().name) or "graph"
-        if name in found:
+        if name in graphs:
             raise UserError(
                 f"--kg: two graphs are called {name!r}; give one another name: "
                 f"--kg NAME={paths[0]}"
             )
-        found[name] = paths
-    if not found:
+        graphs[name] = paths
+    if not graphs:
         raise UserError("--kg: expected at least one graph, found none")
-    return found
+    return graphs
 
 
 def open_graphs(kg: Sequence[Sequence[str]]) -> dict[str, KnowledgeGraph]:

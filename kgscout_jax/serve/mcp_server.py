@@ -21,14 +21,14 @@ from kgscout_jax import __version__
 from kgscout_jax.errors import UserError
 from kgscout_jax.serve.graphs import Graphs, UnknownGraph
 from kgscout_jax.serve.schemas import (
-    Asked,
     Name,
+    QuestionRequest,
     RequestError,
-    checked_k,
+    check_request,
     first_problem,
 )
 from kgscout_jax.serve.settings import Limits, McpSettings
-from kgscout_jax.serve.startup import check_there, load
+from kgscout_jax.serve.startup import check_paths, load
 
 if TYPE_CHECKING:
     from kgscout_jax.inference.scout import Scout
@@ -46,7 +46,7 @@ READ_ONLY = ToolAnnotations(
 
 
 class Triplets(BaseModel):
-    """What is returned for a question."""
+    """The result of a question."""
 
     graph: str
     topics: list[str] = Field(description="Entities that the search started from.")
@@ -68,7 +68,7 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
     """The server with its two tools, ``retrieve`` and ``graphs``.
 
     Args:
-        loading: what will be the scout and the graphs; tools wait for it.
+        loading: resolves to the scout and the graphs; tools wait for it.
         limits: of what a call may ask for.
     """
     server: MCPServer = MCPServer(
@@ -97,8 +97,10 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
     ) -> Triplets:
         """Find the triplets of a knowledge graph that a question needs, best first."""
         try:
-            asked = Asked(question=question, k=k, topics=topics, graph=graph)
-            checked_k(asked, limits)
+            check_request(
+                QuestionRequest(question=question, k=k, topics=topics, graph=graph),
+                limits,
+            )
             scout, graphs = await loaded()
             name, searched = graphs.get(graph)
         except ValueError as error:  # pydantic's
@@ -106,7 +108,7 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
         except (RequestError, UnknownGraph) as error:
             raise ToolError(str(error)) from None
         try:
-            found = await asyncio.to_thread(
+            result = await asyncio.to_thread(
                 scout.retrieve, question, searched, k, topics=topics
             )
         except UserError as error:
@@ -114,9 +116,9 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
             raise ToolError("the graph cannot be searched") from None
         return Triplets(
             graph=name,
-            topics=list(found.topics),
-            topics_not_found=list(found.topics_not_found),
-            triplets=list(found.triplets),
+            topics=list(result.topics),
+            topics_not_found=list(result.topics_not_found),
+            triplets=list(result.triplets),
         )
 
     @server.tool(name="graphs", annotations=READ_ONLY)
@@ -139,21 +141,21 @@ def serve_mcp(settings: McpSettings) -> int:
     Raises:
         UserError: the policy or a graph is missing or damaged.
     """
-    check_there(settings)
+    check_paths(settings)
 
-    def work() -> tuple[Scout, Graphs]:
+    def open_all() -> tuple[Scout, Graphs]:
         scout, graphs = load(settings)
         return scout, Graphs(graphs)
 
     with ThreadPoolExecutor(1, thread_name_prefix="load") as thread:
-        loading = thread.submit(work)
-        loading.add_done_callback(_tell)
+        loading = thread.submit(open_all)
+        loading.add_done_callback(_log_end)
         create_server(loading, settings).run("stdio")
     loading.result()
     return 0
 
 
-def _tell(loading: Future[tuple[Scout, Graphs]]) -> None:
+def _log_end(loading: Future[tuple[Scout, Graphs]]) -> None:
     """Log how loading ended, while calls may still come."""
     if error := loading.exception():
         logger.error("the server cannot work: %s", error)

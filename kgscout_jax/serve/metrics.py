@@ -1,4 +1,4 @@
-"""What ``/metrics`` tells: requests, seconds, batches, the queue, the process."""
+"""The figures of ``/metrics``: requests, seconds, batches, the queue, the process."""
 
 from __future__ import annotations
 
@@ -24,55 +24,41 @@ class Metrics:
 
     content_type = CONTENT_TYPE_LATEST
 
-    def __init__(self, waiting: Callable[[], int]):
-        """Take what tells how many requests wait."""
-        self.registry = CollectorRegistry()
-        ProcessCollector(registry=self.registry)
-        PlatformCollector(registry=self.registry)
-        self._requests = Counter(
+    def __init__(self, queue_length: Callable[[], int]):
+        """``queue_length`` returns how many questions wait."""
+        registry = self.registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        PlatformCollector(registry=registry)
+        self.requests = Counter(
             "kgscout_requests",
             "Requests that got a reply, by path and HTTP status.",
             ("path", "status"),
-            registry=self.registry,
+            registry=registry,
         )
-        self._seconds = Histogram(
+        self.seconds = Histogram(
             "kgscout_request_seconds",
             "Seconds from the head of a request to the end of its reply.",
             ("path",),
             buckets=SECONDS,
-            registry=self.registry,
+            registry=registry,
         )
-        self._under_way = Gauge(
+        self.under_way = Gauge(
             "kgscout_requests_under_way",
             "Requests without a reply yet.",
-            registry=self.registry,
+            registry=registry,
         )
-        self._batches = Histogram(
+        self.batch_size = Histogram(
             "kgscout_batch_size",
             "Questions that were scored together.",
             buckets=SIZES,
-            registry=self.registry,
+            registry=registry,
         )
         Gauge(
             "kgscout_queue_length",
             "Questions that wait for the next batch.",
-            registry=self.registry,
-        ).set_function(waiting)
-
-    def begin(self) -> None:
-        """A request has come."""
-        self._under_way.inc()
-
-    def end(self, path: str, status: int, seconds: float) -> None:
-        """It has got its reply."""
-        self._under_way.dec()
-        self._requests.labels(path, str(status)).inc()
-        self._seconds.labels(path).observe(seconds)
-
-    def batch(self, size: int) -> None:
-        """Questions are scored together."""
-        self._batches.observe(size)
+            registry=registry,
+        ).set_function(queue_length)
 
     def text(self) -> bytes:
-        """All of it as Prometheus reads it."""
+        """All figures as Prometheus reads them."""
         return generate_latest(self.registry)

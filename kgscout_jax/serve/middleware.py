@@ -11,14 +11,14 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgscout_jax.serve.metrics import Metrics
-from kgscout_jax.serve.responses import error_reply
+from kgscout_jax.serve.responses import JsonReply, error_reply
 
-GONE = 499
-"""Counted where the caller hung up before the request was whole; nobody is told."""
+CLIENT_CLOSED = 499
+"""Status that is counted where the caller hung up before the request was complete."""
 
 
-class Edge:
-    """ASGI middleware: a deadline and a largest body for each request."""
+class RequestLimits:
+    """ASGI middleware: a deadline, a largest body and host names for each request."""
 
     def __init__(
         self,
@@ -30,14 +30,15 @@ class Edge:
         paths: Collection[str],
         hosts: Collection[str] = (),
     ):
-        """Take the application.
+        """Wrap the application.
 
         Args:
+            app: the application.
             metrics: where requests are counted.
             timeout: seconds for a request, reading its body included.
             max_body_bytes: more are not read.
-            paths: those that are told apart; all else is "other".
-            hosts: names that requests may call the server by; () for any.
+            paths: those that metrics tell apart; all others count as "other".
+            hosts: names by which requests may call the server; () for any.
         """
         self.hosts = frozenset(host.lower() for host in hosts)
         self.app, self.metrics, self.timeout = app, metrics, timeout
@@ -48,84 +49,80 @@ class Edge:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        path = scope["path"] if scope["path"] in self.paths else "other"
         status = 0
 
-        async def sent(message: Message) -> None:
+        async def counted_send(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message = {
-                    **message,
-                    "headers": [
-                        *message.get("headers", ()),
-                        (b"x-content-type-options", b"nosniff"),
-                    ],
-                }
+                nosniff = (b"x-content-type-options", b"nosniff")
+                headers = [*message.get("headers", ()), nosniff]
+                message = {**message, "headers": headers}
             await send(message)
 
         started = time.perf_counter()
         deadline = asyncio.timeout(self.timeout)
-        self.metrics.begin()
+        self.metrics.under_way.inc()
         try:
             async with deadline:
-                if self.hosts and host_of(scope) not in self.hosts:
-                    told = "host: requests by this name are not served"
-                    await error_reply(421, told)(scope, receive, sent)
-                    return
                 body = await self._body(scope, receive)
-                if body is None:
-                    told = f"body: expected at most {self.max_body_bytes} bytes"
-                    # what was not read is no next request
-                    close = {"Connection": "close"}
-                    await error_reply(413, told, close)(scope, receive, sent)
+                if isinstance(body, JsonReply):
+                    await body(scope, receive, counted_send)
                 else:
-                    await self.app(scope, _replay(body, receive), sent)
+                    await self.app(scope, _replay(body, receive), counted_send)
         except ClientDisconnect:
-            status = GONE
+            status = CLIENT_CLOSED
         except TimeoutError:
             if status or not deadline.expired():
                 raise
-            told, close = f"no reply within {self.timeout:g} s", {"Connection": "close"}
-            await error_reply(504, told, close)(scope, receive, sent)
+            late = error_reply(504, f"no reply within {self.timeout:g} s", close=True)
+            await late(scope, receive, counted_send)
         finally:
-            seconds = time.perf_counter() - started
-            self.metrics.end(path, status or 500, seconds)
+            path = scope["path"] if scope["path"] in self.paths else "other"
+            self.metrics.under_way.dec()
+            self.metrics.requests.labels(path, str(status or 500)).inc()
+            self.metrics.seconds.labels(path).observe(time.perf_counter() - started)
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
-        """The whole body; None if it is too large."""
+    async def _body(self, scope: Scope, receive: Receive) -> bytes | JsonReply:
+        """The whole body, or the reply that refuses the request."""
+        if self.hosts and host_of(scope) not in self.hosts:
+            return error_reply(421, "host: requests by this name are not served")
+        # What was not read must not be taken for the next request: the connection ends.
+        too_large = error_reply(
+            413, f"body: expected at most {self.max_body_bytes} bytes", close=True
+        )
         for name, value in scope["headers"]:
             if name == b"content-length" and value.isdigit():
                 if len(value) > 18 or int(value) > self.max_body_bytes:
-                    return None
+                    return too_large
                 break
-        parts, size = [], 0
+        chunks, size = [], 0
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
                 raise ClientDisconnect
-            parts.append(message.get("body", b""))
-            size += len(parts[-1])
+            chunks.append(message.get("body", b""))
+            size += len(chunks[-1])
             if size > self.max_body_bytes:
-                return None
+                return too_large
             if not message.get("more_body"):
-                return b"".join(parts)
+                return b"".join(chunks)
 
 
 def host_of(scope: Scope) -> str:
-    """The name that a request calls the server by: its Host header without the port."""
+    """The Host header without the port; "" where there is none, or more than one."""
     hosts = [value for name, value in scope["headers"] if name == b"host"]
     host = hosts[0].decode("latin-1").lower() if len(hosts) == 1 else ""
     return re.sub(r":\d*$", "", host)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """Gives a body that was read already, then what comes after it."""
-    left = [body]
+    """``receive`` with the body, which is read already, as its first message."""
+    messages: list[Message] = [
+        {"type": "http.request", "body": body, "more_body": False}
+    ]
 
     async def replay() -> Message:
-        if left:
-            return {"type": "http.request", "body": left.pop(), "more_body": False}
-        return await receive()
+        return messages.pop() if messages else await receive()
 
     return replay

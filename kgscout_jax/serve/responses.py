@@ -20,7 +20,13 @@ class JsonReply(JSONResponse):
 
 
 def error_reply(
-    status: int, message: str, headers: dict[str, str] | None = None
+    status: int,
+    message: str,
+    headers: dict[str, str] | None = None,
+    *,
+    close: bool = False,
 ) -> JsonReply:
-    """One line that says why there is no other reply."""
+    """``{"error": message}``; with ``close``, the connection ends after it."""
+    if close:
+        headers = {**(headers or {}), "Connection": "close"}
     return JsonReply({"error": message}, status, headers)

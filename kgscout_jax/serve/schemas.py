@@ -1,4 +1,4 @@
-"""What requests and replies look like, and what a request may not ask."""
+"""Requests, replies, and the checks of a request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RequestError(Exception):
         self.status = status
 
 
-class Asked(BaseModel):
+class QuestionRequest(BaseModel):
     """A question to a graph."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
@@ -34,8 +34,8 @@ class Asked(BaseModel):
     )
 
 
-class LinkBody(BaseModel):
-    """An entity that was found in the question's words."""
+class TopicLink(BaseModel):
+    """A topic that was linked from the question's words."""
 
     name: str
     how: str
@@ -44,13 +44,13 @@ class LinkBody(BaseModel):
     stop: int
 
 
-class RetrievedBody(BaseModel):
+class RetrieveReply(BaseModel):
     """The triplets of a question, best first."""
 
     question: str
     graph: str
     topics: list[str] = Field(description="The entities that the search began at.")
-    linked: list[LinkBody] = Field(description="[] where topics were given.")
+    linked: list[TopicLink] = Field(description="[] where topics were given.")
     topics_not_found: list[str] = Field(
         [], description="Topics of the request that are not in the graph."
     )
@@ -60,45 +60,45 @@ class RetrievedBody(BaseModel):
     seconds: float
 
 
-class AnsweredBody(RetrievedBody):
-    """The answers to a question, and what they were read from."""
+class AnswerReply(RetrieveReply):
+    """The answers to a question, and the triplets they were read from."""
 
     answers: list[str] = Field(description="Best first; [] where none was found.")
-    outcome: str = Field(description="How they came about; triplets: without a model.")
+    outcome: str = Field(description="How they were read; triplets: without a model.")
     reader: str = Field(description="extractive, or the model's name.")
     why: str | None = Field(description="The deciding path, or the model's reply.")
 
 
-class ErrorBody(BaseModel):
-    """Why there is no other reply."""
+class ErrorReply(BaseModel):
+    """Why the request was refused or failed."""
 
     error: str
 
 
-def checked_k(asked: Asked, limits: Limits) -> int:
-    """How many triplets to find.
+def check_request(request: QuestionRequest, limits: Limits) -> int:
+    """The number of triplets to retrieve.
 
     Raises:
         RequestError: a well-formed request asks too much, or nothing.
     """
-    if not asked.question.strip():
+    if not request.question.strip():
         raise RequestError(422, "question: empty, expected a question")
     try:
-        asked.question.encode()
+        request.question.encode()
     except UnicodeEncodeError:  # names are checked where their length is
         raise RequestError(422, "question: not valid text") from None
-    if len(asked.question) > limits.max_question_chars:
+    if len(request.question) > limits.max_question_chars:
         raise RequestError(
             422,
-            f"question: {len(asked.question)} characters, expected at most "
+            f"question: {len(request.question)} characters, expected at most "
             f"{limits.max_question_chars}",
         )
-    if asked.k > limits.max_k and "k" in asked.model_fields_set:
-        raise RequestError(422, f"k: {asked.k}, expected at most {limits.max_k}")
-    for topic in asked.topics or ():
+    if request.k > limits.max_k and "k" in request.model_fields_set:
+        raise RequestError(422, f"k: {request.k}, expected at most {limits.max_k}")
+    for topic in request.topics or ():
         if not topic.strip():
             raise RequestError(422, "topics: one is empty, expected names of entities")
-    return min(asked.k, limits.max_k)
+    return min(request.k, limits.max_k)
 
 
 def first_problem(errors: Any) -> str:

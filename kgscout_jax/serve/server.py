@@ -86,8 +86,8 @@ def run(app: FastAPI, bound: socket.socket, settings: ServeSettings) -> None:
     server = uvicorn.Server(config)
     bound.listen(BACKLOG)  # callers may come from here on, and wait a moment
     host, port = bound.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
-    logger.info("listening on http://%s:%d", shown, port)
+    display = f"[{host}]" if ":" in host else host
+    logger.info("listening on http://%s:%d", display, port)
     # The server stops by its own handlers, then raises each signal again: for these.
     before = {
         number: signal.signal(number, lambda *_: None)

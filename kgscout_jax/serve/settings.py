@@ -1,4 +1,4 @@
-"""What ``kgscout serve`` and ``kgscout mcp`` are asked to do."""
+"""Settings of ``kgscout serve`` and ``kgscout mcp``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 import tyro
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.utils.checks import check_at_least, check_both_or_neither
 
 MAX_TOPICS = 64
 """The most topics of one request."""
@@ -17,7 +18,7 @@ MAX_NAME_CHARS = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What one request may ask for."""
+    """The most that one request may ask for."""
 
     max_k: int = 200
     """The most triplets of one request."""
@@ -25,41 +26,39 @@ class Limits:
     """The longest question, in characters."""
 
     def __post_init__(self) -> None:
-        at_least(self, 1, "max_k", "max_question_chars")
+        check_at_least(1, max_k=self.max_k, max_question_chars=self.max_question_chars)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceSettings(Limits):
-    """How many requests are taken on, how they are batched, and who answers."""
+    """How many requests are accepted, how they are batched, and what reads answers."""
 
     max_batch: int = 32
     """The most questions that are scored together."""
     batch_wait_ms: float = 5.0
-    """How long the first of a batch waits for others, in milliseconds."""
+    """Milliseconds that the first question of a batch waits for others."""
     max_queue: int = 256
-    """Requests that may wait; the next one is told to come again (503)."""
+    """Requests that may wait; further ones are refused with status 503."""
     timeout: float = 30.0
-    """Seconds from the first byte of a request to its reply; then 504."""
+    """Seconds from the first byte of a request to its reply; then status 504."""
     allow_host: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """Name in the Host header of requests that are served; give it again for others.
-    Default: any, but at a loopback address only that and localhost."""
+    """Accepted name in the Host header; repeat the option for more. Default: any name;
+    at a loopback address only that address and localhost."""
     llm: str | None = None
-    """Base URL of an OpenAI-compatible server that /answer asks; without it, answers
-    are read off the triplets."""
+    """Base URL of an OpenAI-compatible server that answers; default: answers are read
+    off the triplets."""
     model: str | None = None
     """The model's name there."""
     key_env: str = "OPENAI_API_KEY"
-    """Environment variable that holds its key."""
+    """Environment variable that holds the API key."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        at_least(self, 1, "max_batch", "max_queue")
-        at_least(self, 0, "batch_wait_ms")
+        check_at_least(1, max_batch=self.max_batch, max_queue=self.max_queue)
+        check_at_least(0, batch_wait_ms=self.batch_wait_ms)
         if not 0 < self.timeout < float("inf"):
             raise UserError(f"--timeout: {self.timeout:g}, expected above 0 seconds")
-        if (self.llm is None) != (self.model is None):
-            given, other = ("llm", "model") if self.llm else ("model", "llm")
-            raise UserError(f"--{given} without --{other}: expected both, or neither")
+        check_both_or_neither(llm=self.llm, model=self.model)
 
     @property
     def max_body_bytes(self) -> int:
@@ -69,8 +68,8 @@ class ServiceSettings(Limits):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loading:
-    """Which policy and graphs are loaded, and how."""
+class LoadSettings:
+    """The policy and the graphs to load."""
 
     out: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="OUT")]
     """The exported policy: a folder, or owner/name on the Hugging Face hub."""
@@ -79,25 +78,25 @@ class Loading:
         tyro.conf.UseAppendAction,
         tyro.conf.arg(metavar="[NAME=]FILE|GRAPH"),
     ]
-    """Triplet files of one graph, or a GRAPH folder; NAME= says how requests call it
-    (default: the file's own name). Give --kg again for another graph; the first one is
-    searched when a request names none."""
+    """Triplet files of one graph, or a GRAPH folder; NAME= is its name in requests
+    (default: the file's own name). Repeat the option for more graphs; the first one is
+    the default."""
     embed_up_to: int = 20_000
-    """Graphs of at most so many triplets are embedded at start; of larger ones, what
-    questions need, unless ``kgscout retrieve --embed`` has embedded them."""
+    """Graphs of at most so many triplets are embedded at start; larger ones as needed,
+    unless ``kgscout retrieve --embed`` has embedded them."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServeSettings(ServiceSettings, Loading):
+class ServeSettings(ServiceSettings, LoadSettings):
     """Answer HTTP requests: POST /retrieve and /answer, GET /healthz and /metrics.
 
     Example: kgscout serve policy/ --kg triplets.tsv --port 8000
     """
 
     host: str = "127.0.0.1"
-    """Address to listen at; 0.0.0.0 for every network, with no one at the door."""
+    """Address to listen at; 0.0.0.0 for every network, without authentication."""
     port: int = 8000
-    """Port to listen at; 0: any free one."""
+    """Port to listen at; 0 for any free one."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -106,17 +105,8 @@ class ServeSettings(ServiceSettings, Loading):
 
 
 @dataclass(frozen=True, kw_only=True)
-class McpSettings(Limits, Loading):
-    """Be a tool of a language model: an MCP server over standard input and output.
+class McpSettings(Limits, LoadSettings):
+    """Serve retrieval to a language model: an MCP server over standard streams.
 
     Example: kgscout mcp policy/ --kg triplets.tsv
     """
-
-
-def at_least(settings: object, least: float, *names: str) -> None:
-    """Raise UserError unless these fields are at least ``least``; nan is not."""
-    for name in names:
-        value = getattr(settings, name)
-        if not value >= least:
-            flag = "--" + name.replace("_", "-")
-            raise UserError(f"{flag}: {value}, expected at least {least:g}")

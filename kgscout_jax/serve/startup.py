@@ -14,7 +14,7 @@ from kgscout_jax.export.hub import is_hub_name
 from kgscout_jax.export.load import is_exported
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.serve.graphs import named_paths, open_graphs
-from kgscout_jax.serve.settings import Loading
+from kgscout_jax.serve.settings import LoadSettings
 from kgscout_jax.utils.buckets import bucket
 from kgscout_jax.utils.progress import progress
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("kgscout.serve")
 
 
-def check_there(settings: Loading) -> None:
+def check_paths(settings: LoadSettings) -> None:
     """Raise UserError where a graph's files or the policy's folder are not there.
 
     At once: neither is read.
@@ -39,9 +39,9 @@ def check_there(settings: Loading) -> None:
 
 
 def load(
-    settings: Loading, *, batch: int = 1
+    settings: LoadSettings, *, batch: int = 1
 ) -> tuple[Scout, dict[str, KnowledgeGraph]]:
-    """The scout and its graphs by name; what requests would wait for is done.
+    """The scout and its graphs by name, ready for requests.
 
     Args:
         settings: where they are.
@@ -50,14 +50,14 @@ def load(
     Raises:
         UserError: a graph or the policy is missing or damaged.
     """
-    check_there(settings)
+    check_paths(settings)
     graphs = open_graphs(settings.kg)
     from kgscout_jax.inference.scout import Scout
 
     scout = Scout.from_pretrained(settings.out)
     for name, graph in graphs.items():
-        told = "%s: %d entities, %d triplets"
-        logger.info(told, name, len(graph.entities), len(graph.triplets))
+        size = len(graph.entities), len(graph.triplets)
+        logger.info("%s: %d entities, %d triplets", name, *size)
         if len(graph.triplets) <= settings.embed_up_to:
             try:
                 graph.embed(scout.encoder)
@@ -72,9 +72,9 @@ def load(
 def compile_for(
     scout: Scout, graphs: Iterable[KnowledgeGraph], batch: int
 ) -> set[tuple[int, int, int]]:
-    """Have the network compiled for every shape that questions can bring.
+    """Compile the network for every shape that questions can have.
 
-    What is compiled is kept on disk: the next start takes seconds.
+    Compiled functions are cached on disk: the next start takes seconds.
 
     Returns:
         (questions, candidates, relations) of each shape, all of them buckets.
@@ -101,18 +101,18 @@ def compile_for(
 
 def buckets_up_to(most: int, largest: int) -> list[int]:
     """All buckets that hold 1 to ``most`` of at most ``largest``."""
-    found = [bucket(1, largest)]
-    while found[-1] < most:
-        found.append(bucket(found[-1] + 1, largest))
-    return found
+    buckets = [bucket(1, largest)]
+    while buckets[-1] < most:
+        buckets.append(bucket(buckets[-1] + 1, largest))
+    return buckets
 
 
 def _of_shape(b: int, n: int, u: int, scout: Scout) -> PolicyInputs:
-    """Inputs of the network of one shape, made by what makes those of questions."""
-    from kgscout_jax.inference.scout import Candidates, inputs_of
+    """Inputs of the network of one shape."""
+    from kgscout_jax.inference.inputs import Candidates, inputs_of
 
     d = scout.encoder.identity.dimension
-    some = Candidates(
+    candidates = Candidates(
         ids=np.zeros(n, np.int32),
         triplets=np.zeros((n, d), np.float16),
         ppr=np.zeros((n, 2), np.float32),
@@ -124,4 +124,4 @@ def _of_shape(b: int, n: int, u: int, scout: Scout) -> PolicyInputs:
         seconds=0.0,
     )
     questions, table = np.zeros((b, d), np.float16), np.zeros((1, d), np.float16)
-    return inputs_of(questions, [some] * b, [table] * b, scout.cut.candidates)
+    return inputs_of(questions, [candidates] * b, [table] * b, scout.cut.candidates)

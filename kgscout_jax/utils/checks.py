@@ -15,8 +15,18 @@ def check_at_least(least: float, prefix: str = "--", **values: float | None) -> 
         **values: the numbers, by the names of their fields.
     """
     for name, value in values.items():
-        if value is not None and value < least:
+        if value is not None and not value >= least:  # also nan
             shown = name.replace("_", "-") if prefix == "--" else name
             raise UserError(
                 f"{prefix}{shown}: found {value}, expected at least {least:g}"
             )
+
+
+def check_both_or_neither(**values: object) -> None:
+    """Raise UserError where one of two flags is given (not None) without the other."""
+    provided = [name for name, value in values.items() if value is not None]
+    missing = [name for name, value in values.items() if value is None]
+    if provided and missing:
+        raise UserError(
+            f"--{provided[0]} without --{missing[0]}: expected both, or neither"
+        )

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from kgscout_jax.cli.main import main
 from kgscout_jax.errors import UserError
-from kgscout_jax.inference.batch import checked_ids, digest, lines_done, rows_of, short
+from kgscout_jax.graph.embedding_texts import encodable
+from kgscout_jax.inference.batch import (
+    completed_questions,
+    excerpt,
+    read_ids,
+    read_rows,
+)
 from kgscout_jax.inference.scout import Scout
 
 JSON = st.recursive(
@@ -52,12 +58,12 @@ def test_any_file_is_read_or_refused_in_a_line(tmp_path, content):
     file = tmp_path / "q.jsonl"
     file.write_bytes(content)
     try:
-        ids = checked_ids(file)
+        ids = read_ids(file)
     except UserError as error:
         assert str(error).startswith(str(file))
         one_line(error)
         return
-    rows = [row for _, row in rows_of(file)]
+    rows = [row for _, row in read_rows(file)]
     assert len(ids) == len(rows) > 0
     for row in rows:
         row.id.encode(), row.question.encode()
@@ -72,16 +78,16 @@ def test_any_file_of_results_is_read_or_refused(tmp_path, content, question):
     ours = json.dumps({"id": "\ud800", "question": question, "settings": "mark"})
     file.write_bytes(ours.encode() + b"\n" + content)
     try:
-        done = lines_done(file, "mark")
+        completed = completed_questions(file, "mark")
     except UserError as error:
         one_line(error)
     else:
-        assert done["\ud800"] == digest(question)
+        assert completed["\ud800"] == hash(encodable(question))
 
 
-def test_short():
-    assert short("a" * 10**6) == repr("a" * 200)[:200] + "..."
-    assert short([1]) == "[1]" and len(short([["x"] * 10**5])) == 203
+def test_long_values_are_cut_in_messages():
+    assert excerpt("a" * 10**6) == repr("a" * 200)[:200] + "..."
+    assert excerpt([1]) == "[1]" and len(excerpt([["x"] * 10**5])) == 203
 
 
 @pytest.mark.parametrize("overwrite", [False, True])

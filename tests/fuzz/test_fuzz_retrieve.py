@@ -15,7 +15,7 @@ from serve.conftest import film_triplets
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.build.driver import build_graph
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.inference.scout import checked
+from kgscout_jax.inference.scout import check_question
 from kgscout_jax.types import entity_key
 
 LARGE = 1_000_000
@@ -43,7 +43,7 @@ def test_any_graph_any_question_any_topics(scout, triplets, question, topics, k)
     graph = KnowledgeGraph.from_triplets([*triplets, ("Alien", "is", "here")])
     found = scout.retrieve(question, graph, k, topics=topics)
     well_formed(found, graph, k)
-    assert found.question == checked(question)
+    assert found.question == check_question(question)
     named = scout.retrieve(question, graph, 99, topics=[triplets[0][0]])
     assert named.triplets
 

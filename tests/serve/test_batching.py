@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from serve.held_scout import HeldScout
+from serve.gated_scout import GatedScout
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.serve.batching import Batcher, Busy, first
+from kgscout_jax.serve.batching import Batcher, QueueFull, best
 
 GRAPH = KnowledgeGraph.from_triplets([("a", "b", "c")])
 OTHER = KnowledgeGraph.from_triplets([("d", "e", "f")])
 
 
 def with_batcher(
-    work: Callable[[Batcher, HeldScout], Awaitable[Any]], **settings: Any
+    work: Callable[[Batcher, GatedScout], Awaitable[Any]], **settings: Any
 ) -> Any:
     """What ``work`` gives with a batcher that runs."""
 
     async def whole():
-        scout = HeldScout()
+        scout = GatedScout()
         known = {"max_batch": 4, "wait": 0.02, "max_queue": 8} | settings
         batcher = Batcher(scout, **known)  # type: ignore[arg-type]
         batcher.start()
@@ -42,7 +42,7 @@ def same(found, expected) -> bool:
     )
 
 
-async def entered(scout: HeldScout) -> None:
+async def entered(scout: GatedScout) -> None:
     """Wait until a batch is being worked on."""
     assert await asyncio.to_thread(scout.entered.wait, 10)
     scout.entered.clear()
@@ -84,7 +84,7 @@ def test_a_full_queue_refuses_and_serves_again():
             asyncio.create_task(batcher.retrieve(f"w{i}", GRAPH, 1)) for i in range(3)
         ]
         await asyncio.sleep(0)
-        with pytest.raises(Busy):
+        with pytest.raises(QueueFull):
             await batcher.retrieve("one too many", GRAPH, 1)
         scout.gate.set()
         found = await asyncio.gather(*held)
@@ -137,7 +137,7 @@ def test_closing_finishes_what_waits_and_takes_nothing_on():
         await entered(scout)
         closing = asyncio.create_task(batcher.close())
         await asyncio.sleep(0)
-        with pytest.raises(Busy):
+        with pytest.raises(QueueFull):
             await batcher.retrieve("late", GRAPH, 1)
         scout.gate.set()
         found = await asyncio.gather(*waiting)
@@ -149,5 +149,5 @@ def test_closing_finishes_what_waits_and_takes_nothing_on():
 
 @pytest.mark.parametrize("k", [1, 2, 3, 9])
 def test_the_first_k(k):
-    found = HeldScout().alone("one two three", 3)
-    assert same(first(found, k), HeldScout().alone("one two three", k))
+    found = GatedScout().alone("one two three", 3)
+    assert same(best(found, k), GatedScout().alone("one two three", k))

@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 import uvicorn
 from serve.conftest import FILMS, film_triplets
-from serve.held_scout import HeldScout
+from serve.gated_scout import GatedScout
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.serve.app import create_app
@@ -144,7 +144,7 @@ def test_every_reply_is_of_one_graph_while_graphs_are_replaced(scout):
 
 
 def test_a_full_queue_says_when_to_come_again():
-    scout = HeldScout()
+    scout = GatedScout()
     settings = ServiceSettings(max_batch=1, max_queue=2, batch_wait_ms=0)
     with served(create_app(scout, {"g": SMALL}, settings)) as port:  # type: ignore[arg-type]
         scout.gate.clear()
@@ -163,7 +163,7 @@ def test_a_full_queue_says_when_to_come_again():
 
 
 def test_a_deadline_that_passes_is_told_and_its_work_is_dropped():
-    scout = HeldScout()
+    scout = GatedScout()
     settings = ServiceSettings(max_batch=1, timeout=0.3, batch_wait_ms=0)
     with served(create_app(scout, {"g": SMALL}, settings)) as port:  # type: ignore[arg-type]
         scout.gate.clear()
@@ -179,7 +179,7 @@ def test_a_deadline_that_passes_is_told_and_its_work_is_dropped():
 
 def test_a_body_that_never_ends_is_not_waited_for():
     settings = ServiceSettings(timeout=0.3)
-    app = create_app(HeldScout(), {"g": SMALL}, settings)  # type: ignore[arg-type]
+    app = create_app(GatedScout(), {"g": SMALL}, settings)  # type: ignore[arg-type]
     with served(app) as port, socket.create_connection(("127.0.0.1", port)) as slow:
         slow.settimeout(10)
         slow.sendall(
@@ -191,7 +191,7 @@ def test_a_body_that_never_ends_is_not_waited_for():
 
 
 def test_a_body_without_end_is_refused_while_it_comes():
-    app = create_app(HeldScout(), {"g": SMALL})  # type: ignore[arg-type]
+    app = create_app(GatedScout(), {"g": SMALL})  # type: ignore[arg-type]
     chunk = b"8000\r\n" + b" " * 0x8000 + b"\r\n"
     with served(app) as port, socket.create_connection(("127.0.0.1", port)) as endless:
         endless.settimeout(10)
@@ -232,7 +232,7 @@ def names():
     with listen("127.0.0.1", 0) as bound:
         allowed = ("kg.example.org", *local_names(bound))
     settings = ServiceSettings(allow_host=allowed)
-    with served(create_app(HeldScout(), {"g": SMALL}, settings)) as port:  # type: ignore[arg-type]
+    with served(create_app(GatedScout(), {"g": SMALL}, settings)) as port:  # type: ignore[arg-type]
         yield port
 
 
@@ -243,7 +243,7 @@ def test_names_are_asked_for_at_loopback_addresses_alone():
 
 
 def test_who_hangs_up_leaves_no_trace_but_a_count():
-    app = create_app(HeldScout(), {"g": SMALL})  # type: ignore[arg-type]
+    app = create_app(GatedScout(), {"g": SMALL})  # type: ignore[arg-type]
     with served(app) as port:
         with socket.create_connection(("127.0.0.1", port)) as gone:
             gone.sendall(
@@ -255,7 +255,7 @@ def test_who_hangs_up_leaves_no_trace_but_a_count():
 
 
 def test_a_defect_is_told_without_its_traceback(caplog):
-    app = create_app(HeldScout(), {"g": SMALL})  # type: ignore[arg-type]
+    app = create_app(GatedScout(), {"g": SMALL})  # type: ignore[arg-type]
     with served(app) as port:
         status, _, body = post(port, question="poison")
         assert (status, body) == (500, {"error": "internal error"})

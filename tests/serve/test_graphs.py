@@ -91,11 +91,15 @@ def test_a_graph_is_replaced_in_one_step_from_many_threads():
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
-        ("max_k", 0, "--max-k: 0, expected at least 1"),
-        ("max_question_chars", 0, "--max-question-chars: 0"),
-        ("max_batch", 0, "--max-batch: 0"),
-        ("max_queue", -1, "--max-queue: -1"),
-        ("batch_wait_ms", float("nan"), "--batch-wait-ms: nan, expected at least 0"),
+        ("max_k", 0, "--max-k: found 0, expected at least 1"),
+        ("max_question_chars", 0, "--max-question-chars: found 0"),
+        ("max_batch", 0, "--max-batch: found 0"),
+        ("max_queue", -1, "--max-queue: found -1"),
+        (
+            "batch_wait_ms",
+            float("nan"),
+            "--batch-wait-ms: found nan, expected at least 0",
+        ),
         ("timeout", 0.0, "--timeout: 0, expected above 0"),
         ("timeout", float("inf"), "--timeout: inf, expected"),
         ("llm", "http://x/v1", "--llm without --model"),

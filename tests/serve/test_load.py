@@ -8,8 +8,8 @@ import pytest
 from serve.conftest import film_triplets
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.serve.settings import Loading
-from kgscout_jax.serve.startup import buckets_up_to, check_there, load
+from kgscout_jax.serve.settings import LoadSettings
+from kgscout_jax.serve.startup import buckets_up_to, check_paths, load
 from kgscout_jax.utils.buckets import bucket
 
 
@@ -22,7 +22,9 @@ def films(tmp_path_factory) -> Path:
 
 def test_after_loading_nothing_is_compiled_or_embedded_any_more(export, films):
     kg = ((str(films),), (f"large={films}",))
-    settings = Loading(out=str(export), kg=kg, embed_up_to=len(set(film_triplets())))
+    settings = LoadSettings(
+        out=str(export), kg=kg, embed_up_to=len(set(film_triplets()))
+    )
     scout, graphs = load(settings, batch=4)
     assert list(graphs) == ["films", "large"]
     compiled = scout.exported._logits._cache_size()  # type: ignore[attr-defined]
@@ -53,6 +55,6 @@ def test_buckets_are_those_of_all_sizes(most, largest):
 )
 def test_what_is_not_there_is_told_at_once(export, films, out, kg, told):
     places = {"EXPORT": str(export), "FILMS": str(films), "FOLDER": str(films.parent)}
-    settings = Loading(out=places.get(out, out), kg=((places.get(kg, kg),),))
+    settings = LoadSettings(out=places.get(out, out), kg=((places.get(kg, kg),),))
     with pytest.raises(UserError, match=told):
-        check_there(settings)
+        check_paths(settings)

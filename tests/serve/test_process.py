@@ -113,7 +113,7 @@ def test_an_address_that_is_taken_is_told_before_anything_is_loaded(films, capsy
         (["serve", "x", "--kg", "FILMS", "--host", "no host"], "--host: 'no host'"),
         (["serve", "x", "--kg", "FILMS", "--timeout", "0"], "--timeout: 0"),
         (["mcp", "./nowhere", "--kg", "FILMS"], "nowhere"),
-        (["mcp", "x", "--kg", "FILMS", "--max-k", "0"], "--max-k: 0"),
+        (["mcp", "x", "--kg", "FILMS", "--max-k", "0"], "--max-k: found 0"),
     ],
 )
 def test_bad_input_is_one_line_and_2(films, capsys, words, told):

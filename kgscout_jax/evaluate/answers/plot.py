@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgscout_jax.evaluate.answers.cells import METRICS
 from kgscout_jax.evaluate.answers.tables import MAIN, title
-from kgscout_jax.evaluate.plots import COLOURS, MARKERS
-from kgscout_jax.utils.io import whole_file
+from kgscout_jax.utils.plotting import COLOURS, MARKERS, save_png
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 def answers_against_k(report: Mapping[str, Any], out: Path) -> bytes:
     """The figure as SVG, for a page; ``out`` is the same as a PNG."""
     figure = _draw(report)
-    with whole_file(out, "wb") as handle:
-        figure.savefig(handle, format="png", dpi=150)
+    save_png(figure, out)
     # laid out once is enough
     figure.set_layout_engine("none")
     buffer = io.BytesIO()
@@ -30,12 +28,10 @@ def answers_against_k(report: Mapping[str, Any], out: Path) -> bytes:
 
 
 def _draw(report: Mapping[str, Any]) -> Figure:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     names, ks = report["retrievers"], report["ks"]
     figure = Figure(figsize=(4.2 * len(MAIN), 3.7), layout="constrained")
-    FigureCanvasAgg(figure)
     panels = figure.subplots(1, len(MAIN), squeeze=False)[0]
     for panel, metric in zip(panels, MAIN, strict=True):
         for i, name in enumerate(names):

@@ -16,6 +16,7 @@ from kgscout_jax.graph.build.driver import build_graph
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.inference.scout import Scout
+from kgscout_jax.utils.lock import locked
 
 pytestmark = NEEDS_ENCODER
 NAMES = sorted({name for head, _, tail in TRIPLETS for name in (head, tail)})
@@ -216,9 +217,7 @@ def test_refused_arguments(run, tmp_path):
 
 
 def test_two_at_once_are_refused(run, tmp_path):
-    from kgscout_jax.inference.batch import held
-
-    with held(tmp_path / "out.jsonl.part"):
+    with locked(tmp_path, "retrieve", name=".out.jsonl.lock"):
         code, said = run(QUESTIONS[:1])
-    assert code == 2 and "another kgscout retrieve is writing it" in said
+    assert code == 2 and "another kgscout retrieve --out out.jsonl is writing" in said
     assert run(QUESTIONS[:1], "--embed")[0] == 0

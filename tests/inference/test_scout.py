@@ -27,7 +27,7 @@ from kgscout_jax.retrieve.kgscout import KGScout
 from kgscout_jax.retrieve.retrieved_file import retrieved_records
 
 pytestmark = NEEDS_ENCODER
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 made = pytest.fixture(scope="module")(lambda kgscout_cache: shared_world)
 

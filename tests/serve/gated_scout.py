@@ -9,7 +9,7 @@ import numpy as np
 from kgscout_jax.inference.result import RetrievalResult
 
 
-class HeldScout:
+class GatedScout:
     """Finds a question's own words; waits at ``gate`` and notes each batch."""
 
     def __init__(self):

@@ -381,10 +381,10 @@ def test_whatever_is_in_the_files(runs, run, tail, config):
 
 def test_the_running_mean_by_hand():
     values = np.array([0.0, 10, 20, 0, 10, 20, 0, 10])
-    curve = Curve(run="r", what="", steps=np.arange(8.0), values=values, noisy=True)
+    curve = Curve(run="r", name="", steps=np.arange(8.0), values=values, noisy=True)
     means = [values[max(0, i - 2) : i + 3].mean() for i in range(8)]
     np.testing.assert_allclose(curve.smooth(), means)
-    short = Curve(run="r", what="", steps=np.arange(3.0), values=values[:3], noisy=True)
+    short = Curve(run="r", name="", steps=np.arange(3.0), values=values[:3], noisy=True)
     assert short.smooth() is short.values
 
 
@@ -403,11 +403,11 @@ def test_curves_on_a_terminal(runs, finished, run):
 def test_a_curve_is_where_it_should_be(capsys):
     """A straight line from the lower left to the upper right."""
     from kgscout_jax.runs.curves import Panel
-    from kgscout_jax.runs.terminal_plot import HEIGHT, LABELS, lines_of
+    from kgscout_jax.runs.terminal_plot import HEIGHT, LABEL_WIDTH, lines_of
 
     line = Curve(
         run="r",
-        what="",
+        name="",
         steps=np.linspace(0, 100, 11),
         values=np.linspace(-1, 1, 11),
         noisy=False,
@@ -415,7 +415,7 @@ def test_a_curve_is_where_it_should_be(capsys):
     shown = lines_of(Panel(title="t", unit="u", curves=[line]), ["r"], 60, False)
     text = [each.plain for each in shown]
     assert {len(row) for row in text} == {60}
-    plot = [row[LABELS + 1 :] for row in text[1 : 1 + HEIGHT]]
+    plot = [row[LABEL_WIDTH + 1 :] for row in text[1 : 1 + HEIGHT]]
     assert text[1].startswith("        1│") and text[HEIGHT].startswith("       -1│")
     places = [[i for i, c in enumerate(row) if c not in " ⠀"] for row in plot]
     assert all(places) and places[0][-1] == 49 and places[-1][0] == 0

@@ -146,8 +146,8 @@ def test_the_command(world, scout, monkeypatch, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"target": 1.0}, "--target: 1.0, expected a number between 0 and 1"),
-        ({"token_budget": 0}, "--token-budget: 0, expected at least 1"),
+        ({"target": 1.0}, "--target: found 1.0, expected a number between 0 and 1"),
+        ({"token_budget": 0}, "--token-budget: found 0, expected at least 1"),
         ({"form": "tree"}, "--form: 'tree', expected one of lines, paths"),
     ],
 )
