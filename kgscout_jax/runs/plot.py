@@ -52,7 +52,7 @@ def _draw(at: Axes, panel: Panel, runs: Sequence[str]) -> None:
             "marker": MARKERS[i % len(MARKERS)],
             "markersize": 3.5,
         }
-        grey = {} if single else {"color": "#444444"}
+        grey: dict[str, Any] = {} if single else {"color": "#444444"}
         handles[curve.name] = Line2D([], [], **style | grey)
         _line(at, curve, **style)
     if len(names) > 1:
