@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import TYPE_CHECKING
 
 from kgscout_jax.errors import UserError
@@ -33,8 +32,7 @@ class Answers:
         Raises:
             UserError: the model's settings cannot work, or a library is missing.
         """
-        self._new_reader = partial(
-            make_reader,
+        self._reader = make_reader(
             settings.llm,
             settings.model,
             key_env=settings.key_env,
@@ -44,7 +42,7 @@ class Answers:
         self._capacity = settings.max_queue + THREADS
         self._pending = 0
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="reader")
-        self.name = self._new_reader().name
+        self.name = self._reader.name
 
     async def read(self, result: RetrievalResult) -> Reading:
         """The answers to a question from its triplets.
@@ -70,9 +68,8 @@ class Answers:
         self._pending -= 1
 
     def _read(self, evidence: Evidence) -> Reading:
-        # A reader for each request: a shared one would record every reply, for ever.
         try:
-            (reading,) = self._new_reader().read([evidence])
+            (reading,) = self._reader.read([evidence])
         except UserError as error:
             raise ReaderFailed(str(error)) from None
         if reading.outcome == "error":

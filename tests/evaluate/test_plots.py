@@ -42,8 +42,8 @@ def report(ks=(10, 30), n=20, without=()):
 def saved(monkeypatch):
     """Figures as they are saved."""
     figures: list[Figure] = []
-    save = plots._save
-    monkeypatch.setattr(plots, "_save", lambda f, p: (figures.append(f), save(f, p)))
+    save = plots.save_png
+    monkeypatch.setattr(plots, "save_png", lambda f, p: (figures.append(f), save(f, p)))
     return figures
 
 
