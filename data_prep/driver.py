@@ -22,7 +22,7 @@ from data_prep.engine import Engine, engine_of
 from data_prep.partition import Part
 from data_prep.settings import PrepSettings
 from data_prep.sources import load_source
-from data_prep.sources.base import Loaded
+from data_prep.sources.dataset import Dataset
 from data_prep.topic_linking import LinkedSplit, TopicFinder, link
 from data_prep.worker import Job
 from data_prep.workspace import Workspace, assembling, writing
@@ -272,7 +272,7 @@ class Preparation:
 
 
 def _about(
-    settings: PrepSettings, loaded: Loaded, encoder: SentenceEncoder
+    settings: PrepSettings, loaded: Dataset, encoder: SentenceEncoder
 ) -> dict[str, Any]:
     """What decides the bytes that are written, as the manifest tells it."""
     return {

@@ -10,7 +10,7 @@ import numpy as np
 
 from data_prep.question_chunks import Linked
 from data_prep.settings import PrepSettings
-from data_prep.sources.base import Loaded
+from data_prep.sources.dataset import Dataset
 from kgscout_jax.data.shards import SPLITS
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.link.graph_index import graph_linker
@@ -30,7 +30,7 @@ class LinkedSplit:
 class TopicFinder:
     """Finds the topics of questions that name none; the index is built on first use."""
 
-    def __init__(self, loaded: Loaded, settings: PrepSettings) -> None:
+    def __init__(self, loaded: Dataset, settings: PrepSettings) -> None:
         """Raises UserError for a file of aliases that does not exist."""
         self._graph, self._aliases = loaded.graph, settings.aliases
         if self._aliases is not None and not self._aliases.is_file():
@@ -47,7 +47,7 @@ class TopicFinder:
 
 
 def link(
-    loaded: Loaded, name: str, settings: PrepSettings, finder: TopicFinder
+    loaded: Dataset, name: str, settings: PrepSettings, finder: TopicFinder
 ) -> LinkedSplit:
     """The questions of a split with their names resolved; unusable training ones go.
 

@@ -1,17 +1,18 @@
-"""Published formats, one loader each; all of them yield ``base.Loaded``."""
+"""Published formats, one loader each; all of them yield a ``Dataset``."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from data_prep.sources.base import Loaded
+from data_prep.sources.dataset import Dataset
 from kgscout_jax.errors import UserError
 
 SOURCES = ("rog", "nsm", "metaqa", "pathquestion", "kg", "world")
 
 
-def load_source(name: str, input: Path | None, kg: Sequence[Path] = ()) -> Loaded:
+def load_source(name: str, input: Path | None, kg: Sequence[Path] = ()) -> Dataset:
     """The data set in a published format.
 
     Args:
@@ -27,30 +28,11 @@ def load_source(name: str, input: Path | None, kg: Sequence[Path] = ()) -> Loade
         raise UserError(f"unknown source {name!r}; expected {', '.join(SOURCES)}")
     if kg and name != "kg":
         raise UserError(f"source {name!r} takes no --kg: its graph is in its --input")
-    if name == "kg":
-        from data_prep.sources import kg as kg_source
-
-        return kg_source.load(input, kg)
-    if name == "world":
-        if input is not None:
-            raise UserError("source 'world' is built in and takes no --input")
-        from data_prep.sources import world
-
-        return world.load(seed=0)
-    if input is None:
+    if name == "world" and input is not None:
+        raise UserError("source 'world' is built in and takes no --input")
+    if input is None and name not in ("kg", "world"):
         raise UserError(f"source {name!r} needs --input PATH, see docs/data.md")
-    if name == "rog":
-        from data_prep.sources import rog
-
-        return rog.load(input)
-    if name == "nsm":
-        from data_prep.sources import nsm
-
-        return nsm.load(input)
-    if name == "metaqa":
-        from data_prep.sources import metaqa
-
-        return metaqa.load(input)
-    from data_prep.sources import pathquestion
-
-    return pathquestion.load(input)
+    load = importlib.import_module(f"data_prep.sources.{name}").load
+    if name == "kg":
+        return load(input, kg)
+    return load() if name == "world" else load(input)

@@ -1,4 +1,4 @@
-"""Fields of a row, checked: whatever is wrong is said in one line that names the place.
+"""Fields of a row, checked: an error is one line that names the place.
 
 ``where`` is the place as people look it up: ``file:line``, or ``file: row n`` for
 parquet.
@@ -21,7 +21,7 @@ def type_name(value: Any) -> str:
     return "null" if value is None else type(value).__name__
 
 
-def wrong(where: str, name: str, expected: str, found: str) -> UserError:
+def field_error(where: str, name: str, expected: str, found: str) -> UserError:
     """The error for a field of the wrong type."""
     return UserError(f"{where}: field {name!r}: expected {expected}, found {found}")
 
@@ -45,7 +45,7 @@ def check_text(texts: Iterable[str], where: str, name: str) -> None:
         joined.encode()
     except UnicodeEncodeError as error:
         found = f"the lone surrogate \\u{ord(joined[error.start]):04x}"
-        raise wrong(where, name, "Unicode text", found) from None
+        raise field_error(where, name, "Unicode text", found) from None
 
 
 def text_of(row: Row, name: str, where: str, *, number: bool = False) -> str:
@@ -54,9 +54,9 @@ def text_of(row: Row, name: str, where: str, *, number: bool = False) -> str:
     if number and type(value) is int:
         return str(value)
     if not isinstance(value, str):
-        raise wrong(where, name, "a string", type_name(value))
+        raise field_error(where, name, "a string", type_name(value))
     if not value.strip():
-        raise wrong(where, name, "a string", "an empty one")
+        raise field_error(where, name, "a string", "an empty one")
     check_text([value], where, name)
     return value
 
@@ -70,36 +70,36 @@ def names_of(row: Row, name: str, where: str, *, bare: bool = False) -> tuple[st
     if bare and isinstance(value, str):
         value = [value]
     if not isinstance(value, list):
-        raise wrong(where, name, "a list of strings", type_name(value))
+        raise field_error(where, name, "a list of strings", type_name(value))
     for item in value:
         if not isinstance(item, str):
             found = f"a list that holds {type_name(item)}"
-            raise wrong(where, name, "a list of strings", found)
+            raise field_error(where, name, "a list of strings", found)
     check_text(value, where, name)
     return tuple(item for item in value if item.strip())
 
 
-def flat_rows(value: Any, kind: type, where: str, name: str) -> list[Any]:
+def flat_rows(value: Any, item_type: type, where: str, name: str) -> list[Any]:
     """A list of [head, relation, tail] as one flat list, three items a triplet.
 
     Args:
         value: what the field holds.
-        kind: the type of every item: str for names, int for indices.
+        item_type: the type of every item: str for names, int for indices.
     """
-    expected = f"a list of [head, relation, tail] ({kind.__name__})"
+    expected = f"a list of [head, relation, tail] ({item_type.__name__})"
     if not isinstance(value, list):
-        raise wrong(where, name, expected, type_name(value))
+        raise field_error(where, name, expected, type_name(value))
     if not set(map(type, value)) <= {list}:
         found = next(type_name(row) for row in value if type(row) is not list)
-        raise wrong(where, name, expected, f"a list that holds {found}")
+        raise field_error(where, name, expected, f"a list that holds {found}")
     if not set(map(len, value)) <= {3}:
         found = next(len(row) for row in value if len(row) != 3)
-        raise wrong(where, name, expected, f"a row of {found}")
+        raise field_error(where, name, expected, f"a row of {found}")
     flat = list(chain.from_iterable(value))
-    if not set(map(type, flat)) <= {kind}:
-        found = next(type_name(item) for item in flat if type(item) is not kind)
-        raise wrong(where, name, expected, f"a row that holds {found}")
-    if kind is str:
+    if not set(map(type, flat)) <= {item_type}:
+        found = next(type_name(item) for item in flat if type(item) is not item_type)
+        raise field_error(where, name, expected, f"a row that holds {found}")
+    if item_type is str:
         check_text(flat, where, name)
     return flat
 
@@ -114,12 +114,12 @@ def without_blank(flat: list[str]) -> list[str]:
     """The flat list less the triplets in which a name is blank."""
     if all(map(str.strip, flat)):
         return flat
-    kept: list[str] = []
+    complete: list[str] = []
     for start in range(0, len(flat), 3):
         row = flat[start : start + 3]
         if all(map(str.strip, row)):
-            kept += row
-    return kept
+            complete += row
+    return complete
 
 
 class UniqueIds:

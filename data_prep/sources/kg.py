@@ -6,17 +6,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from data_prep.sources.base import Loaded
+from data_prep.sources.dataset import Dataset, check_questions, in_order
 from data_prep.sources.fields import (
     UniqueIds,
+    field_error,
     names_of,
     text_of,
     triplets_of,
-    wrong,
 )
 from data_prep.sources.splits import (
     check_folder,
-    in_order,
     json_lines_files,
     listing,
 )
@@ -26,7 +25,7 @@ from kgscout_jax.types import Question
 from kgscout_jax.utils.io import read_json_lines
 
 
-def load(path: Path | None, kg: Sequence[Path]) -> Loaded:
+def load(path: Path | None, kg: Sequence[Path]) -> Dataset:
     """The questions of a folder over the graph of a GRAPH folder or triplet files.
 
     Args:
@@ -48,19 +47,16 @@ def load(path: Path | None, kg: Sequence[Path]) -> Loaded:
             "source 'kg' needs --input FOLDER with train.jsonl, dev.jsonl or test.jsonl"
         )
     check_folder(path)
-    found = json_lines_files(path)
-    if not found:
+    files = json_lines_files(path)
+    if not files:
         raise UserError(
             f"{path}: found none of train.jsonl, dev.jsonl, test.jsonl; {listing(path)}"
         )
     # Questions first: a mistake in them shows before a large graph is read.
     questions = {
-        split: list(_read_questions(file, split)) for split, file in found.items()
+        split: list(_read_questions(file, split)) for split, file in files.items()
     }
-    if not any(questions.values()):
-        raise UserError(
-            f"{path}: no question in {', '.join(f.name for f in found.values())}"
-        )
+    check_questions(path, questions, list(files.values()))
     notes = {"triplets_read": 0, "blank_triplets": 0}
     graph = open_graph(kg, notes)
     if graph.storage is not None:
@@ -73,10 +69,10 @@ def load(path: Path | None, kg: Sequence[Path]) -> Loaded:
             len(graph.triplets) + graph.duplicates + notes["blank_triplets"]
         )
         notes["duplicate_triplets"] = graph.duplicates
-    return Loaded(
+    return Dataset(
         graph=graph,
         questions=in_order(questions),
-        files=[*graph_files, *found.values()],
+        files=[*graph_files, *files.values()],
         notes=notes,
     )
 
@@ -87,30 +83,27 @@ def _read_questions(path: Path, split: str) -> Iterator[Question]:
     for number, row in read_json_lines(path):
         where = f"{path}:{number}"
 
-        def given(name: str, row: dict[str, Any] = row) -> bool:
-            return row.get(name) is not None
-
+        stated = {name for name, value in row.items() if value is not None}
+        answers = split == "train" or "answer" in stated
         yield Question(
             id=ids.add(text_of(row, "id", where, number=True), where),
             text=text_of(row, "question", where),
             topics=(
-                names_of(row, "q_entity", where, bare=True) if given("q_entity") else ()
-            ),
-            find_topics=not given("q_entity"),
-            answers=(
-                names_of(row, "answer", where)
-                if split == "train" or given("answer")
+                names_of(row, "q_entity", where, bare=True)
+                if "q_entity" in stated
                 else ()
             ),
+            find_topics="q_entity" not in stated,
+            answers=names_of(row, "answer", where) if answers else (),
             answer_entities=(
-                names_of(row, "a_entity", where) if given("a_entity") else None
+                names_of(row, "a_entity", where) if "a_entity" in stated else None
             ),
             relevant_triplets=(
                 triplets_of(row, "relevant_triples", where)
-                if given("relevant_triples")
+                if "relevant_triples" in stated
                 else ()
             ),
-            hop=_hop(row, where) if given("hop") else None,
+            hop=_hop(row, where) if "hop" in stated else None,
         )
 
 
@@ -118,5 +111,5 @@ def _hop(row: dict[str, Any], where: str) -> int:
     """The number of hops."""
     hop = row["hop"]
     if type(hop) is not int or hop < 0:
-        raise wrong(where, "hop", "a whole number", repr(hop))
+        raise field_error(where, "hop", "a whole number", repr(hop))
     return hop

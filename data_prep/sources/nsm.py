@@ -12,22 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from data_prep.sources.base import Loaded
+from data_prep.sources.dataset import Dataset, SubgraphDataset
 from data_prep.sources.fields import (
     UniqueIds,
+    field_error,
     flat_rows,
     text_of,
     type_name,
     value_of,
-    without_blank,
-    wrong,
 )
-from data_prep.sources.splits import check_file, check_folder, in_order, listing
+from data_prep.sources.splits import check_file, check_folder, listing
 from kgscout_jax.data.shards import SPLITS
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.knowledge_graph import GraphBuilder
 from kgscout_jax.types import Question, entity_key
 from kgscout_jax.utils.io import open_text, read_json, read_json_lines
 
@@ -46,7 +42,7 @@ class _Names:
     """Id as in the source -> index."""
 
 
-def load(path: Path) -> Loaded:
+def load(path: Path) -> Dataset:
     """The questions of a folder with their own subgraphs, as one interned graph.
 
     Args:
@@ -61,60 +57,30 @@ def load(path: Path) -> Loaded:
         UserError: a file is missing or malformed, an index points beyond its table.
     """
     check_folder(path)
-    found = {s: path / f"{s}_simple.json" for s in SPLITS}
-    found = {split: file for split, file in found.items() if file.is_file()}
-    if not found:
+    split_files = {s: path / f"{s}_simple.json" for s in SPLITS}
+    split_files = {split: file for split, file in split_files.items() if file.is_file()}
+    if not split_files:
         raise UserError(
             f"{path}: found none of train_simple.json, dev_simple.json, "
             f"test_simple.json; {listing(path)}"
         )
     entities, files = _read_entities(path)
     relations = _table(check_file(path / "relations.txt"))
-    files.append(relations.file)
     pairs = zip(entities.positions, entities.names, strict=True)
-    notes = {
+    dataset = SubgraphDataset()
+    dataset.notes = {
         "entity_ids": len(entities.names),
         "entity_ids_with_name": sum(name != mid for mid, name in pairs),
         "ids_sharing_a_name": len(entities.names)
         - len(set(map(entity_key, entities.names))),
-        "triplets_read": 0,
-        "blank_triplets": 0,
-        "empty_graphs": 0,
-    }
-    builder = GraphBuilder()
-    questions: dict[str, list[Question]] = {}
-    pieces: dict[str, list[int]] = {}
-    for split, file in found.items():
-        files.append(file)
+    } | dataset.notes
+    for split, file in split_files.items():
         ids = UniqueIds()
         for number, row in read_json_lines(file):
             where = f"{file}:{number}"
-            given = _triplets(row, where, entities, relations)
-            flat = without_blank(given)
-            notes["triplets_read"] += len(given) // 3
-            notes["blank_triplets"] += (len(given) - len(flat)) // 3
-            notes["empty_graphs"] += not flat
-            questions.setdefault(split, []).append(_question(row, where, ids, entities))
-            piece = builder.add(zip(flat[0::3], flat[1::3], flat[2::3], strict=True))
-            pieces.setdefault(split, []).append(piece)
-    if not questions:
-        raise UserError(
-            f"{path}: no question in {', '.join(f.name for f in found.values())}"
-        )
-    graph, triplet_ids = builder.build()
-    if not len(graph.triplets):
-        raise UserError(f"{path}: the subgraph of every question is empty")
-    notes["duplicate_triplets"] = graph.duplicates
-    subgraphs: dict[str, list[np.ndarray]] = {
-        split: [triplet_ids[i] for i in numbers] for split, numbers in pieces.items()
-    }
-    return Loaded(
-        graph=graph,
-        questions=in_order(questions),
-        subgraphs=in_order(subgraphs),
-        files=files,
-        notes=notes,
-    )
+            names = _triplets(row, where, entities, relations)
+            dataset.add(split, _question(row, where, ids, entities), names)
+    return dataset.build(path, [*files, relations.file], list(split_files.values()))
 
 
 def _lines(path: Path) -> list[str]:
@@ -172,7 +138,7 @@ def _read_entities(folder: Path) -> tuple[_Names, list[Path]]:
     if order.is_file():
         files.append(order)
         ids = _lines(order)
-    shown = [
+    readable = [
         mid if (name := names.get(mid, "")).strip() in UNNAMED else name for mid in ids
     ]
     positions = {mid: i for i, mid in enumerate(ids)}
@@ -183,7 +149,7 @@ def _read_entities(folder: Path) -> tuple[_Names, list[Path]]:
             f"first in line {first + 1}"
         )
     file = order if order.is_file() else pairs
-    return _Names(file=file, names=shown, positions=positions), files
+    return _Names(file=file, names=readable, positions=positions), files
 
 
 def _check_range(
@@ -194,7 +160,7 @@ def _check_range(
     if values and not (min(values) >= 0 and max(values) < size):
         bad = next(i for i in values if not 0 <= i < size)
         expected = f"an index below {size}, the length of {table.file.name}"
-        raise wrong(where, name, expected, str(bad))
+        raise field_error(where, name, expected, str(bad))
     return values
 
 
@@ -204,7 +170,9 @@ def _triplets(
     """The subgraph of a question, names in a flat list."""
     subgraph = value_of(row, "subgraph", where)
     if not isinstance(subgraph, dict):
-        raise wrong(where, "subgraph", "an object with tuples", type_name(subgraph))
+        raise field_error(
+            where, "subgraph", "an object with tuples", type_name(subgraph)
+        )
     tuples = value_of(subgraph, "tuples", f"{where}: field 'subgraph'")
     flat = flat_rows(tuples, int, where, "subgraph.tuples")
     for start, table in ((0, entities), (1, relations), (2, entities)):
@@ -220,12 +188,12 @@ def _question(
     topics = value_of(row, "entities", where)
     if not isinstance(topics, list) or not set(map(type, topics)) <= {int}:
         found = type_name(topics)
-        raise wrong(where, "entities", "a list of indices (int)", found)
+        raise field_error(where, "entities", "a list of indices (int)", found)
     _check_range(topics, entities, where, "entities")
     names = [entities.names[int(i)] for i in topics]
     answers = value_of(row, "answers", where)
     if not isinstance(answers, list):
-        raise wrong(where, "answers", "a list of objects", type_name(answers))
+        raise field_error(where, "answers", "a list of objects", type_name(answers))
     pairs = [_answer(answer, where, entities) for answer in answers]
     return Question(
         id=ids.add(text_of(row, "id", where, number=True), where),
@@ -240,7 +208,7 @@ def _answer(answer: Any, where: str, entities: _Names) -> tuple[str, str]:
     """A gold answer as people read it, and as its entity is called in the graph."""
     if not isinstance(answer, dict):
         found = f"a list that holds {type_name(answer)}"
-        raise wrong(where, "answers", "a list of objects", found)
+        raise field_error(where, "answers", "a list of objects", found)
     place = f"{where}: field 'answers'"
     # ReaRev's loader: where kb_id is a number, the id stands under "text".
     key = "text" if type(answer.get("kb_id")) is int else "kb_id"
@@ -248,7 +216,7 @@ def _answer(answer: Any, where: str, entities: _Names) -> tuple[str, str]:
     position = entities.positions.get(mid)
     text = answer.get("text")
     if text is not None and not isinstance(text, str):
-        raise wrong(place, "text", "a string or null", type_name(text))
+        raise field_error(place, "text", "a string or null", type_name(text))
     name = mid if position is None else entities.names[position]
     gold = name if text is None or text.strip() in UNNAMED or text == mid else text
     return gold, gold if position is None else name

@@ -1,6 +1,6 @@
 """PathQuestion: questions of two and three hops with the path that answers them.
 
-Names are kept as in the source (``frederica_of_mecklenburg``), in the graph and in the
+Names are as in the source (``frederica_of_mecklenburg``), in the graph and in the
 questions alike.
 """
 
@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from data_prep.sources.base import Loaded
+from data_prep.sources.dataset import Dataset, shared_graph_dataset
 from data_prep.sources.splits import (
     check_file,
     check_folder,
-    in_order,
+    column_rows,
     listing,
     split_by_topic,
 )
@@ -22,13 +22,12 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.read.columns import read_tsv
 from kgscout_jax.types import Question
-from kgscout_jax.utils.io import open_text
 
 HOPS = (2, 3)
 END = "<end>"
 
 
-def load(path: Path) -> Loaded:
+def load(path: Path) -> Dataset:
     """The questions, split by topic entity, over the union of both graphs.
 
     Args:
@@ -56,56 +55,38 @@ def load(path: Path) -> Loaded:
         for question in _read_questions(files[-1], hop):
             split = split_by_topic(question.topics[0])
             questions.setdefault(split, []).append(question)
-    if not questions:
-        raise UserError(f"{path}: no question in {', '.join(f.name for f in files)}")
-    return Loaded(
-        graph=graph,
-        questions=in_order(questions),
-        files=[*graphs, *files],
-        notes={
-            "triplets_read": len(graph.triplets) + graph.duplicates,
-            "duplicate_triplets": graph.duplicates,
-        },
-    )
+    return shared_graph_dataset(path, graph, graphs, questions, files)
 
 
 def _read_questions(path: Path, hop: int) -> Iterator[Question]:
     """The questions of one file: question TAB answer(a/b/) TAB path."""
-    with open_text(path) as handle:
-        for number, line in enumerate(handle, start=1):
-            if not line.strip():
-                continue
-            where = f"{path}:{number}"
-            cells = line.rstrip("\n").split("\t")
-            if len(cells) != 3:
-                raise UserError(
-                    f"{where}: expected 3 tab-separated columns, found {len(cells)}"
-                )
-            text, gold, steps = cells
-            walk, _, _ = steps.partition(f"#{END}")
-            nodes = walk.split("#")
-            if len(nodes) != 2 * hop + 1 or not all(map(str.strip, nodes)):
-                raise UserError(
-                    f"{where}: expected a path topic#relation#entity... of {hop} hops "
-                    f"before #{END}, got {steps!r}"
-                )
-            # The first answer is the path's last entity; parentheses and all.
-            prefix = nodes[-1] + "("
-            if not (gold.startswith(prefix) and gold.endswith(")")):
-                raise UserError(
-                    f"{where}: expected answers as {nodes[-1]}(a/b/), got {gold!r}"
-                )
-            answers = gold[len(prefix) : -1].split("/")
-            if not text.strip():
-                raise UserError(f"{where}: the question is empty")
-            yield Question(
-                id=f"pq-{hop}h-{number:05d}",
-                text=text.strip(),
-                topics=(nodes[0],),
-                answers=tuple(a for a in answers if a.strip()),
-                relevant_triplets=tuple(
-                    (nodes[i], nodes[i + 1], nodes[i + 2])
-                    for i in range(0, len(nodes) - 2, 2)
-                ),
-                hop=hop,
+    for number, cells in column_rows(path, "\t", 3, "3 tab-separated columns"):
+        where = f"{path}:{number}"
+        text, gold, steps = cells
+        walk, _, _ = steps.partition(f"#{END}")
+        nodes = walk.split("#")
+        if len(nodes) != 2 * hop + 1 or not all(map(str.strip, nodes)):
+            raise UserError(
+                f"{where}: expected a path topic#relation#entity... of {hop} hops "
+                f"before #{END}, got {steps!r}"
             )
+        # The first answer is the path's last entity; parentheses and all.
+        prefix = nodes[-1] + "("
+        if not (gold.startswith(prefix) and gold.endswith(")")):
+            raise UserError(
+                f"{where}: expected answers as {nodes[-1]}(a/b/), got {gold!r}"
+            )
+        answers = gold[len(prefix) : -1].split("/")
+        if not text.strip():
+            raise UserError(f"{where}: the question is empty")
+        yield Question(
+            id=f"pq-{hop}h-{number:05d}",
+            text=text.strip(),
+            topics=(nodes[0],),
+            answers=tuple(a for a in answers if a.strip()),
+            relevant_triplets=tuple(
+                (nodes[i], nodes[i + 1], nodes[i + 2])
+                for i in range(0, len(nodes) - 2, 2)
+            ),
+            hop=hop,
+        )

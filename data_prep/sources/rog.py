@@ -12,18 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from data_prep.sources.base import Loaded
+from data_prep.sources.dataset import Dataset, SubgraphDataset, in_order
 from data_prep.sources.fields import (
     UniqueIds,
     flat_rows,
     names_of,
     text_of,
     value_of,
-    without_blank,
 )
-from data_prep.sources.splits import SPLIT_OF, in_order, json_lines_files, listing
+from data_prep.sources.splits import SPLIT_OF, json_lines_files, listing
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.knowledge_graph import GraphBuilder
 from kgscout_jax.graph.read.parquet import batches, is_string, open_parquet, strings
 from kgscout_jax.types import Question
 from kgscout_jax.utils.io import read_json_lines
@@ -36,11 +34,11 @@ _PARQUET = re.compile(
     rf"({'|'.join(SPLIT_OF)})(?:-(\d+)-of-(\d+))?(?:[-.].*)?\.parquet"
 )
 
-Item = tuple[str, dict[str, Any], list[str]]
-"""Where it stands, the row without its graph, the graph as a flat list of names."""
+Row = tuple[str, dict[str, Any], list[str]]
+"""(place, the row without its graph, the graph as a flat list of names)."""
 
 
-def load(path: Path) -> Loaded:
+def load(path: Path) -> Dataset:
     """The questions of a release with their own subgraphs, as one interned graph.
 
     Args:
@@ -54,43 +52,16 @@ def load(path: Path) -> Loaded:
         UserError: nothing to read, a column missing, a value of the wrong type, an id
             used twice, a damaged file.
     """
-    builder = GraphBuilder()
-    questions: dict[str, list[Question]] = {}
-    pieces: dict[str, list[int]] = {}
+    dataset = SubgraphDataset()
     files: list[Path] = []
-    notes = {"triplets_read": 0, "blank_triplets": 0, "empty_graphs": 0}
     for split, paths in _split_files(path).items():
         ids = UniqueIds()
         for file in paths:
             files.append(file)
-            read = _parquet_items if file.suffix == ".parquet" else _json_items
-            for where, row, given in read(file):
-                flat = without_blank(given)
-                notes["triplets_read"] += len(given) // 3
-                notes["blank_triplets"] += (len(given) - len(flat)) // 3
-                notes["empty_graphs"] += not flat
-                question = _question(row, where, ids)
-                questions.setdefault(split, []).append(question)
-                piece = builder.add(
-                    zip(flat[0::3], flat[1::3], flat[2::3], strict=True)
-                )
-                pieces.setdefault(split, []).append(piece)
-    if not questions:
-        raise UserError(f"{path}: no question in {', '.join(f.name for f in files)}")
-    graph, triplet_ids = builder.build()
-    if not len(graph.triplets):
-        raise UserError(f"{path}: the graph of every question is empty")
-    notes["duplicate_triplets"] = graph.duplicates
-    subgraphs: dict[str, list[np.ndarray]] = {
-        split: [triplet_ids[i] for i in numbers] for split, numbers in pieces.items()
-    }
-    return Loaded(
-        graph=graph,
-        questions=in_order(questions),
-        subgraphs=in_order(subgraphs),
-        files=files,
-        notes=notes,
-    )
+            rows = _parquet_rows if file.suffix == ".parquet" else _json_rows
+            for where, row, names in rows(file):
+                dataset.add(split, _question(row, where, ids), names)
+    return dataset.build(path, [], files)
 
 
 def _question(row: dict[str, Any], where: str, ids: UniqueIds) -> Question:
@@ -112,11 +83,11 @@ def _split_files(path: Path) -> dict[str, list[Path]]:
     if not path.is_dir():
         raise UserError(f"{path}: no such file or folder")
     for folder in (path, path / "data"):
-        if folder.is_dir() and (found := _files_in(folder)):
-            return found
-    alone = [file for file in path.iterdir() if file.suffix == ".jsonl"]
-    if len(alone) == 1:
-        return {"test": alone}
+        if folder.is_dir() and (files := _files_in(folder)):
+            return files
+    others = [file for file in path.iterdir() if file.suffix == ".jsonl"]
+    if len(others) == 1:
+        return {"test": others}
     raise UserError(
         f"{path}: expected train-*.parquet, train.jsonl or another split (validation, "
         f"dev, test), here or in data/; {listing(path)}"
@@ -125,19 +96,19 @@ def _split_files(path: Path) -> dict[str, list[Path]]:
 
 def _files_in(folder: Path) -> dict[str, list[Path]]:
     """Split -> its files in this very folder."""
-    found: dict[str, dict[str, list[Path]]] = {}
+    files: dict[str, dict[str, list[Path]]] = {}
     for file in sorted(folder.glob("*.parquet")):
         if match := _PARQUET.fullmatch(file.name):
-            by_name = found.setdefault(SPLIT_OF[match[1]], {})
+            by_name = files.setdefault(SPLIT_OF[match[1]], {})
             by_name.setdefault(match[1], []).append(file)
             _check_shard_count(folder, match)
     for split, file in json_lines_files(folder).items():
-        found.setdefault(split, {})[file.name] = [file]
-    for split, by_name in found.items():
+        files.setdefault(split, {})[file.name] = [file]
+    for split, by_name in files.items():
         if len(by_name) > 1:
-            both = " and ".join(files[0].name for files in by_name.values())
+            both = " and ".join(group[0].name for group in by_name.values())
             raise UserError(f"{folder}: {both} both hold the split {split}")
-    return in_order({s: next(iter(by_name.values())) for s, by_name in found.items()})
+    return in_order({s: next(iter(by_name.values())) for s, by_name in files.items()})
 
 
 def _check_shard_count(folder: Path, match: re.Match[str]) -> None:
@@ -152,14 +123,14 @@ def _check_shard_count(folder: Path, match: re.Match[str]) -> None:
         )
 
 
-def _json_items(path: Path) -> Iterator[Item]:
+def _json_rows(path: Path) -> Iterator[Row]:
     """Rows of a JSON lines file."""
     for number, row in read_json_lines(path):
         where = f"{path}:{number}"
         yield where, row, flat_rows(value_of(row, "graph", where), str, where, "graph")
 
 
-def _parquet_items(path: Path) -> Iterator[Item]:
+def _parquet_rows(path: Path) -> Iterator[Row]:
     """Rows of a parquet file, a batch at a time."""
     file = open_parquet(path)
     columns = file.schema_arrow.names
@@ -185,14 +156,18 @@ def _parquet_graphs(path: Path, column: Any, before: int) -> Iterator[list[str]]
     """The graph of each row of a list<list<string>> column, flat."""
     import pyarrow as pa
 
-    def is_list(kind: pa.DataType) -> bool:
-        return pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    def is_list(data_type: pa.DataType) -> bool:
+        return pa.types.is_list(data_type) or pa.types.is_large_list(data_type)
 
     def lengths(lists: Any) -> np.ndarray:
         return np.diff(lists.offsets.to_numpy())
 
-    kind = column.type
-    if is_list(kind) and is_list(kind.value_type) and not column.null_count:
+    column_type = column.type
+    if (
+        is_list(column_type)
+        and is_list(column_type.value_type)
+        and not column.null_count
+    ):
         rows = column.flatten()
         names = rows.flatten()
         if (
@@ -207,6 +182,6 @@ def _parquet_graphs(path: Path, column: Any, before: int) -> Iterator[list[str]]
                 yield flat[start : start + 3 * length]
                 start += 3 * length
             return
-    # Something is odd about a row, or every graph is empty: say which, row by row.
+    # A row is malformed, or every graph is empty: the check by row names it.
     for number, value in enumerate(column.to_pylist(), start=before + 1):
         yield flat_rows(value, str, f"{path}: row {number}", "graph")

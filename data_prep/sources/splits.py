@@ -1,13 +1,15 @@
-"""Which split a file, or a topic entity, belongs to; and what a folder holds."""
+"""The split of a file or of a topic entity; and what a folder holds."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from kgscout_jax.data.shards import SPLITS
 from kgscout_jax.errors import UserError
 from kgscout_jax.types import entity_key
+from kgscout_jax.utils.io import open_text
 
 SPLIT_OF = {
     "train": "train",
@@ -32,17 +34,12 @@ def split_by_topic(topic: str) -> str:
     return {0: "test", 1: "dev"}.get(first % 10, "train")
 
 
-def in_order(splits: dict[str, list]) -> dict[str, list]:
-    """The splits that hold something, in the order train, dev, test."""
-    return {name: splits[name] for name in SPLITS if splits.get(name)}
-
-
 def listing(folder: Path, limit: int = 8) -> str:
     """What a folder holds, for an error message."""
     names = sorted(
-        entry.name + "/" * entry.is_dir()
-        for entry in folder.iterdir()
-        if not entry.name.startswith(".")
+        path.name + "/" * path.is_dir()
+        for path in folder.iterdir()
+        if not path.name.startswith(".")
     )
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return "there is: " + (", ".join(names[:limit]) or "nothing") + more
@@ -70,16 +67,35 @@ def json_lines_files(folder: Path) -> dict[str, Path]:
     Raises:
         UserError: two files stand for one split.
     """
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for spelling, split in SPLIT_OF.items():
         for suffix in JSON_LINES:
             path = folder / f"{spelling}{suffix}"
             if not path.is_file():
                 continue
-            if split in found:
+            if split in files:
                 raise UserError(
-                    f"{folder}: {found[split].name} and {path.name} both hold the "
+                    f"{folder}: {files[split].name} and {path.name} both hold the "
                     f"split {split}; expected one"
                 )
-            found[split] = path
-    return {name: found[name] for name in SPLITS if name in found}
+            files[split] = path
+    return {name: files[name] for name in SPLITS if name in files}
+
+
+def column_rows(
+    path: Path, separator: str, columns: int, expected: str
+) -> Iterator[tuple[int, list[str]]]:
+    """(line, its columns) of a text file, blank lines left out.
+
+    Raises:
+        UserError: a line has another number of columns; says what is ``expected``.
+    """
+    with open_text(path) as handle:
+        for number, line in enumerate(handle, start=1):
+            if not line.strip():
+                continue
+            cells = line.rstrip("\n").split(separator)
+            if len(cells) != columns:
+                count = f"{len(cells)} column{'s' * (len(cells) != 1)}"
+                raise UserError(f"{path}:{number}: expected {expected}, found {count}")
+            yield number, cells

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from data_prep.sources.base import Loaded
+from data_prep.sources.dataset import Dataset
 from data_prep.sources.world_facts import (
     BORDERS,
     CALLING_CODE,
@@ -29,7 +29,7 @@ from data_prep.sources.world_facts import (
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.types import Question, Triplet, entity_key
-from kgscout_jax.utils.io import read_json
+from kgscout_jax.utils.manifest import read_record
 
 BACK = "^"
 """Marks a relation that is followed from tail to head."""
@@ -71,14 +71,13 @@ class Template:
     """How many questions are made of it, relative to ``PER_TEMPLATE``."""
 
 
-TEMPLATES = tuple(
-    Template(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()})
-    for row in read_json(Path(__file__).with_name("world_templates.json"))
+TEMPLATES = read_record(
+    Path(__file__).with_name("world_templates.json"), tuple[Template, ...]
 )
 """In the order in which their questions are made."""
 
 
-def load(*, seed: int = 0) -> Loaded:
+def load(*, seed: int = 0) -> Dataset:
     """The graph of facts and about 3,000 questions in train, dev and test.
 
     The result depends on ``seed`` and the packages' versions only.
@@ -124,7 +123,7 @@ def load(*, seed: int = 0) -> Loaded:
                 )
             )
     versions = {name: version(name) for name in PACKAGES}
-    return Loaded(
+    return Dataset(
         graph=graph, questions=questions, versions=versions, notes=facts.notes
     )
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from data_prep.sources import SOURCES, kg, load_source, metaqa, nsm, pathquestion, rog
-from data_prep.sources.base import Loaded
+from data_prep.sources.dataset import Dataset
 from data_prep.sources.splits import split_by_topic
 from kgscout_jax.errors import UserError
 
@@ -37,12 +37,12 @@ def put(folder: Path, files: dict[str, str | bytes]) -> Path:
     return folder
 
 
-def named(loaded: Loaded, split: str, i: int) -> list[tuple[str, str, str]]:
+def named(loaded: Dataset, split: str, i: int) -> list[tuple[str, str, str]]:
     assert loaded.subgraphs is not None
     return [loaded.graph.triplet(int(t)) for t in loaded.subgraphs[split][i]]
 
 
-def ids(loaded: Loaded) -> dict[str, list[str]]:
+def ids(loaded: Dataset) -> dict[str, list[str]]:
     return {split: [q.id for q in rows] for split, rows in loaded.questions.items()}
 
 
@@ -81,7 +81,7 @@ ROG = [
 ]
 
 
-def check_rog(loaded: Loaded, split: str) -> None:
+def check_rog(loaded: Dataset, split: str) -> None:
     assert list(loaded.graph.entities) == ["A", "B", "C"]
     assert list(loaded.graph.relations) == ["r.one", "r.two"]
     np.testing.assert_array_equal(

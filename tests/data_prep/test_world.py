@@ -11,7 +11,7 @@ import networkx as nx
 import pytest
 
 from data_prep.sources import world
-from data_prep.sources.base import Loaded
+from data_prep.sources.dataset import Dataset
 from data_prep.sources.world import BACK, TEMPLATES, Template
 from data_prep.sources.world_facts import (
     BORDERS,
@@ -42,12 +42,12 @@ SHA256 = "ef1bbfdb05255e1e74b9a9c70e28fe1c646523e8f76ac6e91894c7eb1be1cd09"
 
 
 @pytest.fixture(scope="module")
-def loaded() -> Loaded:
+def loaded() -> Dataset:
     return world.load()
 
 
 @pytest.fixture(scope="module")
-def oracle(loaded: Loaded) -> nx.MultiDiGraph:
+def oracle(loaded: Dataset) -> nx.MultiDiGraph:
     graph = nx.MultiDiGraph()
     for number in range(len(loaded.graph.triplets)):
         head, relation, tail = loaded.graph.triplet(number)
@@ -96,7 +96,7 @@ def templates_of(question: Question) -> list[tuple[Template, str]]:
     ]
 
 
-def everything(loaded: Loaded) -> list[tuple[str, Question]]:
+def everything(loaded: Dataset) -> list[tuple[str, Question]]:
     return [(split, q) for split, qs in loaded.questions.items() for q in qs]
 
 
@@ -104,7 +104,7 @@ def tails(graph: nx.MultiDiGraph, head: str, relation: str) -> set[str]:
     return walk(graph, head, (relation,))
 
 
-def test_every_byte_is_that_of_the_published_data_set(loaded: Loaded) -> None:
+def test_every_byte_is_that_of_the_published_data_set(loaded: Dataset) -> None:
     """In any process: Python's hashes, which order sets, are other ones in each."""
     if loaded.versions != VERSIONS:
         pytest.skip(f"other packages: {loaded.versions}")
@@ -118,7 +118,7 @@ def test_every_byte_is_that_of_the_published_data_set(loaded: Loaded) -> None:
     assert hashlib.sha256(text.encode()).hexdigest() == SHA256
 
 
-def test_the_data_set_has_the_stated_size(loaded: Loaded) -> None:
+def test_the_data_set_has_the_stated_size(loaded: Dataset) -> None:
     assert 15_000 <= len(loaded.graph.triplets) <= 22_000
     counts = {split: len(qs) for split, qs in loaded.questions.items()}
     assert set(counts) == {"train", "dev", "test"}
@@ -129,21 +129,21 @@ def test_the_data_set_has_the_stated_size(loaded: Loaded) -> None:
     assert loaded.subgraphs is None
 
 
-def test_most_questions_take_several_hops(loaded: Loaded) -> None:
+def test_most_questions_take_several_hops(loaded: Dataset) -> None:
     for split, questions in loaded.questions.items():
         hops = [q.hop for q in questions]
         assert set(hops) == {1, 2, 3, 4}, split
         assert sum(hop != 1 for hop in hops) / len(hops) >= 0.75, split
 
 
-def test_ids_are_unique_and_name_the_hop(loaded: Loaded) -> None:
+def test_ids_are_unique_and_name_the_hop(loaded: Dataset) -> None:
     questions = [q for _, q in everything(loaded)]
     assert len({q.id for q in questions}) == len(questions)
     assert all(q.id.startswith(f"world-{q.hop}-") for q in questions)
     assert len({q.text for q in questions}) > 0.99 * len(questions)
 
 
-def test_topics_are_disjoint(loaded: Loaded) -> None:
+def test_topics_are_disjoint(loaded: Dataset) -> None:
     topics = {
         split: {entity_key(t) for q in questions for t in q.topics}
         for split, questions in loaded.questions.items()
@@ -153,7 +153,7 @@ def test_topics_are_disjoint(loaded: Loaded) -> None:
     assert not topics["dev"] & topics["test"]
 
 
-def test_wordings_are_disjoint(loaded: Loaded) -> None:
+def test_wordings_are_disjoint(loaded: Dataset) -> None:
     """Over all templates: no wording of test or dev is one of training's anywhere."""
     wordings: dict[str, set[str]] = {"train": set(), "dev": set(), "test": set()}
     for template in TEMPLATES:
@@ -171,7 +171,7 @@ def test_wordings_are_disjoint(loaded: Loaded) -> None:
         assert all(phrase in wordings[split] for _, phrase in origins)
 
 
-def test_every_type_of_question_is_in_train_and_test(loaded: Loaded) -> None:
+def test_every_type_of_question_is_in_train_and_test(loaded: Dataset) -> None:
     paths = {(template.topic, template.path) for template in TEMPLATES}
     assert len(paths) == len(TEMPLATES) >= 20
     for split in ("train", "test"):
@@ -190,7 +190,9 @@ def test_paths_mix_directions() -> None:
     assert len(both) >= 8
 
 
-def test_answers_follow_from_the_graph(loaded: Loaded, oracle: nx.MultiDiGraph) -> None:
+def test_answers_follow_from_the_graph(
+    loaded: Dataset, oracle: nx.MultiDiGraph
+) -> None:
     sample = random.Random(0).sample(everything(loaded), 500)
     for _, question in sample:
         (topic,) = question.topics
@@ -203,7 +205,7 @@ def test_answers_follow_from_the_graph(loaded: Loaded, oracle: nx.MultiDiGraph) 
         assert set(question.answers) in possible, question
 
 
-def test_answers_are_all_there_once(loaded: Loaded) -> None:
+def test_answers_are_all_there_once(loaded: Dataset) -> None:
     for _, question in everything(loaded):
         assert 1 <= len(question.answers) <= world.MAX_ANSWERS
         assert len({entity_key(a) for a in question.answers}) == len(question.answers)
@@ -247,7 +249,7 @@ def test_names_tell_entities_apart(oracle: nx.MultiDiGraph) -> None:
     assert tails(oracle, "London", CITY_COUNTRY) == {"United Kingdom"}
 
 
-def test_another_seed_asks_other_questions(loaded: Loaded) -> None:
+def test_another_seed_asks_other_questions(loaded: Dataset) -> None:
     other = world.load(seed=1)
     assert (other.graph.triplets == loaded.graph.triplets).all()
     assert other.questions["test"] != loaded.questions["test"]
