@@ -23,10 +23,10 @@ def main(args: Sequence[str] | None = None, prog: str = "python -m data_prep") -
 
 def prepare_and_inspect(settings: PrepSettings) -> None:
     """Prepare shards, and print what is in them once they are whole."""
-    from data_prep.driver import prepare, prepare_part
+    from data_prep.driver import prepare, prepare_partition
     from data_prep.inspect_command import InspectSettings, inspect
 
-    shards = prepare(settings) if settings.part is None else prepare_part(settings)
+    shards = prepare(settings) if settings.part is None else prepare_partition(settings)
     if shards is not None:
         inspect(InspectSettings(shards=settings.out))
 

@@ -1,4 +1,4 @@
-"""What each cut costs: the share of questions with an answer, and of answers, left."""
+"""Survival: questions with an answer, and answers, that each cut leaves."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def _answers_among_candidates(split: Split) -> np.ndarray:
     """Per question, how many of its answers are the head or tail of a candidate."""
     b = len(split)
     width = int(split.n_nodes.max(initial=0)) + 1
-    seen = np.zeros(b * width, bool)
+    is_end = np.zeros(b * width, bool)
     row = np.arange(b)[:, None]
     real = split.candidates >= 0
     for end in (0, 1):
-        seen[(row * width + split.nodes[:, :, end])[real]] = True
+        is_end[(row * width + split.nodes[:, :, end])[real]] = True
     is_answer = split.answers >= 0
-    kept = seen[row * width + np.maximum(split.answers, 0)] & is_answer
-    return kept.sum(axis=1)
+    survives = is_end[row * width + np.maximum(split.answers, 0)] & is_answer
+    return survives.sum(axis=1)

@@ -14,23 +14,24 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float16, Int, Int32, Int64
+from jaxtyping import Float16, Int32, Int64
 
-from data_prep.question_chunks import Arrays, Linked
+from data_prep.question_chunks import Arrays, pad
+from data_prep.topic_linking import SplitQuestions
 from kgscout_jax.data.shards import DIRECTIONS, Split
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.types import Question, display_name
 from kgscout_jax.utils.ragged import Ragged
 
-NAMING = ("candidates", *(f"path_triplets_{way}" for way in DIRECTIONS))
-"""The arrays of a chunk that name triplets."""
+TRIPLET_ARRAYS = ("candidates", *(f"path_triplets_{way}" for way in DIRECTIONS))
+"""The arrays of a chunk that hold triplet ids."""
 MERGED = 64
-"""Chunks whose names are sorted together."""
+"""Chunks whose triplet ids are sorted in one step."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
-    """What of the graph goes into the shards, as ids of the graph."""
+class ShardTriplets:
+    """The part of the graph that the shards hold, as ids of the graph."""
 
     triplets: Int32[np.ndarray, "m"]
     """Candidates, ascending, then those that are only on a path, ascending."""
@@ -39,22 +40,22 @@ class Kept:
     relations: Int32[np.ndarray, "r"]
 
     @staticmethod
-    def of(graph: KnowledgeGraph, chunks: Iterable[Arrays]) -> Kept:
-        """The triplets that ``chunks`` name, with their entities and relations.
+    def of(graph: KnowledgeGraph, chunks: Iterable[Arrays]) -> ShardTriplets:
+        """The triplets in ``chunks``, with their entities and relations.
 
-        Of a chunk only the arrays NAMING are read; few chunks at a time are in memory.
+        Only TRIPLET_ARRAYS are read; few chunks at a time are in memory.
         """
         candidates = on_paths = np.empty(0, np.int32)
         remaining = iter(chunks)
-        while some := list(itertools.islice(remaining, MERGED)):
-            named = [chunk[NAMING[0]] for chunk in some]
-            candidates = np.unique(np.concatenate([candidates, *named]))
-            named = [chunk[key] for chunk in some for key in NAMING[1:]]
-            on_paths = np.unique(np.concatenate([on_paths, *named]))
+        while batch := list(itertools.islice(remaining, MERGED)):
+            ids = [chunk[TRIPLET_ARRAYS[0]] for chunk in batch]
+            candidates = np.unique(np.concatenate([candidates, *ids]))
+            ids = [chunk[key] for chunk in batch for key in TRIPLET_ARRAYS[1:]]
+            on_paths = np.unique(np.concatenate([on_paths, *ids]))
         others = np.setdiff1d(on_paths, candidates, assume_unique=True)
         triplets = np.concatenate([candidates, others]).astype(np.int32)
         rows = graph.triplets[triplets]
-        return Kept(
+        return ShardTriplets(
             triplets=triplets,
             n_candidates=len(candidates),
             entities=np.unique(rows[:, [0, 2]]).astype(np.int32),
@@ -65,14 +66,14 @@ class Kept:
     def _ascending(self) -> Int64[np.ndarray, "m"]:
         return np.argsort(self.triplets)
 
-    def rows_of(self, triplets: Int32[np.ndarray, "k"]) -> Int32[np.ndarray, "k"]:
-        """Ids of the shards for ids of the graph; all must be kept."""
+    def shard_ids(self, triplets: Int32[np.ndarray, "k"]) -> Int32[np.ndarray, "k"]:
+        """Ids of the shards for ids of the graph; all must be in the shards."""
         order = self._ascending
         at = np.searchsorted(self.triplets, triplets, sorter=order)
         return order[at].astype(np.int32)
 
     def renumbered(self, graph: KnowledgeGraph) -> Int32[np.ndarray, "m 3"]:
-        """The kept triplets in the shards' own ids."""
+        """The triplets in the shards' own ids."""
         rows = graph.triplets[self.triplets]
         return np.stack(
             [
@@ -84,33 +85,24 @@ class Kept:
         ).astype(np.int32)
 
 
-def pad(values: np.ndarray, counts: Int[np.ndarray, "b"], fill: float) -> np.ndarray:
-    """Ragged rows as one padded array [b, max(counts), ...], at least one wide."""
-    width = int(counts.max(initial=1))
-    out = np.full((len(counts), width, *values.shape[1:]), fill, values.dtype)
-    out[np.arange(width) < counts[:, None]] = values
-    return out
-
-
 def assemble_split(
     name: str,
-    questions: Sequence[Question],
-    linked: Sequence[Linked],
+    split: SplitQuestions,
     embeddings: Float16[np.ndarray, "b d"],
     chunks: Sequence[Arrays],
     graph: KnowledgeGraph,
-    kept: Kept,
+    shard_triplets: ShardTriplets,
 ) -> Split:
     """One split, padded to its own largest question."""
 
     def column(key: str) -> np.ndarray:
         return np.concatenate([chunk[key] for chunk in chunks])
 
-    def ragged(kind: str, way: str) -> Ragged:
-        values = column(f"{kind}_{way}")
-        if kind == "path_triplets":
-            values = kept.rows_of(values)
-        return Ragged.of_counts(values, column(f"{kind}_{way}_count"))
+    def ragged(array: str, way: str) -> Ragged:
+        values = column(f"{array}_{way}")
+        if array == "path_triplets":
+            values = shard_triplets.shard_ids(values)
+        return Ragged.of_counts(values, column(f"{array}_{way}_count"))
 
     n_real = column("n_real")
     n_nodes = column("n_nodes")
@@ -118,9 +110,9 @@ def assemble_split(
     answers_count = column("answers_count")
     return Split(
         name=name,
-        questions=_infos(questions, linked, column, graph, answers_count),
+        questions=_with_facts(split, column, graph, answers_count),
         question_embeddings=embeddings,
-        candidates=pad(kept.rows_of(column("candidates")), n_real, -1),
+        candidates=pad(shard_triplets.shard_ids(column("candidates")), n_real, -1),
         node_ppr=Ragged.of_counts(column("node_ppr"), n_nodes),
         nodes=pad(column("nodes").astype(small), n_real, 0),
         topics=Ragged.of_counts(column("topics"), column("topics_count")).padded(),
@@ -131,7 +123,8 @@ def assemble_split(
     )
 
 
-def _infos(questions, linked, column, graph, answers_count) -> list[Question]:
+def _with_facts(split, column, graph, answers_count) -> list[Question]:
+    """The questions with what preparation knows of them."""
     stops = np.cumsum(answers_count)
     entities = column("answer_entities")
     hop, ball = column("hop"), column("sizes")
@@ -141,18 +134,18 @@ def _infos(questions, linked, column, graph, answers_count) -> list[Question]:
         dataclasses.replace(
             question,
             text=display_name(question.text),
-            answers_in_graph=tuple(names[e] for e in linked[i].answers),
+            answers_in_graph=tuple(names[e] for e in split.entities[i].answers),
             answers_in_subgraph=tuple(
                 names[e] for e in entities[stops[i] - answers_count[i] : stops[i]]
             ),
-            hop=question.hop if question.hop is not None else _known(hop[i]),
+            hop=question.hop if question.hop is not None else _hop_or_none(hop[i]),
             ball_triplets=int(ball[i]),
             answers_in_ball=int(in_ball[i]),
             subgraph_triplets=int(size[i]),
         )
-        for i, question in enumerate(questions)
+        for i, question in enumerate(split.questions)
     ]
 
 
-def _known(hop: int) -> int | None:
+def _hop_or_none(hop: int) -> int | None:
     return int(hop) if hop >= 0 else None

@@ -1,8 +1,8 @@
-"""A data set to a folder of shards, in stages; a killed run goes on where it was.
+"""A data set to a folder of shards, in stages; a killed run resumes where it stopped.
 
-Order of work: load and link names, embed questions, cut the subgraphs, embed the
-triplets that survive, choose candidates, assemble, write. The stages in the middle are
-done in pieces, by an engine (see ``engine``) or by the processes of a job array.
+Order: load and link names, embed questions, cut the subgraphs, embed the
+triplets that survive, choose candidates, assemble, write. The stages in the middle run
+as tasks, by an engine (see ``engine``) or by the processes of a job array.
 """
 
 from __future__ import annotations
@@ -17,21 +17,20 @@ import numpy as np
 
 from data_prep import stages
 from data_prep.accounting import survival
-from data_prep.assemble import Kept, assemble_split
-from data_prep.engine import Engine, engine_of
-from data_prep.partition import Part
+from data_prep.assemble import ShardTriplets, assemble_split
+from data_prep.engine import Engine, Partition, engine_of
 from data_prep.settings import PrepSettings
 from data_prep.sources import load_source
 from data_prep.sources.dataset import Dataset
-from data_prep.topic_linking import LinkedSplit, TopicFinder, link
+from data_prep.topic_linking import SplitQuestions, TopicLinker, split_questions
 from data_prep.worker import Job
 from data_prep.workspace import Workspace, assembling, writing
 from data_prep.write_shards import (
     discard,
+    stored_fingerprint,
     write_manifest,
     write_split,
     write_tables,
-    written_fingerprint,
 )
 from kgscout_jax.data.shards import SPLITS, Shards
 from kgscout_jax.errors import UserError
@@ -43,101 +42,101 @@ from kgscout_jax.utils.manifest import fingerprint
 
 logger = logging.getLogger("kgscout")
 
-ALL = Part(1, 1)
+WHOLE = Partition(1, 1)
+TOTALS = ("sizes", "subgraph_triplets", "n_real", "cut_seconds", "choose_seconds")
+"""Of the tasks' results, summed for the manifest."""
 
 
 def prepare(settings: PrepSettings) -> Shards:
-    """The shards that ``settings`` asks for, written unless they are already there.
+    """The shards of ``settings``, written unless they are already there.
 
     Raises:
         UserError: bad input, or the folder holds shards of other settings.
     """
     if settings.part is not None:
-        raise ValueError("prepare_part does a part")
+        raise ValueError("prepare_partition prepares a partition")
     with writing(settings.out):
-        shards = Preparation(settings, ALL).run()
+        shards = Preparation(settings).run()
     assert shards is not None
     return shards
 
 
-def prepare_part(settings: PrepSettings) -> Shards | None:
-    """Do the share of the work that ``settings.part`` names.
+def prepare_partition(settings: PrepSettings) -> Shards | None:
+    """Run the share of the tasks that ``settings.part`` names.
 
     Returns:
-        The shards, if no other part has work left; else None.
+        The shards, if no other partition has tasks left; else None.
 
     Raises:
-        UserError: as ``prepare``; or this part, or a whole preparation, is running.
+        UserError: as ``prepare``; or this partition, or a whole preparation, is
+            running.
     """
-    part = Part.of(settings.part or "")
-    with writing(settings.out, part):
-        return Preparation(settings, part).run()
-
-
-TOTALS = ("sizes", "subgraph_triplets", "n_real", "cut_seconds", "choose_seconds")
-"""Of pieces, summed for the manifest."""
+    partition = Partition.of(settings.part or "")
+    with writing(settings.out, partition):
+        return Preparation(settings, partition).run()
 
 
 class Preparation:
-    """One run: what was asked for, what is known so far, and the clock."""
+    """One run: its settings, its source, and the clock."""
 
-    def __init__(self, settings: PrepSettings, part: Part) -> None:
-        self.settings, self.part = settings, part
-        self.shared = None if settings.part is None else part
+    def __init__(
+        self, settings: PrepSettings, partition: Partition | None = None
+    ) -> None:
+        self.settings, self.partition = settings, partition
         self.clock = Clock()
-        self.loaded = load_source(settings.source, settings.input, settings.kg)
-        if not len(self.loaded.graph.triplets):
+        self.dataset = load_source(settings.source, settings.input, settings.kg)
+        if not len(self.dataset.graph.triplets):
             raise UserError(
                 f"{_input_of(settings)}: the graph is empty, no triplet found"
             )
         self.encoder = SentenceEncoder(
             settings.encoder, backend=settings.encoder_backend
         )
-        self.about = _about(settings, self.loaded, self.encoder)
-        self.mark = fingerprint(self.about)
+        self.config = _manifest_config(settings, self.dataset, self.encoder)
+        self.fingerprint = fingerprint(self.config)
 
     def run(self) -> Shards | None:
-        """The shards, once no piece is missing; None if other parts have work left."""
-        out, part = self.settings.out, self.part
-        if (shards := self._there()) is not None:
+        """The shards; None if other partitions have tasks left."""
+        out, share = self.settings.out, self.partition or WHOLE
+        if (shards := self._existing_shards()) is not None:
             return shards
-        if self.shared is None:
+        if self.partition is None:
             discard(out)
-        work = Workspace.of(out, self.mark, self.shared)
-        finder = TopicFinder(self.loaded, self.settings)
+        workspace = Workspace.of(out, self.fingerprint, self.partition)
+        linker = TopicLinker(self.dataset, self.settings)
         splits = {
-            name: link(self.loaded, name, self.settings, finder)
+            name: split_questions(self.dataset, name, self.settings, linker)
             for name in SPLITS
-            if name in self.loaded.questions
+            if name in self.dataset.questions
         }
         self.clock.lap("load")
-        every = stages.places(splits)
+        starts = stages.chunk_starts(splits)
         with self._engine() as engine:
-            job = self._job(work, engine)
-            chunks = stages.chunks_of(splits, part.share(every), job.cache)
+            job = self._job(workspace, engine)
+            chunks = stages.make_chunks(splits, share.share(starts), job.cache)
             self.clock.lap("embed questions and relations")
             stages.cut_all(job, engine, chunks)
             self.clock.lap("cut subgraphs")
-            self.needed, found = stages.embed_all(job, engine, chunks, part)
-            self.apart = found if engine.embeds else (0, 0)
+            self.embedded, counts = stages.embed_all(job, engine, chunks, share)
+            self.remote_counts = counts if engine.embeds else (0, 0)
             self.clock.lap("embed triplets")
             stages.choose_all(job, engine, chunks)
             self.clock.lap("choose candidates")
-        with assembling(out, self.shared) as alone:
-            left = stages.left(job, every)
-            if alone and not left:
+        with assembling(out, self.partition) as is_writer:
+            remaining = stages.count_remaining(job, starts)
+            if is_writer and not remaining:
                 return self._assemble(job, splits)
-            if self.shared is not None and (shards := self._there()) is not None:
+            if self.partition and (shards := self._existing_shards()) is not None:
                 return shards
             rest = (
-                f"{left} of {len(every)} pieces are left to others; the last part, or "
-                "the same command without --part, writes the shards"
+                f"{remaining} of {len(starts)} tasks are left to others; the last "
+                "part, or the same command without --part, writes the shards"
             )
             other = "another part is writing the shards"
-            logger.info("part %s is done; %s", part, rest if left else other)
+            logger.info("part %s is done; %s", share, rest if remaining else other)
             return None
 
-    def _there(self) -> Shards | None:
+    def _existing_shards(self) -> Shards | None:
         """The shards that are written already.
 
         Raises:
@@ -146,7 +145,7 @@ class Preparation:
         out = self.settings.out
         if not (out / "manifest.json").exists() or self.settings.overwrite:
             return None
-        if written_fingerprint(out) != self.mark:
+        if stored_fingerprint(out) != self.fingerprint:
             raise UserError(
                 f"{out}: holds shards of another source or other settings; "
                 "choose another folder or give --overwrite"
@@ -156,8 +155,8 @@ class Preparation:
         logger.info("%s: already prepared with these settings", out)
         return shards
 
-    def _job(self, work: Workspace, engine: Engine) -> Job:
-        """What the pieces have in common, saved if other processes do them."""
+    def _job(self, workspace: Workspace, engine: Engine) -> Job:
+        """What the tasks share, saved if other processes run them."""
         settings = self.settings
         if settings.cache is not None:  # a worker may have another working directory
             settings = dataclasses.replace(settings, cache=settings.cache.resolve())
@@ -165,7 +164,7 @@ class Preparation:
             folder = str(Path(settings.encoder).resolve())
             settings = dataclasses.replace(settings, encoder=folder)
         cache = EmbeddingCache(self.encoder, self.settings.cache)
-        graph, prefix = self.loaded.graph, self.encoder.identity.document_prefix
+        graph, prefix = self.dataset.graph, self.encoder.identity.document_prefix
         phrases = [prefix + relation_phrase(name) for name in graph.relations]
         relations = cache.embed(phrases, what="relations")
         threads = None
@@ -173,8 +172,8 @@ class Preparation:
             import torch
 
             threads = torch.get_num_threads()
-        job = Job(work, settings, graph, relations, cache=cache, threads=threads)
-        if engine.apart:
+        job = Job(workspace, settings, graph, relations, cache=cache, threads=threads)
+        if engine.is_remote:
             job.save()
         return job
 
@@ -182,88 +181,92 @@ class Preparation:
         settings = self.settings
         return engine_of(settings.engine, settings.workers, settings.ray_address)
 
-    def _assemble(self, job: Job, splits: dict[str, LinkedSplit]) -> Shards:
-        """Write the shards from the pieces of all chunks."""
+    def _assemble(self, job: Job, splits: dict[str, SplitQuestions]) -> Shards:
+        """Write the shards from the results of all tasks."""
         out, graph = self.settings.out, job.graph
         discard(out)
-        every = stages.places(splits)
-        kept = Kept.of(graph, stages.naming(job, every))
+        starts = stages.chunk_starts(splits)
+        content = ShardTriplets.of(graph, stages.triplet_arrays(job, starts))
         write_tables(
             out,
-            entities=[graph.entities[int(i)] for i in kept.entities],
-            relations=[graph.relations[int(i)] for i in kept.relations],
-            triplets=kept.renumbered(graph),
+            entities=[graph.entities[int(i)] for i in content.entities],
+            relations=[graph.relations[int(i)] for i in content.relations],
+            triplets=content.renumbered(graph),
             triplet_embeddings=stages.table_rows(
-                job, kept.triplets[: kept.n_candidates]
+                job, content.triplets[: content.n_candidates]
             ),
-            relation_embeddings=job.relations[kept.relations],
+            relation_embeddings=job.relations[content.relations],
             table=self.settings.table,
         )
         counts: dict[str, Any] = {}
         totals: dict[str, float] = dict.fromkeys(TOTALS, 0.0)
         for name, split in splits.items():  # one split at a time is in memory
-            chunks = stages.finished(job, every, name)
-            totals = {k: v + sum(c[k].sum() for c in chunks) for k, v in totals.items()}
-            embeddings = np.concatenate([chunk["questions"] for chunk in chunks])
-            assembled = assemble_split(
-                name, split.questions, split.linked, embeddings, chunks, graph, kept
-            )
-            write_split(out, assembled)
+            results = stages.chunk_results(job, starts, name)
+            totals = {
+                k: v + sum(r[k].sum() for r in results) for k, v in totals.items()
+            }
+            embeddings = np.concatenate([result["questions"] for result in results])
+            shard = assemble_split(name, split, embeddings, results, graph, content)
+            write_split(out, shard)
             counts[name] = {
-                "questions": len(assembled),
+                "questions": len(shard),
                 **split.notes,
-                "candidates": int(assembled.n_real.sum()),
-                "width": int(assembled.candidates.shape[1]),
-                "survival": survival(assembled),
+                "candidates": int(shard.n_real.sum()),
+                "width": int(shard.candidates.shape[1]),
+                "survival": survival(shard),
             }
         self.clock.lap("write")
-        about = self.about | {
-            "fingerprint": self.mark,
+        from_cache, computed = self.remote_counts
+        fields = self.config | {
+            "fingerprint": self.fingerprint,
             "graph": {
                 "entities": len(graph.entities),
                 "relations": len(graph.relations),
                 "triplets": len(graph.triplets),
                 "duplicates_dropped": graph.duplicates,
-                **self.loaded.notes,
+                **self.dataset.notes,
             },
             "splits": counts,
             "missing_splits": [name for name in SPLITS if name not in splits],
             "embeddings": {
-                "from_cache": job.cache.hits + self.apart[0],
-                "computed": job.cache.misses + self.apart[1],
+                "from_cache": job.cache.hits + from_cache,
+                "computed": job.cache.misses + computed,
             },
-            "stages": self._stages(splits, totals, kept),
+            "stages": self._stages(splits, totals, content),
         }
-        write_manifest(out, list(splits), about)
-        job.work.remove()
+        write_manifest(out, list(splits), fields)
+        job.workspace.remove()
         return Shards.open(out)
 
     def _stages(
-        self, splits: dict[str, LinkedSplit], totals: dict[str, float], kept: Kept
+        self,
+        splits: dict[str, SplitQuestions],
+        totals: dict[str, float],
+        content: ShardTriplets,
     ) -> dict[str, dict[str, Any]]:
-        """What each stage was about, and its seconds.
+        """Sizes and seconds of each stage.
 
-        ``seconds`` passed in this run, ``worker_seconds`` went into all pieces, whoever
-        made them.
+        ``seconds`` passed in this run, ``worker_seconds`` were spent on all tasks, in
+        whichever process.
         """
         counts: dict[str, dict[str, Any]] = {
-            "load": {"triplets": len(self.loaded.graph.triplets)},
+            "load": {"triplets": len(self.dataset.graph.triplets)},
             "embed questions and relations": {
                 "questions": sum(len(split.questions) for split in splits.values()),
-                "relations": len(self.loaded.graph.relations),
+                "relations": len(self.dataset.graph.relations),
             },
             "cut subgraphs": {
                 "triplets_before_cut": int(totals["sizes"]),
                 "triplets": int(totals["subgraph_triplets"]),
                 "worker_seconds": round(float(totals["cut_seconds"]), 3),
             },
-            "embed triplets": {"triplets": self.needed},
+            "embed triplets": {"triplets": self.embedded},
             "choose candidates": {
                 "candidates": int(totals["n_real"]),
-                "unique": kept.n_candidates,
+                "unique": content.n_candidates,
                 "worker_seconds": round(float(totals["choose_seconds"]), 3),
             },
-            "write": {"triplets": len(kept.triplets)},
+            "write": {"triplets": len(content.triplets)},
         }
         return {
             name: {"seconds": seconds, **counts[name]}
@@ -271,27 +274,27 @@ class Preparation:
         }
 
 
-def _about(
-    settings: PrepSettings, loaded: Dataset, encoder: SentenceEncoder
+def _manifest_config(
+    settings: PrepSettings, dataset: Dataset, encoder: SentenceEncoder
 ) -> dict[str, Any]:
-    """What decides the bytes that are written, as the manifest tells it."""
+    """The fields of the manifest that decide the bytes of the shards."""
+    aliases = [] if settings.aliases is None else [settings.aliases]
+    for file in aliases:
+        if not file.is_file():
+            raise UserError(f"{file}: no such file")
+    files = [
+        {"file": file.name, "sha256": sha256_file(file)}
+        for file in (*dataset.files, *aliases)
+    ]
+    packages = [{"package": k, "version": v} for k, v in dataset.versions.items()]
+    at = len(dataset.files)
     return {
         "source": settings.source,
         "settings": settings.to_manifest(),
         "encoder": encoder.identity.to_dict(),
         # A list: the order of triplet files decides ids, and two may share a name.
-        "sources": [
-            *({"file": f.name, "sha256": sha256_file(f)} for f in loaded.files),
-            *({"package": k, "version": v} for k, v in loaded.versions.items()),
-            *([] if settings.aliases is None else [_aliases(settings.aliases)]),
-        ],
+        "sources": [*files[:at], *packages, *files[at:]],
     }
-
-
-def _aliases(path: Path) -> dict[str, str]:
-    if not path.is_file():
-        raise UserError(f"{path}: no such file")
-    return {"file": path.name, "sha256": sha256_file(path)}
 
 
 def _input_of(settings: PrepSettings) -> str:
@@ -306,7 +309,7 @@ class Clock:
         self._last = time.monotonic()
 
     def lap(self, name: str) -> None:
-        """The time since the last lap was spent on ``name``."""
+        """Record the time since the last lap under ``name``."""
         now = time.monotonic()
         self.laps[name] = round(now - self._last, 3)
         self._last = now

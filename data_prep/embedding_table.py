@@ -1,8 +1,8 @@
-"""Embeddings of the triplets that survive the cuts, in pieces on disk.
+"""Embeddings of the triplets that survive the cuts, in chunks on disk.
 
-A piece holds some triplets of one range of ids. Whoever prepares embeds, of the ranges
-its questions need, what no finished piece holds: parts that begin at different ranges
-do each other's work, not the same. Rows are read memory-mapped.
+A chunk holds some triplets of one range of ids. Each process embeds, of the ranges that
+its questions need, what no complete chunk holds: partitions begin at different ranges,
+so that they share the work instead of repeating it. Rows are read memory-mapped.
 """
 
 from __future__ import annotations
@@ -24,23 +24,25 @@ RANGES = 1 << 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """Triplets of one range that are to be embedded, by one process."""
+class EmbeddingTask:
+    """Triplets of one range that one process embeds."""
 
     number: int
-    who: str
+    """Of the range."""
+    owner: str
+    """The process, as a part of a file name."""
     ids: Int32[np.ndarray, "k"]
 
 
-class TablePieces:
-    """The finished pieces of the embedding table, under one folder."""
+class TripletTable:
+    """The complete chunks of the embedding table, under one folder."""
 
     def __init__(self, folder: Path, n_triplets: int, span: int | None = None) -> None:
         self.folder = folder
         self.span = span or max(SPAN, -(-n_triplets // RANGES))
         """Ids in a range."""
         self._open: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
-        """Range -> (ids, rows) of each of its pieces."""
+        """Range -> (ids, rows) of each of its chunks."""
 
     def ranges(
         self, ids: Int32[np.ndarray, "k"]
@@ -52,36 +54,36 @@ class TablePieces:
             yield int(numbers[low]), ids[low:high]
 
     def missing(self, number: int, ids: Int32[np.ndarray, "k"]) -> np.ndarray:
-        """Those of a range's ``ids`` that no finished piece holds, now."""
-        for piece in self.folder.glob(f"{number:06d}-*.rows.npy"):
-            ids = np.setdiff1d(ids, _ids_of(piece), assume_unique=True)
+        """Those of a range's ``ids`` that no complete chunk holds at this time."""
+        for file in self.folder.glob(f"{number:06d}-*.rows.npy"):
+            ids = np.setdiff1d(ids, _ids_of(file), assume_unique=True)
         return ids
 
-    def add(self, wanted: Wanted, rows: Float16[np.ndarray, "k d"]) -> None:
-        """Keep the embeddings of ``wanted``; the rows last, they mark it finished."""
-        name = f"{wanted.number:06d}-{wanted.who}"
-        write_array(self.folder / f"{name}.ids.npy", wanted.ids)
+    def add(self, task: EmbeddingTask, rows: Float16[np.ndarray, "k d"]) -> None:
+        """Store a task's embeddings; the rows last, they make the chunk complete."""
+        name = f"{task.number:06d}-{task.owner}"
+        write_array(self.folder / f"{name}.ids.npy", task.ids)
         write_array(self.folder / f"{name}.rows.npy", rows)
 
     def rows(
         self, ids: Int32[np.ndarray, "k"], dimension: int
     ) -> Float16[np.ndarray, "k d"]:
-        """Embeddings of ascending ``ids``; each must be in a finished piece."""
+        """Embeddings of ascending ``ids``; each must be in a complete chunk."""
         out = np.empty((len(ids), dimension), np.float16)
         low = 0
         for number, here in self.ranges(ids):
-            left = np.ones(len(here), bool)
-            for known, rows in self._pieces(number):
+            missing = np.ones(len(here), bool)
+            for known, rows in self._chunks(number):
                 at = np.minimum(np.searchsorted(known, here), len(known) - 1)
-                found = left & (known[at] == here)
-                out[low + np.flatnonzero(found)] = rows[at[found]]
-                left &= ~found
-            if left.any():
-                raise KeyError(f"no embedding of triplet {here[left][0]}")
+                is_here = missing & (known[at] == here)
+                out[low + np.flatnonzero(is_here)] = rows[at[is_here]]
+                missing &= ~is_here
+            if missing.any():
+                raise KeyError(f"no embedding of triplet {here[missing][0]}")
             low += len(here)
         return out
 
-    def _pieces(self, number: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _chunks(self, number: int) -> list[tuple[np.ndarray, np.ndarray]]:
         if number not in self._open:
             self._open[number] = [
                 (_ids_of(file), read_array(file, mmap=True))

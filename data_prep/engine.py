@@ -1,8 +1,8 @@
-"""Who does the pieces of work: this process, local worker processes, or a Ray cluster.
+"""What runs the tasks: this process, local worker processes, or a Ray cluster.
 
 An engine maps a function over items and gives the results in the order of the items.
-Results travel between processes, so they are small: what is made goes to files that
-every process sees. Whoever does a piece, its bytes are the same.
+Results travel between processes, so they are small: arrays go to files that every
+process sees. Whichever process runs a task, its bytes are the same.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import contextlib
 import logging
 import multiprocessing
 import os
+import re
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
 from kgscout_jax.errors import UserError
@@ -25,20 +27,49 @@ R = TypeVar("R")
 
 EngineName = Literal["local", "ray"]
 AHEAD = 4
-"""Items handed out per worker before a result is awaited."""
+"""Items submitted per worker before a result is awaited."""
+
+
+@dataclass(frozen=True)
+class Partition:
+    """The share of one process of a job array: the i-th of n, from 1."""
+
+    i: int
+    n: int
+
+    def __str__(self) -> str:
+        return f"{self.i}/{self.n}"
+
+    @staticmethod
+    def of(text: str) -> Partition:
+        """The partition that "i/n" names; raises UserError unless 1 <= i <= n."""
+        match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
+        partition = Partition(*map(int, match.groups())) if match else Partition(0, 0)
+        if not 1 <= partition.i <= partition.n:
+            raise UserError(f"--part: found {text!r}, expected i/n, from 1/n to n/n")
+        return partition
+
+    def share(self, items: Sequence[T]) -> Sequence[T]:
+        """Every n-th item, from the i-th on."""
+        return items[self.i - 1 :: self.n]
+
+    def rotated(self, items: Sequence[T]) -> Sequence[T]:
+        """All items, beginning after the shares of the partitions before this one."""
+        begin = (self.i - 1) * len(items) // self.n
+        return [*items[begin:], *items[:begin]]
 
 
 class Engine(Protocol):
-    """What does the work; a context manager, for it may hold processes."""
+    """Runs tasks; a context manager, for it may hold processes."""
 
     @property
-    def apart(self) -> bool:
-        """Whether other processes do the work: what they need must lie in files."""
+    def is_remote(self) -> bool:
+        """Whether other processes run the tasks: what they need must lie in files."""
         ...
 
     @property
     def embeds(self) -> bool:
-        """Whether sentences are embedded there too, or better by this process."""
+        """Whether tasks that embed sentences run there too, not in this process."""
         ...
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
@@ -94,13 +125,13 @@ class LocalEngine:
         self._pool: ProcessPoolExecutor | None = None
 
     @property
-    def apart(self) -> bool:
+    def is_remote(self) -> bool:
         return self.workers > 1
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """``function`` of each item, in their order."""
-        few = isinstance(items, Sized) and len(items) <= 1
-        if few or not self.apart:
+        is_single = isinstance(items, Sized) and len(items) <= 1
+        if is_single or not self.is_remote:
             yield from map(function, items)
             return
         if self._pool is None:
@@ -128,9 +159,9 @@ class LocalEngine:
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:
-    known = multiprocessing.get_all_start_methods()
+    methods = multiprocessing.get_all_start_methods()
     context: Any = multiprocessing.get_context(
-        "forkserver" if "forkserver" in known else "spawn"
+        "forkserver" if "forkserver" in methods else "spawn"
     )
     if hasattr(context, "set_forkserver_preload"):
         context.set_forkserver_preload(["data_prep.engine", "numpy", "scipy.sparse"])
@@ -154,13 +185,13 @@ def _in_order(
     submit: Callable[[T], Callable[[], R]], items: Iterable[T], window: int
 ) -> Iterator[R]:
     """Results in order; at most ``window`` items are under way or waiting."""
-    waiting: deque[Callable[[], R]] = deque()
+    pending: deque[Callable[[], R]] = deque()
     for item in items:
-        if len(waiting) >= window:
-            yield waiting.popleft()()
-        waiting.append(submit(item))
-    while waiting:
-        yield waiting.popleft()()
+        if len(pending) >= window:
+            yield pending.popleft()()
+        pending.append(submit(item))
+    while pending:
+        yield pending.popleft()()
 
 
 class RayEngine:
@@ -169,7 +200,7 @@ class RayEngine:
     A worker that dies is replaced, and its item done again, by Ray itself.
     """
 
-    apart = True
+    is_remote = True
     embeds = True
 
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
@@ -188,21 +219,20 @@ class RayEngine:
             # Ray hides GPUs from work that asks it for none; the encoder takes what is
             # there.
             os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-            known = self.address or os.environ.get("RAY_ADDRESS")
-            own = (
-                {} if known else {"num_cpus": self.workers, "include_dashboard": False}
-            )
+            address = self.address or os.environ.get("RAY_ADDRESS")
+            own: dict[str, Any] = {"num_cpus": self.workers, "include_dashboard": False}
             try:
                 ray.init(
-                    address=known or "local",
+                    address=address or "local",
                     log_to_driver=False,
                     logging_level=logging.WARNING,
-                    **own,
+                    **({} if address else own),
                 )
             except (ConnectionError, ValueError, RuntimeError) as error:
-                where = known or "a local cluster"
-                first = (str(error).strip() or type(error).__name__).splitlines()[0]
-                raise UserError(f"--engine ray: {where}: {first[:200]}") from None
+                where = address or "a local cluster"
+                raise UserError(
+                    f"--engine ray: {where}: {_first_line(error)}"
+                ) from None
             self._started = True
         return ray
 
@@ -210,12 +240,12 @@ class RayEngine:
         """``function`` of each item, in their order."""
         ray = self._ray()
         remote = ray.remote(_call)
-        sent = ray.put(function)
+        shared = ray.put(function)
         workers = self.workers or int(ray.cluster_resources().get("CPU", 1))
         window = self.workers or AHEAD * workers
 
         def submit(item: T) -> Callable[[], R]:
-            reference = remote.remote(sent, item)
+            reference = remote.remote(shared, item)
             return lambda: ray.get(reference)
 
         try:
@@ -223,10 +253,9 @@ class RayEngine:
         except ray.exceptions.RayTaskError as error:
             raise error.cause from None
         except ray.exceptions.RayError as error:
-            first = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise UserError(
-                f"--engine ray: {first[:200]}; finished work is kept: give the same "
-                "command again"
+                f"--engine ray: {_first_line(error)}; finished work is kept: "
+                "give the same command again"
             ) from None
 
     def __enter__(self) -> RayEngine:
@@ -239,6 +268,10 @@ class RayEngine:
 
                 ray.shutdown()
             self._started = False
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
 
 
 def _call(function: Callable[[T], R], item: T) -> R:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float16, Float32, Int32, Int64
+from jaxtyping import Float16, Float32, Int, Int32, Int64
 
 from data_prep.settings import PrepSettings
 from kgscout_jax.data.shards import DIRECTIONS
@@ -30,14 +30,20 @@ from kgscout_jax.retrieve.candidates import (
     triplet_cosines,
 )
 
-__all__ = ["Linked", "choose_chunk", "cosines", "cut_chunk", "relation_cosines"]
+__all__ = [
+    "QuestionEntities",
+    "choose_chunk",
+    "cosines",
+    "cut_chunk",
+    "relation_cosines",
+]
 
 Arrays = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Linked:
-    """A question whose names are resolved to ids of the graph."""
+class QuestionEntities:
+    """The names of a question as ids of the graph."""
 
     topics: Int32[np.ndarray, "t"]
     answers: Int32[np.ndarray, "a"]
@@ -48,7 +54,7 @@ class Linked:
 
 def cut_chunk(
     graph: KnowledgeGraph,
-    questions: Sequence[Linked],
+    questions: Sequence[QuestionEntities],
     relation_cosines: Float32[np.ndarray, "b r"],
     settings: PrepSettings,
 ) -> Arrays:
@@ -106,7 +112,7 @@ def cosines(
 
 def choose_chunk(
     graph: KnowledgeGraph,
-    questions: Sequence[Linked],
+    questions: Sequence[QuestionEntities],
     cut: Arrays,
     cosine: np.ndarray,
     n_candidates: int,
@@ -135,13 +141,15 @@ def choose_chunk(
     is_answer = np.zeros(len(nodes), bool)
     is_answer[answer_at] = True
     topic_count = np.bincount(topic_block, minlength=b)
-    slots = _pad(topic_at, topic_count)
+    slots = pad(topic_at, topic_count, -1)
 
-    keep = select_rows(
+    selection = select_rows(
         blocks, ids, cosine, cut["scores"], candidates=n_candidates, select=select
     )
     used = np.zeros(len(nodes), bool)
-    used[heads[keep]] = used[tails[keep]] = used[topic_at] = used[answer_at] = True
+    used[heads[selection]] = used[tails[selection]] = used[topic_at] = used[
+        answer_at
+    ] = True
     paths = {}
     for direction in DIRECTIONS:
         edges, on_path = shortest_path_edges(
@@ -159,10 +167,10 @@ def choose_chunk(
     hop = np.full(b, np.iinfo(np.int64).max)
     np.minimum.at(hop, block_of[reached], distance[reached])
     out: Arrays = {
-        "n_real": np.bincount(blocks[keep], minlength=b),
-        "candidates": ids[keep],
+        "n_real": np.bincount(blocks[selection], minlength=b),
+        "candidates": ids[selection],
         "node_ppr": node_ppr[used],
-        "nodes": np.stack([local[heads[keep]], local[tails[keep]]], axis=1),
+        "nodes": np.stack([local[heads[selection]], local[tails[selection]]], axis=1),
         "n_nodes": n_nodes,
         "topics": local[topic_at],
         "topics_count": topic_count,
@@ -186,21 +194,19 @@ def choose_chunk(
 
 
 def _locate(
-    nodes: Int64[np.ndarray, "k"], wanted: Sequence[Int32[np.ndarray, "t"]], n: int
+    nodes: Int64[np.ndarray, "k"], entities: Sequence[Int32[np.ndarray, "t"]], n: int
 ) -> tuple[Int64[np.ndarray, "f"], Int64[np.ndarray, "f"]]:
-    """Positions in ``nodes`` of the wanted entities that are there; their blocks."""
-    keys = node_keys(wanted, n)
+    """Positions in ``nodes`` of the entities that are there; their blocks."""
+    keys = node_keys(entities, n)
     at = np.minimum(np.searchsorted(nodes, keys), max(len(nodes) - 1, 0))
-    found = nodes[at] == keys if len(nodes) else np.zeros(len(keys), bool)
-    return at[found], keys[found] // max(n, 1)
+    is_node = nodes[at] == keys if len(nodes) else np.zeros(len(keys), bool)
+    return at[is_node], keys[is_node] // max(n, 1)
 
 
-def _pad(
-    values: Int64[np.ndarray, "k"], counts: Int64[np.ndarray, "b"]
-) -> Int64[np.ndarray, "b w"]:
-    """Ragged rows as one array, -1 beyond each row's end."""
-    width = int(counts.max(initial=0))
-    out = np.full((len(counts), width), -1, np.int64)
+def pad(values: np.ndarray, counts: Int[np.ndarray, "b"], fill: float) -> np.ndarray:
+    """Ragged rows as one padded array [b, max(counts), ...], at least one wide."""
+    width = int(counts.max(initial=1))
+    out = np.full((len(counts), width, *values.shape[1:]), fill, values.dtype)
     out[np.arange(width) < counts[:, None]] = values
     return out
 

@@ -1,4 +1,4 @@
-"""What a preparation is asked to do."""
+"""The settings of a preparation."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from data_prep.engine import EngineName
-from data_prep.partition import Part
+from data_prep.engine import EngineName, Partition
 from kgscout_jax.errors import UserError
+from kgscout_jax.utils.checks import check_at_least
 
 SourceName = Literal["rog", "nsm", "metaqa", "pathquestion", "kg", "world"]
 OWN_SUBGRAPHS = ("rog", "nsm")
@@ -83,21 +83,18 @@ class PrepSettings:
     """Write anew where there are shards already: of other settings, or damaged."""
 
     def __post_init__(self) -> None:
-        for name, low in (
-            ("hops", 1),
-            ("max_triplets", 0),
-            ("candidates", 1),
-            ("train_questions", 1),
-            ("limit", 1),
-            ("hub_degree", 1),
-            ("workers", 1),
-        ):
-            value = getattr(self, name)
-            if value is not None and value < low:
-                flag = name.replace("_", "-")
-                raise UserError(f"--{flag}: found {value}, expected at least {low}")
+        check_at_least(0, max_triplets=self.max_triplets)
+        check_at_least(
+            1,
+            hops=self.hops,
+            candidates=self.candidates,
+            train_questions=self.train_questions,
+            limit=self.limit,
+            hub_degree=self.hub_degree,
+            workers=self.workers,
+        )
         if self.part is not None:
-            Part.of(self.part)
+            Partition.of(self.part)
             if self.overwrite:
                 raise UserError(
                     "--part: not with --overwrite, one part would delete the work of "
@@ -127,9 +124,9 @@ class PrepSettings:
 
     def to_manifest(self) -> dict[str, Any]:
         """The settings that decide what is written, resolved, as JSON values."""
-        ball_of_own = self.source in OWN_SUBGRAPHS and self.cut == "ppr"
+        has_own_ball = self.source in OWN_SUBGRAPHS and self.cut == "ppr"
         return {
-            "hops": None if ball_of_own else self.radius,
+            "hops": None if has_own_ball else self.radius,
             "cut": self.cut,
             "max_triplets": self.size,
             "ppr_threshold": self.ppr_threshold,

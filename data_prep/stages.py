@@ -1,4 +1,4 @@
-"""The stages of a preparation: cut, embed, choose; each in pieces, each resumable."""
+"""The stages of a preparation, each resumable: cut, embed, choose."""
 
 from __future__ import annotations
 
@@ -8,138 +8,134 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from jaxtyping import Float16, Int32
 
-from data_prep.assemble import MERGED, NAMING
-from data_prep.embedding_table import Wanted
-from data_prep.engine import Engine, LocalEngine
-from data_prep.partition import Part
+from data_prep.assemble import MERGED, TRIPLET_ARRAYS
+from data_prep.embedding_table import EmbeddingTask
+from data_prep.engine import Engine, LocalEngine, Partition
 from data_prep.question_chunks import Arrays
-from data_prep.topic_linking import LinkedSplit
-from data_prep.worker import Chunk, Job, piece_name
+from data_prep.topic_linking import SplitQuestions
+from data_prep.worker import Chunk, Job, task_name
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import QUESTION_BATCH
 from kgscout_jax.text.linearize import question_text
 from kgscout_jax.utils.progress import progress
 
 CHUNK = 32
-"""Questions per piece of work: what a killed run may have to do again."""
+"""Questions per task: what a killed run may have to repeat."""
 CUT_KEYS = ("questions", "sizes", "answers_in_ball", "seconds")
-"""What is assembled of the first of the two passes."""
+"""The arrays of the first pass that are assembled."""
+Start = tuple[str, int]
+"""A chunk's split and its first question."""
 
 
-def places(splits: dict[str, LinkedSplit]) -> list[tuple[str, int]]:
-    """(split, its first question) of every chunk; a split without questions has one."""
+def chunk_starts(splits: dict[str, SplitQuestions]) -> list[Start]:
+    """Where the chunks start; a split without questions has one."""
     return [
         (name, low)
         for name, split in splits.items()
-        for low in range(0, len(split.linked) or 1, CHUNK)
+        for low in range(0, len(split.questions) or 1, CHUNK)
     ]
 
 
-def chunks_of(
-    splits: dict[str, LinkedSplit],
-    mine: Sequence[tuple[str, int]],
-    cache: EmbeddingCache,
+def make_chunks(
+    splits: dict[str, SplitQuestions], starts: Sequence[Start], cache: EmbeddingCache
 ) -> list[Chunk]:
-    """The chunks at these places, their questions embedded."""
-    slices = [slice(low, low + CHUNK) for _, low in mine]
+    """The chunks that start here, their questions embedded."""
+    slices = [(splits[name], slice(low, low + CHUNK)) for name, low in starts]
     texts = [
         cache.encoder.identity.query_prefix + question_text(question.text)
-        for (name, _), here in zip(mine, slices, strict=True)
-        for question in splits[name].questions[here]
+        for split, rows in slices
+        for question in split.questions[rows]
     ]
-    rows = cache.embed(texts, what="questions", batch_size=QUESTION_BATCH)
-    out = []
-    for (name, low), here in zip(mine, slices, strict=True):
-        linked = splits[name].linked[here]
-        own, rows = rows[: len(linked)], rows[len(linked) :]
-        out.append(Chunk(split=name, low=low, questions=linked, embeddings=own))
-    return out
+    embeddings = cache.embed(texts, what="questions", batch_size=QUESTION_BATCH)
+    chunks = []
+    for (name, low), (split, rows) in zip(starts, slices, strict=True):
+        entities = split.entities[rows]
+        own, embeddings = embeddings[: len(entities)], embeddings[len(entities) :]
+        chunks.append(Chunk(split=name, low=low, questions=entities, embeddings=own))
+    return chunks
 
 
 def cut_all(job: Job, engine: Engine, chunks: Sequence[Chunk]) -> None:
     """Cut the subgraphs of all chunks."""
-    _each(job, engine, chunks, "cut", "cutting subgraphs")
+    _run_all(job, engine, chunks, "cut", "cutting subgraphs")
 
 
 def choose_all(job: Job, engine: Engine, chunks: Sequence[Chunk]) -> None:
     """Choose the candidates of all chunks; their triplets are embedded."""
-    _each(job, engine, chunks, "choose", "choosing candidates")
+    _run_all(job, engine, chunks, "choose", "choosing candidates")
 
 
-def _each(
+def _run_all(
     job: Job, engine: Engine, chunks: Sequence[Chunk], stage: str, what: str
 ) -> None:
-    left = [chunk for chunk in chunks if not job.work.has(chunk.piece(stage))]
-    with progress(sum(len(c.questions) for c in left), what, "questions") as bar:
-        done = engine.map(job.cut if stage == "cut" else job.choose, left)
-        for chunk, _ in zip(left, done, strict=True):
+    remaining = [chunk for chunk in chunks if not job.workspace.has(chunk.task(stage))]
+    with progress(sum(len(c.questions) for c in remaining), what, "questions") as bar:
+        results = engine.map(job.cut if stage == "cut" else job.choose, remaining)
+        for chunk, _ in zip(remaining, results, strict=True):
             bar.update(len(chunk.questions))
 
 
 def embed_all(
-    job: Job, engine: Engine, chunks: Sequence[Chunk], part: Part
+    job: Job, engine: Engine, chunks: Sequence[Chunk], partition: Partition
 ) -> tuple[int, tuple[int, int]]:
-    """Embed the triplets of all chunks that no finished piece holds.
+    """Embed the triplets of all chunks that the table lacks.
 
     Returns:
-        How many triplets the chunks have; of those embedded, (found in the cache,
-        computed).
+        How many triplets the chunks have; of those embedded here, how many (the cache
+        held, were computed).
     """
-    needed = np.empty(0, np.int32)
+    ids = np.empty(0, np.int32)
     remaining = iter(chunks)
-    while some := list(itertools.islice(remaining, MERGED)):  # memory is bounded
-        named = [
-            job.work.read(chunk.piece("cut"), "triplet_ids")["triplet_ids"]
-            for chunk in some
-        ]
-        needed = np.unique(np.concatenate([needed, *named]))
-    ranges = part.rotated(list(job.table.ranges(needed)))
+    while batch := list(itertools.islice(remaining, MERGED)):  # memory is bounded
+        results = [job.workspace.read(c.task("cut"), "triplet_ids") for c in batch]
+        ids = np.unique(np.concatenate([ids, *(r["triplet_ids"] for r in results)]))
+    ranges = partition.rotated(list(job.table.ranges(ids)))
+    owner = f"{partition.i}-of-{partition.n}"
     total = [0, 0]
-    with progress(len(needed), "embedding triplets", "triplets") as bar:
+    sizes: list[int] = []
+    with progress(len(ids), "embedding triplets", "triplets") as bar:
 
-        def wanted() -> Iterator[Wanted]:
-            for number, ids in ranges:
-                missing = job.table.missing(number, ids)
-                bar.update(len(ids) - len(missing))
+        def tasks() -> Iterator[EmbeddingTask]:
+            for number, own in ranges:
+                missing = job.table.missing(number, own)
+                bar.update(len(own) - len(missing))
                 if len(missing):
-                    who = f"{part.i}-of-{part.n}"
-                    asked.append(len(missing))
-                    yield Wanted(number=number, who=who, ids=missing)
+                    sizes.append(len(missing))
+                    yield EmbeddingTask(number=number, owner=owner, ids=missing)
 
-        asked: list[int] = []
         embedder = engine if engine.embeds else LocalEngine(1)
-        for counts, size in zip(embedder.map(job.embed, wanted()), asked, strict=True):
+        for counts, size in zip(embedder.map(job.embed, tasks()), sizes, strict=True):
             total = [a + b for a, b in zip(total, counts, strict=True)]
             bar.update(size)
-    return len(needed), (total[0], total[1])
+    return len(ids), (total[0], total[1])
 
 
-def left(job: Job, every: Sequence[tuple[str, int]]) -> int:
+def count_remaining(job: Job, starts: Sequence[Start]) -> int:
     """How many chunks have no candidates yet."""
-    return sum(not job.work.has(piece_name("choose", *place)) for place in every)
+    return sum(not job.workspace.has(task_name("choose", *start)) for start in starts)
 
 
-def naming(job: Job, every: Sequence[tuple[str, int]]) -> Iterator[Arrays]:
-    """Of each chunk the arrays that name triplets, one chunk after the other."""
-    for place in every:
-        yield job.work.read(piece_name("choose", *place), *NAMING)
+def triplet_arrays(job: Job, starts: Sequence[Start]) -> Iterator[Arrays]:
+    """Of each chunk the arrays that hold triplet ids, one chunk after the other."""
+    for start in starts:
+        yield job.workspace.read(task_name("choose", *start), *TRIPLET_ARRAYS)
 
 
-def finished(job: Job, every: Sequence[tuple[str, int]], split: str) -> list[Arrays]:
-    """What both passes found of each chunk of a split."""
-    out = []
-    for name, low in every:
+def chunk_results(job: Job, starts: Sequence[Start], split: str) -> list[Arrays]:
+    """The results of both passes for each chunk of a split."""
+    results = []
+    for name, low in starts:
         if name == split:
-            cut = job.work.read(piece_name("cut", name, low), *CUT_KEYS)
-            chosen = job.work.read(piece_name("choose", name, low))
-            spent = {
+            cut = job.workspace.read(task_name("cut", name, low), *CUT_KEYS)
+            choice = job.workspace.read(task_name("choose", name, low))
+            seconds = {
                 "cut_seconds": cut.pop("seconds"),
-                "choose_seconds": chosen.pop("seconds"),
+                "choose_seconds": choice.pop("seconds"),
             }
-            out.append(chosen | cut | spent)
-    return out
+            results.append(choice | cut | seconds)
+    return results
 
 
 def table_rows(job: Job, ids: Int32[np.ndarray, "k"]) -> Float16[np.ndarray, "k d"]:
-    """Embeddings of ascending triplet ids, from the pieces."""
+    """Embeddings of ascending triplet ids, from the table's chunks."""
     return job.table.rows(ids, job.cache.encoder.identity.dimension)

@@ -8,31 +8,32 @@ from functools import cached_property
 
 import numpy as np
 
-from data_prep.question_chunks import Linked
+from data_prep.question_chunks import QuestionEntities
 from data_prep.settings import PrepSettings
 from data_prep.sources.dataset import Dataset
 from kgscout_jax.data.shards import SPLITS
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.graph_index import graph_linker
 from kgscout_jax.graph.link.linker import Linker
 from kgscout_jax.types import Question, entity_key
 
 
 @dataclass(frozen=True)
-class LinkedSplit:
-    """The questions of a split that are kept, with their names resolved."""
+class SplitQuestions:
+    """The questions of a split that are prepared."""
 
     questions: list[Question]
-    linked: list[Linked]
+    entities: list[QuestionEntities]
     notes: dict[str, int]
 
 
-class TopicFinder:
+class TopicLinker:
     """Finds the topics of questions that name none; the index is built on first use."""
 
-    def __init__(self, loaded: Dataset, settings: PrepSettings) -> None:
+    def __init__(self, dataset: Dataset, settings: PrepSettings) -> None:
         """Raises UserError for a file of aliases that does not exist."""
-        self._graph, self._aliases = loaded.graph, settings.aliases
+        self._graph, self._aliases = dataset.graph, settings.aliases
         if self._aliases is not None and not self._aliases.is_file():
             raise UserError(f"{self._aliases}: no such file")
 
@@ -40,47 +41,32 @@ class TopicFinder:
     def _linker(self) -> Linker:
         return graph_linker(self._graph, aliases=self._aliases)
 
-    def found(self, question: Question) -> Question:
+    def with_topics(self, question: Question) -> Question:
         """``question`` with the names of the entities that its text mentions."""
         links = self._linker.link(question.text)
-        return dataclasses.replace(question, topics=tuple(one.name for one in links))
+        return dataclasses.replace(question, topics=tuple(link.name for link in links))
 
 
-def link(
-    loaded: Dataset, name: str, settings: PrepSettings, finder: TopicFinder
-) -> LinkedSplit:
+def split_questions(
+    dataset: Dataset, name: str, settings: PrepSettings, linker: TopicLinker
+) -> SplitQuestions:
     """The questions of a split with their names resolved; unusable training ones go.
 
     Training questions without an answer in their graph are dropped and counted (thesis
     4.1); those of other splits never are.
     """
-    graph = loaded.graph
-    own = loaded.subgraphs[name] if loaded.subgraphs is not None else None
     questions: list[Question] = []
-    linked: list[Linked] = []
-    notes = {"read": len(loaded.questions[name]), "dropped_without_answer": 0}
-    asked = loaded.questions[name]
-    to_find = sum(question.find_topics for question in asked)
-    for i, given in enumerate(asked):
-        question = finder.found(given) if given.find_topics else given
-        names = [*question.answers, *(question.answer_entities or ())]
-        record = Linked(
-            topics=graph.find_all(question.topics),
-            answers=graph.find_all(names),
-            subgraph=None if own is None else own[i],
-        )
-        if record.subgraph is not None:
-            inside = graph.triplets[record.subgraph][:, [0, 2]]
-            record = Linked(
-                topics=record.topics[np.isin(record.topics, inside)],
-                answers=record.answers[np.isin(record.answers, inside)],
-                subgraph=record.subgraph,
-            )
-        if name == "train" and not len(record.answers):
-            notes["dropped_without_answer"] += 1
-            continue
-        questions.append(question)
-        linked.append(record)
+    entities: list[QuestionEntities] = []
+    for i, question in enumerate(dataset.questions[name]):
+        own = None if dataset.subgraphs is None else dataset.subgraphs[name][i]
+        if question.find_topics:
+            question = linker.with_topics(question)
+        resolved = question_entities(dataset.graph, question, own)
+        if name != "train" or len(resolved.answers):
+            questions.append(question)
+            entities.append(resolved)
+    read = dataset.questions[name]
+    notes = {"read": len(read), "dropped_without_answer": len(read) - len(questions)}
     size = settings.train_questions if name == "train" else None
     size = min(filter(None, (size, settings.limit)), default=None)
     if size is not None and size < len(questions):
@@ -88,12 +74,25 @@ def link(
         rows = np.random.default_rng(seed).choice(len(questions), size, replace=False)
         rows.sort()
         questions = [questions[i] for i in rows]
-        linked = [linked[i] for i in rows]
-    named = sum(len(set(map(entity_key, q.topics))) for q in questions)
+        entities = [entities[i] for i in rows]
+    topics = sum(len(set(map(entity_key, q.topics))) for q in questions)
     notes |= {
-        "topics_from_text": to_find,
-        "without_topic": sum(not len(record.topics) for record in linked),
-        "without_answer_in_graph": sum(not len(record.answers) for record in linked),
-        "topics_not_found": named - sum(len(record.topics) for record in linked),
+        "topics_from_text": sum(question.find_topics for question in read),
+        "without_topic": sum(not len(record.topics) for record in entities),
+        "without_answer_in_graph": sum(not len(record.answers) for record in entities),
+        "topics_not_found": topics - sum(len(record.topics) for record in entities),
     }
-    return LinkedSplit(questions, linked, notes)
+    return SplitQuestions(questions, entities, notes)
+
+
+def question_entities(
+    graph: KnowledgeGraph, question: Question, subgraph: np.ndarray | None
+) -> QuestionEntities:
+    """A question's topics and answers as ids, within its own subgraph if it has one."""
+    names = [*question.answers, *(question.answer_entities or ())]
+    topics, answers = graph.find_all(question.topics), graph.find_all(names)
+    if subgraph is not None:
+        inside = graph.triplets[subgraph][:, [0, 2]]
+        topics = topics[np.isin(topics, inside)]
+        answers = answers[np.isin(answers, inside)]
+    return QuestionEntities(topics=topics, answers=answers, subgraph=subgraph)

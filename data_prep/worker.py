@@ -1,7 +1,7 @@
-"""Pieces of work on a chunk of questions, done by whichever process is given them.
+"""Tasks on a chunk of questions, run by any process.
 
-A process apart opens the graph by its folder, memory-mapped, and reads and writes
-pieces in the workspace; nothing of size is sent to it.
+A worker process opens the graph by its folder, memory-mapped, and reads and writes
+results in the workspace; no large array is sent to it.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float16
 
-from data_prep.embedding_table import TablePieces, Wanted
+from data_prep.embedding_table import EmbeddingTask, TripletTable
 from data_prep.question_chunks import (
     Arrays,
-    Linked,
+    QuestionEntities,
     choose_chunk,
     cosines,
     cut_chunk,
@@ -44,33 +44,33 @@ from kgscout_jax.utils.io import (
 
 @dataclass(frozen=True, kw_only=True)
 class Chunk:
-    """Some questions of a split, one after the other: what one piece is about."""
+    """Consecutive questions of a split: what one task works on."""
 
     split: str
     low: int
-    """The first question's place in the split."""
-    questions: Sequence[Linked]
+    """The first question's number in the split."""
+    questions: Sequence[QuestionEntities]
     embeddings: Float16[np.ndarray, "k d"]
 
-    def piece(self, stage: str) -> str:
-        """The name of its piece of a stage, cut or choose."""
-        return piece_name(stage, self.split, self.low)
+    def task(self, stage: str) -> str:
+        """The name of its task of a stage, cut or choose."""
+        return task_name(stage, self.split, self.low)
 
 
-def piece_name(stage: str, split: str, low: int) -> str:
-    """The name of a piece: stage, split and first question."""
+def task_name(stage: str, split: str, low: int) -> str:
+    """The name of a task: stage, split and first question."""
     return f"{stage}-{split}-{low:07d}"
 
 
 class Job:
-    """All that pieces of one preparation have in common.
+    """What the tasks of one preparation share.
 
-    Sent to another process it is its folder's name and the settings: ``save`` first.
+    It is pickled as its folder's name and the settings: call ``save`` before.
     """
 
     def __init__(
         self,
-        work: Workspace,
+        workspace: Workspace,
         settings: PrepSettings,
         graph: KnowledgeGraph,
         relations: Float16[np.ndarray, "r d"],
@@ -79,13 +79,13 @@ class Job:
         span: int | None = None,
         threads: int | None = None,
     ) -> None:
-        self.work, self.settings, self.graph = work, settings, graph
+        self.workspace, self.settings, self.graph = workspace, settings, graph
         self.relations = relations
         """Embeddings of all relation phrases of the graph."""
-        self.table = TablePieces(work.folder / "table", len(graph.triplets), span)
-        """Embeddings of triplets that are there."""
+        self.table = TripletTable(workspace.folder / "table", len(graph.triplets), span)
+        """Embeddings of triplets, as far as they are computed."""
         self.threads = threads
-        """Of torch where sentences are embedded apart: as here."""
+        """Threads of torch in a process that embeds sentences; None leaves them."""
         if cache is not None:
             self.cache = cache
 
@@ -99,99 +99,100 @@ class Job:
         )
 
     def cut(self, chunk: Chunk) -> str:
-        """Cut the subgraphs of a chunk; the piece's name."""
+        """Cut the subgraphs of a chunk; the task's name."""
 
-        def make() -> Arrays:
+        def compute() -> Arrays:
             likeness = relation_cosines(chunk.embeddings, self.relations)
             cut = cut_chunk(self.graph, chunk.questions, likeness, self.settings)
             return {**cut, "questions": chunk.embeddings}
 
-        return self._make(chunk.piece("cut"), make)
+        return self._run(chunk.task("cut"), compute)
 
     def choose(self, chunk: Chunk) -> str:
         """Choose the candidates of a chunk that is cut and embedded; the name."""
 
-        def make() -> Arrays:
-            cut = self.work.read(chunk.piece("cut"))
+        def compute() -> Arrays:
+            cut = self.workspace.read(chunk.task("cut"))
             ids = np.unique(cut["triplet_ids"])
             rows = self.table.rows(ids, chunk.embeddings.shape[1])
             cosine = cosines(cut, chunk.embeddings, ids, rows)
             n, select = self.settings.candidates, self.settings.select
             return choose_chunk(self.graph, chunk.questions, cut, cosine, n, select)
 
-        return self._make(chunk.piece("choose"), make)
+        return self._run(chunk.task("choose"), compute)
 
-    def _make(self, name: str, make: Callable[[], Arrays]) -> str:
-        if not self.work.has(name):
+    def _run(self, name: str, compute: Callable[[], Arrays]) -> str:
+        if not self.workspace.has(name):
             start = time.monotonic()
-            arrays = make()
+            arrays = compute()
             seconds = np.array(time.monotonic() - start)
-            self.work.write(name, {**arrays, "seconds": seconds})
+            self.workspace.write(name, {**arrays, "seconds": seconds})
         return name
 
-    def embed(self, wanted: Wanted) -> tuple[int, int]:
-        """Embed triplets that no piece holds yet; (found in the cache, computed)."""
+    def embed(self, task: EmbeddingTask) -> tuple[int, int]:
+        """Embed a task's triplets; how many (the cache held, were computed)."""
         if self.threads is not None:
             import torch
 
             torch.set_num_threads(self.threads)
         before = self.cache.hits, self.cache.misses
         prefix = self.cache.encoder.identity.document_prefix
-        texts = [prefix + linearize(self.graph.triplet(int(i))) for i in wanted.ids]
-        self.table.add(wanted, self.cache.embed(texts, what="triplets"))
+        texts = [prefix + linearize(self.graph.triplet(int(i))) for i in task.ids]
+        self.table.add(task, self.cache.embed(texts, what="triplets"))
         return self.cache.hits - before[0], self.cache.misses - before[1]
 
     def save(self) -> None:
-        """Write what other processes need: a graph in memory, relations' embeddings."""
-        folder = self.work.folder / "graph"
+        """Write what other processes need: the graph, if in memory, and relations."""
+        folder = self.workspace.folder / "graph"
         if (folder / "graph.json").exists():
             return
         graph = self.graph
-        opened = graph.folder
-        if opened is None:
+        source = graph.folder
+        if source is None:
             write_array(folder / "triplets.npy", graph.triplets)
             write_lines(folder / "entities.txt", graph.entities)
             write_lines(folder / "relations.txt", graph.relations)
         write_array(folder / "relations.npy", self.relations)
-        about = {
-            "folder": None if opened is None else str(opened.resolve()),
+        metadata = {
+            "folder": None if source is None else str(source.resolve()),
             "entities": len(graph.entities),
             "relations": len(graph.relations),
         }
-        write_json(folder / "graph.json", about)
+        write_json(folder / "graph.json", metadata)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        folder = self.work.folder.resolve()
-        return _opened, (folder, self.settings, self.table.span, self.threads)
+        folder = self.workspace.folder.resolve()
+        return _open_job, (folder, self.settings, self.table.span, self.threads)
 
 
 @lru_cache(maxsize=1)
-def _opened(
+def _open_job(
     folder: Path, settings: PrepSettings, span: int, threads: int | None
 ) -> Job:
     """The job that another process saved."""
-    work = Workspace(folder)
-    saved = work.folder / "graph"
-    if not (saved / "graph.json").exists():
+    graph_folder = folder / "graph"
+    if not (graph_folder / "graph.json").exists():
         raise UserError(
             f"{folder}: not to be seen from {socket.gethostname()}; with --engine ray "
             "the folder of shards must lie where every node sees it"
         )
-    about = read_json(saved / "graph.json")
-    if about["folder"] is not None:
-        graph = KnowledgeGraph.open(about["folder"])
+    metadata = read_json(graph_folder / "graph.json")
+    if metadata["folder"] is not None:
+        graph = KnowledgeGraph.open(metadata["folder"])
     else:
         graph = KnowledgeGraph(
-            Lines(saved / "entities.txt", about["entities"]),
-            Lines(saved / "relations.txt", about["relations"]),
-            read_array(saved / "triplets.npy", mmap=True),
+            FileLines(graph_folder / "entities.txt", metadata["entities"]),
+            FileLines(graph_folder / "relations.txt", metadata["relations"]),
+            read_array(graph_folder / "triplets.npy", mmap=True),
         )
-    relations = read_array(saved / "relations.npy", mmap=True)
-    return Job(work, settings, graph, relations, span=span, threads=threads)
+    relations = read_array(graph_folder / "relations.npy", mmap=True)
+    return Job(
+        Workspace(folder), settings, graph, relations, span=span, threads=threads
+    )
 
 
-class Lines(Sequence[str]):
-    """The lines of a file, read when one is asked for: most pieces need no name."""
+class FileLines(Sequence[str]):
+    """The lines of a file, read on first use: most tasks need no name."""
 
     def __init__(self, file: Path, length: int) -> None:
         self.file, self.length = file, length

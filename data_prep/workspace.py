@@ -1,4 +1,4 @@
-"""The working folder of a preparation: one run at a time, finished pieces are kept."""
+"""The working folder of a preparation: its locks, and the results of its tasks."""
 
 from __future__ import annotations
 
@@ -6,120 +6,117 @@ import contextlib
 import json
 import logging
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 
-from data_prep.partition import Part
+from data_prep.engine import Partition
 from kgscout_jax.errors import UserError
 from kgscout_jax.utils.io import whole_file, write_json
 from kgscout_jax.utils.lock import locked
 
 logger = logging.getLogger("kgscout")
 
-WHO = "data_prep"
+PROGRAM = "data_prep"
 PATIENCE = 2.0
-"""Seconds that a part waits for whoever holds the folder alone: a run that starts."""
+"""Seconds that a partition waits for a run that holds the folder alone."""
 
 
 @contextlib.contextmanager
-def writing(out: Path, part: Part | None = None) -> Iterator[None]:
-    """Hold ``out`` for this process, rid of files that a killed one did not finish.
+def writing(out: Path, partition: Partition | None = None) -> Iterator[None]:
+    """Lock ``out`` for this process and delete files that a killed one did not finish.
 
-    Different parts may hold a folder together, and nobody else then.
+    Several partitions may hold the lock together; a whole run holds it alone.
 
     Raises:
-        UserError: another run, or another process of the same part, holds it; or it
-            cannot be written.
+        UserError: another run, or another process of the same partition, holds it; or
+            it cannot be written.
     """
-    if part is None:
-        with locked(out, WHO):
-            for aside in out.rglob(".*.part"):
-                aside.unlink()
+    if partition is None:
+        with locked(out, PROGRAM):
+            for unfinished in out.rglob(".*.part"):
+                unfinished.unlink()
             yield
         return
+    name = f".lock-{partition.i}-of-{partition.n}"
     with (
-        locked(out, WHO, shared=True, patience=PATIENCE),
-        locked(out, f"data_prep --part {part}", name=f".lock-{part.i}-of-{part.n}"),
+        locked(out, PROGRAM, shared=True, patience=PATIENCE),
+        locked(out, f"{PROGRAM} --part {partition}", name=name),
     ):
         yield
 
 
 @contextlib.contextmanager
-def assembling(out: Path, part: Part | None) -> Iterator[bool]:
-    """Whether this process may write the shards: of parts, one does at a time."""
-    if part is None:
+def assembling(out: Path, partition: Partition | None) -> Iterator[bool]:
+    """Whether this process may write the shards: one partition does at a time."""
+    if partition is None:
         yield True
         return
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(locked(out, WHO, name=".lock-writing"))
+            stack.enter_context(locked(out, PROGRAM, name=".lock-writing"))
         except UserError:
             yield False
             return
-        for aside in [*out.glob(".*.part"), *out.glob("[!.]*/.*.part")]:
-            aside.unlink()
+        for unfinished in [*out.glob(".*.part"), *out.glob("[!.]*/.*.part")]:
+            unfinished.unlink()
         yield True
 
 
 class Workspace:
-    """Finished pieces of one preparation, by name, under ``out/.work``."""
+    """Results of the tasks of one preparation, by task name, under ``out/.work``."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @staticmethod
-    def of(out: Path, mark: str, part: Part | None = None) -> Workspace:
-        """The workspace of the preparation ``mark``; pieces of another are deleted.
+    def of(
+        out: Path, fingerprint: str, partition: Partition | None = None
+    ) -> Workspace:
+        """The workspace of this preparation; results of another one are deleted.
 
         Raises:
-            UserError: there are some, and other parts may be at work on them.
+            UserError: there are some, and other partitions may be using them.
         """
-        work = Workspace(out / ".work")
-        marker = work.folder / "fingerprint.json"
+        workspace = Workspace(out / ".work")
+        folder = workspace.folder
+        file = folder / "fingerprint.json"
         try:
-            known = json.loads(marker.read_text())
+            present = json.loads(file.read_text())
         except (FileNotFoundError, json.JSONDecodeError):
-            known = None
-        if known != mark and work.folder.exists() and (known or part is None):
-            if part is not None:
+            present = None
+        is_same = present == fingerprint
+        if not is_same and folder.exists() and (present or partition is None):
+            if partition is not None:
                 raise UserError(
-                    f"{work.folder}: holds work of other settings; delete it, or give "
+                    f"{folder}: holds work of other settings; delete it, or give "
                     "all parts the same settings"
                 )
-            logger.info("%s: left by other settings, started over", work.folder)
-            shutil.rmtree(work.folder)
-        work.folder.mkdir(exist_ok=True)
-        if known != mark:
-            write_json(marker, mark)
-        return work
+            logger.info("%s: left by other settings, started over", folder)
+            shutil.rmtree(folder)
+        folder.mkdir(exist_ok=True)
+        if not is_same:
+            write_json(file, fingerprint)
+        return workspace
 
     def file(self, name: str) -> Path:
-        """Where the piece ``name`` lies, or will."""
+        """Where the result of task ``name`` lies, or will."""
         return self.folder / f"{name}.npz"
 
     def has(self, name: str) -> bool:
-        """Whether the piece ``name`` is finished."""
+        """Whether task ``name`` is complete."""
         return self.file(name).exists()
 
     def write(self, name: str, arrays: Mapping[str, np.ndarray]) -> None:
-        """Keep a finished piece."""
+        """Store the result of task ``name``."""
         with whole_file(self.file(name), "wb") as handle:
             np.savez(handle, allow_pickle=False, **arrays)
 
     def read(self, name: str, *keys: str) -> dict[str, np.ndarray]:
-        """The arrays of a finished piece: all, or those named."""
+        """The arrays of a task's result: all, or those of ``keys``."""
         with np.load(self.file(name), allow_pickle=False) as arrays:
             return {key: arrays[key] for key in keys or arrays.files}
-
-    def piece(
-        self, name: str, make: Callable[[], dict[str, np.ndarray]]
-    ) -> dict[str, np.ndarray]:
-        """The arrays of piece ``name``: from disk if finished, else made and kept."""
-        if not self.has(name):
-            self.write(name, make())
-        return self.read(name)
 
     def remove(self) -> None:
         """Delete the folder: the shards are complete."""

@@ -27,16 +27,15 @@ from kgscout_jax.data.shards import (
 )
 from kgscout_jax.utils.io import (
     read_json,
-    sha256_file,
     write_array,
     write_json,
     write_lines,
 )
-from kgscout_jax.utils.manifest import sha256_ends
+from kgscout_jax.utils.manifest import file_entry
 
 
-def written_fingerprint(out: Path) -> str | None:
-    """What the manifest in ``out`` says was asked for; None if it says nothing."""
+def stored_fingerprint(out: Path) -> str | None:
+    """The fingerprint of the settings in the manifest of ``out``, None without one."""
     manifest = read_json(out / "manifest.json")
     return manifest.get("fingerprint") if isinstance(manifest, dict) else None
 
@@ -97,29 +96,22 @@ def quantized(
     """Rows as int8 and a scale per row: row = int8 * scale, off by half a step."""
     rows = np.empty(table.shape, np.int8)
     scales = np.empty(len(table), np.float16)
-    for low in range(0, len(table), 1 << 16):  # a piece at a time: memory is bounded
-        part = np.asarray(table[low : low + (1 << 16)], np.float32)
-        scale = (np.abs(part).max(axis=1, initial=0) / 127).astype(np.float16)
+    for low in range(0, len(table), 1 << 16):  # in chunks: memory is bounded
+        chunk = np.asarray(table[low : low + (1 << 16)], np.float32)
+        scale = (np.abs(chunk).max(axis=1, initial=0) / 127).astype(np.float16)
         step = np.where(scale > 0, scale, 1).astype(np.float32)[:, None]
-        scales[low : low + len(part)] = scale
+        scales[low : low + len(chunk)] = scale
         # A scale that was rounded down would let the largest value pass 127.
-        rows[low : low + len(part)] = np.clip(np.rint(part / step), -127, 127)
+        rows[low : low + len(chunk)] = np.clip(np.rint(chunk / step), -127, 127)
     return rows, scales
 
 
-def write_manifest(out: Path, splits: Sequence[str], about: dict[str, Any]) -> None:
-    """Write ``manifest.json``, with every file's size and sha256: all is done."""
+def write_manifest(out: Path, splits: Sequence[str], fields: dict[str, Any]) -> None:
+    """Write ``manifest.json``, with every file's size and sha256; the last file."""
     names = [name for name in TABLES if (out / name).exists()]
     for split in splits:
         names.append(f"{split}/{QUESTIONS}")
         names += [f"{split}/{key}.npy" for key in split_files()]
-    files = {
-        name: {
-            "bytes": (out / name).stat().st_size,
-            "sha256": sha256_file(out / name),
-            "sha256_ends": sha256_ends(out / name),
-        }
-        for name in names
-    }
+    files = {name: file_entry(out / name, ends=True) for name in names}
     head = {"format": FORMAT, "version": VERSION}
-    write_json(out / "manifest.json", {**head, **about, "files": files})
+    write_json(out / "manifest.json", {**head, **fields, "files": files})

@@ -1,4 +1,4 @@
-"""Engines: results in order, errors as they were raised, no worker left behind."""
+"""Engines: results in order, errors of items raised here, no worker left behind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.engine import Engine, LocalEngine, RayEngine, _in_order, engine_of
+from data_prep.engine import (
+    Engine,
+    LocalEngine,
+    Partition,
+    RayEngine,
+    _in_order,
+    engine_of,
+)
 from kgscout_jax.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,13 +41,13 @@ def fails(at: int, number: int) -> int:
     return number
 
 
-def leave(number: int) -> int:
+def die_at_three(number: int) -> int:
     if number == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     return number
 
 
-def imported(_: int) -> list[str]:
+def heavy_modules(_: int) -> list[str]:
     return [name for name in ("jax", "torch") if name in sys.modules]
 
 
@@ -60,46 +67,38 @@ ENGINES = [
 ]  # fmt: skip
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=ENGINES, scope="module")
 def engine(request):
     if request.param == "ray":
         yield request.getfixturevalue("ray_engine")
         return
-    with LocalEngine({"here": 1, "two": 2}[request.param]) as started:
-        yield started
+    with LocalEngine({"here": 1, "two": 2}[request.param]) as local:
+        yield local
+    assert not multiprocessing.active_children()
 
 
-def test_results_in_order(engine: Engine):
+def test_results_come_in_the_order_of_the_items(engine: Engine):
     results = list(engine.map(square, range(20)))
     assert [r for r, _ in results] == [i * i for i in range(20)]
     processes = {pid for _, pid in results}
-    assert (os.getpid() in processes) != engine.apart
-    assert len(processes) == (2 if engine.apart else 1)
+    assert (os.getpid() in processes) != engine.is_remote
+    assert len(processes) == (2 if engine.is_remote else 1)
     assert list(engine.map(square, [])) == []
+    if isinstance(engine, LocalEngine) and engine.is_remote:
+        assert list(engine.map(heavy_modules, range(2))) == [[], []]
 
 
-def test_an_error_is_raised_as_it_was(engine: Engine):
-    got = engine.map(partial(fails, 4), range(9))
+def test_an_error_of_an_item_is_raised_here_and_the_engine_goes_on(engine: Engine):
+    results = engine.map(partial(fails, 4), range(9))
     with pytest.raises(UserError, match=r"^item 4: found nothing, expected"):
-        for number, result in enumerate(got):
+        for number, result in enumerate(results):
             assert result == number
-    assert list(engine.map(partial(fails, 99), range(3))) == [0, 1, 2]  # and goes on
+    assert list(engine.map(partial(fails, 99), range(3))) == [0, 1, 2]
 
 
-def test_workers_are_light():
-    with LocalEngine(2) as engine:
-        assert list(engine.map(imported, range(2))) == [[], []]
-
-
-def test_a_worker_that_dies_is_told_in_one_line():
+def test_a_dead_worker_is_one_line_and_none_is_left():
     with LocalEngine(2) as engine, pytest.raises(UserError, match="fewer --workers"):
-        list(engine.map(leave, range(6)))
-
-
-def test_no_worker_is_left():
-    with LocalEngine(2) as engine:
-        list(engine.map(square, range(4)))
-        assert len(multiprocessing.active_children()) == 2
+        list(engine.map(die_at_three, range(6)))
     assert not multiprocessing.active_children()
 
 
@@ -115,15 +114,15 @@ with LocalEngine(2) as engine:
 
 
 def test_workers_end_with_a_killed_parent():
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", ORPHANS],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,
         timeout=60,
     )
-    assert done.returncode == -signal.SIGKILL
-    workers = [int(pid) for pid in done.stdout.split()]
+    assert process.returncode == -signal.SIGKILL
+    workers = [int(pid) for pid in process.stdout.split()]
     assert len(workers) == 2
     until = time.monotonic() + 20
     while any(map(_alive, workers)):
@@ -139,28 +138,43 @@ def _alive(pid: int) -> bool:
         return False
 
 
-def test_only_a_window_is_under_way():
-    started, most = [], 0
+def test_at_most_a_window_of_items_is_submitted():
+    submissions, most = [], 0
 
     def submit(item: int):
-        started.append(item)
+        submissions.append(item)
         return lambda: item
 
-    taken = 0
-    for taken, result in enumerate(_in_order(submit, range(50), 7), start=1):
-        assert result == taken - 1
-        most = max(most, len(started) - taken)
-    assert taken == 50 and most <= 7
+    for i, result in enumerate(_in_order(submit, range(50), 7)):
+        assert result == i
+        most = max(most, len(submissions) - i - 1)
+    assert len(submissions) == 50 and most <= 7
 
 
 def test_engines_by_name():
     local, ray = engine_of("local", 3), engine_of("ray", address="10.0.0.1:6379")
     assert isinstance(local, LocalEngine) and local.workers == 3
     assert isinstance(ray, RayEngine) and ray.address == "10.0.0.1:6379"
-    assert engine_of("local").map(abs, [-1]) is not None
 
 
-def test_ray_that_is_not_installed(monkeypatch):
+def test_ray_that_is_not_installed_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UserError, match=r"pip install 'kgscout-jax\[ray\]'"):
         list(RayEngine().map(abs, [1]))
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "2", "1/0", "-1/2", "a/b", "1/2/3"])
+def test_a_partition_is_i_of_n(text):
+    with pytest.raises(UserError, match=r"--part: found '.*', expected i/n"):
+        Partition.of(text)
+
+
+def test_partitions_share_every_item_once():
+    items = list(range(11))
+    for n in (1, 2, 3, 20):
+        partitions = [Partition(i, n) for i in range(1, n + 1)]
+        assert sorted(x for one in partitions for x in one.share(items)) == items
+        for partition in partitions:
+            assert sorted(partition.rotated(items)) == items
+        begins = [partition.rotated(items)[0] for partition in partitions]
+        assert begins == sorted(begins) and begins[0] == 0

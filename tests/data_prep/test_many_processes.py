@@ -1,4 +1,4 @@
-"""The same bytes whoever does the work: one process, several, a job array, Ray."""
+"""The shards are the same bytes from one process, several, a job array or Ray."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import pytest
 from prep_factory import NEEDS_ENCODER, same_shards, settings_for
 
 from data_prep import embedding_table, stages
-from data_prep.driver import prepare, prepare_part
-from data_prep.embedding_table import TablePieces, Wanted
-from data_prep.partition import Part
+from data_prep.driver import prepare, prepare_partition
+from data_prep.embedding_table import EmbeddingTask, TripletTable
+from data_prep.engine import Partition
 from data_prep.settings import PrepSettings
 from data_prep.workspace import assembling, writing
 from kgscout_jax.errors import UserError
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    """Several pieces of everything, though there are few questions and triplets."""
+    """Several chunks and ranges, though there are few questions and triplets."""
     monkeypatch.setattr(stages, "CHUNK", 3)
     monkeypatch.setattr(embedding_table, "SPAN", 9)
 
@@ -39,20 +39,17 @@ def settings(source, tmp_path, cache, **more):
     return settings_for(source, tmp_path / "out", cache, max_triplets=12, **more)
 
 
-@pytest.mark.parametrize("guided", [False, True])
-def test_two_workers(cut, source, cache, tmp_path, guided):
-    more = {"cut": "guided", "select": "hybrid"} if guided else {}
-    shards = prepare(settings(source, tmp_path, cache, workers=2, **more))
+def test_two_workers_write_the_same_bytes_as_one(cut, source, cache, tmp_path):
+    shards = prepare(settings(source, tmp_path, cache, workers=2))
     assert not multiprocessing.active_children()
-    if guided:
-        alone = settings_for(source, tmp_path / "1", cache, max_triplets=12, **more)
-        cut = prepare(alone)
     same_shards(shards.path, cut.path)
 
 
-def test_workers_open_a_graph_folder_themselves(source, cache, tmp_path):
+def test_workers_open_a_graph_folder_and_follow_the_guided_walk(
+    source, cache, tmp_path
+):
     build_graph([source / "graph.tsv"], tmp_path / "graph")
-    found = [
+    one, two = (
         prepare(
             PrepSettings(
                 source="kg",
@@ -65,70 +62,76 @@ def test_workers_open_a_graph_folder_themselves(source, cache, tmp_path):
             )
         )
         for workers in (1, 2)
-    ]
-    same_shards(found[0].path, found[1].path)
+    )
+    same_shards(one.path, two.path)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(
     importlib.util.find_spec("ray") is None, reason="the extra 'ray' is not installed"
 )
-def test_ray(cut, source, tmp_path, monkeypatch):
+def test_ray_writes_the_same_bytes(cut, source, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     # An empty cache: the cluster embeds, too.
     own = settings(source, tmp_path, tmp_path / "cache", engine="ray", workers=2)
     same_shards(prepare(own).path, cut.path)
 
 
-def test_parts_one_after_the_other(cut, source, tmp_path):
-    found = []
+def test_partitions_in_any_order_embed_each_triplet_once(
+    cut, source, tmp_path, monkeypatch
+):
+    ids: list[int] = []
+    add = TripletTable.add
+
+    def recorded(self, task: EmbeddingTask, rows):
+        ids.extend(task.ids.tolist())
+        add(self, task, rows)
+
+    monkeypatch.setattr(TripletTable, "add", recorded)
+    results = []
     for i in (2, 1, 3):
         cache = tmp_path / f"cache{i}"  # of machines that share none
         own = settings(source, tmp_path, cache, part=f"{i}/3")
-        found.append(prepare_part(own))
+        results.append(prepare_partition(own))
         assert len(list(cache.rglob("*.npy"))) > 0
-    assert found[:2] == [None, None]
-    assert found[2] is not None
-    same_shards(found[2].path, cut.path)
-    done = {f: f.stat().st_mtime_ns for f in cut.path.rglob("*")}
-    again = prepare_part(settings(source, tmp_path, cache, part="1/3"))
-    assert again is not None and again.manifest == found[2].manifest
-    assert done == {f: f.stat().st_mtime_ns for f in cut.path.rglob("*")}
-
-
-def test_no_triplet_is_embedded_by_two_parts(cut, source, tmp_path, monkeypatch):
-    asked: list[int] = []
-    add = TablePieces.add
-
-    def counted(self, wanted: Wanted, rows):
-        asked.extend(wanted.ids.tolist())
-        add(self, wanted, rows)
-
-    monkeypatch.setattr(TablePieces, "add", counted)
-    for i in (1, 2, 3):
-        prepare_part(settings(source, tmp_path, tmp_path / "cache", part=f"{i}/3"))
-    assert len(asked) == len(set(asked)) > 40
-
-
-def test_a_plain_run_takes_over_from_parts(cut, source, cache, tmp_path):
-    prepare_part(settings(source, tmp_path, cache, part="2/2"))
-    work = tmp_path / "out/.work"
-    made = {f.name: f.stat().st_mtime_ns for f in work.glob("*-*.npz")}
-    assert len(made) == 6  # three chunks, cut and chosen
-    seen: dict[str, int] = {}
-    finished = stages.finished
-
-    def look(*args):
-        seen.update({f.name: f.stat().st_mtime_ns for f in work.glob("*-*.npz")})
-        return finished(*args)
-
-    stages.finished = look
-    try:
-        shards = prepare(settings(source, tmp_path, cache))
-    finally:
-        stages.finished = finished
+    assert results[:2] == [None, None]
+    assert len(ids) == len(set(ids)) > 40
+    shards = results[2]
+    assert shards is not None
     same_shards(shards.path, cut.path)
-    assert len(seen) == 12 and made.items() <= seen.items()  # nothing was done twice
+    times = {f: f.stat().st_mtime_ns for f in shards.path.rglob("*.*")}
+    repeated = prepare_partition(settings(source, tmp_path, cache, part="1/3"))
+    assert repeated is not None and repeated.manifest == shards.manifest
+    assert times == {f: f.stat().st_mtime_ns for f in shards.path.rglob("*.*")}
+
+
+def test_a_whole_run_takes_over_from_partitions(
+    cut, source, cache, tmp_path, monkeypatch
+):
+    prepare_partition(settings(source, tmp_path, cache, part="2/2"))
+    work = tmp_path / "out/.work"
+
+    def results() -> dict[str, int]:
+        return {f.name: f.stat().st_mtime_ns for f in work.glob("*-*.npz")}
+
+    before = results()
+    assert len(before) == 6  # three chunks, cut and chosen
+    other = settings_for(source, tmp_path / "out", cache, max_triplets=5, part="1/2")
+    with pytest.raises(UserError, match=r"\.work: holds work of other settings"):
+        prepare_partition(other)
+    assert results() == before
+    at_the_end: dict[str, int] = {}
+    chunk_results = stages.chunk_results
+
+    def recorded(*args):
+        at_the_end.update(results())
+        return chunk_results(*args)
+
+    monkeypatch.setattr(stages, "chunk_results", recorded)
+    shards = prepare(settings(source, tmp_path, cache))
+    same_shards(shards.path, cut.path)
+    # No task ran twice.
+    assert len(at_the_end) == 12 and before.items() <= at_the_end.items()
 
 
 PART = """
@@ -151,7 +154,7 @@ print(prepare_part(settings) is not None)
 """
 
 
-def test_parts_at_the_same_time(cut, source, cache, tmp_path):
+def test_partitions_may_run_at_the_same_time(cut, source, cache, tmp_path):
     arguments = [str(source), str(tmp_path / "out"), str(cache)]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     running = [
@@ -163,19 +166,21 @@ def test_parts_at_the_same_time(cut, source, cache, tmp_path):
         )
         for i in (1, 2)
     ]
-    said = [process.communicate(timeout=120)[0].strip() for process in running]
+    output = [process.communicate(timeout=120)[0].strip() for process in running]
     assert [process.returncode for process in running] == [0, 0]
-    # The last to end writes; the other may see that it is done.
-    assert "True" in said
+    # The last to end writes; the other may see the shards.
+    assert "True" in output
     same_shards(tmp_path / "out", cut.path)
 
 
-# --- who may be at work in a folder
+# --- locks
 
 
-def test_what_excludes_what(source, cache, tmp_path):
+def test_a_whole_run_excludes_every_other_and_a_partition_itself(
+    source, cache, tmp_path
+):
     own = settings(source, tmp_path, cache)
-    out, one, two = own.out, Part(1, 2), Part(2, 2)
+    out, one, two = own.out, Partition(1, 2), Partition(2, 2)
     with writing(out):
         for refused in (None, one):
             with (
@@ -183,123 +188,98 @@ def test_what_excludes_what(source, cache, tmp_path):
                 writing(out, refused),
             ):
                 pass
+        with pytest.raises(UserError, match="another data_prep is writing"):
+            prepare(own)
     with writing(out, one):
         with writing(out, two), pytest.raises(UserError, match="another data_prep is"):
             prepare(own)
         with pytest.raises(UserError, match="another data_prep --part 1/2 is writing"):
-            prepare_part(settings(source, tmp_path, cache, part="1/2"))
+            prepare_partition(settings(source, tmp_path, cache, part="1/2"))
     assert list(out.iterdir()) == []  # no lock is left, and all is free again
     with writing(out):
         pass
 
 
-def test_one_part_writes(tmp_path):
-    one, two = Part(1, 2), Part(2, 2)
+def test_one_partition_at_a_time_writes(tmp_path):
+    one, two = Partition(1, 2), Partition(2, 2)
     with assembling(tmp_path, one) as first, assembling(tmp_path, two) as second:
         assert (first, second) == (True, False)
-    with assembling(tmp_path, Part(2, 2)) as later:
+    with assembling(tmp_path, Partition(2, 2)) as later:
         assert later
 
 
-def test_a_part_waits_for_a_run_that_starts(tmp_path):
+def test_a_partition_waits_for_a_run_that_starts(tmp_path):
     import threading
 
-    held, free = threading.Event(), threading.Event()
+    locked, release = threading.Event(), threading.Event()
 
     def hold():
         with writing(tmp_path):
-            held.set()
-            free.wait(10)
+            locked.set()
+            release.wait(10)
 
     thread = threading.Thread(target=hold)
     thread.start()
-    held.wait(10)
-    threading.Timer(0.3, free.set).start()
+    locked.wait(10)
+    threading.Timer(0.3, release.set).start()
     start = time.monotonic()
-    with writing(tmp_path, Part(1, 2)):
+    with writing(tmp_path, Partition(1, 2)):
         assert time.monotonic() - start > 0.2
     thread.join()
 
 
-def test_parts_of_other_settings_are_refused(source, cache, tmp_path):
-    prepare_part(settings(source, tmp_path, cache, part="1/2"))
-    work = tmp_path / "out/.work"
-    before = sorted(work.rglob("*"))
-    other = settings_for(source, tmp_path / "out", cache, max_triplets=5, part="2/2")
-    with pytest.raises(UserError, match=r"\.work: holds work of other settings"):
-        prepare_part(other)
-    assert sorted(work.rglob("*")) == before
-
-
-@pytest.mark.parametrize("part", ["0/2", "3/2", "2", "1/0", "-1/2", "a/b", "1/2/3"])
-def test_bad_parts(part, tmp_path):
-    with pytest.raises(UserError, match=r"--part: found '.*', expected i/n"):
-        settings_for(tmp_path, tmp_path, tmp_path, part=part)
-
-
-def test_a_part_does_not_overwrite(tmp_path):
+def test_a_partition_does_not_overwrite(tmp_path):
     with pytest.raises(UserError, match="--part: not with --overwrite"):
         settings_for(tmp_path, tmp_path, tmp_path, part="1/2", overwrite=True)
 
 
-def test_shares_cover_everything_once():
-    items = list(range(11))
-    for n in (1, 2, 3, 20):
-        parts = [Part(i, n) for i in range(1, n + 1)]
-        assert sorted(x for part in parts for x in part.share(items)) == items
-        for part in parts:
-            assert sorted(part.rotated(items)) == items
-        begins = [part.rotated(items)[0] for part in parts]
-        assert begins == sorted(begins) and begins[0] == 0
+# --- the table in chunks
 
 
-# --- the table in pieces
-
-
-def test_rows_come_from_whichever_piece_has_them(tmp_path):
+def test_rows_come_from_whichever_chunk_has_them(tmp_path):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(100, 4)).astype(np.float16)
-    pieces = TablePieces(tmp_path / "table", 100)
+    table = TripletTable(tmp_path / "table", 100)
     order = np.sort(rng.choice(100, 60, replace=False)).astype(np.int32)
     for who in ("1-of-2", "2-of-2"):
         half = order if who == "2-of-2" else order[::3]
-        for number, ids in pieces.ranges(half):
-            missing = pieces.missing(number, ids)
-            assert (missing // pieces.span == number).all()
+        for number, ids in table.ranges(half):
+            missing = table.missing(number, ids)
+            assert (missing // table.span == number).all()
             if len(missing):
-                wanted = Wanted(number=number, who=who, ids=missing)
-                pieces.add(wanted, rows[missing])
-    held = [np.load(f) for f in (tmp_path / "table").glob("*.ids.npy")]
-    assert sorted(np.concatenate(held).tolist()) == order.tolist()  # each once
+                task = EmbeddingTask(number=number, owner=who, ids=missing)
+                table.add(task, rows[missing])
+    stored = [np.load(f) for f in (tmp_path / "table").glob("*.ids.npy")]
+    assert sorted(np.concatenate(stored).tolist()) == order.tolist()  # each once
     for size in (0, 1, 30, 60):
         some = np.sort(rng.choice(order, size, replace=False))
-        np.testing.assert_array_equal(pieces.rows(some, 4), rows[some])
+        np.testing.assert_array_equal(table.rows(some, 4), rows[some])
     absent = np.setdiff1d(np.arange(100), order)[:1].astype(np.int32)
     with pytest.raises(KeyError):
-        pieces.rows(absent, 4)
+        table.rows(absent, 4)
 
 
-def test_ranges_are_few():
-    assert TablePieces(Path(), 10**8).span * embedding_table.RANGES >= 10**8
+def test_a_large_graph_has_a_bounded_number_of_ranges():
+    assert TripletTable(Path(), 10**8).span * embedding_table.RANGES >= 10**8
 
 
-def test_stages_in_the_manifest(cut):
+def test_the_manifest_counts_what_each_stage_did(cut):
     manifest = json.loads((cut.path / "manifest.json").read_text())
-    told = manifest["stages"]
-    assert list(told) == [
+    counts = manifest["stages"]
+    assert list(counts) == [
         "load", "embed questions and relations", "cut subgraphs", "embed triplets",
         "choose candidates", "write",
     ]  # fmt: skip
-    assert all(stage["seconds"] >= 0 and len(stage) > 1 for stage in told.values())
+    assert all(stage["seconds"] >= 0 and len(stage) > 1 for stage in counts.values())
     splits = manifest["splits"].values()
-    assert told["embed questions and relations"]["questions"] == sum(
+    assert counts["embed questions and relations"]["questions"] == sum(
         s["questions"] for s in splits
     )
     candidates = sum(s["candidates"] for s in splits)
-    assert told["choose candidates"]["candidates"] == candidates
-    assert told["choose candidates"]["unique"] == len(cut.triplet_embeddings)
+    assert counts["choose candidates"]["candidates"] == candidates
+    assert counts["choose candidates"]["unique"] == len(cut.triplet_embeddings)
     infos = [q for name in cut.splits for q in cut.split(name).questions]
-    stage = told["cut subgraphs"]
+    stage = counts["cut subgraphs"]
     assert stage["triplets"] == sum(q.subgraph_triplets for q in infos)
     assert stage["triplets_before_cut"] == sum(q.ball_triplets for q in infos)
     assert stage["worker_seconds"] > 0

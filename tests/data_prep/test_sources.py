@@ -37,13 +37,13 @@ def put(folder: Path, files: dict[str, str | bytes]) -> Path:
     return folder
 
 
-def named(loaded: Dataset, split: str, i: int) -> list[tuple[str, str, str]]:
-    assert loaded.subgraphs is not None
-    return [loaded.graph.triplet(int(t)) for t in loaded.subgraphs[split][i]]
+def named(dataset: Dataset, split: str, i: int) -> list[tuple[str, str, str]]:
+    assert dataset.subgraphs is not None
+    return [dataset.graph.triplet(int(t)) for t in dataset.subgraphs[split][i]]
 
 
-def ids(loaded: Dataset) -> dict[str, list[str]]:
-    return {split: [q.id for q in rows] for split, rows in loaded.questions.items()}
+def ids(dataset: Dataset) -> dict[str, list[str]]:
+    return {split: [q.id for q in rows] for split, rows in dataset.questions.items()}
 
 
 # --- rog ---------------------------------------------------------------------------
@@ -81,24 +81,24 @@ ROG = [
 ]
 
 
-def check_rog(loaded: Dataset, split: str) -> None:
-    assert list(loaded.graph.entities) == ["A", "B", "C"]
-    assert list(loaded.graph.relations) == ["r.one", "r.two"]
+def check_rog(dataset: Dataset, split: str) -> None:
+    assert list(dataset.graph.entities) == ["A", "B", "C"]
+    assert list(dataset.graph.relations) == ["r.one", "r.two"]
     np.testing.assert_array_equal(
-        loaded.graph.triplets, [[0, 0, 1], [1, 1, 2], [2, 0, 2]]
+        dataset.graph.triplets, [[0, 0, 1], [1, 1, 2], [2, 0, 2]]
     )
-    assert ids(loaded) == {split: ["q1", "q2", "q3"]}
-    assert named(loaded, split, 0) == [("A", "r.one", "B"), ("B", "r.two", "C")]
-    assert named(loaded, split, 1) == []
-    assert named(loaded, split, 2) == [("B", "r.two", "C"), ("C", "r.one", "C")]
-    first = loaded.questions[split][0]
+    assert ids(dataset) == {split: ["q1", "q2", "q3"]}
+    assert named(dataset, split, 0) == [("A", "r.one", "B"), ("B", "r.two", "C")]
+    assert named(dataset, split, 1) == []
+    assert named(dataset, split, 2) == [("B", "r.two", "C"), ("C", "r.one", "C")]
+    first = dataset.questions[split][0]
     assert (first.topics, first.answers, first.answer_entities) == (
         ("B",),
         ("C", "D"),
         ("C",),
     )
     assert first.hop is None
-    assert loaded.notes == {
+    assert dataset.notes == {
         "triplets_read": 6,
         "blank_triplets": 1,
         "empty_graphs": 1,
@@ -117,17 +117,17 @@ def check_rog(loaded: Dataset, split: str) -> None:
         ("sample.jsonl", "test"),
     ],
 )
-def test_rog_json_lines(tmp_path, name, split):
+def test_rog_reads_json_lines_under_any_name_of_a_split(tmp_path, name, split):
     put(tmp_path, {name: lines(*ROG)})
     check_rog(rog.load(tmp_path), split)
-    loaded = rog.load(tmp_path / name)
-    check_rog(loaded, split)
-    assert loaded.files == [tmp_path / name]
+    dataset = rog.load(tmp_path / name)
+    check_rog(dataset, split)
+    assert dataset.files == [tmp_path / name]
 
 
 @pytest.mark.parametrize("folder", ["", "data/"])
 @pytest.mark.parametrize("batch", [1, 64])
-def test_rog_parquet(tmp_path, monkeypatch, folder, batch):
+def test_rog_reads_parquet_in_parts_and_in_data(tmp_path, monkeypatch, folder, batch):
     monkeypatch.setattr(rog, "BATCH", batch)
     put(tmp_path, {f"{folder}README.md": "x"})
     table = pa.Table.from_pylist(ROG)
@@ -136,9 +136,9 @@ def test_rog_parquet(tmp_path, monkeypatch, folder, batch):
     ]
     pq.write_table(table.slice(0, 2), tmp_path / names[0])
     pq.write_table(table.slice(2), tmp_path / names[1])
-    loaded = rog.load(tmp_path)
-    check_rog(loaded, "dev")
-    assert loaded.files == [tmp_path / name for name in names]
+    dataset = rog.load(tmp_path)
+    check_rog(dataset, "dev")
+    assert dataset.files == [tmp_path / name for name in names]
 
 
 def test_rog_splits_share_one_graph(tmp_path):
@@ -146,12 +146,12 @@ def test_rog_splits_share_one_graph(tmp_path):
         tmp_path,
         {"test.jsonl": lines(ROG[2]), "train.jsonl": lines(ROG[0], ROG[1])},
     )
-    loaded = rog.load(tmp_path)
-    assert ids(loaded) == {"train": ["q1", "q2"], "test": ["q3"]}
-    assert named(loaded, "test", 0) == [("B", "r.two", "C"), ("C", "r.one", "C")]
+    dataset = rog.load(tmp_path)
+    assert ids(dataset) == {"train": ["q1", "q2"], "test": ["q3"]}
+    assert named(dataset, "test", 0) == [("B", "r.two", "C"), ("C", "r.one", "C")]
 
 
-def test_rog_parquet_of_empty_graphs_and_large_types(tmp_path):
+def test_rog_reads_large_types_and_empty_graphs_of_parquet(tmp_path):
     rows = pa.Table.from_pylist(ROG)
     large = pa.large_list(pa.large_list(pa.large_string()))
     at = rows.schema.get_field_index("graph")
@@ -160,8 +160,8 @@ def test_rog_parquet_of_empty_graphs_and_large_types(tmp_path):
     check_rog(rog.load(tmp_path), "train")
     empty = [{**ROG[1], "graph": []}]
     pq.write_table(pa.Table.from_pylist(empty), tmp_path / "test.parquet")
-    loaded = rog.load(tmp_path)
-    assert named(loaded, "test", 0) == []
+    dataset = rog.load(tmp_path)
+    assert named(dataset, "test", 0) == []
 
 
 def test_rog_parquet_errors_name_the_row(tmp_path):
@@ -209,23 +209,23 @@ NSM_FILES = {
 
 
 def test_nsm_names_replace_ids(tmp_path):
-    loaded = nsm.load(put(tmp_path, NSM_FILES))
-    assert list(loaded.graph.entities) == ["Alpha", "m.1", "sea"]
-    assert list(loaded.graph.relations) == ["r.two", "r.one"]
-    assert named(loaded, "dev", 0) == [
+    dataset = nsm.load(put(tmp_path, NSM_FILES))
+    assert list(dataset.graph.entities) == ["Alpha", "m.1", "sea"]
+    assert list(dataset.graph.relations) == ["r.two", "r.one"]
+    assert named(dataset, "dev", 0) == [
         ("Alpha", "r.two", "m.1"),
         ("Alpha", "r.one", "sea"),
         ("m.1", "r.one", "sea"),
     ]
-    (question,) = loaded.questions["dev"]
+    (question,) = dataset.questions["dev"]
     assert question.topics == ("m.1",)
     assert question.answers == ("Sea", "Elsewhere")
     assert question.answer_entities == ("Sea", "Elsewhere")
-    assert loaded.notes["entity_ids"] == 5
-    assert loaded.notes["entity_ids_with_name"] == 4
-    assert loaded.notes["ids_sharing_a_name"] == 2
-    assert loaded.notes["triplets_read"] == 3
-    assert [f.name for f in loaded.files] == [
+    assert dataset.notes["entity_ids"] == 5
+    assert dataset.notes["entity_ids_with_name"] == 4
+    assert dataset.notes["ids_sharing_a_name"] == 2
+    assert dataset.notes["triplets_read"] == 3
+    assert [f.name for f in dataset.files] == [
         "entity_name.txt",
         "relations.txt",
         "dev_simple.json",
@@ -240,7 +240,7 @@ def test_nsm_names_replace_ids(tmp_path):
         {},
     ],
 )
-def test_nsm_entities_with_names_beside(tmp_path, names):
+def test_nsm_entities_take_names_from_a_second_table(tmp_path, names):
     row = {
         **NSM,
         # ReaRev: kb_id a number, the id under "text"
@@ -252,10 +252,10 @@ def test_nsm_entities_with_names_beside(tmp_path, names):
         "test_simple.json": lines(row),
         **names,
     }
-    loaded = nsm.load(put(tmp_path, files))
+    dataset = nsm.load(put(tmp_path, files))
     shown = "Beta" if names else "m.1"
-    assert list(loaded.graph.entities) == ["m.0", shown, "m.2", "m.4", "m.3"]
-    (question,) = loaded.questions["test"]
+    assert list(dataset.graph.entities) == ["m.0", shown, "m.2", "m.4", "m.3"]
+    (question,) = dataset.questions["test"]
     assert question.topics == (shown,)
     assert question.answers == question.answer_entities == (shown, "m.2")
 
@@ -292,34 +292,34 @@ def test_metaqa_flat_with_one_split_is_split_by_topic(tmp_path):
         "3hop_dev.txt": "x [password]\ty\n",
         "1hop_dev_qtype.txt": "not read\n",
     }
-    loaded = metaqa.load(put(tmp_path, files))
-    dev = loaded.questions["dev"]
+    dataset = metaqa.load(put(tmp_path, files))
+    dev = dataset.questions["dev"]
     assert [q.id for q in dev] == ["metaqa-1-00002", "metaqa-3-00001"]
     assert [q.hop for q in dev] == [1, 3]
     assert dev[0].text == "what is Password about"
     assert dev[0].topics == ("Password",)
     assert dev[0].answers == ("a", "b")
-    assert [q.text for q in loaded.questions["test"]] == ["is Hello  it"]
-    texts = {q.id: q.text for rows in loaded.questions.values() for q in rows}
+    assert [q.text for q in dataset.questions["test"]] == ["is Hello  it"]
+    texts = {q.id: q.text for rows in dataset.questions.values() for q in rows}
     assert texts["metaqa-1-00004"] == "[REC] came out when"
-    assert len(loaded.graph.triplets) == 2
-    assert loaded.notes == {"triplets_read": 3, "duplicate_triplets": 1}
-    assert loaded.subgraphs is None
+    assert len(dataset.graph.triplets) == 2
+    assert dataset.notes == {"triplets_read": 3, "duplicate_triplets": 1}
+    assert dataset.subgraphs is None
 
 
 @pytest.mark.parametrize("layout", [metaqa.OFFICIAL, metaqa.FLAT])
-def test_metaqa_given_splits_are_kept(tmp_path, layout):
+def test_metaqa_keeps_the_splits_of_its_files(tmp_path, layout):
     files = {"kb.txt": KB}
     for split in ("train", "dev", "test"):
         for hop in (1, 2):
             name = layout.format(hop=hop, split=split)
             files[name] = f"{split} [Hello]\tx\n"
-    loaded = metaqa.load(put(tmp_path, files))
-    assert ids(loaded) == {
+    dataset = metaqa.load(put(tmp_path, files))
+    assert ids(dataset) == {
         split: ["metaqa-1-00001", "metaqa-2-00001"]
         for split in ("train", "dev", "test")
     }
-    assert loaded.questions["dev"][0].text == "dev Hello"
+    assert dataset.questions["dev"][0].text == "dev Hello"
 
 
 def test_metaqa_official_with_one_split_keeps_it(tmp_path):
@@ -338,20 +338,20 @@ PQ = {
 }
 
 
-def test_pathquestion(tmp_path):
-    loaded = pathquestion.load(put(tmp_path, PQ))
-    assert ids(loaded) == {"train": ["pq-3h-00001"], "test": ["pq-2h-00001"]}
-    (question,) = loaded.questions["test"]
+def test_pathquestion_reads_paths_and_answers(tmp_path):
+    dataset = pathquestion.load(put(tmp_path, PQ))
+    assert ids(dataset) == {"train": ["pq-3h-00001"], "test": ["pq-2h-00001"]}
+    (question,) = dataset.questions["test"]
     assert question.topics == ("hello",)
     assert question.answers == ("x_(y)", "z")
     assert question.relevant_triplets == (("hello", "p", "b"), ("b", "n", "x_(y)"))
     assert question.hop == 2
-    assert len(loaded.questions["train"][0].relevant_triplets) == 3
-    assert len(loaded.graph.triplets) == 3
-    assert loaded.notes == {"triplets_read": 4, "duplicate_triplets": 1}
+    assert len(dataset.questions["train"][0].relevant_triplets) == 3
+    assert len(dataset.graph.triplets) == 3
+    assert dataset.notes == {"triplets_read": 4, "duplicate_triplets": 1}
 
 
-def test_pathquestion_with_one_hop_only(tmp_path):
+def test_pathquestion_may_have_one_hop_only(tmp_path):
     files = {name: text for name, text in PQ.items() if "2H" in name}
     assert ids(pathquestion.load(put(tmp_path, files))) == {"test": ["pq-2h-00001"]}
 
@@ -361,7 +361,7 @@ def test_pathquestion_with_one_hop_only(tmp_path):
 KG_ROW = {"id": 7, "question": "where is b?", "q_entity": "B", "answer": ["C"]}
 
 
-def test_kg(tmp_path):
+def test_kg_reads_questions_over_several_graph_files(tmp_path):
     full = {
         **KG_ROW,
         "id": "eight",
@@ -382,9 +382,9 @@ def test_kg(tmp_path):
         },
     )
     files = [tmp_path / "one.tsv", tmp_path / "two.csv.gz"]
-    loaded = kg.load(tmp_path / "q", files)
-    assert ids(loaded) == {"train": ["7", "eight"], "dev": ["nine"]}
-    first, second = loaded.questions["train"]
+    dataset = kg.load(tmp_path / "q", files)
+    assert ids(dataset) == {"train": ["7", "eight"], "dev": ["nine"]}
+    first, second = dataset.questions["train"]
     assert (first.topics, first.answers) == (("B",), ("C",))
     assert (first.answer_entities, first.relevant_triplets, first.hop) == (
         None,
@@ -395,14 +395,14 @@ def test_kg(tmp_path):
     assert second.answer_entities == ("c",)
     assert second.relevant_triplets == (("B", "s", "C"),)
     assert second.hop == 2
-    assert loaded.questions["dev"][0].answers == ()
-    assert len(loaded.graph.triplets) == 2
-    assert loaded.notes == {
+    assert dataset.questions["dev"][0].answers == ()
+    assert len(dataset.graph.triplets) == 2
+    assert dataset.notes == {
         "triplets_read": 3,
         "blank_triplets": 0,
         "duplicate_triplets": 1,
     }
-    assert loaded.files[:2] == files
+    assert dataset.files[:2] == files
 
 
 # --- what is refused ---------------------------------------------------------------
@@ -623,7 +623,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_broken_input_gives_one_line(tmp_path, case):
+def test_malformed_input_gives_one_line_that_names_the_place(tmp_path, case):
     source, files, expected = BROKEN[case]
     folder = put(tmp_path / "in", files)
     graphs = [folder / "kg.tsv"] if source == "kg" else []
@@ -635,7 +635,7 @@ def test_broken_input_gives_one_line(tmp_path, case):
     assert "\n" not in message
 
 
-def test_load_source_says_what_is_missing(tmp_path):
+def test_load_source_names_the_missing_argument(tmp_path):
     with pytest.raises(UserError, match="unknown source 'webqsp'; expected rog, nsm"):
         load_source("webqsp", tmp_path)
     for name in ("rog", "nsm", "metaqa", "pathquestion"):
@@ -686,19 +686,19 @@ def test_any_value_in_a_field_loads_or_gives_one_line(tmp_path, data):
     put(tmp_path / source, files)
     graphs = [tmp_path / source / "kg.tsv"] if source == "kg" else []
     try:
-        loaded = load_source(source, tmp_path / source, graphs)
+        dataset = load_source(source, tmp_path / source, graphs)
     except UserError as error:
         assert ":2: " in str(error)
         assert field in str(error)
         assert "\n" not in str(error)
     else:
-        assert sum(map(len, loaded.questions.values())) == 2
+        assert sum(map(len, dataset.questions.values())) == 2
 
 
 # --- the page that documents the formats ------------------------------------------
 
 
-def test_examples_of_the_page_load(tmp_path):
+def test_examples_of_the_data_page_load(tmp_path):
     page = (Path(__file__).resolve().parents[2] / "docs/data.md").read_text("utf-8")
     page = page[page.index("## Input formats") :]
     blocks = re.findall(r"^```\w*\n(.*?)^```$", page, re.M | re.S)
@@ -722,10 +722,10 @@ def test_examples_of_the_page_load(tmp_path):
     )
     graphs = [tmp_path / name for name in ("kg.tsv", "kg.csv", "kg.nt")]
     for source in ("kg", "rog", "nsm", "metaqa", "pathquestion"):
-        loaded = load_source(
+        dataset = load_source(
             source, tmp_path / source, graphs if source == "kg" else []
         )
-        assert sum(map(len, loaded.questions.values())) == 3
+        assert sum(map(len, dataset.questions.values())) == 3
     assert "Alien" in kg.load(tmp_path / "kg", graphs).graph.entities
 
 
@@ -760,27 +760,27 @@ def test_examples_of_the_page_load(tmp_path):
         ),
     ],
 )
-def test_real_data(source, folder, graph, counts, shape):
+def test_published_data_has_its_known_size(source, folder, graph, counts, shape):
     path = SHARED / folder
     if not path.is_dir():
         pytest.skip(f"no {folder} at hand")
-    loaded = load_source(source, path, [path / graph] if graph else [])
-    assert {split: len(rows) for split, rows in loaded.questions.items()} == counts
-    found = loaded.graph
+    dataset = load_source(source, path, [path / graph] if graph else [])
+    assert {split: len(rows) for split, rows in dataset.questions.items()} == counts
+    found = dataset.graph
     assert (len(found.entities), len(found.relations), len(found.triplets)) == shape
-    for rows in loaded.questions.values():
+    for rows in dataset.questions.values():
         assert len({q.id for q in rows}) == len(rows)
     if source == "pathquestion":  # the labelled path is in the graph, hop for hop
         known = {found.triplet(i) for i in range(len(found.triplets))}
         assert all(
             set(q.relevant_triplets) <= known
-            for rows in loaded.questions.values()
+            for rows in dataset.questions.values()
             for q in rows
         )
     if source == "metaqa":
         topics = {
             split: {q.topics[0].lower() for q in rows}
-            for split, rows in loaded.questions.items()
+            for split, rows in dataset.questions.items()
         }
         assert not topics["train"] & topics["test"]
         assert not topics["train"] & topics["dev"]

@@ -42,15 +42,15 @@ SHA256 = "ef1bbfdb05255e1e74b9a9c70e28fe1c646523e8f76ac6e91894c7eb1be1cd09"
 
 
 @pytest.fixture(scope="module")
-def loaded() -> Dataset:
+def dataset() -> Dataset:
     return world.load()
 
 
 @pytest.fixture(scope="module")
-def oracle(loaded: Dataset) -> nx.MultiDiGraph:
+def oracle(dataset: Dataset) -> nx.MultiDiGraph:
     graph = nx.MultiDiGraph()
-    for number in range(len(loaded.graph.triplets)):
-        head, relation, tail = loaded.graph.triplet(number)
+    for number in range(len(dataset.graph.triplets)):
+        head, relation, tail = dataset.graph.triplet(number)
         graph.add_edge(head, tail, key=relation)
     return graph
 
@@ -96,64 +96,64 @@ def templates_of(question: Question) -> list[tuple[Template, str]]:
     ]
 
 
-def everything(loaded: Dataset) -> list[tuple[str, Question]]:
-    return [(split, q) for split, qs in loaded.questions.items() for q in qs]
+def everything(dataset: Dataset) -> list[tuple[str, Question]]:
+    return [(split, q) for split, qs in dataset.questions.items() for q in qs]
 
 
 def tails(graph: nx.MultiDiGraph, head: str, relation: str) -> set[str]:
     return walk(graph, head, (relation,))
 
 
-def test_every_byte_is_that_of_the_published_data_set(loaded: Dataset) -> None:
+def test_every_byte_is_that_of_the_published_data_set(dataset: Dataset) -> None:
     """In any process: Python's hashes, which order sets, are other ones in each."""
-    if loaded.versions != VERSIONS:
-        pytest.skip(f"other packages: {loaded.versions}")
-    graph = loaded.graph
+    if dataset.versions != VERSIONS:
+        pytest.skip(f"other packages: {dataset.versions}")
+    graph = dataset.graph
     questions = [
         (split, q.id, q.text, q.topics, q.answers, q.answer_entities, q.hop)
-        for split, q in everything(loaded)
+        for split, q in everything(dataset)
     ]
     names = list(graph.entities), list(graph.relations)
-    text = json.dumps([*names, graph.triplets.tolist(), questions, loaded.notes])
+    text = json.dumps([*names, graph.triplets.tolist(), questions, dataset.notes])
     assert hashlib.sha256(text.encode()).hexdigest() == SHA256
 
 
-def test_the_data_set_has_the_stated_size(loaded: Dataset) -> None:
-    assert 15_000 <= len(loaded.graph.triplets) <= 22_000
-    counts = {split: len(qs) for split, qs in loaded.questions.items()}
+def test_the_data_set_has_the_stated_size(dataset: Dataset) -> None:
+    assert 15_000 <= len(dataset.graph.triplets) <= 22_000
+    counts = {split: len(qs) for split, qs in dataset.questions.items()}
     assert set(counts) == {"train", "dev", "test"}
     total = sum(counts.values())
     assert 2_800 <= total <= 3_500
     assert 0.65 <= counts["train"] / total <= 0.75
     assert 0.15 <= counts["test"] / total <= 0.25
-    assert loaded.subgraphs is None
+    assert dataset.subgraphs is None
 
 
-def test_most_questions_take_several_hops(loaded: Dataset) -> None:
-    for split, questions in loaded.questions.items():
+def test_most_questions_take_several_hops(dataset: Dataset) -> None:
+    for split, questions in dataset.questions.items():
         hops = [q.hop for q in questions]
         assert set(hops) == {1, 2, 3, 4}, split
         assert sum(hop != 1 for hop in hops) / len(hops) >= 0.75, split
 
 
-def test_ids_are_unique_and_name_the_hop(loaded: Dataset) -> None:
-    questions = [q for _, q in everything(loaded)]
+def test_ids_are_unique_and_name_the_hop(dataset: Dataset) -> None:
+    questions = [q for _, q in everything(dataset)]
     assert len({q.id for q in questions}) == len(questions)
     assert all(q.id.startswith(f"world-{q.hop}-") for q in questions)
     assert len({q.text for q in questions}) > 0.99 * len(questions)
 
 
-def test_topics_are_disjoint(loaded: Dataset) -> None:
+def test_topics_are_disjoint(dataset: Dataset) -> None:
     topics = {
         split: {entity_key(t) for q in questions for t in q.topics}
-        for split, questions in loaded.questions.items()
+        for split, questions in dataset.questions.items()
     }
     assert not topics["train"] & topics["test"]
     assert not topics["train"] & topics["dev"]
     assert not topics["dev"] & topics["test"]
 
 
-def test_wordings_are_disjoint(loaded: Dataset) -> None:
+def test_wordings_are_disjoint(dataset: Dataset) -> None:
     """Over all templates: no wording of test or dev is one of training's anywhere."""
     wordings: dict[str, set[str]] = {"train": set(), "dev": set(), "test": set()}
     for template in TEMPLATES:
@@ -165,18 +165,18 @@ def test_wordings_are_disjoint(loaded: Dataset) -> None:
         wordings["test"] |= set(template.test)
     assert not wordings["train"] & (wordings["dev"] | wordings["test"])
     assert not wordings["dev"] & wordings["test"]
-    for split, question in everything(loaded)[::5]:
+    for split, question in everything(dataset)[::5]:
         origins = templates_of(question)
         assert origins, question.text
         assert all(phrase in wordings[split] for _, phrase in origins)
 
 
-def test_every_type_of_question_is_in_train_and_test(loaded: Dataset) -> None:
+def test_every_type_of_question_is_in_train_and_test(dataset: Dataset) -> None:
     paths = {(template.topic, template.path) for template in TEMPLATES}
     assert len(paths) == len(TEMPLATES) >= 20
     for split in ("train", "test"):
         found = set()
-        for question in loaded.questions[split]:
+        for question in dataset.questions[split]:
             found |= {(t.topic, t.path) for t, _ in templates_of(question)}
         assert found == paths, split
 
@@ -191,9 +191,9 @@ def test_paths_mix_directions() -> None:
 
 
 def test_answers_follow_from_the_graph(
-    loaded: Dataset, oracle: nx.MultiDiGraph
+    dataset: Dataset, oracle: nx.MultiDiGraph
 ) -> None:
-    sample = random.Random(0).sample(everything(loaded), 500)
+    sample = random.Random(0).sample(everything(dataset), 500)
     for _, question in sample:
         (topic,) = question.topics
         assert topic in oracle
@@ -205,13 +205,13 @@ def test_answers_follow_from_the_graph(
         assert set(question.answers) in possible, question
 
 
-def test_answers_are_all_there_once(loaded: Dataset) -> None:
-    for _, question in everything(loaded):
+def test_answers_are_all_there_once(dataset: Dataset) -> None:
+    for _, question in everything(dataset):
         assert 1 <= len(question.answers) <= world.MAX_ANSWERS
         assert len({entity_key(a) for a in question.answers}) == len(question.answers)
         assert question.topics[0] not in question.answers
         assert question.answer_entities == question.answers
-        assert len(loaded.graph.find_all(question.answers)) == len(question.answers)
+        assert len(dataset.graph.find_all(question.answers)) == len(question.answers)
 
 
 def test_facts(oracle: nx.MultiDiGraph) -> None:
@@ -249,10 +249,10 @@ def test_names_tell_entities_apart(oracle: nx.MultiDiGraph) -> None:
     assert tails(oracle, "London", CITY_COUNTRY) == {"United Kingdom"}
 
 
-def test_another_seed_asks_other_questions(loaded: Dataset) -> None:
+def test_another_seed_asks_other_questions(dataset: Dataset) -> None:
     other = world.load(seed=1)
-    assert (other.graph.triplets == loaded.graph.triplets).all()
-    assert other.questions["test"] != loaded.questions["test"]
+    assert (other.graph.triplets == dataset.graph.triplets).all()
+    assert other.questions["test"] != dataset.questions["test"]
 
 
 def test_too_many_triplets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Preparing again: the same, other settings, after a kill, by two at once."""
+"""A second run: with the same settings, with others, after a kill."""
 
 from __future__ import annotations
 
@@ -22,33 +22,25 @@ from prep_factory import (
 from data_prep import stages, worker
 from data_prep.driver import prepare
 from data_prep.settings import PrepSettings
-from data_prep.workspace import writing
+from data_prep.sources import load_source
+from data_prep.topic_linking import TopicLinker, split_questions
 from kgscout_jax.data.shards import SPLITS, Shards
 from kgscout_jax.errors import UserError
-from kgscout_jax.text.cache import EmbeddingCache
 
 pytestmark = NEEDS_ENCODER
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_a_second_run_does_nothing(cut, source, cache):
+def test_a_second_run_writes_nothing(cut, source, cache):
     before = {f: (f.stat().st_mtime_ns, f.stat().st_ino) for f in cut.path.rglob("*")}
     segments = set(cache.rglob("*.npy"))
-    again = prepare(settings_for(source, cut.path, cache, max_triplets=12))
-    assert again.manifest == cut.manifest
+    repeated = prepare(settings_for(source, cut.path, cache, max_triplets=12))
+    assert repeated.manifest == cut.manifest
     after = {f: (f.stat().st_mtime_ns, f.stat().st_ino) for f in cut.path.rglob("*")}
     assert after.keys() == before.keys()
     assert all(after[f] == before[f] for f in after if f.is_file())
     assert set(cache.rglob("*.npy")) == segments
-
-
-def test_another_folder_embeds_nothing(cut, source, cache, tmp_path):
-    copied = shutil.copytree(source, tmp_path / "moved")
-    out = tmp_path / "out"
-    shards = prepare(settings_for(copied, out, cache, max_triplets=12))
-    assert shards.manifest["embeddings"]["computed"] == 0
-    same_shards(out, cut.path)
 
 
 def test_an_empty_cache_changes_no_byte(cut, source, tmp_path):
@@ -58,7 +50,7 @@ def test_an_empty_cache_changes_no_byte(cut, source, tmp_path):
     same_shards(out, cut.path)
 
 
-def test_other_settings_need_overwrite(cut, source, cache, tmp_path):
+def test_shards_of_other_settings_need_overwrite(cut, source, cache, tmp_path):
     out = shutil.copytree(cut.path, tmp_path / "out")
     other = settings_for(source, out, cache, max_triplets=12, candidates=5)
     with pytest.raises(UserError, match=r"other settings.*--overwrite"):
@@ -74,7 +66,7 @@ def test_other_settings_need_overwrite(cut, source, cache, tmp_path):
     same_shards(out, fresh.path)
 
 
-def test_other_questions_are_other_settings(cut, source, cache, tmp_path):
+def test_overwrite_leaves_nothing_of_the_old_shards(cut, source, cache, tmp_path):
     out = shutil.copytree(cut.path, tmp_path / "out")
     less = write_input(tmp_path / "less", {"test": QUESTIONS["test"]})
     with pytest.raises(UserError, match="another source or other settings"):
@@ -85,7 +77,7 @@ def test_other_questions_are_other_settings(cut, source, cache, tmp_path):
     assert not (out / "train").exists()  # nothing of the old shards is left
 
 
-def test_overwrite_mends_a_damaged_folder(cut, source, cache, tmp_path):
+def test_overwrite_repairs_a_damaged_folder(cut, source, cache, tmp_path):
     out = shutil.copytree(cut.path, tmp_path / "out")
     (out / "triplets.npy").write_bytes(b"")
     with pytest.raises(UserError, match=r"triplets\.npy: 0 bytes"):
@@ -117,31 +109,32 @@ def test_two_graph_files_of_one_name_are_both_recorded(source, cache, tmp_path):
 
 
 def test_limits_draw_questions(source, cache, tmp_path):
-    settings = settings_for(
-        source, tmp_path / "a", cache, train_questions=3, limit=4, seed=1
-    )
-    shards = prepare(settings)
-    train, dev, test = ([q.id for q in shards.split(s).questions] for s in SPLITS)
+    def draw(seed: int) -> list[list[str]]:
+        settings = settings_for(
+            source, tmp_path, cache, train_questions=3, limit=4, seed=seed
+        )
+        dataset = load_source("kg", settings.input, settings.kg)
+        linker = TopicLinker(dataset, settings)
+        splits = (split_questions(dataset, s, settings, linker) for s in SPLITS)
+        return [[q.id for q in split.questions] for split in splits]
+
+    train, dev, test = draw(1)
     assert (len(train), len(dev), len(test)) == (3, 4, 4)
-    every = [str(row["id"]) for row in QUESTIONS["dev"]]
-    assert dev == [number for number in every if number in dev]  # in their order
+    ids = [str(row["id"]) for row in QUESTIONS["dev"]]
+    assert dev == [number for number in ids if number in dev]  # in their order
     assert not {"lost", "none"} & set(train)
-    settings = settings_for(
-        source, tmp_path / "b", cache, train_questions=3, limit=4, seed=2
-    )
-    other = [[q.id for q in prepare(settings).split(s).questions] for s in SPLITS]
-    assert other != [train, dev, test]
+    assert draw(1) == [train, dev, test] != draw(2)
 
 
 # --- interrupted
 
 
-class Stopped(Exception):
+class Interruption(Exception):
     """Stands for whatever ends a process."""
 
 
-@pytest.mark.parametrize("after", [0, 1, 3, 5])
-def test_stopped_between_chunks_and_resumed(
+@pytest.mark.parametrize("after", [0, 3])
+def test_no_task_runs_twice_when_a_run_resumes(
     cut, source, cache, tmp_path, monkeypatch, after
 ):
     monkeypatch.setattr(stages, "CHUNK", 3)
@@ -151,7 +144,7 @@ def test_stopped_between_chunks_and_resumed(
     def counted(name: str, function: Callable, limit: int | None) -> Callable:
         def call(*args):
             if calls[name] == limit:
-                raise Stopped
+                raise Interruption
             calls[name] += 1
             return function(*args)
 
@@ -161,25 +154,25 @@ def test_stopped_between_chunks_and_resumed(
     monkeypatch.setattr(worker, "cut_chunk", counted("cut", cut_chunk, None))
     stopping = counted("choose", choose_chunk, after)
     monkeypatch.setattr(worker, "choose_chunk", stopping)
-    with pytest.raises(Stopped):
+    with pytest.raises(Interruption):
         prepare(settings)
     with pytest.raises(UserError, match=r"no manifest\.json; the folder is unfinished"):
         Shards.open(tmp_path / "out")
     monkeypatch.setattr(worker, "choose_chunk", counted("choose", choose_chunk, None))
     prepare(settings)
-    assert calls == {"cut": 6, "choose": 6}  # no piece of work was done twice
+    assert calls == {"cut": 6, "choose": 6}
     same_shards(tmp_path / "out", cut.path)
 
 
-def test_pieces_of_other_settings_are_not_taken(
+def test_results_of_other_settings_are_not_used(
     cut, source, cache, tmp_path, monkeypatch
 ):
     def stop(*_):
-        raise Stopped
+        raise Interruption
 
     out = tmp_path / "out"
     monkeypatch.setattr(worker, "choose_chunk", stop)
-    with pytest.raises(Stopped):
+    with pytest.raises(Interruption):
         prepare(settings_for(source, out, cache, max_triplets=5))
     monkeypatch.undo()
     prepare(settings_for(source, out, cache, max_triplets=12))
@@ -193,6 +186,8 @@ import torch
 from data_prep import driver
 from data_prep import stages
 from data_prep.settings import PrepSettings
+from data_prep.sources import load_source
+from data_prep.topic_linking import TopicLinker, split_questions
 
 torch.set_num_threads(1)
 stages.CHUNK = 2
@@ -230,13 +225,15 @@ for moment in [*map(int, moments), None]:
 """
 
 
-def test_killed_and_resumed(cut, source, cache, tmp_path):
+def test_a_run_killed_at_any_time_resumes_to_the_same_bytes(
+    cut, source, cache, tmp_path
+):
     # Killed as soon as so many new files are there, again and again.
     rng = random.Random(0)
     moments = [str(rng.randint(1, 9)) for _ in range(4)]
     killer = [sys.executable, "-c", KILLER, str(source), str(tmp_path / "out")]
     environment = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
-    done = subprocess.run(
+    process = subprocess.run(
         [*killer, str(cache), *moments],
         cwd=ROOT,
         env={**environment, "PATH": "", "PYTHONPATH": str(ROOT)},
@@ -244,34 +241,28 @@ def test_killed_and_resumed(cut, source, cache, tmp_path):
         text=True,
         timeout=120,
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     same_shards(tmp_path / "out", cut.path)
 
 
-def test_what_a_killed_run_left_is_cleared(cut, source, cache, tmp_path):
+def test_files_of_a_killed_run_are_deleted_and_a_cache_serves_any_folder(
+    cut, source, cache, tmp_path
+):
     out = tmp_path / "out"
     (out / "train").mkdir(parents=True)
     (out / "train" / ".ppr.npy.4711.part").write_bytes(b"half")
-    prepare(settings_for(source, out, cache, max_triplets=12))
+    copy = shutil.copytree(source, tmp_path / "copy")
+    shards = prepare(settings_for(copy, out, cache, max_triplets=12))
+    assert shards.manifest["embeddings"]["computed"] == 0
     same_shards(out, cut.path)
-    # Killed after the manifest was written, before the pieces were deleted.
+    # Killed after the manifest was written, before the workspace was deleted.
     (out / ".work").mkdir()
     (out / ".work" / "cut-train-0000000.npz").write_bytes(b"")
-    prepare(settings_for(source, out, cache, max_triplets=12))
+    prepare(settings_for(copy, out, cache, max_triplets=12))
     same_shards(out, cut.path)
 
 
-def test_a_folder_is_prepared_by_one_process(source, cache, tmp_path):
-    with writing(tmp_path / "out"), pytest.raises(UserError, match="another data_prep"):
-        prepare(settings_for(source, tmp_path / "out", cache))
-
-
-def test_a_folder_that_cannot_be_made(source, cache, tmp_path):
+def test_a_folder_that_cannot_be_written_is_named(source, cache, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="cannot be written"):
         prepare(settings_for(source, tmp_path / "file", cache))
-
-
-def test_the_cache_is_keyed_by_encoder(cache, encoder):
-    folder = EmbeddingCache(encoder, cache).folder
-    assert list(folder.glob("*.npy"))
