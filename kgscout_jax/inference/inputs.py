@@ -15,9 +15,9 @@ from kgscout_jax.graph.embeddings import Embeddings
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.retrieve.candidates import (
     CutSettings,
-    select_rows,
     cut_questions,
     relation_cosines,
+    select_rows,
     triplet_cosines,
 )
 from kgscout_jax.utils.buckets import bucket
