@@ -139,7 +139,7 @@ import sys
 from pathlib import Path
 import torch
 from data_prep import stages
-from data_prep.driver import prepare_part
+from data_prep.driver import prepare_partition
 from data_prep.settings import PrepSettings
 
 torch.set_num_threads(1)
@@ -150,7 +150,7 @@ settings = PrepSettings(
     out=Path(out), cache=Path(cache), max_triplets=12, workers=1, part=part,
     cut="ppr", select="cosine",
 )
-print(prepare_part(settings) is not None)
+print(prepare_partition(settings) is not None)
 """
 
 
