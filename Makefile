@@ -18,7 +18,7 @@ test-slow: setup
 	$(BIN)/python -m pytest -n 2 -m slow
 
 check-docs: setup
-	$(BIN)/python -m tools.check_docs
+	$(BIN)/python -m pytest docs -rs -o addopts="-q"
 
 lint: setup
 	$(BIN)/ruff format --check .
