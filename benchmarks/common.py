@@ -73,7 +73,7 @@ def peak_memory() -> int:
 
 def show(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table under its title, as Markdown."""
-    from kgscout_jax.evaluate.retrieval.tables import markdown_table
+    from kgscout_jax.utils.tables import markdown_table
 
     print(f"\n{title}\n\n{markdown_table(header, rows)}", flush=True)
 

@@ -3,20 +3,24 @@
 The percentile bootstrap of a mean (Efron and Tibshirani, 1993, chapter 13). A paired
 comparison is the same thing over per-question differences: both systems are measured
 on the same resampled questions. A resample is a vector of how often each question was
-drawn, so that all columns cost one matrix product, in pieces of bounded size.
+drawn, so that all columns cost one matrix product, in chunks of bounded size.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import Float64, Int64
 
+K = TypeVar("K", bound=Hashable)
+
 RESAMPLES = 1000
 LEVEL = 0.95
 CHUNK = 1 << 20
-"""How many draws are held at a time."""
+"""Draws held at a time."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,10 +32,6 @@ class Estimate:
     high: float | None
     n: int
     """How many questions count."""
-
-    def to_json(self) -> dict[str, float | int | None]:
-        """As it stands in ``metrics.json``."""
-        return asdict(self)
 
 
 def bootstrap_means(
@@ -50,7 +50,7 @@ def bootstrap_means(
         columns: one row per question, nan where it does not count.
         seed: of the resampling.
         resamples: how many.
-        level: what share of the resampled means lies inside.
+        level: share of the resampled means that lies inside.
     """
     if resamples < 1 or not 0 < level < 1:
         raise ValueError(f"resamples {resamples}, level {level}")
@@ -74,16 +74,31 @@ def bootstrap_means(
     return [estimates[c] for c in range(columns.shape[1])]
 
 
-def bootstrap_mean(
-    values: Float64[np.ndarray, "b"],
+def estimates(
+    columns: Mapping[K, Float64[np.ndarray, "b"]],
     *,
+    scale: float = 1.0,
     seed: int = 0,
     resamples: int = RESAMPLES,
     level: float = LEVEL,
-) -> Estimate:
-    """The mean of ``values`` with its interval, over those that are not nan."""
-    column = values[:, None]
-    return bootstrap_means(column, seed=seed, resamples=resamples, level=level)[0]
+) -> dict[K, dict[str, Any]]:
+    """Key -> the estimate of its column as it stands in ``metrics.json``.
+
+    Args:
+        columns: one value per question, nan where it does not count.
+        scale: factor of every value: 100 for percentages.
+        seed: of the resampling.
+        resamples: how many.
+        level: share of the resampled means that lies inside.
+    """
+    table = scale * np.stack(list(columns.values()), axis=1)
+    means = bootstrap_means(table, seed=seed, resamples=resamples, level=level)
+    return {key: asdict(one) for key, one in zip(columns, means, strict=True)}
+
+
+def as_difference(estimate: Mapping[str, Any]) -> dict[str, Any]:
+    """An estimate of differences: its value is called ``difference``."""
+    return {"difference" if k == "value" else k: v for k, v in estimate.items()}
 
 
 def relative_gain(
@@ -108,8 +123,8 @@ def _resampled_means(
     step = max(1, CHUNK // n)
     for start in range(0, resamples, step):
         size = min(step, resamples - start)
-        drawn: Int64[np.ndarray, "r n"] = rng.integers(0, n, (size, n))
-        drawn += n * np.arange(size)[:, None]
-        times = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
+        draws: Int64[np.ndarray, "r n"] = rng.integers(0, n, (size, n))
+        draws += n * np.arange(size)[:, None]
+        times = np.bincount(draws.ravel(), minlength=size * n).reshape(size, n)
         means[start : start + size] = times.astype(np.float64) @ values / n
     return means

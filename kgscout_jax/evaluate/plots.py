@@ -1,10 +1,13 @@
-"""The two figures: metrics against K, reward against epoch (thesis, 3.3 and 3.4)."""
+"""Figures: metrics and answers against K, reward against epoch (thesis, 3.3, 3.4)."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.retrieval.metrics import DEFINITIONS
@@ -12,6 +15,7 @@ from kgscout_jax.utils.plotting import COLOURS, MARKERS, panel_grid, save_png
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 CEILING = "#555555"
 MAX_REWARD = 10
@@ -25,14 +29,14 @@ def metric_against_k(report: Mapping[str, Any], out_dir: Path) -> list[Path]:
         out_dir: where to write.
     """
     names, ks = report["retrievers"], report["ks"]
-    shown = [
+    metrics = [
         metric
         for metric in DEFINITIONS
         if any(report[names[0]][metric][str(k)]["n"] for k in ks)
     ]
     xlabel = "K, triplets kept"
-    figure, panels = panel_grid(len(shown), 4, (3.3, 3.0), 0.9, xlabel)
-    for metric, panel in zip(shown, panels, strict=True):
+    figure, panels = panel_grid(len(metrics), 4, (3.3, 3.0), 0.9, xlabel)
+    for metric, panel in zip(metrics, panels, strict=True):
         for i, name in enumerate(names):
             _curve(panel, report[name][metric], ks, name, i)
         n = {report[names[0]][metric][str(k)]["n"] for k in ks}
@@ -41,18 +45,7 @@ def metric_against_k(report: Mapping[str, Any], out_dir: Path) -> list[Path]:
         panel.set_ylim(top=min(1.02, panel.get_ylim()[1]), bottom=_bottom(panel))
     for panel in panels[::4]:
         panel.set_ylabel("mean over questions")
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(
-        handles,
-        labels,
-        loc="outside lower center",
-        ncols=min(6, len(labels)),
-        frameon=False,
-    )
-    figure.suptitle(
-        f"{_subject(report)}; bands: {report['level']:.0%} bootstrap intervals",
-        fontsize=11,
-    )
+    _label(figure, panels[0], f"{_subject(report)}; bands", report["level"])
     path = out_dir / "metric_against_k.png"
     save_png(figure, path)
     return [path]
@@ -81,13 +74,13 @@ def reward_against_epoch(rows: Sequence[Mapping[str, Any]], out: Path) -> Path:
     epochs = {row["epoch"]: row for row in rows if row.get("kind") == "epoch"}
     figure = Figure(figsize=(5.6, 3.6), layout="constrained")
     panel = figure.subplots()
-    for i, part in enumerate(("train", "dev")):
-        curve = list(_points(epochs, f"{part}_reward"))
+    for i, split in enumerate(("train", "dev")):
+        curve = list(_points(epochs, f"{split}_reward"))
         if not curve:
             continue
         xs, ys = zip(*curve, strict=True)
         marker = MARKERS[i] if len(xs) <= 60 else ""
-        panel.plot(xs, ys, color=COLOURS[i], marker=marker, markersize=4, label=part)
+        panel.plot(xs, ys, color=COLOURS[i], marker=marker, markersize=4, label=split)
     panel.xaxis.set_major_locator(MaxNLocator(integer=True))
     panel.set_xlabel("epoch")
     panel.set_ylabel(f"mean reward (of at most {MAX_REWARD})")
@@ -96,6 +89,59 @@ def reward_against_epoch(rows: Sequence[Mapping[str, Any]], out: Path) -> Path:
     panel.legend(frameon=False)
     save_png(figure, out)
     return out
+
+
+def answers_against_k(
+    report: Mapping[str, Any], metrics: Mapping[str, str], title: str, out: Path
+) -> bytes:
+    """The sweep over K as SVG, for a page; ``out`` is the same as a PNG.
+
+    Args:
+        report: the content of an answer batch's ``metrics.json``.
+        metrics: those to draw, a panel each, with the panel's title.
+        title: above the figure.
+        out: the PNG file.
+    """
+    from matplotlib.figure import Figure
+
+    names, ks = report["retrievers"], report["ks"]
+    figure = Figure(figsize=(4.2 * len(metrics), 3.7), layout="constrained")
+    panels = figure.subplots(1, len(metrics), squeeze=False)[0]
+    for panel, (metric, label) in zip(panels, metrics.items(), strict=True):
+        for i, name in enumerate(names):
+            points = [report["metrics"][name][str(k)][metric] for k in ks]
+            values = np.array([point["value"] for point in points])
+            ends = np.array([[point["low"], point["high"]] for point in points]).T
+            # side by side, or the bars of one hide those of another
+            shift = (i - (len(names) - 1) / 2) * 0.06
+            panel.errorbar(
+                np.arange(len(ks)) + shift,
+                values,
+                yerr=np.abs(ends - values),
+                color=COLOURS[i % len(COLOURS)],
+                marker=MARKERS[i % len(MARKERS)],
+                markersize=5,
+                linestyle="--" if name == "none" else "-",
+                capsize=2.5,
+                elinewidth=1,
+                label=name,
+            )
+        ticks = [f"{k}\nn = {report['n'][str(k)]}" for k in ks]
+        panel.set_xticks(range(len(ks)), ticks)
+        panel.set_xlim(-0.5, len(ks) - 0.5)
+        panel.set_xlabel("K, triplets kept")
+        panel.set_ylabel("% of questions" if metric == "hit" else "mean, %")
+        panel.set_title(label, fontsize=10)
+        panel.set_ylim(0, min(102.0, max(5.0, panel.get_ylim()[1])))
+        panel.grid(alpha=0.25)
+    _label(figure, panels[0], f"{title}; bars", report["level"])
+    save_png(figure, out)
+    # laid out once is enough
+    figure.set_layout_engine("none")
+    buffer = io.BytesIO()
+    # no date in it: the same figures give the same page
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()
 
 
 def has_rewards(rows: Sequence[Mapping[str, Any]]) -> bool:
@@ -155,3 +201,12 @@ def _points(
 def _subject(report: Mapping[str, Any]) -> str:
     measured = report["context"].get("measured_on")
     return f"{measured}, {report['split']}" if measured else f"{report['split']} split"
+
+
+def _label(figure: Figure, panel: Axes, title: str, level: float) -> None:
+    """The title, and a legend of one panel's lines below all of them."""
+    handles, labels = panel.get_legend_handles_labels()
+    columns = min(6, len(labels))
+    place = "outside lower center"
+    figure.legend(handles, labels, loc=place, ncols=columns, frameon=False)
+    figure.suptitle(f"{title}: {level:.0%} bootstrap intervals", fontsize=11)

@@ -172,7 +172,7 @@ def measured(report: Mapping[str, Any] | None) -> str:
     title = "## Figures\n\n"
     if report is None:
         return title + "Not measured when it was exported."
-    from kgscout_jax.evaluate.retrieval.tables import figure, markdown_table
+    from kgscout_jax.utils.tables import figure, markdown_table
 
     context, ks = report["context"], report["ks"]
     parts = [

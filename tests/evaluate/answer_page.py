@@ -1,9 +1,9 @@
 """Pages of made-up batches, with names that would break a careless one."""
 
 from kgscout_jax.evaluate.answers.cells import Cell
-from kgscout_jax.evaluate.answers.evidence import Kept
+from kgscout_jax.evaluate.answers.evidence import Ranking
+from kgscout_jax.evaluate.answers.page import report_html
 from kgscout_jax.evaluate.answers.report import answer_report
-from kgscout_jax.evaluate.answers.report_page import report_html
 from kgscout_jax.reason.readers.protocol import Reading
 from kgscout_jax.types import Question
 
@@ -20,13 +20,13 @@ SVG = (
 def cell(retriever, k, *, n=3, answers=None, gold=(EVIL,), triplets=3, name=EVIL):
     """``n`` questions; the second is wrong."""
     ring = [name, "b", "c", *(f"entity {i}" for i in range(triplets))]
-    kept = Kept(
+    ranking = Ranking(
         triplets=tuple(
             (ring[i], "r", ring[(i + 1) % max(3, triplets)], (2.0, 1.0, 0.5)[i % 3])
             for i in range(triplets)
         ),
         relation_match=(0.0,) * triplets,
-        marks=tuple((3, 0, 1)[i % 3] for i in range(triplets)),
+        flags=tuple((3, 0, 1)[i % 3] for i in range(triplets)),
     )
     given = answers if answers is not None else (EVIL, "x")
     return Cell(
@@ -42,7 +42,7 @@ def cell(retriever, k, *, n=3, answers=None, gold=(EVIL,), triplets=3, name=EVIL
             )
             for i in range(n)
         ],
-        kept=[Kept() if retriever == "none" else kept] * n,
+        rankings=[Ranking() if retriever == "none" else ranking] * n,
         readings=[
             Reading(
                 id=f"id {i}",

@@ -13,15 +13,14 @@ from kgscout_jax.evaluate.answers.cells import (
     read_cell,
     server_is_gone,
 )
-from kgscout_jax.evaluate.answers.evidence import Kept
-from kgscout_jax.evaluate.answers.report import answer_report, question_records
+from kgscout_jax.evaluate.answers.evidence import Ranking
+from kgscout_jax.evaluate.answers.report import answer_report
 from kgscout_jax.evaluate.answers.rules import RULES
 from kgscout_jax.evaluate.answers.tables import (
     answers_console,
     answers_markdown,
-    percent,
 )
-from kgscout_jax.evaluate.bootstrap import bootstrap_mean
+from kgscout_jax.evaluate.bootstrap import estimates
 from kgscout_jax.reason.readers.extractive import ExtractiveReader
 from kgscout_jax.reason.readers.protocol import Reading
 from kgscout_jax.types import Question
@@ -31,7 +30,7 @@ TRIPLETS = (
     ("Italy", "borders", "France", 1.0),
     ("Milan", "in", "Italy", 0.5),
 )
-KEPT = Kept(triplets=TRIPLETS, relation_match=(0.9, 0.1, 0.0), marks=(3, 0, 1))
+RANKING = Ranking(triplets=TRIPLETS, relation_match=(0.9, 0.1, 0.0), flags=(3, 0, 1))
 GOLD = [("Italy",), ("Rome", "Milan"), ("Paris",), ("Italy",), ("Italy",)]
 GIVEN = [("Italy (country)",), ("rome", "Turin"), (), ("I do not know",), ("Italy",)]
 
@@ -57,7 +56,7 @@ def cell(retriever="cosine", k=2, given=GIVEN, **errors):
         retriever=retriever,
         k=k,
         infos=[info(i, gold) for i, gold in enumerate(GOLD)],
-        kept=[KEPT if k else Kept()] * len(GOLD),
+        rankings=[RANKING if k else Ranking()] * len(GOLD),
         readings=readings,
         causes=["misread", "no_path", "not_in_top_k", "lost_by_cut", "not_in_graph"],
         in_prompt=[k] * len(GOLD),
@@ -80,7 +79,7 @@ def test_figures_by_hand():
     assert grounded[3:] == [0, 1]
 
 
-def test_rules_are_the_papers():
+def test_the_first_three_metrics_follow_the_rules():
     for rules in HEADLINE:
         columns = cell().columns(rules)
         for i, (given, gold) in enumerate(zip(GIVEN, GOLD, strict=True)):
@@ -93,7 +92,7 @@ def test_rules_are_the_papers():
     assert cell().columns("kgscout")["hit"].tolist() == [0, 1, 0, 0, 1]
 
 
-def test_more_triplets_ground_more():
+def test_groundedness_counts_the_k_best_triplets_only():
     assert cell(k=2).columns("rog")["groundedness"][1] == 0.5
     given = [("Milan",)] * 5
     assert cell(k=2, given=given).columns("rog")["groundedness"][1] == 0
@@ -101,13 +100,13 @@ def test_more_triplets_ground_more():
     assert np.isnan(cell(k=0).columns("rog")["groundedness"]).all()
 
 
-def test_missing_replies_are_wrong_and_said_to_be_missing():
+def test_missing_replies_count_as_wrong():
     one = cell(q0="no connection (x)")
     assert one.missing == [0]
     columns = one.columns("rog")
     assert columns["hit"].tolist() == [0, 1, 0, 0, 1]
     assert np.isnan(columns["groundedness"][0])
-    failures = one.failures(columns["hit"])
+    failures = one.failures("rog")
     assert failures == ["no_reply", None, "not_in_top_k", "lost_by_cut", None]
     spent = one.spending(1.0, 10.0)
     assert (spent["replies"], spent["missing"]) == (4, 1)
@@ -118,19 +117,19 @@ def test_missing_replies_are_wrong_and_said_to_be_missing():
     assert spent["outcomes"] == {"error": 1, "json": 4}
 
 
-def test_a_cell_without_any_reply():
+def test_a_cell_without_any_reply_has_no_means():
     one = cell(**{f"q{i}": "not asked: gone" for i in range(5)})
     assert one.spending(1, 1)["per_question"]["prompt_tokens"] is None
     assert set(one.columns("rog")["hit"]) == {0}
 
 
-def test_first_questions_of_a_cell():
+def test_the_first_questions_of_a_cell_keep_their_failures():
     one = cell(q1="HTTP 400: too long").first(2)
     assert len(one) == 2 and one.missing == [1]
-    assert one.failures(one.columns("rog")["hit"]) == [None, "no_reply"]
+    assert one.failures("rog") == [None, "no_reply"]
 
 
-def test_server_is_gone():
+def test_a_server_is_gone_when_no_request_connects():
     assert not server_is_gone(cell())
     assert not server_is_gone(cell(q0="HTTP 400: too long"))
     assert server_is_gone(cell(q0="not asked: the server no longer answers"))
@@ -140,7 +139,7 @@ def test_server_is_gone():
     assert server_is_gone(cell(**every))
 
 
-def test_a_reader_gets_the_k_best():
+def test_a_reader_gets_the_k_best_triplets():
     class Watching(ExtractiveReader):
         def read(self, evidence):
             self.seen = evidence
@@ -148,7 +147,7 @@ def test_a_reader_gets_the_k_best():
 
     reader = Watching()
     infos = [info(0, ("Italy",))]
-    found = read_cell(reader, "cosine", 2, infos, [KEPT], ["misread"])
+    found = read_cell(reader, "cosine", 2, infos, [RANKING], ["misread"])
     assert reader.seen[0].triplets == TRIPLETS[:2]
     assert reader.seen[0].relation_match == (0.9, 0.1)
     assert (reader.seen[0].topics, reader.seen[0].question) == (("Rome",), "which 0?")
@@ -172,22 +171,20 @@ def report(**more):
     return answer_report(CELLS, resamples=200, **options)
 
 
-def test_report_figures_differences_and_failures():
+def test_a_report_holds_figures_differences_and_failures():
     found = report()
     assert (found["retrievers"], found["ks"]) == (["none", "cosine", "scout"], [1, 3])
     assert found["n"] == {"1": 5, "3": 3}
     hits = 100 * CELLS["scout", 1].columns("rog")["hit"]
     entry = found["metrics"]["scout"]["1"]["hit"]
-    assert entry == bootstrap_mean(hits, resamples=200).to_json()
+    assert entry == estimates({"hit": hits}, resamples=200)["hit"]
     assert entry["value"] == pytest.approx(80) and entry["n"] == 5
     assert found["metrics"]["none"]["1"]["groundedness"]["value"] is None
     assert found["reference"] == "cosine" and list(found["paired"]) == ["none", "scout"]
     difference = hits - 100 * CELLS["cosine", 1].columns("rog")["hit"]
-    paired = found["paired"]["scout"]["1"]["hit"]
-    expected = bootstrap_mean(difference, resamples=200)
-    assert paired == {
-        "difference": expected.value, "low": expected.low, "high": expected.high, "n": 5
-    }  # fmt: skip
+    expected = estimates({"hit": difference}, resamples=200)["hit"]
+    expected["difference"] = expected.pop("value")
+    assert found["paired"]["scout"]["1"]["hit"] == expected
     assert found["failures"]["scout"]["1"]["wrong"] == 1
     assert found["failures"]["scout"]["1"]["causes"]["lost_by_cut"]["count"] == 1
     assert found["missing"] == [
@@ -200,14 +197,14 @@ def test_report_figures_differences_and_failures():
     assert rows[2]["hit"] == entry["value"] and rows[2]["hit_low"] == entry["low"]
 
 
-def test_nothing_to_compare_with():
+def test_without_a_retriever_there_are_no_differences():
     alone = {("none", 1): CELLS["none", 1]}
     found = answer_report(alone, rules="rog", settings={}, context=CONTEXT)
     assert found["paired"] == {} and found["reference"] is None
     assert "Macro-F1 against K" in answers_markdown(found)
 
 
-def test_tables():
+def test_tables_hold_warnings_examples_definitions_and_differences():
     found = report(prices=(1.0, 2.0))
     text = answers_markdown(found)
     assert text.startswith("# Answers on dev of a|b\n")
@@ -220,8 +217,6 @@ def test_tables():
     assert '- lost by a cut: "which 3?" (q3; scout, K = 1): given nothing; ' in text
     for said in found["definitions"].values():
         assert said in text
-    assert percent({"value": None}) == "–"
-    assert percent({"difference": 1.25, "low": -1, "high": 3}, sign="+") == "+1.2"
     shown = text_of(answers_console(found))
     for word in ("scout − cosine", "80.0 [", "tokens", "$"):
         assert word in shown
@@ -237,9 +232,9 @@ def text_of(table):
     return capture.get()
 
 
-def test_question_records():
+def test_a_record_holds_everything_about_a_question():
     one = CELLS["cosine", 3]
-    records = question_records(one, one.columns("rog"))
+    records = one.records("rog")
     assert records[0] == {
         "id": "q0", "question": "which 0?", "retriever": "cosine", "k": 3, "hop": None,
         "topics": ["Rome"], "gold": ["Italy"],

@@ -5,10 +5,15 @@ import pytest
 
 from kgscout_jax.evaluate import bootstrap as bootstrap_module
 from kgscout_jax.evaluate.bootstrap import (
-    bootstrap_mean,
     bootstrap_means,
+    estimates,
     relative_gain,
 )
+
+
+def bootstrap_mean(values, **options):
+    (estimate,) = bootstrap_means(values[:, None], **options)
+    return estimate
 
 
 def loop(values, seed, resamples):
@@ -21,7 +26,7 @@ def loop(values, seed, resamples):
 
 
 @pytest.mark.parametrize("chunk", [1, 100, 1 << 20])
-def test_equals_a_loop_of_resamples(monkeypatch, chunk):
+def test_intervals_equal_a_loop_of_resamples(monkeypatch, chunk):
     monkeypatch.setattr(bootstrap_module, "CHUNK", chunk)
     rng = np.random.default_rng(1)
     columns = rng.random((37, 4))
@@ -46,15 +51,15 @@ def test_interval_is_about_two_standard_errors_wide():
     np.testing.assert_allclose(values.mean() - estimate.low, error, rtol=0.08)
 
 
-def test_seed_decides():
+def test_the_seed_decides_the_interval():
     values = np.arange(20.0)
     assert bootstrap_mean(values, seed=1) == bootstrap_mean(values, seed=1)
     assert bootstrap_mean(values, seed=1) != bootstrap_mean(values, seed=2)
 
 
-def test_nothing_counts():
-    estimate = bootstrap_mean(np.full(3, np.nan))
-    assert estimate.to_json() == {"value": None, "low": None, "high": None, "n": 0}
+def test_without_a_question_everything_is_none():
+    nothing = {"value": None, "low": None, "high": None, "n": 0}
+    assert estimates({"x": np.full(3, np.nan)}) == {"x": nothing}
 
 
 def test_relative_gain_by_hand():
@@ -65,6 +70,6 @@ def test_relative_gain_by_hand():
 
 
 @pytest.mark.parametrize("bad", [{"resamples": 0}, {"level": 0.0}, {"level": 1.0}])
-def test_refuses_nonsense(bad):
+def test_impossible_options_are_refused(bad):
     with pytest.raises(ValueError, match="resamples"):
         bootstrap_mean(np.ones(3), **bad)

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from kgscout_jax.cli.main import eval_main
-from kgscout_jax.evaluate.answers.metrics import LABELS, NOTES, answer_metrics, report
-from kgscout_jax.evaluate.answers.prediction_file import (
+from kgscout_jax.evaluate.answers.predictions import (
+    LABELS,
+    NOTES,
+    prediction_report,
     read_predictions,
     split_prediction,
 )
@@ -90,12 +92,11 @@ def test_files(tmp_path, capsys):
 @pytest.mark.parametrize("name", RULES)
 def test_every_rule_set_counts_every_question(tmp_path, name):
     predictions = read_predictions(write(tmp_path / "p.jsonl"))
-    columns = answer_metrics(predictions, RULES[name])
+    report, columns = prediction_report(predictions, RULES[name], resamples=20)
     assert set(columns) <= set(LABELS)
     assert all(len(column) == 5 for column in columns.values())
     assert not np.isnan(np.stack(list(columns.values()))).any()
-    value, _ = report(predictions, RULES[name], resamples=20)
-    assert {entry["n"] for entry in value["metrics"].values()} == {5}
+    assert {entry["n"] for entry in report["metrics"].values()} == {5}
 
 
 def test_split_prediction():

@@ -15,14 +15,13 @@ from kgscout_jax.evaluate.retrieval.evaluation import check_ks, evaluate_retriev
 from kgscout_jax.evaluate.retrieval.metrics import DEFINITIONS, VARIANT
 from kgscout_jax.evaluate.retrieval.tables import (
     console_table,
-    figure,
     gain,
     is_cross_dataset,
-    markdown_table,
     report_markdown,
 )
 from kgscout_jax.retrieve.baselines import PPR, Ceiling, Cosine
 from kgscout_jax.retrieve.protocol import rank_candidates
+from kgscout_jax.utils.tables import figure, markdown_table
 
 KS = [4, 1, 2, 2]
 
@@ -134,6 +133,7 @@ def test_files(plain):
     assert sorted(path.name for path in out.iterdir()) == [
         "metric_against_k.png",
         "metrics.json",
+        "questions.jsonl",
         "retrieved.jsonl",
         "retrieved_cosine.jsonl",
         "retrieved_ppr.jsonl",
@@ -145,6 +145,24 @@ def test_files(plain):
     ]
     assert {row["retriever"] for row in rows} == {"kgscout"}
     assert [len(row["triplets"]) for row in rows] == [4] * 6
+
+
+def test_questions_jsonl_holds_the_metrics_of_each_question(plain):
+    report, out = plain
+    text = (out / "questions.jsonl").read_text()
+    rows = [json.loads(line) for line in text.splitlines()]
+    assert [(row["id"], row["hop"]) for row in rows][:3] == [
+        ("q0", 1), ("q1", 2), ("q2", None)
+    ]  # fmt: skip
+    assert rows[0]["question"] and {row["n_real"] for row in rows} == {8}
+    for name in report["retrievers"]:
+        for metric in DEFINITIONS:
+            for k in map(str, report["ks"]):
+                values = [row["metrics"][name][metric][k] for row in rows]
+                counted = [value for value in values if value is not None]
+                estimate = report[name][metric][k]
+                assert len(counted) == estimate["n"]
+                assert np.mean(counted) == pytest.approx(estimate["value"])
 
 
 def test_against_its_own_file_gives_the_same_row(plain, tmp_path):
@@ -204,6 +222,7 @@ def test_figures_and_gains_by_hand():
     entry = {"value": 0.76, "low": 0.7, "high": 0.8149, "n": 3}
     assert figure(entry) == "0.760 [0.700, 0.815]"
     assert figure(entry, interval=False) == "0.760"
+    assert figure(entry, digits=1, interval=False) == "0.8"
     minus = {"difference": -0.01, "low": -0.02, "high": 0.0}
     assert figure(minus, sign="+") == "-0.010 [-0.020, +0.000]"
     assert figure({"value": None, "low": None, "high": None, "n": 0}) == "–"

@@ -4,7 +4,6 @@ import dataclasses
 
 import networkx as nx
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shards_factory import shards_of, with_split
@@ -15,7 +14,6 @@ from kgscout_jax.evaluate.answers.failures import (
     FAILURES,
     examples,
     failure_causes,
-    failure_of,
     shares,
 )
 from kgscout_jax.retrieve.external import External
@@ -41,7 +39,7 @@ def case(order, answers=("end",), topics=("topic",)):
     return Case(triplets=CHAIN, topics=topics, answers=answers, candidates=order)
 
 
-def test_each_category_by_hand():
+def test_each_cause_by_hand():
     shards, split = shards_of(
         [
             case([0, 1]),  # the answer is in the second triplet
@@ -60,13 +58,13 @@ def test_each_category_by_hand():
     assert causes[2] == ["misread", *causes[1][1:]]
 
 
-def test_edges_are_walked_both_ways():
+def test_paths_follow_edges_both_ways():
     shards, split = shards_of([case([1, 2], topics=("other",), answers=("middle",))])
     causes = failure_causes(shards, split, first_in_order(shards, split), [1, 2])
     assert causes == {1: ["no_path"], 2: ["misread"]}
 
 
-def test_another_systems_triplets_are_judged_too(tmp_path):
+def test_another_systems_triplets_may_lie_outside_our_graph(tmp_path):
     """Its answer need not be among our candidates, nor in our graph."""
     shards, split = shards_of([case([0], answers=("Elsewhere",))])
     path = tmp_path / "retrieved.jsonl"
@@ -98,7 +96,7 @@ def questions(draw):
 
 @settings(max_examples=60)
 @given(st.lists(questions(), min_size=1, max_size=4), st.integers(1, 6))
-def test_against_networkx(cases, k):
+def test_causes_agree_with_networkx(cases, k):
     shards, split = shards_of(cases)
     causes = failure_causes(shards, split, first_in_order(shards, split), [k])[k]
     everywhere = {end for one in cases for h, _, t in one.triplets for end in (h, t)}
@@ -136,14 +134,6 @@ def test_spelling_of_gold_answers_does_not_matter():
     assert failure_causes(shards, split, rankings, [2]) == {2: ["misread"]}
 
 
-@pytest.mark.parametrize(
-    "right, missing, expected",
-    [(True, False, None), (False, False, "no_path"), (False, True, "no_reply")],
-)
-def test_failure_of_an_answer(right, missing, expected):
-    assert failure_of("no_path", right=right, missing=missing) == expected
-
-
 def test_examples_are_few_and_different():
     infos = [Question(id=f"q{i}", text=f"{i}?", answers=("a",)) for i in range(9)]
     found = [("scout", 10, "misread", info, ("b",)) for info in infos]
@@ -160,7 +150,7 @@ def test_examples_are_few_and_different():
     assert examples([]) == {}
 
 
-def test_shares():
+def test_shares_are_of_the_wrong_answers():
     found = shares([None, "misread", "misread", "no_path", None, "no_reply"])
     assert (found["n"], found["wrong"]) == (6, 4)
     assert found["causes"]["misread"] == {"count": 2, "share": 0.5}

@@ -11,7 +11,11 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.retrieval.evaluation import evaluate_retrieval
 from kgscout_jax.evaluate.retrieval.metrics import retrieval_metrics
 from kgscout_jax.evaluate.retrieval.tables import report_markdown, token_console_tables
-from kgscout_jax.evaluate.retrieval.token_costs import TokenPlan, picked, token_table
+from kgscout_jax.evaluate.retrieval.token_costs import (
+    TokenPlan,
+    take_positions,
+    token_table,
+)
 from kgscout_jax.evaluate.settings import RetrievalSettings
 from kgscout_jax.reason.prompts import load_template, render
 from kgscout_jax.retrieve.baselines import Cosine
@@ -151,10 +155,10 @@ def test_an_evaluation_tells_and_writes_it(tmp_path):
         assert some == json.loads(whole)["triplets"][: len(some)]
 
 
-def test_picked():
+def test_positions_are_taken_in_their_order():
     shards, split = stars(2)
     rankings = Last().rank(shards, split, 4)
-    found = picked(rankings, [(2, 0), ()])
+    found = take_positions(rankings, [(2, 0), ()])
     assert found.heads[0].tolist() == rankings.heads[0, [2, 0]].tolist()
     assert found.heads[1].tolist() == [-1, -1] and found.lengths.tolist() == [2, 0]
     assert found.scores[1].tolist() == [0, 0]

@@ -1,23 +1,26 @@
-"""One cell of the table: what a reader made of one retriever's K best triplets."""
+"""One cell of the table: a reader's answers from one retriever's K best triplets."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float64
 
-from kgscout_jax.evaluate.answers.evidence import Kept
-from kgscout_jax.evaluate.answers.failures import failure_of
+from kgscout_jax.evaluate.answers.evidence import ANSWER, PATH, Ranking
 from kgscout_jax.evaluate.answers.rules import RULES, groundedness
 from kgscout_jax.reason.readers.protocol import Reader, Reading
 from kgscout_jax.types import Question
+from kgscout_jax.utils.io import write_lines
 
 HEADLINE = ("rog", "rog_script", "kgscout")
-"""Rules that say whether an answer is right, so that a batch can go by them."""
+"""Rules that say whether an answer is right: a batch goes by one of them."""
 
 METRICS = {
     "hit": "Hit",
@@ -38,11 +41,11 @@ GONE = ("not asked:", "no connection")
 
 def definitions(rules: str) -> dict[str, str]:
     """Metric -> the sentence that defines it; the first three go by ``rules``."""
-    chosen, kg_rag = RULES[rules].definitions, RULES["kg_rag"].definitions
+    headline, kg_rag = RULES[rules].definitions, RULES["kg_rag"].definitions
     return {
-        "hit": f"Rules {rules}: {chosen['hit']}",
-        "hits@1": f"Rules {rules}: {chosen['hits@1']}",
-        "macro_f1": f"Rules {rules}: {chosen['f1']}",
+        "hit": f"Rules {rules}: {headline['hit']}",
+        "hits@1": f"Rules {rules}: {headline['hits@1']}",
+        "macro_f1": f"Rules {rules}: {headline['f1']}",
         "em": f"KG-RAG, 5.3: {kg_rag['em']}",
         "token_f1": f"KG-RAG, 5.3: {kg_rag['f1']}",
         "accuracy": f"KG-RAG, 5.3: {kg_rag['accuracy']}",
@@ -63,7 +66,7 @@ class Cell:
     k: int
     """0 for the row without triplets."""
     infos: Sequence[Question]
-    kept: Sequence[Kept]
+    rankings: Sequence[Ranking]
     readings: Sequence[Reading]
     causes: Sequence[str]
     """What a wrong answer would be due to."""
@@ -72,14 +75,14 @@ class Cell:
     _columns: dict[str, dict[str, Float64[np.ndarray, "b"]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    """Rules -> figures, once they are worked out."""
+    """Rules -> figures, once they are computed."""
 
     def __len__(self) -> int:
         return len(self.readings)
 
     def first(self, n: int) -> Cell:
         """The same cell over the first ``n`` questions."""
-        fields = ("infos", "kept", "readings", "causes", "in_prompt")
+        fields = ("infos", "rankings", "readings", "causes", "in_prompt")
         return replace(self, **{name: getattr(self, name)[:n] for name in fields})
 
     @property
@@ -93,82 +96,121 @@ class Cell:
         A question without a reply is scored as one without an answer. Groundedness is
         nan where there is nothing to be grounded, or nothing to be grounded in.
         """
-        if rules in self._columns:
-            return self._columns[rules]
-        columns = {name: np.full(len(self), np.nan) for name in METRICS}
-        for i, (info, reading) in enumerate(
-            zip(self.infos, self.readings, strict=True)
-        ):
-            given, gold = reading.answers, info.answers
-            chosen = RULES[rules].score(given, gold)
-            kg_rag = RULES["kg_rag"].score(given, gold)
-            figures = {
-                "hit": chosen["hit"],
-                "hits@1": chosen["hits@1"],
-                "macro_f1": chosen["f1"],
-                "em": kg_rag["em"],
-                "token_f1": kg_rag["f1"],
-                "accuracy": kg_rag["accuracy"],
-                "hallucination": kg_rag["hallucination"],
-                "rouge_l": RULES["pg_akv"].score(given, gold)["rouge_l"],
+        if rules not in self._columns:
+            figures = [self._figures(i, rules) for i in range(len(self))]
+            self._columns[rules] = {
+                name: np.array([figure[name] for figure in figures], float)
+                for name in METRICS
             }
-            if self.k:
-                kept = [(h, r, t) for h, r, t, _ in self.kept[i].triplets[: self.k]]
-                held = groundedness(given, kept)
-                figures["groundedness"] = np.nan if held is None else held
-            for name, figure in figures.items():
-                columns[name][i] = figure
-        self._columns[rules] = columns
-        return columns
+        return self._columns[rules]
 
-    def failures(self, hit: Float64[np.ndarray, "b"]) -> list[str | None]:
+    def _figures(self, i: int, rules: str) -> dict[str, float]:
+        """Metric -> the figure of one question."""
+        answers, gold = self.readings[i].answers, self.infos[i].answers
+        headline = RULES[rules].score(answers, gold)
+        kg_rag = RULES["kg_rag"].score(answers, gold)
+        triplets = [triplet[:3] for triplet in self.rankings[i].triplets[: self.k]]
+        grounded = groundedness(answers, triplets) if self.k else None
+        return {
+            "hit": headline["hit"],
+            "hits@1": headline["hits@1"],
+            "macro_f1": headline["f1"],
+            "em": kg_rag["em"],
+            "token_f1": kg_rag["f1"],
+            "accuracy": kg_rag["accuracy"],
+            "hallucination": kg_rag["hallucination"],
+            "rouge_l": RULES["pg_akv"].score(answers, gold)["rouge_l"],
+            "groundedness": np.nan if grounded is None else grounded,
+        }
+
+    def failures(self, rules: str) -> list[str | None]:
         """The failure of each question, None where it is right."""
+        rows = zip(self.readings, self.columns(rules)["hit"], self.causes, strict=True)
         return [
-            failure_of(cause, right=right > 0, missing=reading.error is not None)
-            for cause, right, reading in zip(
-                self.causes, hit, self.readings, strict=True
-            )
+            "no_reply" if reading.error is not None else None if hit > 0 else cause
+            for reading, hit, cause in rows
         ]
 
     def spending(self, input_price: float, output_price: float) -> dict[str, Any]:
         """Tokens, seconds and dollars, as when each reply came; per question: means.
 
-        Also how many replies are missing, and how many are unread: nothing could be
-        made of them.
+        Also how many replies are missing, and how many are unread: they hold no answer.
 
         Args:
             input_price: dollars per million prompt tokens.
             output_price: dollars per million tokens of replies.
         """
-        came = [one for one in self.readings if one.error is None]
-        n = len(came)
-        sent = sum(one.prompt_tokens for one in came)
-        got = sum(one.reply_tokens for one in came)
-        spent = sum(one.seconds for one in came)
-        cost = (sent * input_price + got * output_price) / 1e6
-        ranking = [one.seconds for one in self.kept if one.seconds is not None]
-
-        def each(total: float) -> float | None:
-            return total / n if n else None
-
+        replies = [one for one in self.readings if one.error is None]
+        n = len(replies)
+        prompt_tokens = sum(one.prompt_tokens for one in replies)
+        reply_tokens = sum(one.reply_tokens for one in replies)
+        totals = {
+            "prompt_tokens": prompt_tokens,
+            "reply_tokens": reply_tokens,
+            "seconds": sum(one.seconds for one in replies),
+            "cost": (prompt_tokens * input_price + reply_tokens * output_price) / 1e6,
+        }
+        seconds = [one.seconds for one in self.rankings if one.seconds is not None]
         return {
             "replies": n,
             "missing": len(self) - n,
-            "unread": sum(one.failed for one in came),
-            "from_cache": sum(one.cached for one in came),
-            "prompt_tokens": sent,
-            "reply_tokens": got,
-            "seconds": spent,
-            "cost": cost,
+            "unread": sum(one.failed for one in replies),
+            "from_cache": sum(one.cached for one in replies),
+            **totals,
             "per_question": {
-                "prompt_tokens": each(sent),
-                "reply_tokens": each(got),
-                "seconds": each(spent),
-                "cost": each(cost),
-                "seconds_to_rank": float(np.mean(ranking)) if ranking else None,
+                **{name: total / n if n else None for name, total in totals.items()},
+                "seconds_to_rank": float(np.mean(seconds)) if seconds else None,
             },
             "outcomes": dict(Counter(one.outcome for one in self.readings)),
         }
+
+    def records(self, rules: str) -> list[dict[str, Any]]:
+        """One JSON object per question: everything that is known about its answer."""
+        columns, failures = self.columns(rules), self.failures(rules)
+        records = []
+        for i, (info, ranking, reading) in enumerate(
+            zip(self.infos, self.rankings, self.readings, strict=True)
+        ):
+            record = {
+                "id": info.id,
+                "question": info.text,
+                "retriever": self.retriever,
+                "k": self.k,
+                "hop": info.hop,
+                "topics": list(info.topics),
+                "gold": list(info.answers),
+                "triplets": [list(triplet) for triplet in ranking.triplets[: self.k]],
+                "holds_answer": ranking.flagged(ANSWER, self.k),
+                "on_path": ranking.flagged(PATH, self.k),
+                "prompt_hash": reading.prompt_hash,
+                "triplets_in_prompt": self.in_prompt[i],
+                "reply": reading.raw,
+                "answers": list(reading.answers),
+                "outcome": reading.outcome,
+                "right": failures[i] is None,
+                "failure": failures[i],
+                "metrics": {
+                    name: None if np.isnan(column[i]) else float(column[i])
+                    for name, column in columns.items()
+                },
+                "prompt_tokens": reading.prompt_tokens,
+                "reply_tokens": reading.reply_tokens,
+                "seconds": round(reading.seconds, 6),
+            }
+            if reading.samples:
+                record["samples"] = list(reading.samples)
+            if reading.error is not None:
+                record["error"] = reading.error
+            records.append(record)
+        return records
+
+    def write(self, folder: Path, rules: str) -> Path:
+        """The file with a JSON line per question, ``questions-RETRIEVER-kK.jsonl``."""
+        name = re.sub(r"[^\w.-]+", "_", self.retriever) + f"-k{self.k}" * bool(self.k)
+        path = folder / f"questions-{name}.jsonl"
+        records = self.records(rules)
+        write_lines(path, (json.dumps(one, ensure_ascii=False) for one in records))
+        return path
 
 
 def read_cell(
@@ -176,30 +218,30 @@ def read_cell(
     retriever: str,
     k: int,
     infos: Sequence[Question],
-    kept: Sequence[Kept],
+    rankings: Sequence[Ranking],
     causes: Sequence[str],
 ) -> Cell:
-    """A cell, after asking the reader about every question.
+    """A cell, after the reader has read every question.
 
     Args:
-        reader: whom to ask.
-        retriever: whose triplets these are.
-        k: how many of them to hand over.
+        reader: the reader.
+        retriever: the name of the row.
+        k: how many triplets the reader gets.
         infos: the questions.
-        kept: their triplets.
+        rankings: their triplets.
         causes: see ``Cell``.
     """
-    pairs = zip(infos, kept, strict=True)
-    found = reader.read([each.evidence(info, k) for info, each in pairs])
+    pairs = zip(infos, rankings, strict=True)
+    readings = reader.read([ranking.evidence(info, k) for info, ranking in pairs])
     return Cell(
         retriever=retriever,
         k=k,
         infos=infos,
-        kept=kept,
+        rankings=rankings,
         # prompts are long, and what they say is in the record already
-        readings=[replace(reading, prompt=None) for reading in found],
+        readings=[replace(reading, prompt=None) for reading in readings],
         causes=causes,
-        in_prompt=[one.prompt.n_triplets if one.prompt else None for one in found],
+        in_prompt=[one.prompt.n_triplets if one.prompt else None for one in readings],
     )
 
 

@@ -1,41 +1,52 @@
-"""From rankings to what a reader gets, and to what a person is shown of it."""
+"""The triplets that a batch reads: of the retrievers it names, and of other systems."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.evaluate.answers.failures import failure_causes
+from kgscout_jax.evaluate.retrieval.evaluation import free_name
+from kgscout_jax.evaluate.settings import AnswerSettings
 from kgscout_jax.reason.prompts import Scored
 from kgscout_jax.reason.readers.protocol import Evidence
+from kgscout_jax.retrieve.baselines import PPR, Cosine
+from kgscout_jax.retrieve.external import External
 from kgscout_jax.retrieve.name_space import NameSpace
 from kgscout_jax.retrieve.protocol import Rankings
 from kgscout_jax.retrieve.retrieved_file import retrieved_records
 from kgscout_jax.types import Question, entity_key
 from kgscout_jax.utils.progress import progress
 
+if TYPE_CHECKING:
+    from kgscout_jax.learn.trained_policy import TrainedPolicy
+
+NONE = "none"
+"""The row without triplets."""
 ANSWER, PATH = 1, 2
-"""Marks of a triplet, added up: it holds a gold answer, it lies on a shortest path from
+"""Flags of a triplet, added up: it holds a gold answer, it lies on a shortest path from
 a topic to one (or is labelled as relevant)."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class Ranking:
     """The ranked triplets of one question by one retriever."""
 
     triplets: tuple[Scored, ...] = ()
     """Best first, as many as the largest K."""
     relation_match: tuple[float, ...] = ()
     """Cosine of the question and each triplet's relation phrase."""
-    marks: tuple[int, ...] = ()
+    flags: tuple[int, ...] = ()
     """Per triplet, see ``ANSWER`` and ``PATH``."""
     seconds: float | None = None
     """Time to rank, encoding excluded; None where nobody knows."""
 
     def evidence(self, info: Question, k: int) -> Evidence:
-        """What a reader gets: the ``k`` best."""
+        """The question with its ``k`` best triplets."""
         return Evidence(
             id=info.id,
             question=info.text,
@@ -44,16 +55,86 @@ class Kept:
             relation_match=self.relation_match[:k],
         )
 
+    def flagged(self, flag: int, k: int) -> list[int]:
+        """Positions, from 0, of the triplets among the ``k`` best that have a flag."""
+        return [i for i, flags in enumerate(self.flags[:k]) if flags & flag]
 
-def kept_triplets(shards: Shards, split: Split, rankings: Rankings) -> list[Kept]:
-    """What was retrieved for each question of the split."""
+
+class Source(NamedTuple):
+    """A row of the table: one retriever's triplets of every question."""
+
+    name: str
+    rankings: list[Ranking]
+    causes: dict[int, list[str]]
+    """K -> what a wrong answer to each question would be due to."""
+
+
+def load_policy(settings: AnswerSettings, shards: Shards) -> TrainedPolicy | None:
+    """The trained policy, where the retriever scout is requested."""
+    if "scout" not in settings.retrievers or settings.run is None:
+        return None
+    from kgscout_jax.export.write import load_trained
+    from kgscout_jax.learn.trained_policy import check_encoder
+
+    trained = load_trained(settings.run, step=settings.step)
+    check_encoder(trained.about, shards, settings.run)
+    return trained
+
+
+def retrieve(
+    settings: AnswerSettings,
+    shards: Shards,
+    split: Split,
+    trained: TrainedPolicy | None,
+    ks: Sequence[int],
+) -> list[Source]:
+    """The triplets of each retriever, in the order of the table, at the largest K."""
+    # Other systems' files first: a malformed one is reported before anything is ranked.
+    others: dict[str, Rankings] = {}
+    for path in settings.against:
+        other = External(path)
+        name = free_name(other, {*settings.retrievers, *others})
+        others[name] = other.rank(shards, split, max(ks))
+    all_rankings = {
+        name: _rank(name, trained, shards, split, max(ks))
+        for name in settings.retrievers
+    } | others
+    return [
+        Source(
+            name,
+            question_rankings(shards, split, rankings),
+            failure_causes(shards, split, rankings, ks),
+        )
+        for name, rankings in all_rankings.items()
+    ]
+
+
+def _rank(
+    name: str, trained: TrainedPolicy | None, shards: Shards, split: Split, k: int
+) -> Rankings:
+    if name == NONE:
+        return no_rankings(split)
+    if name == "cosine":
+        return Cosine().rank(shards, split, k)
+    if name == "ppr":
+        return PPR().rank(shards, split, k)
+    from kgscout_jax.retrieve.kgscout import KGScout
+
+    assert trained is not None
+    return KGScout(trained.policy, name=name).rank(shards, split, k)
+
+
+def question_rankings(
+    shards: Shards, split: Split, rankings: Rankings
+) -> list[Ranking]:
+    """The ranked triplets of each question of the split, by name."""
     matches = relation_matches(shards, split, rankings)
     names = rankings.names or NameSpace.of(shards)
     table = np.asarray(shards.triplets)
     columns = (rankings.heads, rankings.relations, rankings.tails)
-    kept = []
-    what = f"naming triplets of {rankings.retriever}"
-    with progress(len(split), what, "questions") as bar:
+    out = []
+    task = f"naming triplets of {rankings.retriever}"
+    with progress(len(split), task, "questions") as bar:
         for i, record in enumerate(retrieved_records(shards, split, rankings)):
             info = split.questions[i]
             n = int(rankings.lengths[i])
@@ -61,7 +142,7 @@ def kept_triplets(shards: Shards, split: Split, rankings: Rankings) -> list[Kept
             path = set(map(tuple, table[split.path_triplets["both"][i]].tolist()))
             path |= {names.find_triplet(triplet) for triplet in info.relevant_triplets}
             gold = set(map(entity_key, info.answers + info.answers_in_graph))
-            marks = tuple(
+            flags = tuple(
                 ANSWER * (entity_key(head) in gold or entity_key(tail) in gold)
                 + PATH * (triplet in path)
                 for (head, _, tail, _), triplet in zip(
@@ -69,16 +150,16 @@ def kept_triplets(shards: Shards, split: Split, rankings: Rankings) -> list[Kept
                 )
             )
             seconds = float(rankings.seconds[i])
-            kept.append(
-                Kept(
+            out.append(
+                Ranking(
                     triplets=tuple(record.triplets),
                     relation_match=tuple(matches[i, :n].tolist()),
-                    marks=marks,
+                    flags=flags,
                     seconds=None if np.isnan(seconds) else seconds,
                 )
             )
             bar.update(1)
-    return kept
+    return out
 
 
 def relation_matches(shards: Shards, split: Split, rankings: Rankings) -> np.ndarray:
@@ -91,24 +172,19 @@ def relation_matches(shards: Shards, split: Split, rankings: Rankings) -> np.nda
     """
     embeddings = np.asarray(shards.relation_embeddings)
     questions = np.asarray(split.question_embeddings, np.float32)
-    found = np.zeros(rankings.relations.shape, np.float32)
+    matches = np.zeros(rankings.relations.shape, np.float32)
     for i, relations in enumerate(rankings.relations):
         known = (relations >= 0) & (relations < len(embeddings))
         rows = embeddings[relations[known]].astype(np.float32)
-        found[i, known] = rows @ questions[i]
-    return found
+        matches[i, known] = rows @ questions[i]
+    return matches
 
 
-def closed_book(split: Split) -> list[Kept]:
-    """Nothing for every question: the row "none"."""
-    return [Kept() for _ in split.questions]
-
-
-def nothing(split: Split) -> Rankings:
+def no_rankings(split: Split) -> Rankings:
     """Rankings of no triplet at all."""
     empty = np.full((len(split), 1), -1, np.int32)
     return Rankings(
-        retriever="none",
+        retriever=NONE,
         heads=empty,
         relations=empty,
         tails=empty,
@@ -116,8 +192,3 @@ def nothing(split: Split) -> Rankings:
         lengths=np.zeros(len(split), np.int32),
         seconds=np.full(len(split), np.nan),
     )
-
-
-def indices_with(marks: Sequence[int], mark: int) -> list[int]:
-    """Positions, from 0, of the triplets that carry a mark."""
-    return [i for i, each in enumerate(marks) if each & mark]

@@ -1,6 +1,6 @@
-"""Where wrong answers come from: the five ways in which a question is lost.
+"""Failure analysis: the step at which a wrong answer was lost.
 
-Each wrong answer falls into the first of these that holds, from the reader backwards:
+Each wrong answer has the first of these causes that holds, from the reader backwards:
 
 - ``misread``: an answer is among the kept triplets and a path of them leads to it from
   a topic entity, edges walked both ways (thesis, section 4.5);
@@ -10,16 +10,16 @@ Each wrong answer falls into the first of these that holds, from the reader back
   cut or the choice of candidates lost it;
 - ``not_in_graph``: no answer is in the graph.
 
-Beside these: ``no_reply``, where the reader itself gave nothing to judge.
+Beside these: ``no_reply``, where the reader gave no answer at all.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool
 
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.evaluate.retrieval.gold import gold_of
@@ -27,7 +27,6 @@ from kgscout_jax.evaluate.retrieval.metrics import retrieval_metrics
 from kgscout_jax.retrieve.baselines import Ceiling
 from kgscout_jax.retrieve.name_space import NameSpace
 from kgscout_jax.retrieve.protocol import Rankings
-from kgscout_jax.types import Question
 
 FAILURES = {
     "not_in_graph": "answer not in the graph",
@@ -62,85 +61,70 @@ DEFINITIONS = {
 """Failure -> the sentence that defines it."""
 
 
+EXAMPLES = 3
+"""Questions listed for each failure."""
+
+
 def failure_causes(
     shards: Shards, split: Split, rankings: Rankings, ks: Sequence[int]
 ) -> dict[int, list[str]]:
     """K -> what a wrong answer to each question would be due to, no_reply aside."""
     candidates = Ceiling().rank(shards, split, 1)
     gold = gold_of(shards, split, NameSpace.of(shards))
-    reach = retrieval_metrics(candidates, shards, split, [1], gold=gold)
-    in_candidates = reach["answer_hit"][1] > 0
+    ceiling = retrieval_metrics(candidates, shards, split, [1], gold=gold)
     in_graph = np.array([bool(info.answers_in_graph) for info in split.questions])
-    found = retrieval_metrics(
+    metrics = retrieval_metrics(
         rankings, shards, split, ks, gold=gold if rankings.names is None else None
     )
-    return {
-        k: _first(
-            len(split),
-            ("misread", found["path_hit_undirected"][k] > 0),
-            ("no_path", found["answer_hit"][k] > 0),
-            ("not_in_top_k", in_candidates),
+    causes = {}
+    for k in ks:
+        first = np.full(len(split), "not_in_graph", dtype=object)
+        # the first that holds is written last
+        for name, holds in (
             ("lost_by_cut", in_graph),
-        )
-        for k in ks
-    }
-
-
-def _first(b: int, *cases: tuple[str, Bool[np.ndarray, "b"]]) -> list[str]:
-    """For each question the first case that holds, else not_in_graph."""
-    causes = np.full(b, "not_in_graph", dtype=object)
-    for name, holds in reversed(cases):
-        causes[holds] = name
-    return causes.tolist()
-
-
-def failure_of(cause: str, *, right: bool, missing: bool) -> str | None:
-    """The failure of one answer; None where it is right."""
-    if missing:
-        return "no_reply"
-    return None if right else cause
-
-
-EXAMPLES = 3
-"""Questions shown for each failure."""
+            ("not_in_top_k", ceiling["answer_hit"][1] > 0),
+            ("no_path", metrics["answer_hit"][k] > 0),
+            ("misread", metrics["path_hit_undirected"][k] > 0),
+        ):
+            first[holds] = name
+        causes[k] = first.tolist()
+    return causes
 
 
 def examples(
-    found: Iterable[tuple[str, int, str, Question, tuple[str, ...]]],
+    failures: Iterable[tuple[str, int, str, Question, tuple[str, ...]]],
 ) -> dict[str, list[dict[str, Any]]]:
-    """Failure -> its first few questions, each with what was given and what is gold.
+    """Failure -> its first few questions, each with its answers and the gold ones.
 
     Args:
-        found: (retriever, K, failure, question, answers given), the most telling first.
+        failures: (retriever, K, failure, question, answers), the clearest first.
     """
-    shown: dict[str, list[dict[str, Any]]] = {name: [] for name in FAILURES}
-    for retriever, k, failure, info, given in found:
-        if len(shown[failure]) < EXAMPLES and all(
-            one["id"] != info.id for one in shown[failure]
-        ):
-            shown[failure].append(
-                {
-                    "id": info.id,
-                    "question": info.text,
-                    "gold": list(info.answers),
-                    "given": list(given),
-                    "retriever": retriever,
-                    "k": k,
-                }
-            )
-    return {name: few for name, few in shown.items() if few}
+    records: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in FAILURES}
+    for retriever, k, failure, info, answers in failures:
+        if len(records[failure]) < EXAMPLES:
+            record = {
+                "id": info.id,
+                "question": info.text,
+                "gold": list(info.answers),
+                "given": list(answers),
+                "retriever": retriever,
+                "k": k,
+            }
+            records[failure].setdefault(info.id, record)
+    return {name: list(some.values()) for name, some in records.items() if some}
 
 
 def shares(failures: Sequence[str | None]) -> dict[str, Any]:
     """How many answers are wrong, and each failure's count and share of those."""
-    wrong = [failure for failure in failures if failure is not None]
+    counts = Counter(failures)
+    wrong = len(failures) - counts[None]
     return {
         "n": len(failures),
-        "wrong": len(wrong),
+        "wrong": wrong,
         "causes": {
             name: {
-                "count": wrong.count(name),
-                "share": wrong.count(name) / len(wrong) if wrong else None,
+                "count": counts[name],
+                "share": counts[name] / wrong if wrong else None,
             }
             for name in FAILURES
         },

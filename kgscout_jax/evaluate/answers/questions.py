@@ -1,4 +1,4 @@
-"""Which questions of a split a batch asks: all, or a draw that looks like all."""
+"""The questions of a batch: a whole split, or a draw that represents it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int64
 
-from kgscout_jax.data.shards import Ragged, Split
+from kgscout_jax.data.shards import Split
 from kgscout_jax.errors import UserError
+from kgscout_jax.utils.ragged import Ragged
 
 
 def draw_order(split: Split, seed: int) -> Int64[np.ndarray, "b"]:
@@ -30,7 +31,7 @@ def draw_order(split: Split, seed: int) -> Int64[np.ndarray, "b"]:
 
 
 def limits_by_k(ks: Sequence[int], limit: Sequence[int]) -> dict[int, int | None]:
-    """K, ascending -> how many questions are asked at it; None: all.
+    """K, ascending -> how many questions are read at it; None: all.
 
     Raises:
         UserError: a K or a limit is below 1, or there is neither one limit nor one
@@ -48,31 +49,28 @@ def limits_by_k(ks: Sequence[int], limit: Sequence[int]) -> dict[int, int | None
             "all or one each"
         )
     numbers = list(limit) * (len(ks) if len(limit) == 1 else 1) or [None] * len(ks)
-    found: dict[int, int | None] = {}
+    limits: dict[int, int | None] = {}
     for k, number in sorted(zip(ks, numbers, strict=True), key=lambda pair: pair[0]):
-        if found.setdefault(k, number) != number:
-            raise UserError(f"--k: {k} twice, with limits {found[k]} and {number}")
-    return found
+        if limits.setdefault(k, number) != number:
+            raise UserError(f"--k: {k} twice, with limits {limits[k]} and {number}")
+    return limits
 
 
 def take_questions(split: Split, rows: Int64[np.ndarray, "q"]) -> Split:
     """The questions ``rows`` of a split, in that order, as a split of its own."""
 
-    def taken(value: Any) -> Any:
+    def take(value: Any) -> Any:
         if isinstance(value, np.ndarray):
             return np.asarray(value[rows])
         if isinstance(value, dict):
-            return {key: taken(each) for key, each in value.items()}
-        lengths = np.diff(np.asarray(value.offsets))[rows]
-        return Ragged(value.rows(rows)[1], np.concatenate([[0], np.cumsum(lengths)]))
+            return {key: take(each) for key, each in value.items()}
+        counts = np.diff(np.asarray(value.offsets))[rows]
+        return Ragged.of_counts(value.rows(rows)[1], counts)
 
     # by the fields that there are: whatever a split holds, it holds per question
     fields = {field.name for field in dataclasses.fields(split)}
     return dataclasses.replace(
         split,
         questions=[split.questions[row] for row in rows],
-        **{
-            name: taken(getattr(split, name))
-            for name in sorted(fields - {"name", "questions"})
-        },
+        **{name: take(getattr(split, name)) for name in fields - {"name", "questions"}},
     )

@@ -1,4 +1,4 @@
-"""A batch's settings: checked, made into a reader, and told in its files."""
+"""A batch's settings: checked, made into a reader's, and recorded in its files."""
 
 from __future__ import annotations
 
@@ -12,17 +12,22 @@ from typing import TYPE_CHECKING, Any
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.answers.cells import HEADLINE
-from kgscout_jax.evaluate.answers.files import REPLIES
 from kgscout_jax.evaluate.settings import AnswerSettings
 from kgscout_jax.reason.readers.protocol import Reader
 from kgscout_jax.reason.selection import PromptSettings
+from kgscout_jax.utils.checks import check_at_least
+from kgscout_jax.utils.io import read_json, write_json
 
 if TYPE_CHECKING:
     from kgscout_jax.learn.trained_policy import TrainedPolicy
 
+FORMAT = "kgscout-answers"
+CONFIG = "batch.json"
+REPLIES = "replies"
 
-def check(settings: AnswerSettings) -> None:
-    """Raise UserError where settings of a batch are missing or contradict."""
+
+def check_settings(settings: AnswerSettings) -> None:
+    """Raises UserError where settings of a batch are missing or contradict."""
     if settings.predictions is not None:
         raise UserError(
             "--predictions: a file to judge, and --run or --shards: a batch; expected "
@@ -46,22 +51,17 @@ def check(settings: AnswerSettings) -> None:
     if "scout" in settings.retrievers and settings.run is None:
         raise UserError("--run: none, expected a trained run for the retriever scout")
     if (settings.llm is None) != (settings.model is None):
-        given, other = ("llm", "model") if settings.llm else ("model", "llm")
-        raise UserError(f"--{given} without --{other}: expected both, or neither")
-    for name in ("input_price", "output_price"):
-        if (price := getattr(settings, name)) < 0:
-            raise UserError(f"{name}: {price}, expected at least 0")
+        present, absent = ("llm", "model") if settings.llm else ("model", "llm")
+        raise UserError(f"--{present} without --{absent}: expected both, or neither")
+    check_at_least(
+        0, input_price=settings.input_price, output_price=settings.output_price
+    )
 
 
 def prompt_settings(settings: AnswerSettings) -> PromptSettings:
     """How questions are put to the model."""
-    return PromptSettings(
-        prompt=settings.prompt,
-        form=settings.form,
-        scores=settings.scores,
-        token_budget=settings.token_budget,
-        samples=settings.samples,
-    )
+    names = ("prompt", "form", "scores", "token_budget", "samples")
+    return PromptSettings(**{name: getattr(settings, name) for name in names})
 
 
 def endpoint_options(settings: AnswerSettings) -> dict[str, Any]:
@@ -87,12 +87,10 @@ def endpoint_options(settings: AnswerSettings) -> dict[str, Any]:
     }
 
 
-def told(settings: AnswerSettings) -> dict[str, Any]:
+def settings_json(settings: AnswerSettings) -> dict[str, Any]:
     """The settings of a batch as they stand in a result."""
-    values = {name: _plain(value) for name, value in vars(settings).items()}
-    for name in ("predictions", "intervals", "show_prompt"):
-        del values[name]
-    return values
+    names = vars(settings).keys() - {"predictions", "intervals", "show_prompt"}
+    return {name: _plain(v) for name, v in vars(settings).items() if name in names}
 
 
 def _plain(value: Any) -> Any:
@@ -101,29 +99,29 @@ def _plain(value: Any) -> Any:
     return [_plain(each) for each in value] if isinstance(value, tuple) else value
 
 
-def claimed(
+def batch_config(
     settings: AnswerSettings,
     shards: Shards,
     trained: TrainedPolicy | None,
     prompt: PromptSettings,
     endpoint: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What a folder's batch is known by: all that changes a reply or a question.
+    """What must not change in a folder: all that changes a reply or a question.
 
     K, retrievers, limits, rules and prices may differ from one command to the next:
-    replies are found again whatever they are asked for.
+    the cache holds the replies whatever they are used for.
     """
-    value: dict[str, Any] = {
+    config: dict[str, Any] = {
         "shards": shards.manifest["fingerprint"],
         "split": settings.split,
         "seed": settings.seed,
         "model": settings.model,
     }
     if trained is not None and settings.run is not None:
-        value |= {"run": str(settings.run.resolve()), "step": trained.step}
+        config |= {"run": str(settings.run.resolve()), "step": trained.step}
     if endpoint:
         words = prompt.template().messages, prompt.empty_template().messages
-        value |= {
+        config |= {
             **asdict(prompt),
             "words": hashlib.sha256(json.dumps(words).encode()).hexdigest()[:16],
             "temperature": settings.temperature,
@@ -131,17 +129,40 @@ def claimed(
             "llm_seed": settings.llm_seed,
             "extra": endpoint["extra"],
         }
-    return value
+    return config
 
 
-def context_of(
+def write_or_check_config(folder: Path, config: Mapping[str, Any]) -> None:
+    """Writes a batch's config, or checks that the folder's batch has the same.
+
+    A field that one command has and another leaves out, such as the run that only one
+    of them needs, may be added.
+
+    Raises:
+        UserError: the folder holds a batch with other settings, or something else.
+    """
+    path = folder / CONFIG
+    ours = json.loads(json.dumps({"format": FORMAT, **config}))
+    theirs: Any = read_json(path) if path.exists() else {"format": FORMAT}
+    if not isinstance(theirs, dict) or theirs.get("format") != FORMAT:
+        raise UserError(f"{path}: not of a batch of answers, expected another --out")
+    for name in (name for name in ours if name in theirs):
+        if ours[name] != theirs[name]:
+            raise UserError(
+                f"{folder}: holds a batch with {name} {theirs[name]!r}, expected "
+                f"{ours[name]!r} as asked for; take another --out"
+            )
+    write_json(path, theirs | ours)
+
+
+def report_context(
     settings: AnswerSettings,
     shards: Shards,
     whole: Split,
     trained: TrainedPolicy | None,
     reader: Reader,
 ) -> dict[str, Any]:
-    """What people should know of how the figures came about."""
+    """How the figures came about: data, reader, draw and run."""
     context: dict[str, Any] = {
         "measured_on": shards.manifest["source"],
         "split": settings.split,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kgscout_jax.evaluate.answers.cells import METRICS
 from kgscout_jax.evaluate.answers.failures import FAILURES
-from kgscout_jax.evaluate.retrieval.tables import markdown_table
+from kgscout_jax.utils.tables import console_grid, figure, markdown_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,16 +17,8 @@ MAIN = ("hit", "macro_f1")
 """Metrics with an interval in every table, and a sweep over K."""
 SHORT = {"hallucination": "Halluc.", "groundedness": "Ground."}
 
-
-def percent(entry: Mapping[str, Any], *, interval: bool = False, sign: str = "") -> str:
-    """``80.7 [78.5, 82.9]``, or a dash where nothing counts."""
-    value = entry.get("value", entry.get("difference"))
-    if value is None:
-        return "–"
-    text = f"{value:{sign}.1f}"
-    if not interval:
-        return text
-    return f"{text} [{entry['low']:{sign}.1f}, {entry['high']:{sign}.1f}]"
+percent = partial(figure, digits=1)
+"""``80.7 [78.5, 82.9]``, or a dash where nothing counts."""
 
 
 def amount(value: float | None, form: str) -> str:
@@ -49,14 +42,14 @@ def main_table(report: Mapping[str, Any], k: int) -> tuple[list[str], list[list[
     rows = []
     for name in report["retrievers"]:
         figures = report["metrics"][name][str(k)]
-        spent = report["spending"][name][str(k)]
-        each = spent["per_question"]
+        spending = report["spending"][name][str(k)]
+        each = spending["per_question"]
         rows.append(
             [
                 name,
                 str(report["n"][str(k)]),
                 *(percent(figures[m], interval=m in MAIN) for m in METRICS),
-                str(spent["missing"] + spent["unread"]),
+                str(spending["missing"] + spending["unread"]),
                 amount(each["prompt_tokens"], ".0f"),
                 amount(each["reply_tokens"], ".0f"),
                 amount(each["seconds"], ".2f"),
@@ -73,19 +66,16 @@ def sweep_table(
     ks = report["ks"]
     header = ["retriever", *(f"K = {k} (n = {report['n'][str(k)]})" for k in ks)]
     rows = [
-        [
-            name,
-            *(
-                percent(report["metrics"][name][str(k)][metric], interval=True)
-                for k in ks
-            ),
-        ]
-        for name in report["retrievers"]
+        [name, *(percent(by_k[str(k)][metric]) for k in ks)]
+        for name, by_k in report["metrics"].items()
     ]
-    for name, by_k in report["paired"].items():
-        entries = [by_k[str(k)][metric] for k in ks]
-        cells = [percent(entry, interval=True, sign="+") for entry in entries]
-        rows.append([f"{name} − {report['reference']}", *cells])
+    rows += [
+        [
+            f"{name} − {report['reference']}",
+            *(percent(by_k[str(k)][metric], sign="+") for k in ks),
+        ]
+        for name, by_k in report["paired"].items()
+    ]
     return header, rows
 
 
@@ -95,19 +85,15 @@ def failure_table(report: Mapping[str, Any]) -> tuple[list[str], list[list[str]]
     rows = []
     for k in map(str, report["ks"]):
         for name in report["retrievers"]:
-            found = report["failures"][name][k]
+            counts = report["failures"][name][k]
+            causes = counts["causes"].values()
             rows.append(
-                [
-                    k,
-                    name,
-                    str(found["n"]),
-                    str(found["wrong"]),
-                    *(
-                        "–"
-                        if cause["share"] is None
-                        else f"{100 * cause['share']:.0f}% ({cause['count']})"
-                        for cause in found["causes"].values()
-                    ),
+                [k, name, str(counts["n"]), str(counts["wrong"])]
+                + [
+                    "–"
+                    if cause["share"] is None
+                    else f"{100 * cause['share']:.0f}% ({cause['count']})"
+                    for cause in causes
                 ]
             )
     return header, rows
@@ -116,8 +102,8 @@ def failure_table(report: Mapping[str, Any]) -> tuple[list[str], list[list[str]]
 def title(report: Mapping[str, Any]) -> str:
     """One line: what was measured."""
     context = report["context"]
-    kind = "Cross-dataset answers" if context.get("cross_dataset") else "Answers"
-    return f"{kind} on {context['split']} of {context['measured_on']}"
+    subject = "Cross-dataset answers" if context.get("cross_dataset") else "Answers"
+    return f"{subject} on {context['split']} of {context['measured_on']}"
 
 
 def facts(report: Mapping[str, Any]) -> list[str]:
@@ -129,7 +115,7 @@ def facts(report: Mapping[str, Any]) -> list[str]:
     of = f"{counts}, of {context['questions']} in the split"
     if counts == str(context["questions"]):
         of = f"all {counts} of the split"
-    told = [
+    sentences = [
         f"Reader: {context['reader']}.",
         f"Questions: {of}" + (f"; {context['draw']}." if context.get("draw") else "."),
         f"Right or wrong, Hits@1 and Macro-F1: rules {report['rules']} "
@@ -139,14 +125,16 @@ def facts(report: Mapping[str, Any]) -> list[str]:
         f"{report['seed']}).",
     ]
     if context.get("run"):
-        told.insert(
+        sentences.insert(
             0,
             f"Retriever scout: run {context['run']}, step {context['step']}, trained "
             f"on {context['trained_on']}.",
         )
     if report["paired"]:
-        told.append(f"Differences: from {report['reference']}, paired by question.")
-    return told
+        sentences.append(
+            f"Differences: from {report['reference']}, paired by question."
+        )
+    return sentences
 
 
 def warnings(report: Mapping[str, Any]) -> list[str]:
@@ -154,11 +142,11 @@ def warnings(report: Mapping[str, Any]) -> list[str]:
     missing = report["missing"]
     if not missing:
         return []
-    reasons = dict.fromkeys(entry["error"] for entry in missing)
-    shown = "; ".join(list(reasons)[:3])
+    reasons = dict.fromkeys(reply["error"] for reply in missing)
+    first = "; ".join(list(reasons)[:3])
     count = "1 reply is" if len(missing) == 1 else f"{len(missing)} replies are"
     return [
-        f"{count} missing, counted as wrong: {shown}. The same command asks for what "
+        f"{count} missing, counted as wrong: {first}. The same command asks for what "
         "is missing only."
     ]
 
@@ -184,29 +172,32 @@ def answers_markdown(report: Mapping[str, Any]) -> str:
         markdown_table(*failure_table(report)),
         *_examples(report),
         "## Definitions",
-        "\n".join(
-            [f"- {METRICS[m]}: {said}" for m, said in report["definitions"].items()]
-            + [
-                f"- {FAILURES[name]}: {said}"
-                for name, said in report["failure_definitions"].items()
-            ]
-        ),
+        "\n".join(f"- {name}: {text}" for name, text in named_definitions(report)),
     ]
     return "\n\n".join(parts) + "\n"
 
 
+def named_definitions(report: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Every metric and failure, as tables write it, with its definition."""
+    return [
+        *((METRICS[name], text) for name, text in report["definitions"].items()),
+        *(
+            (FAILURES[name], text)
+            for name, text in report["failure_definitions"].items()
+        ),
+    ]
+
+
 def _examples(report: Mapping[str, Any]) -> list[str]:
-    if not report["examples"]:
+    lines = [
+        f'- {FAILURES[failure]}: "{one["question"]}" ({one["id"]}; '
+        f"{one['retriever']}, K = {one['k']}): given "
+        f"{listed(one['given']) or 'nothing'}; gold {listed(one['gold']) or 'none'}"
+        for failure, some in report["examples"].items()
+        for one in some
+    ]
+    if not lines:
         return []
-    lines = []
-    for failure, few in report["examples"].items():
-        for one in few:
-            given = listed(one["given"]) or "nothing"
-            where = f"{one['retriever']}, K = {one['k']}"
-            lines.append(
-                f'- {FAILURES[failure]}: "{one["question"]}" ({one["id"]}; {where}): '
-                f"given {given}; gold {listed(one['gold']) or 'none'}"
-            )
     return ["### Examples", "\n".join(" ".join(line.split()) for line in lines)]
 
 
@@ -218,20 +209,14 @@ def listed(names: Sequence[str], most: int = 4) -> str:
 
 def answers_console(report: Mapping[str, Any]) -> Table:
     """A table for the terminal: rows are K and retriever."""
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title(report), title_justify="left")
-    spent = [cell for by_k in report["spending"].values() for cell in by_k.values()]
-    asked = any(cell["prompt_tokens"] for cell in spent)
-    paid = any(cell["cost"] for cell in spent)
-    shown = {"hit": "Hit", "hits@1": "Hits@1", "macro_f1": "Macro-F1", **SHORT}
-    names = [*shown.values(), *["tokens", "s"] * asked, *["$"] * paid]
-    for name in ("K", "n"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("retriever", no_wrap=True)
-    for name in names:
-        table.add_column(name, justify="right", no_wrap=True)
+    spending = [cell for by_k in report["spending"].values() for cell in by_k.values()]
+    has_tokens = any(cell["prompt_tokens"] for cell in spending)
+    has_cost = any(cell["cost"] for cell in spending)
+    header = ["K", "n", "retriever", "Hit", "Hits@1", "Macro-F1", *SHORT.values()]
+    header += ["tokens", "s"] * has_tokens + ["$"] * has_cost
+    table = console_grid(title(report), header, left=(2,))
     for k in map(str, report["ks"]):
         for i, name in enumerate(report["retrievers"]):
             figures = report["metrics"][name][k]
@@ -243,22 +228,16 @@ def answers_console(report: Mapping[str, Any]) -> Table:
                 k if i == 0 else "",
                 str(report["n"][k]) if i == 0 else "",
                 Text(name),
-                percent(figures["hit"], interval=True),
-                percent(figures["hits@1"]),
-                percent(figures["macro_f1"], interval=True),
-                *(percent(figures[metric]) for metric in SHORT),
-                *[amount(tokens, ".0f"), amount(each["seconds"], ".2f")] * asked,
-                *[amount(each["cost"], ".5f")] * paid,
+                percent(figures["hit"]),
+                percent(figures["hits@1"], interval=False),
+                percent(figures["macro_f1"]),
+                *(percent(figures[metric], interval=False) for metric in SHORT),
+                *[amount(tokens, ".0f"), amount(each["seconds"], ".2f")] * has_tokens,
+                *[amount(each["cost"], ".5f")] * has_cost,
             )
         for name, by_k in report["paired"].items():
-            table.add_row(
-                "",
-                "",
-                Text(f"{name} − {report['reference']}"),
-                percent(by_k[k]["hit"], interval=True, sign="+"),
-                "",
-                percent(by_k[k]["macro_f1"], interval=True, sign="+"),
-                style="dim",
-            )
+            hit, macro_f1 = (percent(by_k[k][metric], sign="+") for metric in MAIN)
+            label = Text(f"{name} − {report['reference']}")
+            table.add_row("", "", label, hit, "", macro_f1, style="dim")
         table.add_section()
     return table

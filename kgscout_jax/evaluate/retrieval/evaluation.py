@@ -1,9 +1,10 @@
-"""One evaluation of retrievers on a split: every metric, table, file and plot."""
+"""One evaluation of retrievers on a split: its report, tables, files and plots."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.bootstrap import (
     LEVEL,
     RESAMPLES,
-    bootstrap_means,
+    as_difference,
+    estimates,
     relative_gain,
 )
 from kgscout_jax.evaluate.plots import (
@@ -24,7 +26,11 @@ from kgscout_jax.evaluate.plots import (
     reward_against_epoch,
 )
 from kgscout_jax.evaluate.retrieval.gold import gold_of
-from kgscout_jax.evaluate.retrieval.metrics import definitions, retrieval_metrics
+from kgscout_jax.evaluate.retrieval.metrics import (
+    DEFINITIONS,
+    definitions,
+    retrieval_metrics,
+)
 from kgscout_jax.evaluate.retrieval.tables import report_markdown
 from kgscout_jax.evaluate.retrieval.token_costs import TokenPlan, token_table
 from kgscout_jax.evaluate.settings import REPORT_KEYS
@@ -33,7 +39,7 @@ from kgscout_jax.retrieve.external import External
 from kgscout_jax.retrieve.name_space import NameSpace
 from kgscout_jax.retrieve.protocol import Rankings, Retriever
 from kgscout_jax.retrieve.retrieved_file import write_retrieved
-from kgscout_jax.utils.io import write_json, write_text
+from kgscout_jax.utils.io import write_json, write_lines, write_text
 from kgscout_jax.utils.progress import progress
 
 PerQuestion = dict[str, dict[int, Float64[np.ndarray, "b"]]]
@@ -58,22 +64,23 @@ def evaluate_retrieval(
 ) -> dict[str, Any]:
     """The content of ``metrics.json``, after writing everything to ``out``.
 
-    ``metrics.json``, ``table.md``, ``metric_against_k.png``, ``retrieved.jsonl`` of the
-    first retriever and ``retrieved_<name>.jsonl`` of the others (none of the ceiling
-    and of those read from ``against``), and with ``history`` also
-    ``reward_against_epoch.png``; for every target of ``tokens`` also
-    ``retrieved_target_<target>.jsonl``, as many triplets as it chooses.
+    ``metrics.json``, ``questions.jsonl`` with the metrics of each question,
+    ``table.md``, ``metric_against_k.png``, ``retrieved.jsonl`` of the first retriever
+    and ``retrieved_<name>.jsonl`` of the others (none of the ceiling and of those read
+    from ``against``), and with ``history`` also ``reward_against_epoch.png``; for every
+    target of ``tokens`` also ``retrieved_target_<target>.jsonl``, as many triplets as
+    it selects.
 
     Args:
         shards: where the questions are.
         split_name: which of them.
         retrievers: the main one first; their names are the keys of the result.
-        ks: how many triplets are kept, in any order.
+        ks: numbers of triplets, in any order.
         out: the folder; made if need be.
         against: ``retrieved.jsonl`` files of other systems.
-        reference: whom all others are compared with, by name; skipped if absent.
+        reference: name of the retriever that the others are compared with, if any.
         seed: of the bootstrap.
-        context: what people should know, kept as it is: ``run``, ``trained_on``,
+        context: what people should know, copied: ``run``, ``trained_on``,
             ``measured_on``, and ``cross_dataset`` if the last two don't tell.
         history: rows of the run's ``metrics.jsonl``; one stopped before the end of its
             first epoch has nothing to draw.
@@ -96,7 +103,7 @@ def evaluate_retrieval(
             f"{out}: cannot be made a folder ({error.strerror or error})"
         ) from None
 
-    # Files of others first: if one is malformed, it is said before anything is ranked.
+    # Other systems' files first: a malformed one is reported before anything is ranked.
     names = {retriever.name for retriever in retrievers}
     if len(names) < len(retrievers) or names & set(REPORT_KEYS):
         raise ValueError(f"names of retrievers: {[r.name for r in retrievers]}")
@@ -138,6 +145,7 @@ def evaluate_retrieval(
         elif not ranking.keeps_all:
             slug = re.sub(r"[^\w.-]+", "_", retriever.name)
             write_retrieved(out / f"retrieved_{slug}.jsonl", shards, split, ranking)
+    write_lines(out / "questions.jsonl", question_lines(split, measured))
     write_text(out / "table.md", report_markdown(report))
     write_json(out / "metrics.json", report)
     metric_against_k(report, out)
@@ -194,19 +202,43 @@ def _figures(
     resamples: int,
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Retriever -> metric -> K -> figure, over the questions in ``mask``."""
-    keys = [
-        (name, metric, k)
+    columns = {
+        (name, metric, k): values[mask]
         for name, metrics in measured.items()
         for metric, by_k in metrics.items()
-        for k in by_k
-    ]
-    columns = np.stack([measured[a][b][c][mask] for a, b, c in keys], axis=1)
-    estimates = bootstrap_means(columns, seed=seed, resamples=resamples)
+        for k, values in by_k.items()
+    }
     figures: dict[str, dict[str, dict[str, Any]]] = {}
-    for (name, metric, k), estimate in zip(keys, estimates, strict=True):
-        by_k = figures.setdefault(name, {}).setdefault(metric, {})
-        by_k[str(k)] = estimate.to_json()
+    means = estimates(columns, seed=seed, resamples=resamples)
+    for (name, metric, k), estimate in means.items():
+        figures.setdefault(name, {}).setdefault(metric, {})[str(k)] = estimate
     return figures
+
+
+def question_lines(split: Split, measured: Mapping[str, PerQuestion]) -> Iterator[str]:
+    """The lines of ``questions.jsonl``: the metrics of one question each, null for nan.
+
+    Variants are left out: ``n_real`` says to which K they apply.
+    """
+    for i, info in enumerate(split.questions):
+        metrics = {
+            name: {
+                metric: {
+                    str(k): None if np.isnan(values[i]) else float(values[i])
+                    for k, values in table[metric].items()
+                }
+                for metric in DEFINITIONS
+            }
+            for name, table in measured.items()
+        }
+        record = {
+            "id": info.id,
+            "question": info.text,
+            "hop": info.hop,
+            "n_real": int(split.n_real[i]),
+            "metrics": metrics,
+        }
+        yield json.dumps(record, ensure_ascii=False)
 
 
 def _paired(
@@ -236,12 +268,10 @@ def _paired(
     figures = _figures(differences, everyone, seed, resamples)
     for name, metrics in figures.items():
         for metric, by_k in metrics.items():
-            for k, entry in by_k.items():
+            for k, estimate in by_k.items():
                 pair = others[name][metric][int(k)], base[metric][int(k)]
-                entry["difference"] = entry.pop("value")
-                entry["relative_gain"] = relative_gain(*pair)
-                order = ("difference", "low", "high", "n", "relative_gain")
-                by_k[k] = {key: entry[key] for key in order}
+                gain = {"relative_gain": relative_gain(*pair)}
+                by_k[k] = as_difference(estimate) | gain
     return figures
 
 

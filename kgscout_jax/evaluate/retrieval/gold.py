@@ -1,4 +1,4 @@
-"""What ought to be retrieved, as sorted (question, id) pairs in a name space."""
+"""The gold entities and triplets as sorted (question, id) pairs in a name space."""
 
 from __future__ import annotations
 
@@ -54,25 +54,22 @@ class Gold:
 def gold_of(shards: Shards, split: Split, names: NameSpace) -> Gold:
     """The gold of a split in ``names``, which must hold every name retrieved."""
     infos = split.questions
-    n = names.n_entities
     path = split.path_triplets["both"]
     ids = np.asarray(path.values)
     owner = np.repeat(np.arange(len(split)), np.diff(path.offsets))
     path_rows = np.empty((len(ids), 4), np.int64)
     path_rows[:, 0] = owner
     path_rows[:, 1:] = np.asarray(shards.triplets)[ids]
+
+    def entities(sets: Iterable[tuple[str, ...]]) -> Entities:
+        return _entities(names, sets, len(split))
+
     return Gold(
-        n_entities=n,
-        topics=_entities(names, (info.topics for info in infos), len(split)),
-        answers=_entities(
-            names, (info.answers + info.answers_in_graph for info in infos), len(split)
-        ),
-        answers_in_graph=_entities(
-            names, (info.answers_in_graph for info in infos), len(split)
-        ),
-        answers_in_subgraph=_entities(
-            names, (info.answers_in_subgraph for info in infos), len(split)
-        ),
+        n_entities=names.n_entities,
+        topics=entities(info.topics for info in infos),
+        answers=entities(info.answers + info.answers_in_graph for info in infos),
+        answers_in_graph=entities(info.answers_in_graph for info in infos),
+        answers_in_subgraph=entities(info.answers_in_subgraph for info in infos),
         relevant=_labelled(names, split),
         path=_triplets(path_rows, len(split)),
     )
@@ -82,39 +79,39 @@ def _entities(
     names: NameSpace, sets: Iterable[tuple[str, ...]], n_questions: int
 ) -> Entities:
     totals = np.zeros(n_questions, np.int64)
-    found: list[int] = []
+    keys: list[int] = []
     n = names.n_entities
     for i, members in enumerate(sets):
         distinct = dict.fromkeys(map(entity_key, members))
         totals[i] = len(distinct)
         ids = map(names.find_entity, distinct)
-        found += [i * n + number for number in ids if number >= 0]
-    keys = np.unique(np.array(found, np.int64))
-    return Entities(keys=keys, questions=keys // max(1, n), totals=totals)
+        keys += [i * n + number for number in ids if number >= 0]
+    unique = np.unique(np.array(keys, np.int64))
+    return Entities(keys=unique, questions=unique // max(1, n), totals=totals)
 
 
 def _labelled(names: NameSpace, split: Split) -> Triplets:
     rows: list[tuple[int, int, int, int]] = []
-    nowhere = np.zeros(len(split), np.int64)
+    without_id = np.zeros(len(split), np.int64)
     for i, info in enumerate(split.questions):
-        strangers = set()
+        unknown = set()
         for triplet in info.relevant_triplets:
             ids = names.find_triplet(triplet)
             if min(ids) >= 0:
                 rows.append((i, *ids))
             else:
-                strangers.add(tuple(map(entity_key, triplet)))
-        nowhere[i] = len(strangers)
+                unknown.add(tuple(map(entity_key, triplet)))
+        without_id[i] = len(unknown)
     known = _triplets(np.array(rows, np.int64).reshape(-1, 4), len(split))
-    return Triplets(rows=known.rows, totals=known.totals + nowhere)
+    return Triplets(rows=known.rows, totals=known.totals + without_id)
 
 
 def _triplets(rows: Int64[np.ndarray, "p 4"], n_questions: int) -> Triplets:
-    rows = unique_rows(rows)
+    rows = _unique_rows(rows)
     return Triplets(rows=rows, totals=np.bincount(rows[:, 0], minlength=n_questions))
 
 
-def unique_rows(rows: Int64[np.ndarray, "p c"]) -> Int64[np.ndarray, "q c"]:
+def _unique_rows(rows: Int64[np.ndarray, "p c"]) -> Int64[np.ndarray, "q c"]:
     """The rows in ascending order, each once."""
     rows = rows[np.lexsort(rows.T[::-1])]
     new: Bool[np.ndarray, "p"] = np.ones(len(rows), bool)

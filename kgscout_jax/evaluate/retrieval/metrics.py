@@ -3,7 +3,7 @@
 Nobody in this field means the same thing by a name, so ``DEFINITIONS`` is printed with
 every table. All metrics of all K come from the rank at which each gold entity and gold
 triplet first occurs, found by binary search over the whole split; connectivity is one
-search over the block-diagonal graph of the kept triplets per K.
+search over the block-diagonal graph of the top K triplets per K.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ NEVER = np.iinfo(np.int64).max
 """The rank of what is not retrieved."""
 
 BLOCK = 1 << 21
-"""How many ranked triplets are looked at together: bounds memory, not results."""
+"""Ranked triplets per block of questions: bounds memory, not results."""
 
 
 def definitions() -> dict[str, str]:
@@ -101,24 +101,23 @@ def retrieval_metrics(
     }
     width = rankings.heads.shape[1]
     cuts = {k: width if rankings.keeps_all else min(k, width) for k in ks}
+
+    def entity_recall(entities: Entities) -> dict[int, Float64[np.ndarray, "b"]]:
+        positions = entity_ranks(rankings, entities, gold.n_entities)
+        return _recall(positions, entities.questions, entities.totals, cuts)
+
+    def triplet_recall(triplets: Triplets) -> dict[int, Float64[np.ndarray, "b"]]:
+        positions = triplet_ranks(rankings, triplets)
+        return _recall(positions, triplets.rows[:, 0], triplets.totals, cuts)
+
     recalls = {
-        "answer_recall": _recall(
-            entity_ranks(rankings, gold.answers_in_subgraph, gold.n_entities),
-            gold.answers_in_subgraph.questions,
-            gold.answers_in_subgraph.totals,
-            cuts,
-        ),
-        "answer_recall_kg": _recall(
-            entity_ranks(rankings, gold.answers_in_graph, gold.n_entities),
-            gold.answers_in_graph.questions,
-            gold.answers_in_graph.totals,
-            cuts,
-        ),
-        "triplet_recall": _triplet_recall(rankings, gold.relevant, cuts),
-        "path_triplet_recall": _triplet_recall(rankings, gold.path, cuts),
+        "answer_recall": entity_recall(gold.answers_in_subgraph),
+        "answer_recall_kg": entity_recall(gold.answers_in_graph),
+        "triplet_recall": triplet_recall(gold.relevant),
+        "path_triplet_recall": triplet_recall(gold.path),
     }
     directed, undirected = _path_hits(rankings, gold, ranks, cuts)
-    found = {
+    values_by_k = {
         "answer_hit": {
             k: _any(ranks["answers"] < cut, gold.answers.questions, len(split))
             for k, cut in cuts.items()
@@ -127,41 +126,41 @@ def retrieval_metrics(
         "path_hit_undirected": undirected,
         **recalls,
     }
-    metrics = {name: found[name] for name in DEFINITIONS}
+    metrics = {name: values_by_k[name] for name in DEFINITIONS}
     for name in DEFINITIONS:
         metrics[f"{name}{VARIANT}"] = {
             k: np.where(split.n_real > k, values, np.nan)
-            for k, values in found[name].items()
+            for k, values in values_by_k[name].items()
         }
     return metrics
 
 
 def entity_ranks(
-    rankings: Rankings, wanted: Entities, n_entities: int
+    rankings: Rankings, gold: Entities, n_entities: int
 ) -> Int64[np.ndarray, "p"]:
     """The rank, from 0, of the first triplet that holds each entity; else NEVER."""
-    first = np.full(len(wanted.keys), NEVER)
+    first = np.full(len(gold.keys), NEVER)
     if len(first) == 0:
         return first
     for rows in _blocks(rankings):
         for ends in (rankings.heads[rows], rankings.tails[rows]):
             keys = _keys(ends, rows.start, n_entities)
-            at = np.searchsorted(wanted.keys, keys)
+            at = np.searchsorted(gold.keys, keys)
             at[at == len(first)] = 0
-            question, rank = np.nonzero((wanted.keys[at] == keys) & (ends >= 0))
+            question, rank = np.nonzero((gold.keys[at] == keys) & (ends >= 0))
             np.minimum.at(first, at[question, rank], rank)
     return first
 
 
-def triplet_ranks(rankings: Rankings, wanted: Triplets) -> Int64[np.ndarray, "p"]:
+def triplet_ranks(rankings: Rankings, gold: Triplets) -> Int64[np.ndarray, "p"]:
     """The rank, from 0, of each triplet; NEVER for those that are not retrieved."""
-    first = np.full(len(wanted.rows), NEVER)
+    first = np.full(len(gold.rows), NEVER)
     if len(first) == 0:
         return first
     # Four columns do not fit into one int64, so the heads narrow the search down and
     # what is left is compared whole.
-    n = 1 + max(int(wanted.rows[:, 1].max()), int(rankings.heads.max(initial=0)))
-    heads = np.unique(wanted.rows[:, 0] * n + wanted.rows[:, 1])
+    n = 1 + max(int(gold.rows[:, 1].max()), int(rankings.heads.max(initial=0)))
+    heads = np.unique(gold.rows[:, 0] * n + gold.rows[:, 1])
     for rows in _blocks(rankings):
         keys = _keys(rankings.heads[rows], rows.start, n)
         at = np.searchsorted(heads, keys)
@@ -171,7 +170,7 @@ def triplet_ranks(rankings: Rankings, wanted: Triplets) -> Int64[np.ndarray, "p"
         columns = (rankings.heads, rankings.relations, rankings.tails)
         held = [column[question, rank] for column in columns]
         candidates = np.stack([question, *held], axis=1).astype(np.int64)
-        both = np.concatenate([wanted.rows, candidates])
+        both = np.concatenate([gold.rows, candidates])
         _, number = np.unique(both, axis=0, return_inverse=True)
         number = number.ravel()
         best = np.full(len(both), NEVER)
@@ -218,13 +217,6 @@ def _recall(
     }
 
 
-def _triplet_recall(
-    rankings: Rankings, wanted: Triplets, cuts: dict[int, int]
-) -> dict[int, Float64[np.ndarray, "b"]]:
-    ranks = triplet_ranks(rankings, wanted)
-    return _recall(ranks, wanted.rows[:, 0], wanted.totals, cuts)
-
-
 def _path_hits(
     rankings: Rankings,
     gold: Gold,
@@ -254,8 +246,8 @@ def _path_hits(
             answers = _inside(gold.answers, ranks["answers"] < cut, rows)
             sources = np.searchsorted(nodes, gold.topics.keys[topics])
             targets = np.searchsorted(nodes, gold.answers.keys[answers])
-            kept = rank < cut
-            u, v = heads[kept], tails[kept]
+            inside = rank < cut
+            u, v = heads[inside], tails[inside]
             hops = hop_distances(len(nodes), u, v, sources, directed=True)
             questions = gold.answers.questions[answers]
             directed[cut][questions[hops[targets] >= 0]] = 1.0

@@ -42,7 +42,7 @@ def evaluate_run(settings: RetrievalSettings) -> dict[str, Any]:
         "measured_on": theirs["source"],
         "cross_dataset": ours["fingerprint"] != theirs["fingerprint"],
     }
-    retrievers, tokens = prepared(settings, shards, trained, ks[-1])
+    retrievers, tokens = build_retrievers(settings, shards, trained, ks[-1])
     report = evaluate_retrieval(
         shards,
         settings.split,
@@ -67,13 +67,13 @@ def evaluate_run(settings: RetrievalSettings) -> dict[str, Any]:
     return report
 
 
-def prepared(
+def build_retrievers(
     settings: RetrievalSettings, shards: Shards, trained: TrainedPolicy, most: int
 ) -> tuple[list[Retriever], TokenPlan]:
-    """The retrievers that were asked for, in that order, and what to count.
+    """The requested retrievers, in that order, and the prompts to count.
 
     Args:
-        settings: the names, and what is to be counted.
+        settings: the names, and the prompts to count.
         shards: to measure on.
         trained: the policy behind ``kgscout``.
         most: the largest K.
@@ -99,22 +99,22 @@ def prepared(
         other = load_trained(Path(path))
         check_encoder(other.about, shards, Path(path))
         retrievers.append(KGScout(other.policy, name))
-    presence, told = None, ""
+    presence, basis = None, ""
     if settings.target:
         assert scored is not None  # checked by the settings
         calibration = calibration_for(settings, shards, trained, scout)
         presence = presence_of(split, scored.scores, calibration, most)
         if calibration is None:
-            told = f"each half of {split.name} calibrated on the other"
+            basis = f"each half of {split.name} calibrated on the other"
         else:
             n, where = calibration.questions, calibration.split
-            told = f"calibrated on {n} questions of {where}"
+            basis = f"calibrated on {n} questions of {where}"
     plan = TokenPlan(
         forms=settings.forms,
         token_budgets=settings.token_budget,
         targets=settings.target,
         presence=presence,
-        calibration=told,
+        calibration=basis,
     )
     return retrievers, plan
 
@@ -132,8 +132,8 @@ def calibration_for(
     own = saved_calibration(settings.run) if settings.calibrate_on is None else None
     if own is not None:
         ours, theirs = trained.about["shards"], shards.manifest
-        same = ours["fingerprint"] == theirs["fingerprint"]
-        return None if same and own.split == settings.split else own
+        same_shards = ours["fingerprint"] == theirs["fingerprint"]
+        return None if same_shards and own.split == settings.split else own
     name = settings.calibrate_on or "dev"
     if name == settings.split:
         return None

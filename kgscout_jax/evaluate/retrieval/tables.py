@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kgscout_jax.evaluate.retrieval.metrics import DEFINITIONS, VARIANT
+from kgscout_jax.utils.tables import console_grid, figure, markdown_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -15,30 +16,6 @@ MAIN_METRICS = ("answer_hit", "answer_recall", "path_hit", "path_triplet_recall"
 
 Figures = Mapping[str, Any]
 """K -> {"value", "low", "high", "n"}."""
-
-
-def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table, columns padded to one width; all but the first flush right."""
-    cells = [[_escape(cell) for cell in row] for row in [header, *rows]]
-    widths = [max(3, *map(len, column)) for column in zip(*cells, strict=True)]
-    rule = [":" + "-" * (widths[0] - 1)] + ["-" * (w - 1) + ":" for w in widths[1:]]
-    lines = []
-    for row in [cells[0], rule, *cells[1:]]:
-        first, *others = zip(row, widths, strict=True)
-        padded = [first[0].ljust(first[1])] + [cell.rjust(w) for cell, w in others]
-        lines.append("| " + " | ".join(padded) + " |")
-    return "\n".join(lines)
-
-
-def figure(entry: Mapping[str, Any], *, interval: bool = True, sign: str = "") -> str:
-    """``0.760 [0.700, 0.815]``, or a dash where nothing counts."""
-    value = entry.get("value", entry.get("difference"))
-    if value is None:
-        return "–"
-    text = f"{value:{sign}.3f}"
-    if not interval:
-        return text
-    return f"{text} [{entry['low']:{sign}.3f}, {entry['high']:{sign}.3f}]"
 
 
 def gain(value: float | None) -> str:
@@ -53,15 +30,11 @@ def report_markdown(report: Mapping[str, Any]) -> str:
     names, ks = report["retrievers"], report["ks"]
     parts = [_title(report), _context(report)]
     for metric in DEFINITIONS:
-        rows = [
-            [name, *_cells(report[name][metric], ks)]
-            for name in names
-        ]  # fmt: skip
+        rows = [[name, *_cells(report[name][metric], ks)] for name in names]
         rows += _paired_rows(report, metric)
-        first = report[names[0]][metric]
         parts += [
             f"## {metric}",
-            f"{DEFINITIONS[metric]} n = {_n_of(first, ks)}.",
+            f"{DEFINITIONS[metric]} n = {_n_of(report[names[0]][metric], ks)}.",
             markdown_table(["retriever", *(f"K = {k}" for k in ks)], rows),
         ]
     if "tokens" in report:
@@ -74,18 +47,14 @@ def console_table(
     report: Mapping[str, Any], metrics: Sequence[str] = MAIN_METRICS
 ) -> Table:
     """A table for the terminal: rows are metric and retriever, columns are K."""
-    from rich.table import Table
     from rich.text import Text
 
     names, ks = report["retrievers"], report["ks"]
     title = f"{report['split']} split, {report['counts']['questions']} questions"
     if report["paired"]:
         title += f"; gain: relative to {report['reference']}"
-    table = Table(title=title, title_justify="left")
-    table.add_column("metric", no_wrap=True)
-    table.add_column("retriever", no_wrap=True)
-    for k in ks:
-        table.add_column(f"K = {k}", justify="right", no_wrap=True)
+    header = ["metric", "retriever", *(f"K = {k}" for k in ks)]
+    table = console_grid(title, header, left=(0, 1))
     for metric in metrics:
         if report[names[0]][metric][str(ks[0])]["n"] == 0:
             continue
@@ -94,8 +63,7 @@ def console_table(
             style = "bold" if i == 0 else "dim" if name == "ceiling" else ""
             label = metric if i == 0 else ""
             table.add_row(label, Text(name), *cells, style=style)
-        paired = report["paired"].get(names[0])
-        if paired:
+        if paired := report["paired"].get(names[0]):
             gains = [gain(paired[metric][str(k)]["relative_gain"]) for k in ks]
             table.add_row("", "gain", *gains)
         table.add_section()
@@ -117,8 +85,8 @@ def _title(report: Mapping[str, Any]) -> str:
     context = report["context"]
     measured = context.get("measured_on")
     where = f"`{report['split']}`" + (f" of {measured}" if measured else "")
-    kind = "Cross-dataset retrieval" if is_cross_dataset(context) else "Retrieval"
-    return f"# {kind} on {where}"
+    subject = "Cross-dataset retrieval" if is_cross_dataset(context) else "Retrieval"
+    return f"# {subject} on {where}"
 
 
 def is_cross_dataset(context: Mapping[str, Any]) -> bool:
@@ -234,8 +202,6 @@ def _tokens(block: Mapping[str, Any]) -> list[str]:
 
 def token_console_tables(block: Mapping[str, Any]) -> list[Table]:
     """The same for the terminal, a few columns less."""
-    from rich.table import Table
-
     short = [0, 1, 3, 4, 5, 7, 8, 9]
     header = [TOKEN_HEADER[i] for i in short]
     rows = [[row[i] for i in short] for row in token_cells(block)]
@@ -244,16 +210,13 @@ def token_console_tables(block: Mapping[str, Any]) -> list[Table]:
         ("recall and tokens of prompts", header, rows),
         ("calibrated budgets", TARGET_HEADER, target_cells(block)),
     ):
-        if not cells:
-            continue
-        table = Table(title=title, title_justify="left")
-        for i, name in enumerate(names):
-            words = name.replace("_", " ")
-            justify = "left" if i == 0 else "right"
-            table.add_column(words, justify=justify, no_wrap=i == 0)
-        for row in cells:
-            table.add_row(*row)
-        tables.append(table)
+        if cells:
+            table = console_grid(title, [name.replace("_", " ") for name in names])
+            for column in table.columns[1:]:
+                column.no_wrap = False
+            for row in cells:
+                table.add_row(*row)
+            tables.append(table)
     return tables
 
 
@@ -306,20 +269,16 @@ def _notes(report: Mapping[str, Any]) -> str:
         f"{counts['without_candidates']} without a candidate."
     ]
     for name, notes in counts["retrievers"].items():
-        told = [
+        texts = [
             f"{value} {NOTES[key]}" if key in NOTES else f"{key} = {value}"
             for key, value in notes.items()
         ]
-        if told:
-            lines.append(f"- {name}: {'; '.join(told)}.")
-    for name, spent in report["seconds"].items():
-        if spent["mean"] is not None:
+        if texts:
+            lines.append(f"- {name}: {'; '.join(texts)}.")
+    for name, seconds in report["seconds"].items():
+        if seconds["mean"] is not None:
             lines.append(
-                f"- {name}: {1000 * spent['mean']:.2f} ms a question to rank (mean), "
+                f"- {name}: {1000 * seconds['mean']:.2f} ms a question to rank (mean), "
                 "encoding excluded."
             )
     return "## Notes\n\n" + "\n".join(lines)
-
-
-def _escape(cell: str) -> str:
-    return " ".join(cell.split()).replace("|", "\\|")

@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 from evaluate.answer_page import CONTEXT, EVIL, SVG, cell, page
 
+from kgscout_jax.evaluate.answers.page import report_html
 from kgscout_jax.evaluate.answers.report import answer_report
-from kgscout_jax.evaluate.answers.report_page import report_html
 from kgscout_jax.show import report_scripts
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -1,0 +1,201 @@
+"""The batch as one HTML page that a person reads: tables, plot, every question.
+
+One file, no network: styles, script and data are inside. The tables and the plot are
+plain HTML (``templates/report.html``); the questions are data that the script shows a
+screenful at a time, so that thousands of them open at once. Whatever comes from a graph
+or a model is escaped by the template or set as text by the script, never as markup.
+
+``scripts`` may bring further code. If it defines ``window.kgscoutDraw``, that function
+is called with an empty element and a question whenever one with triplets is opened, for
+a drawing of them; its result is called when the question is closed.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kgscout_jax.evaluate.answers import tables
+from kgscout_jax.evaluate.answers.cells import METRICS, Cell
+from kgscout_jax.evaluate.answers.failures import FAILURES
+from kgscout_jax.evaluate.answers.rules import contains
+from kgscout_jax.show import CONTENT_SECURITY_POLICY
+from kgscout_jax.types import entity_key
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+LISTED = 5000
+"""Questions that a page lists; with more, a browser would hardly open it."""
+
+FOLDER = Path(__file__).parents[1] / "templates"
+
+
+def report_html(
+    report: Mapping[str, Any],
+    cells: Mapping[tuple[str, int], Cell],
+    *,
+    plot: bytes,
+    scripts: Sequence[str] = (),
+    listed: int = LISTED,
+) -> str:
+    """The page.
+
+    Args:
+        report: the content of ``metrics.json``.
+        cells: (retriever, K) -> its cell, as ``answer_report`` takes them.
+        plot: an SVG file.
+        scripts: more JavaScript, see above.
+        listed: how many questions to list at most; figures are of all.
+    """
+    script = (FOLDER / "report.js").read_text(encoding="utf-8")
+    cut = {key: cell.first(listed) for key, cell in cells.items()}
+    page = (
+        _templates()
+        .get_template("report.html")
+        .render(
+            report=report,
+            tables=tables,
+            failures=FAILURES,
+            metrics=METRICS,
+            bars=list(_bars(report)),
+            listed=listed,
+            questions=max(map(len, cells.values())),
+            plot=base64.b64encode(plot).decode(),
+            policy=CONTENT_SECURITY_POLICY,
+            style=(FOLDER / "report.css").read_text(encoding="utf-8"),
+            scripts=[_script(code) for code in (*scripts, script)],
+            data=_data_json(page_data(report, cut)),
+        )
+    )
+    # "?" for lone surrogates, which no UTF-8 file can hold
+    return page.encode("utf-8", "replace").decode("utf-8")
+
+
+@cache
+def _templates() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def page_data(
+    report: Mapping[str, Any], cells: Mapping[tuple[str, int], Cell]
+) -> dict[str, Any]:
+    """What the script of the page reads; names once, triplets once per retriever.
+
+    ``lists[retriever][question]`` is [ids, scores, flags]: ids are head, relation, tail
+    of the best triplet, then of the next, as numbers into ``names``.
+    """
+    names: dict[str, int] = {}
+    largest = max(cells.values(), key=len)
+    lists: dict[str, list[Any]] = {}
+    depth: dict[tuple[str, int], int] = {}
+    for (name, k), cell in cells.items():
+        for i in range(len(cell)):
+            depth[name, i] = max(k, depth.get((name, i), 0))
+    for name in dict.fromkeys(name for name, _ in cells):
+        cell = max((c for (n, _), c in cells.items() if n == name), key=len)
+        lists[name] = []
+        for i, ranking in enumerate(cell.rankings):
+            best = ranking.triplets[: depth[name, i]]
+            ids = [
+                names.setdefault(text, len(names))
+                for triplet in best
+                for text in triplet[:3]
+            ]
+            scores = [round(float(triplet[3]), 4) for triplet in best]
+            lists[name].append([ids, scores, list(ranking.flags[: len(best)])])
+    return {
+        "metrics": METRICS,
+        "failures": FAILURES,
+        "questions": [
+            {
+                "id": info.id,
+                "text": info.text,
+                "hop": info.hop,
+                "topics": list(info.topics),
+                "gold": list(info.answers),
+            }
+            for info in largest.infos
+        ],
+        "cells": [
+            {"retriever": name, "k": k, "rows": _rows(cell, report["rules"])}
+            for (name, k), cell in cells.items()
+        ],
+        "lists": lists,
+        "names": list(names),
+    }
+
+
+def _rows(cell: Cell, rules: str) -> list[list[Any]]:
+    """Per question what the script names at its top, in that order."""
+    equal = _equality(rules)
+    failures = cell.failures(rules)
+    figures = [
+        [None if value != value else round(float(value), 3) for value in column]
+        for column in cell.columns(rules).values()
+    ]
+    rows = []
+    for i, (info, reading) in enumerate(zip(cell.infos, cell.readings, strict=True)):
+        answers, gold = reading.answers, info.answers
+        rows.append(
+            [
+                list(answers),
+                [int(any(equal(one, other) for other in gold)) for one in answers],
+                [int(any(equal(one, other) for one in answers)) for other in gold],
+                reading.raw,
+                reading.error,
+                failures[i],
+                reading.outcome,
+                [column[i] for column in figures],
+                [
+                    reading.prompt_tokens,
+                    reading.reply_tokens,
+                    round(reading.seconds, 3),
+                ],
+                reading.prompt_hash,
+            ]
+        )
+    return rows
+
+
+def _equality(rules: str) -> Callable[[str, str], bool]:
+    """Whether an answer is, or by RoG's rules holds, a gold one."""
+    if rules == "kgscout":
+        return lambda answer, gold: entity_key(answer) == entity_key(gold)
+    return contains
+
+
+def _bars(report: Mapping[str, Any]) -> Iterator[tuple[str, str, int, dict[str, int]]]:
+    """Retriever, K, n, and verdict -> its number of questions where there are any."""
+    for k in map(str, report["ks"]):
+        for name in report["retrievers"]:
+            shares = report["failures"][name][k]
+            counts = {"right": shares["n"] - shares["wrong"]}
+            counts |= {c: one["count"] for c, one in shares["causes"].items()}
+            yield name, k, shares["n"], {c: n for c, n in counts.items() if n}
+
+
+def _data_json(value: Any) -> str:
+    """JSON that ends no script element, whatever strings it holds."""
+    raw = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        raw = raw.replace(sign, f"\\u{ord(sign):04x}")
+    return raw
+
+
+def _script(code: str) -> str:
+    """Code that ends no script element; "<\\/" is "</" in its strings."""
+    return code.replace("</script", "<\\/script").replace("<!--", "<\\!--")
