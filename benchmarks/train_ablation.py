@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,13 +18,12 @@ from benchmarks.common import race, seconds, show
 from benchmarks.roofline import Cost, cost_of
 from benchmarks.train_ours import Ours
 from benchmarks.train_plain import PerCandidatePolicy, PlainPolicy, trained_inputs
+from benchmarks.train_settings import TrainBenchmark
 from benchmarks.train_world import generated_world
-from kgscout_jax.data.batches import Batch, BatchReader, Tables, epoch_batches
+from kgscout_jax.data.batches import Batch, Tables, epoch_batches
+from kgscout_jax.learn.sharded_reader import ShardedReader
 from kgscout_jax.policy.inputs import PolicyInputs
 from kgscout_jax.policy.module import Policy
-
-if TYPE_CHECKING:
-    from benchmarks.train import TrainBenchmark
 
 QUESTIONS = 4
 """At once: the plain network holds [n, n] per head of each."""
@@ -109,7 +108,7 @@ def gradient_of(one: Ours, batch: Batch, *, trained: bool) -> Any:
     return jax.jit(gradient)
 
 
-class PaddedReader(BatchReader):
+class PaddedReader(ShardedReader):
     """Pads every batch to the width of the shards."""
 
     def arrays(self, *args: Any, **widths: int) -> Batch:

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.common import race, seconds, show
 from benchmarks.train_ours import Ours
+from benchmarks.train_settings import TrainBenchmark
 from benchmarks.train_world import generated_world
 from kgscout_jax.data.batches import Tables
 from kgscout_jax.utils.io import whole_file
-
-if TYPE_CHECKING:
-    from benchmarks.train import TrainBenchmark
 
 LIGHT = 4
 """Questions per step where their number does not vary."""

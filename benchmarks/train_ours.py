@@ -16,16 +16,15 @@ from jaxtyping import Int
 from benchmarks.common import Clock, race
 from benchmarks.roofline import Cost, cost_of
 from benchmarks.train_world import World
-from kgscout_jax.data.batches import Batch, BatchReader, Tables
+from kgscout_jax.data.batches import Batch, Tables
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.devices import Devices
-from kgscout_jax.learn.estimator_updates import updates_of
+from kgscout_jax.learn.estimator_updates import update_class
 from kgscout_jax.learn.reward_device import DeviceReward
 from kgscout_jax.learn.reward_host import HostReward
-from kgscout_jax.learn.sharded_reader import SpreadReader
+from kgscout_jax.learn.sharded_reader import ShardedReader
 from kgscout_jax.learn.timeline import Timeline
-from kgscout_jax.learn.train_state import fresh_state
-from kgscout_jax.learn.update_steps import Steps, optimizer
+from kgscout_jax.learn.train_state import initial_state, optimizer
+from kgscout_jax.learn.update_steps import Steps
 from kgscout_jax.policy.dual_tower import DualTowerConfig
 from kgscout_jax.policy.inputs import ppr_statistics
 from kgscout_jax.policy.module import Policy
@@ -62,13 +61,13 @@ class Ours:
         config: TrainConfig,
         *,
         kind: type[Policy] = Policy,
-        reader: BatchReader | None = None,
+        reader: ShardedReader | None = None,
         tables: Tables | None = None,
     ) -> None:
         """``tables``: those of the shards, to share them between contenders."""
         self.world, self.config = world, config
         self.policy = kind.initial(policy_config(world, config), 0)
-        self.reader = reader or BatchReader(
+        self.reader = reader or ShardedReader(
             world.shards, world.split, config.path_direction
         )
         self.tables = tables or Tables.of(world.shards)
@@ -78,15 +77,10 @@ class Ours:
         self.steps = Steps(
             self.policy, config, transform, self.reader.n_nodes, self.device
         )
-        self.updates = updates_of(
-            config,
-            self.steps,
-            self.tables,
-            SpreadReader(self.reader, Devices()),
-            self.device,
-            Timeline(),
+        self.updates = update_class(config)(
+            config, self.steps, self.tables, self.reader, Timeline()
         )
-        self.state = jax.tree.map(jnp.copy, fresh_state(self.policy, transform))
+        self.state = jax.tree.map(jnp.copy, initial_state(self.policy, transform))
         self.step = 0
         self.key = jax.random.key(0)
 
@@ -96,11 +90,11 @@ class Ours:
 
     def train(self, rows: Int[np.ndarray, "k"]) -> None:
         """One step as training takes it, reading included; waits for its end."""
-        read = self.updates.read(rows, self.step)
-        begun = self.updates.begin(self.state.params, read)
-        self.state, shown = self.updates.finish(self.state, begun)
+        inputs = self.updates.read(rows, self.step)
+        proposed = self.updates.propose(self.state.params, inputs)
+        self.state, metrics = self.updates.update(self.state, proposed)
         self.step += 1
-        jax.block_until_ready((self.state, shown))
+        jax.block_until_ready((self.state, metrics))
 
     @property
     def mode(self) -> Mode:
@@ -146,13 +140,8 @@ class Ours:
             proposal = self.steps.propose(
                 self.state.params, self.tables, batch, self.key
             )
-            indices, mask = proposal.indices, proposal.selected_mask
-            if self.config.baseline == "greedy":
-                greedy = proposal.greedy[:, None]
-                indices = jnp.concatenate([indices, greedy], axis=1)
-                mask = jnp.concatenate([mask, greedy >= 0], axis=1)
             if self.mode == "host":
-                positions = np.where(mask, indices, -1)[: len(rows)]
+                positions = np.asarray(proposal.positions)[: len(rows)]
                 works["reward"] = lambda: self.host.total(rows, positions)
             else:
                 score = jax.jit(self.device.total)
@@ -161,8 +150,9 @@ class Ours:
                     inputs = self.device.read(
                         rows, len(batch.mask), batch.mask.shape[1]
                     )
-                    found = score(inputs, batch.nodes, batch.answers, indices, mask)
-                    return jax.block_until_ready(found)
+                    return jax.block_until_ready(
+                        score(inputs, batch.nodes, batch.answers, proposal.positions)
+                    )
 
                 works["reward"] = reward
         laps = race(works, repeats=repeats, clock=clock)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,13 +21,11 @@ from benchmarks.train_peers import (
     torch_tables,
 )
 from benchmarks.train_plain import PlainPolicy
+from benchmarks.train_settings import TrainBenchmark
 from benchmarks.train_world import World, generated_world, read_world
 from kgscout_jax.data.batches import Tables
 from kgscout_jax.errors import UserError
 from kgscout_jax.utils.progress import progress
-
-if TYPE_CHECKING:
-    from benchmarks.train import TrainBenchmark
 
 AIMS = {"torch_networkx": 15, "torch_mlp_dde": 2}
 BATCHES = 4

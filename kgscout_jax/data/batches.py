@@ -7,8 +7,8 @@ batch's largest question.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +21,8 @@ from kgscout_jax.utils.buckets import bucket
 
 if TYPE_CHECKING:
     from kgscout_jax.data.sharded_table import RowLayout
+
+T = TypeVar("T")
 
 
 class Tables(NamedTuple):
@@ -200,6 +202,17 @@ def _filled(array: np.ndarray, size: int) -> np.ndarray:
     out = np.zeros((size, *array.shape[1:]), array.dtype)
     out[: len(array)] = array
     return out
+
+
+def batch_outputs(
+    function: Callable[[Batch], T],
+    reader: BatchReader,
+    rows: Int[np.ndarray, "k"],
+    batch_size: int,
+) -> Iterator[tuple[Int[np.ndarray, "j"], T]]:
+    """The questions of each batch, of similar size, and what ``function`` gives."""
+    for batch in by_size(reader.split.n_real, rows, batch_size):
+        yield batch, function(reader.read(batch, batch_size))
 
 
 def by_size(

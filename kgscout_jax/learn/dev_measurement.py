@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from jaxtyping import Int
 
-from kgscout_jax.data.batches import BatchReader, Tables, by_size
+from kgscout_jax.data.batches import Tables, batch_outputs
+from kgscout_jax.data.question_sampling import sample_rows
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.devices import Devices
-from kgscout_jax.learn.question_sampling import sample_rows
 from kgscout_jax.learn.reward_host import HostReward
-from kgscout_jax.learn.sharded_reader import SpreadReader, count_candidates
+from kgscout_jax.learn.sharded_reader import ShardedReader, count_candidates
 from kgscout_jax.learn.update_steps import Steps
 
 TRAIN_QUESTIONS = 256
 """Training questions that are measured, always the same."""
 
 
-class Measure:
+class Measurement:
     """The reward of the k best candidates on fixed questions of a split."""
 
     def __init__(
@@ -31,53 +32,50 @@ class Measure:
         config: TrainConfig,
         devices: Devices,
     ) -> None:
-        self.reader = SpreadReader(BatchReader(shards, split), devices)
-        self.devices = devices
+        self.reader = ShardedReader(shards, split, devices=devices)
+        self.devices, self.rows = devices, rows
         self.reward = HostReward(split, config.reward_direction)
-        self.batches = list(by_size(split.n_real, rows, config.batch_size))
         self.budgets = config.budgets
         self.size = config.batch_size
 
     def __call__(self, steps: Steps, params: Any, tables: Tables) -> dict[str, float]:
-        """Mean reward over budgets, and the share of questions with an answer kept."""
-        k = max(self.budgets)
+        """Mean reward over budgets, and the share of questions with an answer in k."""
+        rank = partial(steps.rank, params, tables, k=max(self.budgets))
         sums, hits, count = 0.0, np.zeros(len(self.budgets)), 0
-        for rows in self.batches:
-            ranked = steps.rank(params, tables, self.reader.read(rows, self.size), k=k)
-            rows = self.reader.own(rows, self.size)
-            ranked = self.devices.own_part(ranked)[: len(rows)]
+        for rows, ranked in batch_outputs(rank, self.reader, self.rows, self.size):
+            local = self.reader.local(rows, self.size)
+            ranked = self.devices.local_rows(ranked)[: len(local)]
             place = np.arange(ranked.shape[1])
             positions = np.stack(
                 [np.where(place < budget, ranked, -1) for budget in self.budgets],
                 axis=1,
             )
-            parts = self.reward.score(rows, positions)
+            parts = self.reward.score(local, positions)
             sums += float(parts.total(self.reward.weights).mean(axis=1).sum())
             hits += (parts.presence > 0).sum(axis=0)
-            count += len(rows)
+            count += len(local)
         if self.devices.processes > 1:
-            sums, count, *hits = self.devices.total(np.array([sums, count, *hits]))
+            sums, count, *hits = self.devices.sum(np.array([sums, count, *hits]))
         out = {"reward": round(sums / count, 6)}
         for budget, hit in zip(self.budgets, hits, strict=True):
             out[f"answer_hit@{budget}"] = round(float(hit) / count, 6)
         return out
 
 
-def measures_of(
+def measurements(
     shards: Shards,
     split: Split,
     rows: Int[np.ndarray, "k"],
     config: TrainConfig,
     devices: Devices,
-) -> dict[str, Measure]:
+) -> dict[str, Measurement]:
     """What is measured, by split: some training questions, and dev if there is one."""
     some = sample_rows(rows, TRAIN_QUESTIONS)
-    out = {"train": Measure(shards, split, some, config, devices)}
+    out = {"train": Measurement(shards, split, some, config, devices)}
     if "dev" in shards.splits:
-        dev = devices.together(lambda: shards.split("dev"))
+        dev = devices.synchronized(lambda: shards.split("dev"))
         count_candidates(dev, devices)
-        every = np.arange(len(dev), dtype=np.int64)
-        dev_rows = sample_rows(every, config.dev_questions)
+        dev_rows = sample_rows(np.arange(len(dev)), config.dev_questions)
         if len(dev_rows):
-            out["dev"] = Measure(shards, dev, dev_rows, config, devices)
+            out["dev"] = Measurement(shards, dev, dev_rows, config, devices)
     return out

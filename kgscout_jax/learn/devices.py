@@ -1,17 +1,18 @@
-"""The devices that a run trains on, and what its processes tell each other.
+"""The devices that a run trains on, and what its processes exchange.
 
 Data parallel: one mesh axis over all devices of all processes. Batches are split over
-their questions, everything else is a copy on each device (``row_layout`` splits the
+their questions, everything else is a copy on each device (``sharded_table`` splits the
 triplet table when asked to). Jitted functions see global arrays, so means, norms and
 random numbers are those of the whole batch, whatever the number of devices. With one
 device there is no mesh, and arrays are what they are without this file.
 
 Processes agree through collectives: each of them must come to the same calls in the
-same order. That is why an error in one of them is told to all, see ``together``.
+same order. That is why an error in one of them is raised in all, see ``synchronized``.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 from collections.abc import Callable
@@ -22,7 +23,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
-from jaxtyping import Array, UInt8
+from jaxtyping import Array
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.config import TrainConfig
@@ -33,8 +34,8 @@ T = TypeVar("T")
 
 AXIS = "data"
 """Name of the mesh's only axis."""
-ASK_EVERY = 10
-"""Steps between questions whether any process was told to stop: each waits for all."""
+STOP_CHECK_EVERY = 10
+"""Steps between checks whether any process is to stop: each waits for all."""
 
 
 @dataclass(frozen=True)
@@ -59,22 +60,22 @@ class Devices:
         return 0 if self.mesh is None else jax.process_index()
 
     @property
-    def first(self) -> bool:
+    def is_first(self) -> bool:
         """Whether this process is the one that writes and logs."""
         return self.process == 0
 
     # --- batches
 
-    def padded(self, size: int) -> int:
+    def padded_size(self, size: int) -> int:
         """The next multiple of the number of devices."""
         return -(-size // self.count) * self.count
 
-    def own(self, size: int) -> slice:
+    def local_slice(self, size: int) -> slice:
         """This process's part of a batch padded to ``size`` questions."""
         share = size // self.processes
         return slice(self.process * share, (self.process + 1) * share)
 
-    def split(self, tree: Any) -> Any:
+    def shard(self, tree: Any) -> Any:
         """Global arrays of the first axes' own parts, numpy: one part per process."""
         if self.mesh is None:
             return jax.tree.map(jnp.asarray, tree)
@@ -86,7 +87,7 @@ class Devices:
             tree,
         )
 
-    def own_part(self, array: Array) -> np.ndarray:
+    def local_rows(self, array: Array) -> np.ndarray:
         """This process's part of a global array that is split over its first axis."""
         if self.processes == 1:
             return np.asarray(array)
@@ -95,7 +96,7 @@ class Devices:
 
     # --- copies
 
-    def copied(self, tree: Any) -> Any:
+    def replicate(self, tree: Any) -> Any:
         """A copy of each array on each device; the same arrays come in everywhere."""
         if self.mesh is None:
             return tree
@@ -119,9 +120,9 @@ class Devices:
             return jax.random.fold_in(key, step)
         # On the host: it would otherwise wait for what the device has to do first.
         with jax.default_device(jax.local_devices(backend="cpu")[0]):
-            return self.copied(jax.random.fold_in(key, step))
+            return self.replicate(jax.random.fold_in(key, step))
 
-    def one_copy(self, tree: Any) -> Any:
+    def local_copy(self, tree: Any) -> Any:
         """Arrays on one device of this process, from copies on all."""
         if self.mesh is None:
             return tree
@@ -131,65 +132,61 @@ class Devices:
 
     def any(self, flag: bool) -> bool:
         """Whether the flag is set in any process."""
-        return bool(self.gathered(np.asarray(flag)).any())
+        return bool(self.all_gather(np.asarray(flag)).any())
 
-    def asked(self, flag: bool, step: int) -> bool:
-        """Whether any process is to stop; several ask each other now and then only."""
+    def stop_requested(self, flag: bool, step: int) -> bool:
+        """Whether any process is to stop; several exchange that now and then only."""
         if self.processes == 1:
             return flag
-        return step % ASK_EVERY == 0 and self.any(flag)
+        return step % STOP_CHECK_EVERY == 0 and self.any(flag)
 
-    def total(self, values: np.ndarray) -> np.ndarray:
+    def sum(self, values: np.ndarray) -> np.ndarray:
         """The sum over processes, in the order of processes, in float64."""
-        return self.gathered(np.asarray(values, np.float64)).sum(axis=0)
+        return self.all_gather(np.asarray(values, np.float64)).sum(axis=0)
 
-    def gathered(self, values: np.ndarray) -> np.ndarray:
+    def all_gather(self, values: np.ndarray) -> np.ndarray:
         """The values of each process, of one shape, along a new first axis."""
         values = np.asarray(values)
         if self.processes == 1:
             return values[None]
         # As bytes: JAX would make float32 of float64.
         flat = np.frombuffer(values.tobytes(), np.uint8)
-        every = self._every(flat)
-        return np.frombuffer(every.tobytes(), values.dtype).reshape(-1, *values.shape)
-
-    def _every(self, part: UInt8[np.ndarray, "n"]) -> UInt8[np.ndarray, "p n"]:
         from jax.experimental import multihost_utils
 
-        every = multihost_utils.process_allgather(part)
-        return np.asarray(every).reshape(self.processes, len(part))
+        rows = np.asarray(multihost_utils.process_allgather(flat))
+        return np.frombuffer(rows.tobytes(), values.dtype).reshape(-1, *values.shape)
 
-    def together(self, work: Callable[[], T]) -> T:
-        """What ``work`` returns here; a UserError in any process is raised in all."""
+    def synchronized(self, function: Callable[[], T]) -> T:
+        """What ``function`` returns here; all raise the UserError of any process."""
         if self.processes == 1:
-            return work()
-        result, problem = attempted(work)
-        lengths = self.gathered(np.asarray(len(problem)))
+            return function()
+        result, problem = attempted(function)
+        lengths = self.all_gather(np.asarray(len(problem)))
         if lengths.any():
             padded = np.zeros(int(lengths.max()), np.uint8)
             padded[: len(problem)] = np.frombuffer(problem, np.uint8)
-            every = self.gathered(padded)
-            who = int(np.flatnonzero(lengths)[0])
-            raise UserError(every[who, : lengths[who]].tobytes().decode())
+            problems = self.all_gather(padded)
+            process = int(np.flatnonzero(lengths)[0])
+            raise UserError(problems[process, : lengths[process]].tobytes().decode())
         return result  # pyright: ignore[reportReturnType]
 
-    def told(self, work: Callable[[], Any]) -> Any:
-        """What ``work`` returns in the first process: JSON, or a dict of arrays.
+    def broadcast(self, function: Callable[[], Any]) -> Any:
+        """What ``function`` returns in the first process: JSON, or a dict of arrays.
 
         The others do not call it, and raise the UserError that it raises there.
         """
         if self.processes == 1:
-            return work()
-        result, problem = attempted(work) if self.first else (None, b"")
-        packed = packed_value(result, problem.decode()) if self.first else b""
-        length = int(self.gathered(np.asarray(len(packed)))[0])
+            return function()
+        result, problem = attempted(function) if self.is_first else (None, b"")
+        message = to_bytes(result, problem.decode()) if self.is_first else b""
+        length = int(self.all_gather(np.asarray(len(message)))[0])
         from jax.experimental import multihost_utils
 
         buffer = np.zeros(length, np.uint8)
-        if self.first:
-            buffer[:] = np.frombuffer(packed, np.uint8)
+        if self.is_first:
+            buffer[:] = np.frombuffer(message, np.uint8)
         buffer = np.asarray(multihost_utils.broadcast_one_to_all(buffer))
-        return unpacked_value(buffer.tobytes())
+        return from_bytes(buffer.tobytes())
 
 
 def devices_of(config: TrainConfig) -> Devices:
@@ -216,10 +213,10 @@ def devices_of(config: TrainConfig) -> Devices:
             f"--devices: found {each}, expected at most {fewest}: a process has "
             f"{fewest} devices of kind {every[0].platform}"
         )
-    chosen = [device for part in by_process.values() for device in part[:each]]
-    if len(chosen) == 1:
+    selection = [device for some in by_process.values() for device in some[:each]]
+    if len(selection) == 1:
         return Devices()
-    return Devices(Mesh(np.array(chosen), (AXIS,)))
+    return Devices(Mesh(np.array(selection), (AXIS,)))
 
 
 def join(config: TrainConfig) -> None:
@@ -244,49 +241,36 @@ def join(config: TrainConfig) -> None:
         first_line = str(error).strip().splitlines()[0]
         raise UserError(f"{flag}: the processes did not meet ({first_line})") from None
     if jax.process_index() > 0:
-        logger.setLevel(logging.WARNING)  # the first process tells
+        logger.setLevel(logging.WARNING)  # the first process logs
 
 
-def attempted(work: Callable[[], T]) -> tuple[T | None, bytes]:
-    """What ``work`` returns, or the message of its UserError."""
+def attempted(function: Callable[[], T]) -> tuple[T | None, bytes]:
+    """What ``function`` returns, or the message of its UserError."""
     try:
-        return work(), b""
+        return function(), b""
     except UserError as error:
         return None, str(error).encode() or b"failed"
 
 
-def packed_value(value: Any, problem: str) -> bytes:
-    """A JSON value, a dict of arrays or a problem, as bytes without pickle."""
-    arrays: dict[str, np.ndarray] = {}
+def to_bytes(value: Any, problem: str) -> bytes:
+    """A JSON value, a dict of arrays or a problem, as the bytes of an .npz file."""
     is_arrays = isinstance(value, dict) and any(
         isinstance(item, np.ndarray) for item in value.values()
     )
-    if is_arrays:
-        arrays = {name: np.asarray(item) for name, item in value.items()}
-        value = None
-    about = [[name, str(a.dtype), list(a.shape)] for name, a in arrays.items()]
-    header = {
-        "problem": problem,
-        "value": value,
-        "arrays": about if is_arrays else None,
-    }
-    text = json.dumps(header).encode()
-    parts = [len(text).to_bytes(8, "little"), text]
-    return b"".join([*parts, *(array.tobytes() for array in arrays.values())])
+    arrays = {f"/{name}": item for name, item in value.items()} if is_arrays else {}
+    header = [problem, is_arrays, None if is_arrays else value]
+    buffer = io.BytesIO()
+    text = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez(buffer, allow_pickle=False, header=text, **arrays)
+    return buffer.getvalue()
 
 
-def unpacked_value(data: bytes) -> Any:
-    """What ``packed_value`` packed; raises UserError if it was a problem."""
-    end = 8 + int.from_bytes(data[:8], "little")
-    header = json.loads(data[8:end])
-    if header["problem"]:
-        raise UserError(header["problem"])
-    if header["arrays"] is None:
-        return header["value"]
-    out: dict[str, np.ndarray] = {}
-    for name, dtype, shape in header["arrays"]:
-        kind = jnp.dtype(dtype)
-        count = int(np.prod(shape, dtype=np.int64))
-        out[name] = np.frombuffer(data, kind, count, end).reshape(shape).copy()
-        end += count * kind.itemsize
-    return out
+def from_bytes(data: bytes) -> Any:
+    """What ``to_bytes`` packed; raises UserError if it was a problem."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        problem, is_arrays, value = json.loads(file["header"].tobytes())
+        if problem:
+            raise UserError(problem)
+        if not is_arrays:
+            return value
+        return {name[1:]: file[name] for name in file.files if name != "header"}

@@ -1,301 +1,288 @@
-"""One update by each estimator, in three parts, so that they can overlap.
+"""One update by each estimator, and the steps of an epoch, one batch ahead.
 
-``read(rows, step)`` is the host's work, ``begin(params, read)`` gives the device what
-needs parameters only, ``finish(state, begun)`` does the rest and returns the new state.
-What is random is a function of (seed, step). ``updates_of`` picks the class that a
-config asks for.
+An update has three parts, so that they can overlap: ``read`` is the host's work,
+``propose`` gives the device what needs parameters only, ``update`` does the rest and
+returns the new state. What is random is a function of (seed, step).
+
+The next batch is read while the device works on this one, whatever the settings.
+``--staleness 1`` also proposes its subsets before this update: the device is then busy
+proposing while the host scores. An update thus applies the policy gradient at the
+parameters its subsets were drawn from, which are one update old (delayed gradient
+descent: the estimate is unbiased there, nothing is reweighted).
+
+After each multiple of ``--save-every`` and at the start of an epoch nothing is ahead: a
+checkpoint of such a step needs the state only, and whether a step is stale depends on
+its number alone. A run that is to stop elsewhere saves the older parameters, too.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
 from kgscout_jax.data.batches import Batch, Tables
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.estimators import advantages
-from kgscout_jax.learn.reward_device import DeviceReward, RewardInputs
+from kgscout_jax.learn.estimators import advantages_and_average
+from kgscout_jax.learn.reward_device import DeviceReward
 from kgscout_jax.learn.reward_host import HostReward
-from kgscout_jax.learn.sharded_reader import SpreadReader, SpreadReward
+from kgscout_jax.learn.sharded_reader import ShardedReader
 from kgscout_jax.learn.timeline import Timeline
-from kgscout_jax.learn.update_steps import Proposal, State, Steps
-
-Shown = dict[str, Any]
-"""Values to show of a step, scalars on the device or the host."""
+from kgscout_jax.learn.train_state import State
+from kgscout_jax.learn.update_steps import Metrics, Proposal, Steps
 
 
-class Updates(Protocol):
-    """One estimator's updates."""
-
-    def read(self, rows: Int[np.ndarray, "k"], step: int) -> Any:
-        """What the update of ``step`` needs whatever the parameters are."""
-        ...
-
-    def begin(self, params: Any, read: Any) -> Any:
-        """What it needs, with what depends on ``params`` under way."""
-        ...
-
-    def finish(self, state: State, begun: Any) -> tuple[State, Shown]:
-        """The state after that update, and values to show."""
-        ...
-
-
-def updates_of(
-    config: TrainConfig,
-    steps: Steps,
-    tables: Tables,
-    reader: SpreadReader,
-    device_reward: DeviceReward,
-    timeline: Timeline,
-) -> Updates:
-    """The updates that ``--estimator`` and ``--reward`` ask for."""
-    if config.estimator == "closed_form":
-        return ClosedForm(config, steps, tables, reader, timeline)
-    if config.estimator == "bce":
-        return Supervised(config, steps, tables, reader, timeline)
-    if config.reward == "device":
-        spread = SpreadReward(device_reward, reader)
-        return ReinforceOnDevice(config, steps, tables, reader, timeline, spread)
-    reward = HostReward(reader.split, config.reward_direction)
-    return Reinforce(config, steps, tables, reader, timeline, reward)
-
-
-class _Updates:
-    """What all three need."""
+class Update:
+    """One estimator's updates, in three parts."""
 
     def __init__(
         self,
         config: TrainConfig,
         steps: Steps,
         tables: Tables,
-        reader: SpreadReader,
+        reader: ShardedReader,
         timeline: Timeline,
     ) -> None:
         self.config, self.steps = config, steps
         self.tables, self.reader = tables, reader
         self.timeline = timeline
         self.devices = reader.devices
-        self.size = self.devices.padded(config.batch_size)
-        self.key = jax.random.key(config.seed)
+        self.size = self.devices.padded_size(config.batch_size)
+        self.seed_key = jax.random.key(config.seed)
 
-    def _more_than(
-        self, rows: Int[np.ndarray, "k"], k: float
-    ) -> Float[np.ndarray, "b"]:
-        """1 for questions with more than ``k`` candidates, else 0; padded with 0."""
-        weight = np.zeros(self.size, np.float32)
-        weight[: len(rows)] = self.reader.split.n_real[rows] > k
-        return weight
+    def read(self, rows: Int[np.ndarray, "k"], step: int) -> Any:
+        """What the update of ``step`` needs whatever the parameters are."""
+        raise NotImplementedError
 
-    def _all_kept(
-        self, rows: Int[np.ndarray, "k"], learns: Float[np.ndarray, "b"]
-    ) -> Float[np.ndarray, "b"]:
-        """1 for the other questions."""
-        all_kept = np.zeros_like(learns)
-        all_kept[: len(rows)] = 1 - learns[: len(rows)]
-        return all_kept
+    def propose(self, params: Any, inputs: Any) -> Any:
+        """What it needs, with what depends on ``params`` under way."""
+        del params
+        return inputs
 
-    def _key(self, step: int) -> jax.Array:
-        """What is random in a step."""
-        return self.devices.key(self.key, step)
+    def update(self, state: State, inputs: Any) -> tuple[State, Metrics]:
+        """The state after that update, and the metrics of the step."""
+        raise NotImplementedError
+
+    def read_batch(self, rows: Int[np.ndarray, "k"]) -> Batch:
+        return self.reader.read(rows, self.config.batch_size)
+
+    def padded(self, values: np.ndarray) -> Float[np.ndarray, "b"]:
+        """A number of each question of a batch, 0 for the empty ones behind them."""
+        out = np.zeros(self.size, np.float32)
+        out[: len(values)] = values
+        return out
+
+    def learns(self, rows: Int[np.ndarray, "k"], k: float) -> Float[np.ndarray, "b"]:
+        """1 for questions with more than ``k`` candidates, else 0."""
+        return self.padded(self.reader.split.n_real[rows] > k)
 
 
-class ClosedForm(_Updates):
+class ClosedForm(Update):
     """Expectations under a budget drawn log-uniformly from [k_low, k]."""
 
-    class Read(NamedTuple):
-        """A batch, and the budget it is to be learned at."""
-
-        batch: Batch
-        weight: Float[np.ndarray, "b"]
-        k: float
-
-    def read(self, rows: Int[np.ndarray, "k"], step: int) -> Read:
+    def read(
+        self, rows: Int[np.ndarray, "k"], step: int
+    ) -> tuple[Batch, np.ndarray, float]:
         config = self.config
         low, high = math.log(min(config.k_low, config.k)), math.log(config.k)
         draw = np.random.default_rng([config.seed, step, 2]).random()
         k = math.exp(low + (high - low) * draw)
-        batch = self.reader.read(rows, config.batch_size)
-        return self.Read(batch, self._more_than(rows, k), k)
+        return self.read_batch(rows), self.learns(rows, k), k
 
-    def begin(self, params: Any, read: Read) -> Read:
-        return read
-
-    def finish(self, state: State, begun: Read) -> tuple[State, Shown]:
-        batch, weight, k = begun
-        state, shown = self.steps.update_closed_form(
+    def update(self, state: State, inputs: Any) -> tuple[State, Metrics]:
+        batch, weight, k = inputs
+        state, metrics = self.steps.update_closed_form(
             state, self.tables, batch, weight, np.float32(k)
         )
-        self.timeline.given(shown["loss"])
-        return state, {"k": k, **shown}
+        self.timeline.add(metrics["loss"])
+        return state, {"k": k, **metrics}
 
 
-class Supervised(_Updates):
+class Supervised(Update):
     """Cross-entropy on the triplets of the shortest paths."""
 
-    class Read(NamedTuple):
-        """A batch, and which of its questions have such triplets."""
+    def read(self, rows: Int[np.ndarray, "k"], step: int) -> tuple[Batch, np.ndarray]:
+        on_path = np.diff(self.reader.paths.offsets)[rows] > 0
+        return self.read_batch(rows), self.padded(on_path)
 
-        batch: Batch
-        weight: Float[np.ndarray, "b"]
-
-    def read(self, rows: Int[np.ndarray, "k"], step: int) -> Read:
-        batch = self.reader.read(rows, self.config.batch_size)
-        weight = np.zeros(self.size, np.float32)
-        weight[: len(rows)] = np.diff(self.reader.paths.offsets)[rows] > 0
-        return self.Read(batch, weight)
-
-    def begin(self, params: Any, read: Read) -> Read:
-        return read
-
-    def finish(self, state: State, begun: Read) -> tuple[State, Shown]:
-        state, shown = self.steps.update_bce(state, self.tables, *begun)
-        self.timeline.given(shown["loss"])
-        return state, shown
+    def update(self, state: State, inputs: Any) -> tuple[State, Metrics]:
+        state, metrics = self.steps.update_bce(state, self.tables, *inputs)
+        self.timeline.add(metrics["loss"])
+        return state, metrics
 
 
-class Reinforce(_Updates):
+class Reinforce(Update):
     """Sampled subsets, scored on the host."""
 
-    class Read(NamedTuple):
-        """A batch, and what its subsets are drawn with."""
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.reward = HostReward(self.reader.split, self.config.reward_direction)
 
-        rows: Int[np.ndarray, "k"]
-        batch: Batch
-        key: jax.Array
-
-    class Begun(NamedTuple):
+    class Proposed(NamedTuple):
         """A batch, and the subsets that the device proposes."""
 
         rows: Int[np.ndarray, "k"]
         batch: Batch
         proposal: Proposal
 
-    def __init__(
-        self,
-        config: TrainConfig,
-        steps: Steps,
-        tables: Tables,
-        reader: SpreadReader,
-        timeline: Timeline,
-        reward: HostReward,
-    ) -> None:
-        super().__init__(config, steps, tables, reader, timeline)
-        self.reward = reward
+    def read(
+        self, rows: Int[np.ndarray, "k"], step: int
+    ) -> tuple[np.ndarray, Batch, jax.Array]:
+        batch = self.read_batch(rows)
+        return rows, batch, self.devices.key(self.seed_key, step)
 
-    def read(self, rows: Int[np.ndarray, "k"], step: int) -> Read:
-        batch = self.reader.read(rows, self.config.batch_size)
-        return self.Read(rows, batch, self._key(step))
-
-    def begin(self, params: Any, read: Read) -> Begun:
-        rows, batch, key = read
+    def propose(self, params: Any, inputs: Any) -> Proposed:
+        rows, batch, key = inputs
         proposal = self.steps.propose(params, self.tables, batch, key)
-        self.timeline.given(proposal.greedy)
-        return self.Begun(rows, batch, proposal)
+        self.timeline.add(proposal.positions)
+        return self.Proposed(rows, batch, proposal)
 
-    def finish(self, state: State, begun: Begun) -> tuple[State, Shown]:
-        config = self.config
-        rows, batch, proposal = begun
-        own = self.reader.own(rows, config.batch_size)
-        n = len(own)
+    def update(self, state: State, inputs: Proposed) -> tuple[State, Metrics]:
+        rows, batch, proposal = inputs
+        local = self.reader.local(rows, self.config.batch_size)
         with self.timeline.waiting():
-            jax.block_until_ready((proposal.indices, state.average))
-        part = self.devices.own_part
-        sampled = np.where(part(proposal.selected_mask), part(proposal.indices), -1)[:n]
-        greedy = part(proposal.greedy)[:n, None]
-        positions = sampled
-        if config.baseline == "greedy":
-            positions = np.concatenate([sampled, greedy], axis=1)
-        total = self.reward.total(own, positions)
-        if self.devices.mesh is not None:
-            return self._finish_spread(state, begun, total)
-        rewards = total[:, : config.samples]
-        weight = self._more_than(rows, config.k)
-        learns = weight[:n]
+            jax.block_until_ready((proposal.positions, state.average))
+        positions = self.devices.local_rows(proposal.positions)[: len(local)]
+        total = self.reward.total(local, positions)
+        learns = self.learns(rows, self.config.k)
+        if self.devices.mesh is None:
+            state, metrics = self._update_here(state, batch, proposal, learns, total)
+        else:  # no process may have the rewards of the whole batch
+            padded = np.zeros(
+                (self.size // self.devices.processes, total.shape[1]), np.float32
+            )
+            padded[: len(total)] = total
+            state, metrics = self.steps.update_scored(
+                state,
+                batch,
+                learns,
+                self.padded(1 - learns[: len(rows)]),
+                proposal,
+                self.devices.shard(padded),
+            )
+        self.timeline.add(metrics["loss"])
+        if learns[: len(rows)].all():
+            metrics.pop("reward_all_kept", None)
+        return state, metrics
+
+    def _update_here(
+        self,
+        state: State,
+        batch: Batch,
+        proposal: Proposal,
+        weight: Float[np.ndarray, "b"],
+        total: Float[np.ndarray, "j s"],
+    ) -> tuple[State, Metrics]:
+        """The update from rewards in numpy, whose sums have an order of their own."""
+        rewards, learns = total[:, : self.config.samples], weight[: len(total)]
         average = float(state.average)
-        advantage = np.zeros((self.size, config.samples), np.float32)
-        advantage[:n] = advantages(
-            rewards,
-            learns,
-            baseline=config.baseline,
-            greedy=total[:, -1] if config.baseline == "greedy" else None,
-            average=average,
-            normalise=config.normalise_advantage,
-        )
         mean = float(rewards[learns > 0].mean()) if learns.any() else average
-        average = mean if int(state.step) == 0 else 0.95 * average + 0.05 * mean
-        state, shown = self.steps.update_reinforce(
+        advantage = np.zeros((self.size, self.config.samples), np.float32)
+        advantage[: len(total)], average = advantages_and_average(
+            self.config, total, learns, mean, average, int(state.step)
+        )
+        state, metrics = self.steps.update_reinforce(
             state, batch, weight, proposal, advantage, np.float32(average)
         )
-        self.timeline.given(shown["loss"])
-        shown = {"reward": mean, **shown}
+        metrics = {"reward": mean, **metrics}
         if not learns.all():
-            shown["reward_all_kept"] = float(rewards[learns == 0].mean())
-        return state, shown
+            metrics["reward_all_kept"] = float(rewards[learns == 0].mean())
+        return state, metrics
 
-    def _finish_spread(
-        self, state: State, begun: Begun, total: Float[np.ndarray, "j s"]
-    ) -> tuple[State, Shown]:
-        """The same, where no process has the rewards of the whole batch."""
-        rows, batch, proposal = begun
-        padded = np.zeros((self.size // self.devices.processes, total.shape[1]))
-        padded[: len(total)] = total
-        learns = self._more_than(rows, self.config.k)
-        all_kept = self._all_kept(rows, learns)
-        scored = self.devices.split(padded.astype(np.float32))
-        state, shown = self.steps.update_scored(
-            state, batch, learns, all_kept, proposal, scored
+
+class ReinforceOnDevice(Update):
+    """Sampled subsets, scored on the device: the host waits for nothing."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        assert self.steps.reward is not None
+        self.reward: DeviceReward = self.steps.reward
+
+    def read(self, rows: Int[np.ndarray, "k"], step: int) -> tuple[Any, ...]:
+        batch = self.read_batch(rows)
+        arrays = self.reward.arrays(
+            self.reader.local(rows, self.config.batch_size),
+            self.size // self.devices.processes,
+            batch.mask.shape[1],
+            most_hops=self.reward.hops(rows),
         )
-        self.timeline.given(shown["loss"])
-        if not all_kept.any():
-            del shown["reward_all_kept"]
-        return state, shown
+        learns = self.learns(rows, self.config.k)
+        all_selected = self.padded(1 - learns[: len(rows)])
+        key = self.devices.key(self.seed_key, step)
+        return batch, self.devices.shard(arrays), learns, all_selected, key
+
+    def update(self, state: State, inputs: Any) -> tuple[State, Metrics]:
+        state, metrics = self.steps.reinforce_on_device(state, self.tables, *inputs)
+        self.timeline.add(metrics["loss"])
+        _, _, _, all_selected, _ = inputs
+        if not all_selected.any():
+            del metrics["reward_all_kept"]
+        return state, metrics
 
 
-class ReinforceOnDevice(_Updates):
-    """The same, scored on the device: the host reads, and waits for nothing."""
+def update_class(config: TrainConfig) -> type[Update]:
+    """The updates that ``--estimator`` and ``--reward`` ask for."""
+    if config.estimator == "closed_form":
+        return ClosedForm
+    if config.estimator == "bce":
+        return Supervised
+    return ReinforceOnDevice if config.reward == "device" else Reinforce
 
-    class Read(NamedTuple):
-        """A batch, what its reward needs, and which questions learn."""
 
-        batch: Batch
-        inputs: RewardInputs
-        learns: Float[np.ndarray, "b"]
-        all_kept: Float[np.ndarray, "b"]
-        key: jax.Array
+def is_stale(config: TrainConfig, step: int, batch_count: int) -> bool:
+    """Whether ``step`` (from 0) proposes before the update of the step before it."""
+    drained = step % config.save_every == 0 or step % batch_count == 0
+    return config.stale and not drained
+
+
+class Pipeline:
+    """Calls give the state after one more step; one pipeline per epoch."""
 
     def __init__(
         self,
-        config: TrainConfig,
-        steps: Steps,
-        tables: Tables,
-        reader: SpreadReader,
-        timeline: Timeline,
-        reward: SpreadReward,
+        update: Update,
+        batches: Sequence[Int[np.ndarray, "k"]],
+        first: int,
+        stale_params: Any = None,
     ) -> None:
-        super().__init__(config, steps, tables, reader, timeline)
-        self.reward = reward
+        """
+        Args:
+            update: what a step does.
+            batches: those of a whole epoch.
+            first: the step to start with, from 0.
+            stale_params: the parameters at which its subsets are proposed, if not those
+                of the state it starts from.
+        """
+        self.updates, self.batches, self.step = update, batches, first
+        self.stale_params = stale_params
+        """The older parameters that the next step needs, after a last call too."""
+        self._inputs: Any = None
+        self._proposed: Any = None
 
-    def read(self, rows: Int[np.ndarray, "k"], step: int) -> Read:
-        size = self.config.batch_size
-        batch = self.reader.read(rows, size)
-        inputs = self.reward.read(rows, size, batch.mask.shape[1])
-        learns = self._more_than(rows, self.config.k)
-        all_kept = self._all_kept(rows, learns)
-        return self.Read(batch, inputs, learns, all_kept, self._key(step))
-
-    def begin(self, params: Any, read: Read) -> Read:
-        return read
-
-    def finish(self, state: State, begun: Read) -> tuple[State, Shown]:
-        batch, inputs, learns, all_kept, key = begun
-        state, shown = self.steps.reinforce_on_device(
-            state, self.tables, batch, inputs, learns, all_kept, key
+    def __call__(self, state: State, *, last: bool = False) -> tuple[State, Metrics]:
+        """The state after a step; with ``last``, no other call will come."""
+        count, updates = len(self.batches), self.updates
+        inputs = self._inputs or updates.read(
+            self.batches[self.step % count], self.step
         )
-        self.timeline.given(shown["loss"])
-        if not all_kept.any():
-            del shown["reward_all_kept"]
-        return state, shown
+        params = state.params if self.stale_params is None else self.stale_params
+        proposed = self._proposed or updates.propose(params, inputs)
+        self._inputs = self._proposed = self.stale_params = None
+        self.step += 1
+        if self.step % count:
+            ahead = is_stale(updates.config, self.step, count)
+            if last:
+                # The update writes into these buffers.
+                copy = jax.tree.map(jnp.copy, state.params) if ahead else None
+                self.stale_params = copy
+            else:
+                rows = self.batches[self.step % count]
+                self._inputs = updates.read(rows, self.step)
+                if ahead:
+                    self._proposed = updates.propose(state.params, self._inputs)
+        return updates.update(state, proposed)

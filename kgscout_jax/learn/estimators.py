@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.policy.inclusion import inclusion, presence
 from kgscout_jax.policy.sampling import plackett_luce_log_prob
 
@@ -42,15 +43,17 @@ def closed_form(
     with probability 1 - exp(-sum of u_i over the triplets that hold it). Exact for
     Poisson sampling, an approximation for Plackett-Luce.
     """
-    kept = inclusion(logits, mask, k)
-    nodes_kept = presence(kept.intensity, nodes[:, 0], nodes[:, 1], mask, n_nodes)
+    included = inclusion(logits, mask, k)
+    node_presence = presence(
+        included.intensity, nodes[:, 0], nodes[:, 1], mask, n_nodes
+    )
     answer_mask = answers >= 0
-    at_answers = jnp.where(answer_mask, nodes_kept[jnp.maximum(answers, 0)], 0.0)
+    at_answers = jnp.where(answer_mask, node_presence[jnp.maximum(answers, 0)], 0.0)
     is_answer = jnp.zeros(n_nodes, bool).at[jnp.maximum(answers, 0)].max(answer_mask)
     holds_answer = is_answer[nodes].any(axis=1) & mask
-    expected = jnp.where(holds_answer, kept.intensity, 0.0).sum()
+    expected = jnp.where(holds_answer, included.intensity, 0.0).sum()
     on_path = on_path & mask
-    path = jnp.where(on_path, kept.probability, 0.0).sum()
+    path = jnp.where(on_path, included.probability, 0.0).sum()
     return ClosedForm(
         presence=at_answers.sum() / jnp.maximum(answer_mask.sum(), 1),
         hit=-jnp.expm1(-expected),
@@ -61,7 +64,7 @@ def closed_form(
 def cross_entropy(
     logits: Float[Array, "n"], mask: Bool[Array, "n"], on_path: Bool[Array, "n"]
 ) -> Float[Array, ""]:
-    """Mean binary cross-entropy of the real candidates, wanted those on paths.
+    """Mean binary cross-entropy of the real candidates; positive: those on paths.
 
     No policy gradient: what SubgraphRAG trains with, on the same candidates.
     """
@@ -122,3 +125,29 @@ def advantages(
         count = xp.maximum(weight.sum() * rewards.shape[1], 1.0)
         out = out / xp.maximum(xp.sqrt((out**2).sum() / count), 1e-6)
     return out.astype(xp.float32)
+
+
+def advantages_and_average(
+    config: TrainConfig, total: Any, learns: Any, mean: Any, average: Any, step: Any
+) -> tuple[Any, Any]:
+    """The advantages of the samples, and the next moving average of the reward.
+
+    Args:
+        config: of the run.
+        total: [b, s] rewards of the samples, then of the greedy subset if there is one;
+            numpy or JAX.
+        learns: [b], 1 for questions that carry a gradient, else 0.
+        mean: reward over those questions; ``average`` if there are none.
+        average: the moving average so far.
+        step: 0 starts it.
+    """
+    xp = total.__array_namespace__()
+    advantage = advantages(
+        total[:, : config.samples],
+        learns,
+        baseline=config.baseline,
+        greedy=total[:, -1],
+        average=average,
+        normalise=config.normalise_advantage,
+    )
+    return advantage, xp.where(step == 0, mean, 0.95 * average + 0.05 * mean)

@@ -1,4 +1,4 @@
-"""The reward of kept triplets, on the host (thesis, section 3.3.3).
+"""The reward of subsets of candidates, on the host (thesis, section 3.3.3).
 
 Where the thesis is silent: gold answers are those in the question's subgraph after the
 cut; a topic that is itself an answer scores 1 in connectivity, efficiency and coverage
@@ -7,24 +7,24 @@ over all shortest paths and all (topic, answer) pairs by dynamic programming ove
 stored shortest-path DAGs, so no path is ever enumerated.
 
 All subsets of a question are scored together: a triplet carries one bit for each subset
-that keeps it (``subset_bits.py``), and a search goes through the triplets that any of
-them keeps, not through those of each.
+that selects it (``subset_bits.py``), and a search goes through the triplets that any of
+them selects, not through those of each.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from jaxtyping import Float32, Int, Int64, UInt
+from jaxtyping import Array, Float, Float32, Int, Int64, UInt
 
 from kgscout_jax.data.shards import DIRECTIONS, Split
 from kgscout_jax.learn.subset_bits import (
-    KeptTriplets,
-    bits,
-    kept_triplets,
-    or_into,
+    SubsetTriplets,
+    or_at,
+    subset_triplets,
+    unpack_bits,
 )
 
 
@@ -33,13 +33,13 @@ class RewardWeights:
     """Weights of the four parts; the defaults are the thesis's, the maximum is 10."""
 
     presence: float = 2.0
-    """Share of the gold answers among the kept entities."""
+    """Share of the gold answers among the selected entities."""
     connectivity: float = 4.0
     """A topic and an answer are connected, less for each hop beyond the first."""
     efficiency: float = 1.0
     """1 / (1 + hops) of the shortest connection."""
     coverage: float = 3.0
-    """Best share of a true shortest path that is kept."""
+    """Best share of a true shortest path that is selected."""
     decay: float = 0.2
     """Connectivity lost per hop beyond the first (the thesis's lambda)."""
 
@@ -50,40 +50,43 @@ class RewardWeights:
                 raise ValueError(f"{name} is {value}, expected a number >= 0")
 
 
-@dataclass(frozen=True, kw_only=True)
-class RewardParts:
-    """The four parts, each in [0, 1]; b questions, g subsets of each."""
+class RewardParts(NamedTuple):
+    """The four parts, each in [0, 1], numpy or JAX; b questions, g subsets of each."""
 
-    presence: Float32[np.ndarray, "b g"]
-    connectivity: Float32[np.ndarray, "b g"]
-    efficiency: Float32[np.ndarray, "b g"]
-    coverage: Float32[np.ndarray, "b g"]
+    presence: Float[Array | np.ndarray, "b g"]
+    connectivity: Float[Array | np.ndarray, "b g"]
+    efficiency: Float[Array | np.ndarray, "b g"]
+    coverage: Float[Array | np.ndarray, "b g"]
 
-    def total(self, weights: RewardWeights) -> Float32[np.ndarray, "b g"]:
-        """The weighted sum (thesis, equation of section 3.3.3)."""
+    def total(self, weights: RewardWeights) -> Any:
+        """The weighted sum (thesis, equation of section 3.3.3), [b, g] float32."""
         return (
-            np.float32(weights.presence) * self.presence
-            + np.float32(weights.connectivity) * self.connectivity
-            + np.float32(weights.efficiency) * self.efficiency
-            + np.float32(weights.coverage) * self.coverage
+            weights.presence * self.presence
+            + weights.connectivity * self.connectivity
+            + weights.efficiency * self.efficiency
+            + weights.coverage * self.coverage
         )
 
 
 @dataclass(frozen=True)
-class HostReward:
-    """Scores subsets of a split's candidates; holds no state, safe in a thread."""
+class Reward:
+    """What is scored: subsets of a split's candidates."""
 
     split: Split
     direction: Literal["directed", "both"] = "directed"
     """Whether triplets connect from head to tail only (the thesis) or both ways."""
     weights: RewardWeights = RewardWeights()
-    """Of these, ``score`` needs the decay only."""
 
     def __post_init__(self) -> None:
         if self.direction not in DIRECTIONS:
             raise ValueError(
                 f"direction is {self.direction!r}, expected one of {DIRECTIONS}"
             )
+
+
+@dataclass(frozen=True)
+class HostReward(Reward):
+    """Scores subsets in numpy; holds no state, safe in a thread."""
 
     def score(
         self, rows: Int[np.ndarray, "b"], positions: Int[np.ndarray, "b g k"]
@@ -92,9 +95,9 @@ class HostReward:
 
         Args:
             rows: the questions, by their row in the split; repeats are legal.
-            positions: the kept candidates, by their position in the question's list;
-                repeats count once. A position that is -1, or beyond the question's
-                n_real, keeps nothing.
+            positions: of the selected candidates in the question's list; repeats count
+                once. A position that is -1, or beyond the question's n_real, selects
+                nothing.
 
         Returns:
             Arrays [b, g]. All 0 for a question without a gold answer in its subgraph.
@@ -103,32 +106,39 @@ class HostReward:
         b, g = len(rows), positions.shape[1]
         sizes = self.split.n_nodes[rows].astype(np.int64)
         first = np.cumsum(sizes) - sizes  # nodes are numbered through the batch
-        kept = kept_triplets(self.split, rows, np.asarray(positions), first)
-        owner, local = _listed(self.split.answers, rows)
+        triplets = subset_triplets(self.split, rows, np.asarray(positions), first)
+        owner, local = _unpadded(self.split.answers, rows)
         answers = first[owner] + local
 
-        # Which subsets keep a triplet of each node, and of each answer.
-        present = np.zeros((int(sizes.sum()), kept.words.shape[1]), kept.words.dtype)
-        or_into(present, kept.heads, kept.words)
-        or_into(present, kept.tails, kept.words)
-        kept_answers = present[answers]
-        n_kept = np.zeros((b, g), np.int64)
-        np.add.at(n_kept, owner, bits(kept_answers, g))
+        # Which subsets have a triplet of each node, and of each answer.
+        present = np.zeros(
+            (int(sizes.sum()), triplets.words.shape[1]), triplets.words.dtype
+        )
+        or_at(present, triplets.heads, triplets.words)
+        or_at(present, triplets.tails, triplets.words)
+        answer_words = present[answers]
+        answer_counts = np.zeros((b, g), np.int64)
+        np.add.at(answer_counts, owner, unpack_bits(answer_words, g))
         n_answers = np.bincount(owner, minlength=b)
-        presence = n_kept / np.maximum(n_answers, 1)[:, None]
+        presence = answer_counts / np.maximum(n_answers, 1)[:, None]
 
-        slot_owner, local = _listed(self.split.topics, rows)
+        slot_owner, local = _unpadded(self.split.topics, rows)
         nearest = self._nearest(
-            kept, len(present), first[slot_owner] + local, owner, answers, kept_answers,
+            triplets,
+            len(present),
+            first[slot_owner] + local,
+            owner,
+            answers,
+            answer_words,
             (b, g),
-        )  # fmt: skip
+        )
         connected = nearest >= 0
-        # Both parts fall with distance, so the nearest kept answer decides.
+        # Both parts fall with distance, so the nearest selected answer decides.
         closeness = np.clip(1.0 - self.weights.decay * (nearest - 1.0), 0.0, 1.0)
         connectivity = np.where(connected, closeness, 0.0)
         efficiency = np.where(connected, 1.0 / (1.0 + np.maximum(nearest, 0)), 0.0)
 
-        coverage = self._coverage(rows, kept, g, sizes)
+        coverage = self._coverage(rows, triplets, g, sizes)
         coverage[nearest == 0] = 1.0
         return RewardParts(
             presence=presence.astype(np.float32),
@@ -145,22 +155,22 @@ class HostReward:
 
     def _nearest(
         self,
-        kept: KeptTriplets,
+        triplets: SubsetTriplets,
         n_nodes: int,
         topics: Int64[np.ndarray, "t"],
         owner: Int64[np.ndarray, "a"],
         answers: Int64[np.ndarray, "a"],
-        kept_answers: UInt[np.ndarray, "a w"],
+        answer_words: UInt[np.ndarray, "a w"],
         shape: tuple[int, int],
     ) -> Int64[np.ndarray, "b g"]:
-        """Hops from the topics to the nearest answer that is kept, -1 if unreachable.
+        """Hops from the topics to the nearest selected answer, -1 if unreachable.
 
-        One sweep over the kept triplets per hop, for all subsets at once, until each
-        subset has met an answer or goes nowhere new. A topic is at distance 0 of
-        itself whether it is kept or not.
+        One sweep over the triplets per hop, for all subsets at once, until each subset
+        has met an answer or goes nowhere new. A topic is at distance 0 of itself
+        whether it is selected or not.
         """
-        question, words = kept.question, kept.words
-        sources, targets = kept.heads, kept.tails
+        question, words = triplets.question, triplets.words
+        sources, targets = triplets.heads, triplets.tails
         if self.direction == "both":
             sources, targets = np.r_[sources, targets], np.r_[targets, sources]
             question, words = np.r_[question, question], np.concatenate([words, words])
@@ -172,10 +182,10 @@ class HostReward:
         hops = 0
         while True:
             met = np.zeros_like(done)
-            or_into(met, owner, frontier[answers] & kept_answers)
+            or_at(met, owner, frontier[answers] & answer_words)
             met &= ~done
             if met.any():
-                out[bits(met, out.shape[1])] = hops
+                out[unpack_bits(met, out.shape[1])] = hops
                 done |= met
             new = frontier[sources] & words
             new &= ~(reached[targets] | done[question])
@@ -183,22 +193,22 @@ class HostReward:
             if not len(moved):
                 return out
             frontier[:] = 0
-            or_into(frontier, targets[moved], new[moved])
+            or_at(frontier, targets[moved], new[moved])
             reached |= frontier
             hops += 1
 
     def _coverage(
         self,
         rows: Int[np.ndarray, "b"],
-        kept: KeptTriplets,
+        triplets: SubsetTriplets,
         g: int,
         sizes: Int64[np.ndarray, "b"],
     ) -> Float32[np.ndarray, "b g"]:
-        """Best share of the hops of a shortest topic-answer path that is kept.
+        """Best share of the hops of a shortest topic-answer path that is selected.
 
         Walks the DAGs of all questions, topics and subsets together, one level of hops
-        at a time: the best count of kept hops on the way to v is the best over the hops
-        (u, v) of the count at u plus one if that hop is kept.
+        at a time: the best count of selected hops on the way to v is the best over the
+        hops (u, v) of the count at u plus one if that hop is selected.
         """
         b = len(rows)
         coverage = np.zeros((b, g), np.float32)
@@ -206,11 +216,11 @@ class HostReward:
         if len(edges) == 0:
             return coverage
         slot, u, v, depth = edges.T.astype(np.int64)
-        covered = self._covered(kept, g, sizes, question, u, v)  # [e, g]
+        covered = self._covered(triplets, g, sizes, question, u, v)  # [e, g]
 
         is_answer = np.zeros(int(sizes.sum()), bool)
         first = np.cumsum(sizes) - sizes
-        owner, local = _listed(self.split.answers, rows)
+        owner, local = _unpadded(self.split.answers, rows)
         is_answer[first[owner] + local] = True
 
         # A state is (slot, question, node); the states of a level are those of its v.
@@ -240,14 +250,14 @@ class HostReward:
 
     def _covered(
         self,
-        kept: KeptTriplets,
+        triplets: SubsetTriplets,
         g: int,
         sizes: Int64[np.ndarray, "b"],
         question: Int64[np.ndarray, "e"],
         u: Int64[np.ndarray, "e"],
         v: Int64[np.ndarray, "e"],
     ) -> Float32[np.ndarray, "e g"]:
-        """1 where a subset keeps a triplet between the ends of a hop, else 0."""
+        """1 where a subset has a triplet between the ends of a hop, else 0."""
         width = int(sizes.max())
         first = np.cumsum(sizes) - sizes
 
@@ -261,16 +271,16 @@ class HostReward:
             return (first[owner] + source) * width + target
 
         hops, hop_of_edge = np.unique(key(question, u, v), return_inverse=True)
-        local = first[kept.question]
-        keys = key(kept.question, kept.heads - local, kept.tails - local)
-        found = np.minimum(np.searchsorted(hops, keys), len(hops) - 1)
-        exact = hops[found] == keys
-        words = np.zeros((len(hops), kept.words.shape[1]), kept.words.dtype)
-        or_into(words, found[exact], kept.words[exact])
-        return bits(words, g).astype(np.float32)[hop_of_edge]
+        local = first[triplets.question]
+        keys = key(triplets.question, triplets.heads - local, triplets.tails - local)
+        position = np.minimum(np.searchsorted(hops, keys), len(hops) - 1)
+        exact = hops[position] == keys
+        words = np.zeros((len(hops), triplets.words.shape[1]), triplets.words.dtype)
+        or_at(words, position[exact], triplets.words[exact])
+        return unpack_bits(words, g).astype(np.float32)[hop_of_edge]
 
 
-def _listed(
+def _unpadded(
     padded: Int[np.ndarray, "q c"], rows: Int[np.ndarray, "b"]
 ) -> tuple[Int64[np.ndarray, "m"], Int64[np.ndarray, "m"]]:
     """Place in ``rows``, and value, of each entry of these rows that is not padding."""

@@ -1,13 +1,20 @@
-"""Whose run a folder is: the settings and the shards it was started with."""
+"""``config.json`` of a run: its settings, network, encoder and shards."""
 
 from __future__ import annotations
 
-from kgscout_jax.data.shards import Shards
+import numpy as np
+
+from kgscout_jax.data.question_sampling import sample_rows
+from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.policy.config import NetworkConfig
+from kgscout_jax.policy.dual_tower import DualTowerConfig
+from kgscout_jax.policy.inputs import ppr_statistics
+from kgscout_jax.policy.mlp import MlpConfig
 from kgscout_jax.policy.registry import config_to_json
+from kgscout_jax.policy.walk import WalkConfig
 
 PLACES = (
     "devices",
@@ -21,15 +28,13 @@ PLACES = (
 MAY_CHANGE = ("run", "save_every", "shards", "log", *PLACES)
 """Fields that may differ when a run is resumed; shards are compared by content. With
 stale steps ``save_every`` says which are."""
-ONCE = {"staleness": 0}
-"""What a run did that is older than the field; of others, the field's default."""
 
 
-def claim(
+def write_or_check_config(
     run: RunFolder, config: TrainConfig, policy: NetworkConfig, shards: Shards
 ) -> None:
     """Write ``config.json``, or check that a run to resume has the same settings."""
-    about = {
+    current = {
         "config": config.to_dict(),
         "policy": config_to_json(policy),
         "encoder": shards.encoder,
@@ -40,24 +45,54 @@ def claim(
         },
     }
     if run.config_file.exists():
-        known = run.config
+        saved = run.config
         may_change = {*MAY_CHANGE}
         if config.stale:
             may_change.remove("save_every")
         elif not config.samples_on_host:
             may_change.add("staleness")  # means nothing there
-        usual = TrainConfig(shards=config.shards, run=config.run).to_dict() | ONCE
-        for name, value in about["config"].items():
-            before = known["config"].get(name, usual[name])
+        # A field that the run is older than had its default.
+        defaults = TrainConfig(shards=config.shards, run=config.run).to_dict()
+        for name, value in current["config"].items():
+            before = saved["config"].get(name, defaults[name])
             if before != value and name not in may_change:
                 flag = name.replace("_", "-")
                 raise UserError(
                     f"{run.path}: was started with --{flag} {before}, found {value}; "
                     "choose another --run for other settings"
                 )
-        if known["shards"]["fingerprint"] != about["shards"]["fingerprint"]:
+        if saved["shards"]["fingerprint"] != current["shards"]["fingerprint"]:
             raise UserError(
                 f"{run.path}: was started on other shards "
-                f"({known['shards']['source']}), found {config.shards}"
+                f"({saved['shards']['source']}), found {config.shards}"
             )
-    run.write_config(about)
+    run.write_config(current)
+
+
+def network_config(config: TrainConfig, shards: Shards, split: Split) -> NetworkConfig:
+    """The network's config: sizes of the settings, PPR statistics of the split."""
+    dimension = int(shards.encoder["dimension"])
+    if config.policy == "mlp":
+        return MlpConfig(dimension=dimension, compute_dtype=config.dtype)
+    rows = sample_rows(np.arange(len(split)), 2000)
+    mean, std = ppr_statistics(split.ppr_of(rows), split.candidates[rows] >= 0)
+    if config.policy == "walk":
+        return WalkConfig(
+            dimension=dimension,
+            width=config.width,
+            walkers=config.walkers,
+            steps=config.walk_steps,
+            ppr_mean=mean,
+            ppr_std=std,
+            compute_dtype=config.dtype,
+        )
+    return DualTowerConfig(
+        dimension=dimension,
+        heads=config.heads,
+        tower_hidden=config.tower_hidden,
+        gate_hidden=config.gate_hidden,
+        combiner_hidden=config.combiner_hidden,
+        ppr_mean=mean,
+        ppr_std=std,
+        compute_dtype=config.dtype,
+    )

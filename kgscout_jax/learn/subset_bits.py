@@ -1,4 +1,4 @@
-"""Which subsets keep a triplet, as bits: many subsets of one question in one word."""
+"""Which subsets select a triplet, as bits: many subsets of one question in one word."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from jaxtyping import Bool, Int, Int64, UInt
 from kgscout_jax.data.shards import Split
 
 
-class KeptTriplets(NamedTuple):
-    """The triplets that any subset of a batch keeps."""
+class SubsetTriplets(NamedTuple):
+    """The triplets that any subset of a batch selects."""
 
     question: Int64[np.ndarray, "m"]
     """Position in the batch, 0 .. b - 1."""
@@ -19,15 +19,15 @@ class KeptTriplets(NamedTuple):
     """Nodes, numbered through the batch."""
     tails: Int64[np.ndarray, "m"]
     words: UInt[np.ndarray, "m w"]
-    """Bit j of a row is set if subset j of the question keeps the triplet."""
+    """Bit j of a row is set if subset j of the question selects the triplet."""
 
 
-def kept_triplets(
+def subset_triplets(
     split: Split,
     rows: Int[np.ndarray, "b"],
     positions: Int[np.ndarray, "b g k"],
     first: Int64[np.ndarray, "b"],
-) -> KeptTriplets:
+) -> SubsetTriplets:
     """The triplets at ``positions``, those that are there; repeats count once.
 
     ``first`` is the number of each question's first node.
@@ -50,7 +50,7 @@ def kept_triplets(
     # Two steps: rows of the memory map first, so that it is read in order.
     nodes = np.asarray(split.nodes[rows, :n])[question, used % n].astype(np.int64)
     nodes += first[question, None]
-    return KeptTriplets(question, nodes[:, 0], nodes[:, 1], words[used])
+    return SubsetTriplets(question, nodes[:, 0], nodes[:, 1], words[used])
 
 
 def _word(g: int) -> np.dtype:
@@ -58,13 +58,13 @@ def _word(g: int) -> np.dtype:
     return np.dtype(f"<u{next((n for n in (1, 2, 4) if g <= 8 * n), 8)}")
 
 
-def bits(words: UInt[np.ndarray, "m w"], g: int) -> Bool[np.ndarray, "m g"]:
+def unpack_bits(words: UInt[np.ndarray, "m w"], g: int) -> Bool[np.ndarray, "m g"]:
     """The first ``g`` bits of each row."""
     packed = np.ascontiguousarray(words).view(np.uint8)
     return np.unpackbits(packed, axis=1, count=g, bitorder="little").view(bool)
 
 
-def or_into(
+def or_at(
     out: UInt[np.ndarray, "n w"], rows: Int64[np.ndarray, "m"], words: Any
 ) -> None:
     """Set in each of ``rows`` of ``out`` the bits of its words; rows may repeat."""

@@ -23,8 +23,8 @@ class Timeline:
     """Counts from one ``shares()`` to the next; close it to end its thread."""
 
     def __init__(self) -> None:
-        self._given: queue.SimpleQueue[tuple[jax.Array, float] | threading.Event | None]
-        self._given = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[jax.Array, float] | threading.Event | None]
+        self._queue = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
         self._restart()
@@ -34,12 +34,12 @@ class Timeline:
         self._host_waited = 0.0
         self._started = self._done = time.perf_counter()
 
-    def given(self, result: jax.Array) -> None:
+    def add(self, result: jax.Array) -> None:
         """The device was just given work that ``result`` comes from.
 
         ``result`` must never be donated: it is looked at later.
         """
-        self._given.put((result, time.perf_counter()))
+        self._queue.put((result, time.perf_counter()))
 
     @contextlib.contextmanager
     def waiting(self) -> Iterator[None]:
@@ -54,7 +54,7 @@ class Timeline:
         """Shares of wall time since the last call; waits for all that was given."""
         reached = threading.Event()
         with self.waiting():
-            self._given.put(reached)
+            self._queue.put(reached)
             reached.wait()
         wall = max(self._done - self._started, 1e-9)
         out = {
@@ -69,11 +69,11 @@ class Timeline:
         self.shares()
 
     def close(self) -> None:
-        self._given.put(None)
+        self._queue.put(None)
         self._thread.join()
 
     def _watch(self) -> None:
-        while (item := self._given.get()) is not None:
+        while (item := self._queue.get()) is not None:
             if isinstance(item, threading.Event):
                 item.set()
                 continue

@@ -12,37 +12,44 @@ import contextlib
 import logging
 import math
 import time
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from kgscout_jax.data.batches import BatchReader, epoch_batches
-from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.data.batches import epoch_batches
+from kgscout_jax.data.question_sampling import epoch_rows, trainable_rows
+from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
-from kgscout_jax.learn.checkpoints import RunFolder, check_leaves, flatten
+from kgscout_jax.learn.checkpoint_leaves import check_leaves, flatten
+from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.dev_measurement import measures_of
+from kgscout_jax.learn.dev_measurement import measurements
 from kgscout_jax.learn.devices import Devices, devices_of
-from kgscout_jax.learn.estimator_updates import updates_of
+from kgscout_jax.learn.estimator_updates import Pipeline, is_stale, update_class
 from kgscout_jax.learn.loggers import check_loggers
-from kgscout_jax.learn.preemption import Stop, command
-from kgscout_jax.learn.question_sampling import epoch_rows, sample_rows, usable
+from kgscout_jax.learn.preemption import Preemption
+from kgscout_jax.learn.resume_command import command_line_program, resume_command
 from kgscout_jax.learn.reward_device import DeviceReward
-from kgscout_jax.learn.run_config import claim
-from kgscout_jax.learn.sharded_reader import SpreadReader, count_candidates, tables_of
-from kgscout_jax.learn.shared_run_folder import run_of, shared_policy
-from kgscout_jax.learn.step_logging import check_finite, log_step
-from kgscout_jax.learn.step_pipeline import Pipeline, is_stale
+from kgscout_jax.learn.run_config import network_config, write_or_check_config
+from kgscout_jax.learn.sharded_reader import (
+    ShardedReader,
+    count_candidates,
+    device_tables,
+)
 from kgscout_jax.learn.timeline import Timeline
-from kgscout_jax.learn.train_state import as_pure, fresh_state, restored
-from kgscout_jax.learn.trained_policy import check_encoder
-from kgscout_jax.learn.update_steps import Steps, optimizer
-from kgscout_jax.policy.config import NetworkConfig
-from kgscout_jax.policy.dual_tower import DualTowerConfig
-from kgscout_jax.policy.inputs import ppr_statistics
-from kgscout_jax.policy.mlp import MlpConfig
+from kgscout_jax.learn.train_state import (
+    initial_state,
+    optimizer,
+    restored_state,
+    state_to_tree,
+)
+from kgscout_jax.learn.trained_policy import (
+    TrainedPolicy,
+    check_encoder,
+    chosen,
+    policy_with,
+)
+from kgscout_jax.learn.update_steps import Metrics, Steps
 from kgscout_jax.policy.module import Policy
-from kgscout_jax.policy.walk import WalkConfig
 from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.progress import progress
 
@@ -62,168 +69,181 @@ def train(config: TrainConfig) -> RunFolder:
             process is writing, a non-finite loss.
     """
     devices = devices_of(config)
-    devices.told(lambda: check_loggers(config.log))
-    run = run_of(config.run, devices)
-    with contextlib.ExitStack() as held:
-        _train(config, run, devices, held)
+    devices.broadcast(lambda: check_loggers(config.log))
+    run = RunFolder(config.run, devices)
+    with contextlib.ExitStack() as resources:
+        _train(config, run, devices, resources)
     return run
 
 
 def _train(
-    config: TrainConfig, run: RunFolder, devices: Devices, held: contextlib.ExitStack
+    config: TrainConfig,
+    run: RunFolder,
+    devices: Devices,
+    resources: contextlib.ExitStack,
 ) -> None:
     # --- data
-    shards = devices.together(lambda: Shards.open(config.shards))
-    split = devices.together(lambda: shards.split("train"))
+    shards = devices.synchronized(lambda: Shards.open(config.shards))
+    split = devices.synchronized(lambda: shards.split("train"))
     count_candidates(split, devices)
-    rows = usable(split)
+    rows = trainable_rows(split)
     if not len(rows):
         raise UserError(
             f"{config.shards}: no training question has an answer and a candidate in "
             "its subgraph"
         )
-    reader = SpreadReader(BatchReader(shards, split, config.path_direction), devices)
+    reader = ShardedReader(shards, split, config.path_direction, devices)
     batch_count = math.ceil(min(len(rows), config.questions_per_epoch or len(rows))
                             / config.batch_size)  # fmt: skip
     total_steps = batch_count * config.epochs
 
     # --- policy
-    policy_config = policy_of(config, shards, split)
+    policy_config = network_config(config, shards, split)
     if config.init is not None:
-        start = shared_policy(config.init, devices)
-        check_encoder(start.about, shards, config.init)
-        policy_config = start.policy.config
-        policy = start.policy
+        initial = initial_policy(config.init, devices)
+        check_encoder(initial.about, shards, config.init)
+        policy = initial.policy
+        policy_config = policy.config
     else:
         policy = Policy.initial(policy_config, config.seed)
 
     # --- state: resume > init > fresh
     lock = locked(config.run, "training")
-    devices.told(lambda: held.enter_context(lock))
-    held.callback(run.close)  # waits for a save under way, whatever ends the loop
-    devices.told(lambda: claim(run, config, policy_config, shards))
+    devices.broadcast(lambda: resources.enter_context(lock))
+    resources.callback(run.close)  # waits for a save under way, whatever ends the loop
+    devices.broadcast(lambda: write_or_check_config(run, config, policy_config, shards))
     transform = optimizer(config, total_steps)
-    device_reward = DeviceReward(split, config.reward_direction)
-    steps = Steps(
-        policy, config, transform, reader.n_nodes, device_reward, devices.mesh
-    )
-    state = fresh_state(policy, transform)
-    first, behind = 0, None
-    if (found := run.latest_whole()) is not None:
-        first, saved = found
+    reward = DeviceReward(split, config.reward_direction)
+    steps = Steps(policy, config, transform, reader.n_nodes, reward, devices.mesh)
+    state = initial_state(policy, transform)
+    first, stale_params = 0, None
+    if (checkpoint := run.latest_whole()) is not None:
+        first, leaves = checkpoint
         # Stopped where a step was ahead: the next one needs the older parameters.
         stale = is_stale(config, first, batch_count)
-        wanted = as_pure(state, state.params if stale else None)
-        check_leaves(config.run, saved, flatten(wanted))
-        state, behind = restored(state, saved, stale)
-        told = "resumed at" if first < total_steps else "finished, nothing left after"
-        logger.info("%s: %s step %d of %d", config.run, told, first, total_steps)
-    run.forget_after(first)
-    devices.told(lambda: run.show_in(config.log))
-    state, behind = devices.copied((state, behind))
+        expected = state_to_tree(state, state.params if stale else None)
+        check_leaves(config.run, leaves, flatten(expected))
+        state, stale_params = restored_state(state, leaves, stale)
+        what = "resumed at" if first < total_steps else "finished, nothing left after"
+        logger.info("%s: %s step %d of %d", config.run, what, first, total_steps)
+    run.drop_rows_after(first)
+    devices.broadcast(lambda: run.open_loggers(config.log))
+    state, stale_params = devices.replicate((state, stale_params))
 
     # --- what a step does, and what an epoch ends with
-    tables = tables_of(shards, devices, by_rows=config.shard_tables)
+    tables = device_tables(shards, devices, shard_rows=config.shard_tables)
     timeline = Timeline()
-    held.callback(timeline.close)
-    updates = updates_of(config, steps, tables, reader, device_reward, timeline)
-    measures = measures_of(shards, split, rows, config, devices)
+    resources.callback(timeline.close)
+    update = update_class(config)(config, steps, tables, reader, timeline)
+    measures = measurements(shards, split, rows, config, devices)
     if "dev" not in measures:
         logger.info("no dev split: the latest checkpoint stands for the best")
 
     # --- loop
     step = first
-    hidden = not devices.first
-    shown_steps = progress(total_steps, "training", "steps", hidden=hidden)
-    with Stop() as stop, shown_steps as bar:
+    hidden = not devices.is_first
+    steps_shown = progress(total_steps, "training", "steps", hidden=hidden)
+    with Preemption() as preemption, steps_shown as bar:
         bar.update(step)
         for epoch in range(step // batch_count, config.epochs):
+            size, seed = config.questions_per_epoch, config.seed
             batches = epoch_batches(
                 split.n_real,
-                epoch_rows(rows, config, epoch),
+                epoch_rows(rows, size, seed=seed, epoch=epoch),
                 batch_size=config.batch_size,
                 window=WINDOW,
-                seed=config.seed,
+                seed=seed,
                 epoch=epoch,
             )
-            started, done = time.monotonic(), 0
-            unchecked: list[tuple[int, dict[str, Any]]] = []
-            pipeline = Pipeline(updates, config, batches, step, behind)
+            started, questions = time.monotonic(), 0
+            unchecked: list[tuple[int, Metrics]] = []
+            pipeline = Pipeline(update, batches, step, stale_params)
             timeline.restart()
-            for chosen in batches[step - epoch * batch_count :]:
-                stopping = devices.asked(stop.asked, step)
-                state, shown = pipeline(state, last=stopping)
+            for batch in batches[step - epoch * batch_count :]:
+                stopping = devices.stop_requested(preemption.requested, step)
+                state, metrics = pipeline(state, last=stopping)
                 step += 1
-                done += len(chosen)
-                unchecked.append((step, shown))
+                questions += len(batch)
+                unchecked.append((step, metrics))
+                ends = step % batch_count == 0
                 saves = step % config.save_every == 0
-                logs = step % LOG_EVERY == 0 or step % batch_count == 0
+                logs = step % LOG_EVERY == 0 or ends
                 if saves or logs or stopping:
                     with timeline.waiting():
-                        check_finite(run, unchecked)
+                        check_finite(config.run, unchecked)
                     unchecked = []
                 if logs:
-                    log_step(run, bar, step, epoch, shown, done, started)
+                    rate = questions / max(time.monotonic() - started, 1e-9)
+                    log_step(run, bar, step, epoch, metrics, rate)
                 else:
                     bar.update(1)
-                if step % batch_count == 0:
+                if ends:
                     break
                 if saves or stopping:
-                    run.save(step, as_pure(state, pipeline.behind), None)
+                    run.save(step, state_to_tree(state, pipeline.stale_params), None)
                 if stopping:
                     break
             if step % batch_count:
                 break  # stopped
-            behind = None
+            stale_params = None
             # --- end of the epoch: measure, log, save
             row: dict[str, Any] = {"kind": "epoch", "step": step, "epoch": epoch + 1}
             row |= timeline.shares()
             for name, measure in measures.items():
-                row |= {
-                    f"{name}_{key}": value
-                    for key, value in measure(steps, state.params, tables).items()
-                }
+                measured = measure(steps, state.params, tables)
+                row |= {f"{name}_{key}": value for key, value in measured.items()}
             row["seconds"] = round(time.monotonic() - started, 2)
             run.log(row)
-            run.save(step, as_pure(state), row.get("dev_reward"))
-            logger.info(
-                "epoch %d: %s",
-                epoch + 1,
-                ", ".join(f"{k} {v:.3f}" for k, v in row.items() if "_" in k),
-            )
-            if devices.any(stop.asked):
+            run.save(step, state_to_tree(state), row.get("dev_reward"))
+            shown = ", ".join(f"{k} {v:.3f}" for k, v in row.items() if "_" in k)
+            logger.info("epoch %d: %s", epoch + 1, shown)
+            if devices.any(preemption.requested):
                 break
-    devices.told(run.close)
+    devices.broadcast(run.close)
     if step < total_steps:
-        told = "%s: stopped at step %d of %d, saved; go on with: %s"
-        logger.info(told, config.run, step, total_steps, command(config))
-        stop.end()
+        command = resume_command(config.to_dict(), config.run, command_line_program())
+        message = "%s: stopped at step %d of %d, saved; go on with: %s"
+        logger.info(message, config.run, step, total_steps, command)
+        preemption.exit()
 
 
-def policy_of(config: TrainConfig, shards: Shards, split: Split) -> NetworkConfig:
-    """The network's config: sizes as asked, PPR statistics of the training split."""
-    dimension = int(shards.encoder["dimension"])
-    if config.policy == "mlp":
-        return MlpConfig(dimension=dimension, compute_dtype=config.dtype)
-    part = sample_rows(np.arange(len(split)), 2000)
-    mean, std = ppr_statistics(split.ppr_of(part), split.candidates[part] >= 0)
-    if config.policy == "walk":
-        return WalkConfig(
-            dimension=dimension,
-            width=config.width,
-            walkers=config.walkers,
-            steps=config.walk_steps,
-            ppr_mean=mean,
-            ppr_std=std,
-            compute_dtype=config.dtype,
-        )
-    return DualTowerConfig(
-        dimension=dimension,
-        heads=config.heads,
-        tower_hidden=config.tower_hidden,
-        gate_hidden=config.gate_hidden,
-        combiner_hidden=config.combiner_hidden,
-        ppr_mean=mean,
-        ppr_std=std,
-        compute_dtype=config.dtype,
+def initial_policy(path: Path, devices: Devices) -> TrainedPolicy:
+    """The best policy of another run, which the first process reads."""
+    metadata = devices.broadcast(lambda: RunFolder.existing(path).config)
+    leaves = devices.broadcast(lambda: chosen(RunFolder(path, devices), None)[1])
+    return policy_with(path, metadata, int(leaves["step"]), leaves)
+
+
+def log_step(
+    run: RunFolder,
+    bar: progress,
+    step: int,
+    epoch: int,
+    metrics: Metrics,
+    rate: float,
+) -> None:
+    """Write a row to metrics.jsonl and show it; ``rate``: questions per second."""
+    values = {name: float(value) for name, value in metrics.items()}
+    row = {"kind": "step", "step": step, "epoch": epoch + 1}
+    row |= {name: round(value, 6) for name, value in values.items()}
+    run.log({**row, "questions_per_second": round(rate, 2)})
+    reward = values.get("reward", -values["loss"])
+    bar.update(
+        1,
+        reward=f"{reward:.3f}",
+        entropy=f"{values['entropy']:.2f}",
+        grad=f"{values['grad_norm']:.3f}",
+        qps=f"{rate:.0f}",
     )
+
+
+def check_finite(path: Path, steps: list[tuple[int, Metrics]]) -> None:
+    """Raise UserError at the first step whose loss or gradient is not finite."""
+    for step, metrics in steps:
+        for name in ("loss", "grad_norm"):
+            value = float(metrics[name])
+            if not math.isfinite(value):
+                raise UserError(
+                    f"{path}: {name} is {value} at step {step}; the latest "
+                    "checkpoint is whole, lower --learning-rate or look at the data"
+                )

@@ -1,19 +1,54 @@
-"""The state of training: fresh, as a checkpoint holds it, and back."""
+"""The state of training: initial, in a checkpoint, restored; and the optimiser."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import optax
 from flax import nnx
+from jaxtyping import Array, Float, Int
 
-from kgscout_jax.learn.checkpoints import unflatten
-from kgscout_jax.learn.update_steps import State
+from kgscout_jax.learn.checkpoint_leaves import unflatten
+from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.policy.module import Policy
 
+STALE_PARAMS = "behind"
+"""Name in a checkpoint of the older parameters that the next step proposes with."""
 
-def fresh_state(policy: Policy, transform: Any) -> State:
+
+class State(NamedTuple):
+    """Everything that training changes, and a checkpoint holds."""
+
+    params: Any
+    opt_state: Any
+    step: Int[Array, ""]
+    average: Float[Array, ""]
+    """Moving average of the reward, for that baseline."""
+
+
+def optimizer(config: TrainConfig, total_steps: int) -> optax.GradientTransformation:
+    """AdamW with clipping, warm-up and a cosine down to a tenth; matrices decay."""
+    assert config.learning_rate is not None  # TrainConfig fills it in
+    schedule = optax.warmup_cosine_decay_schedule(
+        init_value=0.0,
+        peak_value=config.learning_rate,
+        warmup_steps=min(config.warmup_steps, total_steps // 10),
+        decay_steps=max(total_steps, 1),
+        end_value=config.learning_rate / 10,
+    )
+
+    def matrices(params: Any) -> Any:
+        return jax.tree.map(lambda x: x.ndim >= 2, params)
+
+    return optax.chain(
+        optax.clip_by_global_norm(config.clip_norm),
+        optax.adamw(schedule, weight_decay=config.weight_decay, mask=matrices),
+    )
+
+
+def initial_state(policy: Policy, transform: optax.GradientTransformation) -> State:
     """The state before the first step."""
     _, params = nnx.split(policy, nnx.Param)
     return State(
@@ -21,13 +56,11 @@ def fresh_state(policy: Policy, transform: Any) -> State:
     )
 
 
-BEHIND = "behind"
-"""Name of the older parameters among what is saved, see ``pipeline.py``."""
-
-
-def as_pure(state: State, behind: Any = None) -> dict[str, Any]:
-    """The state as a pytree of plain containers and arrays."""
-    older = {} if behind is None else {BEHIND: nnx.to_pure_dict(behind)}
+def state_to_tree(state: State, stale_params: Any = None) -> dict[str, Any]:
+    """The state as a pytree of plain containers and arrays, which checkpoints hold."""
+    older = {}
+    if stale_params is not None:
+        older = {STALE_PARAMS: nnx.to_pure_dict(stale_params)}
     return older | {
         "params": nnx.to_pure_dict(state.params),
         "opt_state": jax.tree.leaves(state.opt_state),
@@ -36,15 +69,17 @@ def as_pure(state: State, behind: Any = None) -> dict[str, Any]:
     }
 
 
-def restored(like: State, leaves: dict[str, Any], behind: bool) -> tuple[State, Any]:
-    """The state, and the older parameters or None, that ``as_pure`` saved."""
-    shaped = as_pure(like, like.params if behind else None)
-    pure = jax.tree.map(jnp.asarray, unflatten(shaped, leaves))
-    older = None
-    if behind:
-        older = jax.tree.map(jnp.copy, like.params)
-        nnx.replace_by_pure_dict(older, pure[BEHIND])
-    nnx.replace_by_pure_dict(like.params, pure["params"])
+def restored_state(
+    like: State, leaves: dict[str, Any], stale: bool
+) -> tuple[State, Any]:
+    """The state, and the older parameters or None, that ``state_to_tree`` gave."""
+    shaped = state_to_tree(like, like.params if stale else None)
+    tree = jax.tree.map(jnp.asarray, unflatten(shaped, leaves))
+    stale_params = None
+    if stale:
+        stale_params = jax.tree.map(jnp.copy, like.params)
+        nnx.replace_by_pure_dict(stale_params, tree[STALE_PARAMS])
+    nnx.replace_by_pure_dict(like.params, tree["params"])
     treedef = jax.tree.structure(like.opt_state)
-    opt_state = jax.tree.unflatten(treedef, pure["opt_state"])
-    return State(like.params, opt_state, pure["step"], pure["average"]), older
+    opt_state = jax.tree.unflatten(treedef, tree["opt_state"])
+    return State(like.params, opt_state, tree["step"], tree["average"]), stale_params

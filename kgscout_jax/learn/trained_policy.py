@@ -11,13 +11,9 @@ import jax
 
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
-from kgscout_jax.learn.checkpoints import (
-    Damaged,
-    RunFolder,
-    check_leaves,
-    flatten,
-    unflatten,
-)
+from kgscout_jax.learn.checkpoint_errors import DamagedCheckpoint
+from kgscout_jax.learn.checkpoint_leaves import check_leaves, flatten, unflatten
+from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import config_from_json, weight_shapes
 
@@ -44,10 +40,7 @@ def load_policy(path: Path | str, *, step: int | None = None) -> TrainedPolicy:
     """
     path = Path(path)
     run = RunFolder.existing(path)
-    try:
-        step, leaves = chosen(run, step)
-    finally:
-        run.close()
+    step, leaves = chosen(run, step)
     return policy_with(path, run.config, step, leaves)
 
 
@@ -78,7 +71,7 @@ def chosen(run: RunFolder, step: int | None) -> tuple[int, dict[str, Any]]:
     for place, best in enumerate(steps):
         try:
             return best, run.load(best)
-        except Damaged as error:
+        except DamagedCheckpoint as error:
             if place + 1 == len(steps):
                 raise
             logger.warning("%s; taking that of step %d", error, steps[place + 1])

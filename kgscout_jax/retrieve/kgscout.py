@@ -10,7 +10,7 @@ import numpy as np
 from flax import nnx
 from jaxtyping import Float32, Float64, Int
 
-from kgscout_jax.data.batches import BatchReader, Tables, by_size
+from kgscout_jax.data.batches import Batch, BatchReader, Tables, batch_outputs
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.retrieve.protocol import Rankings, rank_candidates
@@ -46,22 +46,28 @@ class KGScout:
         def logits_of(state, tables, batch):
             return nnx.merge(graphdef, state)(batch.inputs(tables))
 
+        compiled: set[tuple[tuple[int, ...], ...]] = set()
+
+        def timed(batch: Batch) -> tuple[Float32[np.ndarray, "b n"], float]:
+            shapes = tuple(array.shape for array in batch)
+            if shapes not in compiled:  # the clock measures scoring, not compiling
+                jax.block_until_ready(logits_of(state, tables, batch))
+                compiled.add(shapes)
+            start = time.perf_counter()
+            logits = np.asarray(logits_of(state, tables, batch))
+            return logits, time.perf_counter() - start
+
         scores = np.full((len(rows), split.candidates.shape[1]), -np.inf, np.float32)
         seconds = np.zeros(len(rows))
-        compiled: set[tuple[tuple[int, ...], ...]] = set()
-        sizes = split.n_real[rows]
+        place = np.zeros(len(split), int)
+        place[rows] = np.arange(len(rows))
         with progress(len(rows), f"scoring with {self.name}", "questions") as bar:
-            for chosen in by_size(sizes, np.arange(len(rows)), self.batch_size):
-                batch = reader.read(rows[chosen], self.batch_size)
-                shapes = tuple(array.shape for array in batch)
-                if shapes not in compiled:  # the clock measures scoring, not compiling
-                    jax.block_until_ready(logits_of(state, tables, batch))
-                    compiled.add(shapes)
-                start = time.perf_counter()
-                logits = np.asarray(logits_of(state, tables, batch))[: len(chosen)]
-                seconds[chosen] = (time.perf_counter() - start) / len(chosen)
-                scores[chosen, : logits.shape[1]] = logits
-                bar.update(len(chosen))
+            outputs = batch_outputs(timed, reader, rows, self.batch_size)
+            for batch_rows, (logits, elapsed) in outputs:
+                count, at = len(batch_rows), place[batch_rows]
+                seconds[at] = elapsed / count
+                scores[at, : logits.shape[1]] = logits[:count]
+                bar.update(count)
         return scores, seconds
 
 

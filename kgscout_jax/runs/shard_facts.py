@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
+from kgscout_jax.data.question_sampling import sample_rows, trainable_rows
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
-from kgscout_jax.learn.question_sampling import sample_rows, usable
 
 
 def shards_of(metadata: Mapping[str, Any]) -> Shards | None:
@@ -28,7 +28,7 @@ def shards_of(metadata: Mapping[str, Any]) -> Shards | None:
 
 def epoch_steps(shards: Shards, config: Mapping[str, Any]) -> int:
     """Steps of an epoch, as training counts them."""
-    n = len(usable(shards.split("train"))) if "train" in shards.splits else 0
+    n = len(trainable_rows(shards.split("train"))) if "train" in shards.splits else 0
     sample = config.get("questions_per_epoch")
     n = min(n, sample) if type(sample) is int else n
     return math.ceil(n / config["batch_size"])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from kgscout_jax.runs.resume_command import train_command
+from kgscout_jax.learn.resume_command import resume_command
 from kgscout_jax.runs.run_folder import Row, StoredRun
 
 State = Literal["running", "finished", "stopped", "damaged"]
@@ -151,7 +151,7 @@ class _Status:
             checkpoints=run.checkpoints,
             disk_bytes=run.disk_bytes,
             updated=run.updated,
-            resume=train_command(config, run.path) if resumes else None,
+            resume=resume_command(config, run.path) if resumes else None,
             resumes_at=latest if resumes else None,
         )
 

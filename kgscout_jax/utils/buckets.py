@@ -6,9 +6,12 @@ SMALLEST = 32
 """The narrowest bucket."""
 
 
-def bucket(size: int, largest: int) -> int:
-    """The next power of two from ``SMALLEST`` up, but at most ``largest``."""
+def bucket(size: int, largest: int | None = None, *, factor: int = 2) -> int:
+    """The first of ``SMALLEST`` times 1, ``factor``, ... that holds ``size``.
+
+    It is at most ``largest``; a larger ``factor`` makes fewer widths.
+    """
     width = SMALLEST
     while width < size:
-        width *= 2
-    return max(min(width, largest), 1)
+        width *= factor
+    return width if largest is None else max(min(width, largest), 1)

@@ -12,19 +12,18 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from kgscout_jax.data.batches import BatchReader
 from kgscout_jax.data.shards import Shards
-from kgscout_jax.learn.checkpoints import flatten
+from kgscout_jax.learn.checkpoint_leaves import flatten
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.dev_measurement import Measure
+from kgscout_jax.learn.dev_measurement import Measurement
 from kgscout_jax.learn.devices import devices_of
-from kgscout_jax.learn.estimator_updates import updates_of
+from kgscout_jax.learn.estimator_updates import update_class
 from kgscout_jax.learn.reward_device import DeviceReward
-from kgscout_jax.learn.sharded_reader import SpreadReader, tables_of
+from kgscout_jax.learn.run_config import network_config
+from kgscout_jax.learn.sharded_reader import ShardedReader, device_tables
 from kgscout_jax.learn.timeline import Timeline
-from kgscout_jax.learn.train import policy_of
-from kgscout_jax.learn.train_state import as_pure, fresh_state
-from kgscout_jax.learn.update_steps import Steps, optimizer
+from kgscout_jax.learn.train_state import initial_state, optimizer, state_to_tree
+from kgscout_jax.learn.update_steps import Steps
 from kgscout_jax.policy.module import Policy
 
 BATCHES = [np.arange(6), np.array([20, 37, 9])]
@@ -63,32 +62,32 @@ def computed(shards: Shards, case: str) -> dict[str, np.ndarray]:
     devices = devices_of(config)
     assert devices.count == int(count)
     split = shards.split("train")
-    reader = SpreadReader(BatchReader(shards, split), devices)
-    policy = Policy.initial(policy_of(config, shards, split), 0)
+    reader = ShardedReader(shards, split, devices=devices)
+    policy = Policy.initial(network_config(config, shards, split), 0)
     transform = optimizer(config, 10)
     scorer = DeviceReward(split)
     steps = Steps(policy, config, transform, reader.n_nodes, scorer, devices.mesh)
-    state = devices.copied(fresh_state(policy, transform))
-    tables = tables_of(shards, devices, by_rows=config.shard_tables)
+    state = devices.replicate(initial_state(policy, transform))
+    tables = device_tables(shards, devices, shard_rows=config.shard_tables)
     if by_rows:
         held = {shard.data.shape[0] for shard in tables.triplets.addressable_shards}
         assert len(held) == 1 and held.pop() * devices.count == len(tables.triplets)
         assert len(tables.triplets) < len(shards.triplet_embeddings) + 64 * int(count)
     timeline = Timeline()
-    updates = updates_of(config, steps, tables, reader, scorer, timeline)
+    updates = update_class(config)(config, steps, tables, reader, timeline)
     shown = {}
     for step, rows in enumerate(BATCHES):
-        begun = updates.begin(state.params, updates.read(rows, step))
-        state, values = updates.finish(state, begun)
+        begun = updates.propose(state.params, updates.read(rows, step))
+        state, values = updates.update(state, begun)
         shown |= {f"shown {step} {name}": value for name, value in values.items()}
     timeline.close()
     for leaf in jax.tree.leaves(state):
         assert leaf.sharding.is_fully_replicated
-    measure = Measure(shards, split, np.arange(20), config, devices)
+    measure = Measurement(shards, split, np.arange(20), config, devices)
     measured = measure(steps, state.params, tables)
     if devices.mesh is not None:
         moves_little(steps, state, tables, reader, devices)
-    leaves = flatten(as_pure(devices.one_copy(state)))
+    leaves = flatten(state_to_tree(devices.local_copy(state)))
     shown |= {f"measured {name}": value for name, value in measured.items()}
     return {name: np.asarray(leaf) for name, leaf in (leaves | shown).items()}
 

@@ -13,7 +13,7 @@ from written_shards import write_shards
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.devices import Devices, devices_of, packed_value, unpacked_value
+from kgscout_jax.learn.devices import Devices, devices_of, from_bytes, to_bytes
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -137,8 +137,8 @@ def config(**more) -> TrainConfig:
 
 def test_one_device_needs_no_mesh():
     assert devices_of(config(devices=1)) == Devices()
-    assert Devices().padded(7) == 7
-    assert Devices().own(7) == slice(0, 7)
+    assert Devices().padded_size(7) == 7
+    assert Devices().local_slice(7) == slice(0, 7)
 
 
 def test_more_devices_than_there_are():
@@ -173,15 +173,15 @@ def test_flags_are_checked(flags, message):
         config(**flags)
 
 
-def test_what_is_told_arrives():
+def test_a_broadcast_value_arrives_unchanged():
     arrays = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.int32(7)}
     arrays["c"] = np.zeros((0, 2), bool)
-    got = unpacked_value(packed_value(arrays, ""))
+    got = from_bytes(to_bytes(arrays, ""))
     assert list(got) == ["a", "b", "c"]
     for name, array in arrays.items():
         assert got[name].dtype == array.dtype
         np.testing.assert_array_equal(got[name], array)
-    assert unpacked_value(packed_value(None, "")) is None
-    assert unpacked_value(packed_value({"x": [1, "y"]}, "")) == {"x": [1, "y"]}
+    assert from_bytes(to_bytes(None, "")) is None
+    assert from_bytes(to_bytes({"x": [1, "y"]}, "")) == {"x": [1, "y"]}
     with pytest.raises(UserError, match="the disk is full"):
-        unpacked_value(packed_value(None, "the disk is full"))
+        from_bytes(to_bytes(None, "the disk is full"))

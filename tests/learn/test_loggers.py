@@ -35,7 +35,7 @@ def rows_to(step: int, start: int = 0) -> list[dict]:
 def write_run(run: RunFolder, names, *, upto: int, killed: bool = False) -> None:
     """Train up to a step, as training does: keep rows, log new ones."""
     saved = upto_of(run)
-    run.forget_after(saved)
+    run.drop_rows_after(saved)
     loggers = open_loggers(names, run.path, ABOUT, run.metrics())
     for row in rows_to(upto, saved):
         run.log(row)

@@ -216,10 +216,10 @@ def test_the_latest_two_and_the_best_are_kept(finished):
     scored = {row["step"]: row["dev_reward"] for row in epochs(finished)}
     top = max(scored.values())
     assert folder.latest_step == 20
-    assert scored[folder.best_step] == pytest.approx(top)
-    kept = {int(point.step) for point in folder.checkpointer.checkpoints}
+    assert scored[folder.best_first[0]] == pytest.approx(top)
+    kept = set(folder.steps)
     folder.close()
-    assert {20, folder.best_step} <= kept
+    assert {20, folder.best_first[0]} <= kept
     assert len(kept) <= 3
     on_disk = {path.name for path in (finished / "checkpoints").iterdir()}
     assert on_disk == {str(step) for step in kept}
@@ -228,7 +228,7 @@ def test_the_latest_two_and_the_best_are_kept(finished):
 def test_a_policy_is_loaded_at_its_best(shards, finished):
     trained = load_policy(finished)
     folder = RunFolder.existing(finished)
-    assert trained.step == folder.best_step
+    assert trained.step == folder.best_first[0]
     leaves = folder.load(trained.step)
     folder.close()
     temperature = np.asarray(trained.policy.log_temperature[...])
@@ -338,9 +338,9 @@ def test_a_line_that_a_killed_run_was_writing(shards, finished, tmp_path):
     later = json.dumps({"kind": "step", "step": 23, "epoch": 5}) + "\n"
     (run / "metrics.jsonl").write_text(whole + later + '{"kind": "st')
     folder = RunFolder(run)
-    folder.forget_after(20)
+    folder.drop_rows_after(20)
     assert (run / "metrics.jsonl").read_text() == whole
-    folder.forget_after(12)
+    folder.drop_rows_after(12)
     assert [row["step"] for row in rows(run)] == [5, 5, 10, 10]
 
 

@@ -27,10 +27,11 @@ from kgscout_jax.cli.runner import parse
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn import checkpoints
-from kgscout_jax.learn.checkpoint_checksums import SEALS, broken, sealed
-from kgscout_jax.learn.checkpoints import Damaged, RunFolder
+from kgscout_jax.learn.checkpoint_errors import DamagedCheckpoint
+from kgscout_jax.learn.checkpoint_leaves import CHECKSUMS, changed_leaves, checksums
+from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.preemption import command as resuming
+from kgscout_jax.learn.resume_command import resume_command
 from kgscout_jax.learn.train import train
 from kgscout_jax.learn.trained_policy import load_policy
 
@@ -93,7 +94,9 @@ def test_sigterm_says_how_to_go_on(shards, tmp_path):
 )
 def test_the_command_gives_the_same_settings(more):
     config = TrainConfig(shards=Path("some shards"), run=Path("r"), **more)
-    start, *words = shlex.split(resuming(config).removeprefix("kgscout "))
+    start, *words = shlex.split(
+        resume_command(config.to_dict(), config.run).removeprefix("kgscout ")
+    )
     assert start == "train"
     assert parse(TrainConfig, words, "train") == config
     assert len(words) <= 4 + 2 * len(more)
@@ -201,7 +204,7 @@ def test_no_checkpoint_is_whole(shards, finished, tmp_path, caplog):
     assert len(caplog.records) == len(steps)
     assert caplog.records[-1].message.endswith("; none is left")
     same_bits(final(run), final(finished))
-    with pytest.raises(Damaged, match="step 20 is damaged"):
+    with pytest.raises(DamagedCheckpoint, match="step 20 is damaged"):
         flip(data_file(run, 20))
         load_policy(run, step=20)
 
@@ -239,9 +242,9 @@ def test_a_save_that_was_never_completed_is_cleared(shards, finished, tmp_path):
     assert not left.exists()
 
 
-def test_a_checkpoint_without_seals_is_read(tmp_path, monkeypatch):
+def test_a_checkpoint_without_checksums_is_read(tmp_path, monkeypatch):
     # As earlier versions wrote it.
-    monkeypatch.setattr(checkpoints, "SEALS", "other")
+    monkeypatch.setattr(checkpoints, "CHECKSUMS", "other")
     folder = RunFolder(tmp_path)
     folder.save(1, {"a": jnp.arange(3)}, None)
     folder.close()
@@ -252,7 +255,7 @@ def test_a_checkpoint_without_seals_is_read(tmp_path, monkeypatch):
 
 @settings(max_examples=50)
 @given(data=st.data())
-def test_seals(data):
+def test_a_flipped_bit_changes_the_checksum_of_its_array(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     leaves = {
         "float32": rng.normal(size=(3, 5)).astype(np.float32),
@@ -264,15 +267,17 @@ def test_seals(data):
         "empty": np.zeros((0, 2), np.float32),
     }
     leaves = {name: np.asarray(leaf) for name, leaf in leaves.items()}
-    seals = np.asarray(sealed(jax.tree.map(jnp.asarray, leaves)))
-    assert SEALS not in leaves
-    assert broken(leaves, seals) == []
+    seals = np.asarray(checksums(jax.tree.map(jnp.asarray, leaves)))
+    assert CHECKSUMS not in leaves
+    assert changed_leaves(leaves, seals) == []
     name = data.draw(st.sampled_from(sorted(leaves.keys() - {"bool", "empty"})))
     changed = bytearray(leaves[name].tobytes())
     place = data.draw(st.integers(0, len(changed) - 1))
     changed[place] ^= 1 << data.draw(st.integers(0, 7))
     other = np.frombuffer(bytes(changed), leaves[name].dtype)
-    assert broken(leaves | {name: other.reshape(leaves[name].shape)}, seals) == [name]
+    assert changed_leaves(
+        leaves | {name: other.reshape(leaves[name].shape)}, seals
+    ) == [name]
 
 
 # --- checkpoints of something else

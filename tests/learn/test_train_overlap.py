@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import os
 import signal
@@ -16,20 +17,28 @@ import pytest
 from test_train import REINFORCE, epochs, final, rows, same_bits, tiny
 from written_shards import write_shards
 
-from kgscout_jax.data.batches import BatchReader, Tables
+from kgscout_jax.data.batches import Tables
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.devices import Devices
-from kgscout_jax.learn.estimator_updates import Updates, updates_of
-from kgscout_jax.learn.reward_device import DeviceReward
-from kgscout_jax.learn.sharded_reader import SpreadReader
-from kgscout_jax.learn.step_pipeline import Pipeline, is_stale
+from kgscout_jax.learn.estimator_updates import (
+    Pipeline,
+    Update,
+    is_stale,
+    update_class,
+)
+from kgscout_jax.learn.run_config import network_config
+from kgscout_jax.learn.sharded_reader import ShardedReader
 from kgscout_jax.learn.timeline import Timeline
-from kgscout_jax.learn.train import policy_of, train
-from kgscout_jax.learn.train_state import BEHIND, as_pure, fresh_state
-from kgscout_jax.learn.update_steps import Steps, optimizer
+from kgscout_jax.learn.train import train
+from kgscout_jax.learn.train_state import (
+    STALE_PARAMS,
+    initial_state,
+    optimizer,
+    state_to_tree,
+)
+from kgscout_jax.learn.update_steps import Steps
 from kgscout_jax.policy.module import Policy
 
 pytestmark = pytest.mark.usefixtures("kgscout_cache")
@@ -58,29 +67,26 @@ def test_which_steps_are_stale(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def parts(shards) -> tuple[TrainConfig, Updates, Any, list[np.ndarray]]:
+def parts(shards) -> tuple[TrainConfig, Update, Any, list[np.ndarray]]:
     """What the loop makes of a config; a function that makes a fresh state."""
     config = tiny(shards, Path("nowhere"), **MOVING, save_every=100)
     split = shards.split("train")
-    policy = Policy.initial(policy_of(config, shards, split), 0)
+    policy = Policy.initial(network_config(config, shards, split), 0)
     transform = optimizer(config, 100)
-    reader = SpreadReader(BatchReader(shards, split), Devices())
+    reader = ShardedReader(shards, split)
     steps = Steps(policy, config, transform, reader.n_nodes)
-    device_reward = DeviceReward(split)
-    updates = updates_of(
-        config, steps, Tables.of(shards), reader, device_reward, Timeline()
-    )
+    updates = update_class(config)(config, steps, Tables.of(shards), reader, Timeline())
 
     def fresh():
         # Copies: updates write into these buffers.
-        return jax.tree.map(jnp.copy, fresh_state(policy, transform))
+        return jax.tree.map(jnp.copy, initial_state(policy, transform))
 
     batches = [np.arange(8) + 8 * i for i in range(5)]
     return config, updates, fresh, batches
 
 
 def bits(state: Any) -> dict[str, np.ndarray]:
-    leaves, _ = jax.tree.flatten_with_path(as_pure(state))
+    leaves, _ = jax.tree.flatten_with_path(state_to_tree(state))
     return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
 
 
@@ -88,22 +94,23 @@ def test_an_update_is_that_of_the_parameters_before(parts):
     # By hand: subsets of step t + 1 are drawn, and its gradient is taken, at the
     # parameters that the update of step t starts from.
     config, updates, fresh, batches = parts
-    pipeline, state = Pipeline(updates, config, batches, 0), fresh()
+    pipeline, state = Pipeline(updates, batches, 0), fresh()
     for _ in range(5):
         state, _ = pipeline(state)
     found = bits(state)
     state = fresh()
-    ahead = updates.begin(state.params, updates.read(batches[0], 0))
+    ahead = updates.propose(state.params, updates.read(batches[0], 0))
     for step in range(5):
         begun = ahead
         if step < 4:
             read = updates.read(batches[step + 1], step + 1)
-            ahead = updates.begin(state.params, read)
-        state, _ = updates.finish(state, begun)
+            ahead = updates.propose(state.params, read)
+        state, _ = updates.update(state, begun)
     same_bits(found, bits(state))
 
-    state, never = fresh(), dataclasses.replace(config, staleness=0)
-    pipeline = Pipeline(updates, never, batches, 0)
+    state, never = fresh(), copy.copy(updates)
+    never.config = dataclasses.replace(config, staleness=0)
+    pipeline = Pipeline(never, batches, 0)
     for _ in range(5):
         state, _ = pipeline(state)
     other = bits(state)
@@ -159,7 +166,7 @@ def test_stopped_by_sigterm_and_resumed(shards, whole, tmp_path, signalled, step
     latest = folder.latest_step
     assert latest is not None
     assert step < latest <= step + 2
-    older = any(name.startswith(BEHIND) for name in folder.load(latest))
+    older = any(name.startswith(STALE_PARAMS) for name in folder.load(latest))
     folder.close()
     assert older == is_stale(config, latest, 5)
     signalled(-1)
@@ -211,18 +218,18 @@ def test_shares_of_a_device_that_is_slower_than_its_host():
     timeline.restart()
     for _ in range(5):
         x = work(x)
-        timeline.given(x)
+        timeline.add(x)
     shares = timeline.shares()
     assert shares["device_wait_share"] < 0.2
     assert shares["host_wait_share"] > 0.5
     for _ in range(5):
         x = work(x)
-        timeline.given(x)
+        timeline.add(x)
         with timeline.waiting():
             x.block_until_ready()
         time.sleep(0.2)  # the host's own work
     x = work(x)
-    timeline.given(x)
+    timeline.add(x)
     shares = timeline.shares()
     timeline.close()
     assert shares["device_wait_share"] > 0.3

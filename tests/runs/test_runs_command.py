@@ -23,10 +23,10 @@ from kgscout_jax.cli.runner import parse
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.resume_command import resume_command
 from kgscout_jax.retrieve.baselines import Cosine, cosine_scores
 from kgscout_jax.retrieve.protocol import top_k
 from kgscout_jax.runs.curves import Curve, short_names
-from kgscout_jax.runs.resume_command import train_command
 from kgscout_jax.runs.run_folder import read_run
 from kgscout_jax.runs.shard_facts import cosine_hits
 from kgscout_jax.runs.status import state_of
@@ -128,7 +128,7 @@ def test_a_finished_run(runs, finished, shards):
     assert (found["epoch"], found["epochs"], found["k"]) == (2, 2, 12)
     assert (found["estimator"], found["source"]) == ("closed_form", "tiny")
     assert found["checkpoints"] == folder.steps
-    assert found["best"]["step"] == folder.best_step and found["best"]["kept"]
+    assert found["best"]["step"] == folder.best_first[0] and found["best"]["kept"]
     folder.close()
     best = next(
         r for r in folder.metrics("epoch") if r["step"] == found["best"]["step"]
@@ -261,11 +261,11 @@ def test_damage_is_named_and_the_rest_is_told(runs, run):
 def test_the_command_has_the_same_settings(more):
     config = TrainConfig(shards=Path("my shards;x"), run=Path("old"), **more)
     saved = json.loads(json.dumps(config.to_dict()))
-    words = shlex.split(train_command(saved, Path("new run")))
+    words = shlex.split(resume_command(saved, Path("new run")))
     assert parse(TrainConfig, words[2:], "x") == TrainConfig(
         shards=Path("my shards;x"), run=Path("new run"), **more
     )
-    plain = train_command(
+    plain = resume_command(
         TrainConfig(shards=Path("s"), run=Path("r")).to_dict(), Path("r")
     )
     assert plain == "kgscout train --shards s --run r"
@@ -274,7 +274,7 @@ def test_the_command_has_the_same_settings(more):
 def test_settings_of_another_version():
     saved = {**TrainConfig(shards=Path("s"), run=Path("r")).to_dict(), "estimator": "x"}
     del saved["seed"]
-    said = train_command({**saved, "new_thing": 4}, Path("r"))
+    said = resume_command({**saved, "new_thing": 4}, Path("r"))
     assert said == "kgscout train --shards s --run r --estimator x --new-thing 4"
 
 

@@ -6,10 +6,9 @@ import numpy as np
 from jaxtyping import Int
 
 from kgscout_jax.data.shards import Split
-from kgscout_jax.learn.config import TrainConfig
 
 
-def usable(split: Split) -> Int[np.ndarray, "k"]:
+def trainable_rows(split: Split) -> Int[np.ndarray, "k"]:
     """Rows of the questions that can be learned from: an answer, and a candidate."""
     has_answer = (split.answers >= 0).any(axis=1)
     return np.flatnonzero(has_answer & (split.n_real > 0))
@@ -23,11 +22,10 @@ def sample_rows(rows: Int[np.ndarray, "k"], size: int) -> Int[np.ndarray, "j"]:
 
 
 def epoch_rows(
-    rows: Int[np.ndarray, "k"], config: TrainConfig, epoch: int
+    rows: Int[np.ndarray, "k"], size: int | None, *, seed: int, epoch: int
 ) -> Int[np.ndarray, "j"]:
-    """The questions of one epoch: all, or a draw that depends on (seed, epoch)."""
-    size = config.questions_per_epoch
+    """The questions of one epoch: all, or ``size`` drawn by (seed, epoch) alone."""
     if size is None or size >= len(rows):
         return rows
-    rng = np.random.default_rng([config.seed, epoch, 1])
+    rng = np.random.default_rng([seed, epoch, 1])
     return np.sort(rng.choice(rows, size, replace=False))

@@ -1,8 +1,9 @@
-"""The command that goes on with a run, made of the settings it was started with."""
+"""The command that resumes a run, made of the settings it was started with."""
 
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,28 +11,38 @@ from typing import Any
 from kgscout_jax.errors import UserError
 
 
-def train_command(config: Mapping[str, Any], run: Path) -> str:
-    """The ``kgscout train`` line that resumes a run, for a shell."""
-    return shlex.join(["kgscout", "train", *train_words(config, run)])
+def resume_command(
+    config: Mapping[str, Any], run: Path, program: str = "kgscout train"
+) -> str:
+    """The line that resumes a run, for a shell.
 
-
-def train_words(config: Mapping[str, Any], run: Path) -> list[str]:
-    """The flags that resume a run.
-
-    Those that differ from what they would be without: the same settings come out when
-    they are parsed.
+    It has the flags that differ from their defaults: parsed, they give the same
+    settings.
 
     Args:
         config: the settings in the run's ``config.json``.
         run: where the run lies now.
+        program: what trains.
     """
-    words = ["--shards", str(config.get("shards")), "--run", str(run)]
-    without = defaults(config)
+    words = [
+        *program.split(" ", 1),
+        "--shards",
+        str(config.get("shards")),
+        "--run",
+        str(run),
+    ]
+    default = defaults(config)
     for name, value in config.items():
-        same = name in without and without[name] == value
-        if not same and name not in ("shards", "run"):
+        is_default = name in default and default[name] == value
+        if not is_default and name not in ("shards", "run"):
             words += flag(name, value)
-    return words
+    return shlex.join(words)
+
+
+def command_line_program() -> str:
+    """The program that this process was started as, if it trains."""
+    script = sys.argv[0] if sys.argv else ""
+    return f"python {script}" if Path(script).name == "train.py" else "kgscout train"
 
 
 def defaults(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,10 +61,10 @@ def defaults(config: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(plain.get(name), str) and name not in ("shards", "run")
     }
     try:
-        chosen = TrainConfig(shards=here, run=here, **choices).to_dict()
+        full = TrainConfig(shards=here, run=here, **choices).to_dict()
     except (UserError, KeyError, TypeError, ValueError):  # of another version
-        chosen = plain
-    return {name: plain[name] if name in choices else chosen[name] for name in plain}
+        full = plain
+    return {name: plain[name] if name in choices else full[name] for name in plain}
 
 
 def flag(name: str, value: Any) -> Iterator[str]:
