@@ -7,11 +7,14 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from kgscout_jax.errors import UserError
+
+if TYPE_CHECKING:
+    from kgscout_jax.graph.folder import GraphManifest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +55,8 @@ class GraphSettings:
             raise UserError(
                 "--kg builds a graph, --add and --remove change one: found both"
             )
-        alone = self.verify or self.labels is not None
-        if not (self.kg or change or alone):
+        standalone = self.verify or self.labels is not None
+        if not (self.kg or change or standalone):
             raise UserError(
                 "expected --kg to build a graph, or --add, --remove, --labels or "
                 "--verify for the one in --out; found none"
@@ -64,11 +67,12 @@ class GraphSettings:
 
 def graph(settings: GraphSettings) -> None:
     """Build, change or check a folder, and print a summary to standard output."""
-    from kgscout_jax.graph.build.driver import Source, build_graph, update_graph
+    from kgscout_jax.graph.build.driver import build_graph, update_graph
+    from kgscout_jax.graph.build.settings import BuildSettings
     from kgscout_jax.graph.folder import GraphFolder
 
     started = time.perf_counter()
-    source = Source(
+    build_settings = BuildSettings(
         labels=settings.labels,
         label_relation=settings.label_relation,
         language=settings.language,
@@ -76,11 +80,11 @@ def graph(settings: GraphSettings) -> None:
     )
     if settings.kg:
         folder = build_graph(
-            settings.kg, settings.out, source, overwrite=settings.overwrite
+            settings.kg, settings.out, build_settings, overwrite=settings.overwrite
         )
     elif settings.add or settings.remove or settings.labels is not None:
         folder = update_graph(
-            settings.out, source, add=settings.add, remove=settings.remove
+            settings.out, build_settings, add=settings.add, remove=settings.remove
         )
     else:
         folder = GraphFolder.open(settings.out)
@@ -92,10 +96,10 @@ def graph(settings: GraphSettings) -> None:
         print("  every checksum agrees")
 
 
-def summary(path: Path, manifest: dict[str, Any], seconds: float) -> list[str]:
-    """What is in a folder and what making it took, a line each, for people."""
-    counts, notes = manifest["counts"], manifest["notes"]
-    size = sum(about["bytes"] for about in manifest["files"].values())
+def summary(path: Path, manifest: GraphManifest, seconds: float) -> list[str]:
+    """Lines for people: counts, notes, size, seconds and peak memory."""
+    counts, notes = manifest["counts"], manifest.get("notes", {})
+    size = sum(file["bytes"] for file in manifest["files"].values())
     lines = [
         str(path),
         f"  {counts['triplets']:,} triplets, {counts['entities']:,} entities, "
@@ -103,13 +107,13 @@ def summary(path: Path, manifest: dict[str, Any], seconds: float) -> list[str]:
         f"  {counts['duplicates']:,} duplicates dropped, {counts['unnamed']:,} "
         f"entities unnamed, {counts['labels']:,} labelled",
     ]
-    told = [f"{value:,} {key.replace('_', ' ')}" for key, value in notes.items()]
-    if told:
-        lines.append(f"  {', '.join(told)}")
-    each = size / max(counts["triplets"], 1)
+    remarks = [f"{value:,} {key.replace('_', ' ')}" for key, value in notes.items()]
+    if remarks:
+        lines.append(f"  {', '.join(remarks)}")
+    per_triplet = size / max(counts["triplets"], 1)
     return [
         *lines,
-        f"  {size / 1e6:,.1f} MB, {each:,.1f} bytes a triplet",
+        f"  {size / 1e6:,.1f} MB, {per_triplet:,.1f} bytes a triplet",
         f"  {seconds:,.1f} seconds, {peak_memory() / 1e9:,.2f} GB of memory at most",
     ]
 

@@ -9,12 +9,12 @@
         entities.utf8        first spellings (the ids, where there are labels), packed
         entities.npy         int64[E + 1]: where each begins and ends
         entity_hashes.npy    uint64[E], ascending: halves of hashes of the identities
-        entity_ids.npy       int32[E]: whose hash it is
+        entity_ids.npy       int32[E]: the entity of each hash
         unnamed.npy          bool[E]: entities without a name
         relations.utf8, relations.npy
         labels.utf8, labels.npy, label_hashes.npy, label_ids.npy    where there are any
 
-What is written is ``build``'s; names, types and checks of the files are defined here.
+``graph.build`` writes it. Names, types and checks of the files are defined here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from jaxtyping import Bool
@@ -35,12 +35,45 @@ from kgscout_jax.graph.name_hashes import HASH_VERSION
 from kgscout_jax.graph.name_index import NameIndex
 from kgscout_jax.graph.string_table import Strings
 from kgscout_jax.utils.io import read_array, read_json
-from kgscout_jax.utils.manifest import check_files
+from kgscout_jax.utils.manifest import as_record, check_files
 
 FORMAT = "kgscout-graph"
 VERSION = 1
-NEEDED = ("data", "counts", "files", "hash_version")
-"""What a reader takes from the manifest."""
+
+
+class FileEntry(TypedDict):
+    """Size and checksum of a file."""
+
+    bytes: int
+    sha256: str
+
+
+class Counts(TypedDict):
+    """Numbers of rows."""
+
+    entities: int
+    relations: int
+    triplets: int
+    labels: int
+    unnamed: int
+    duplicates: int
+
+
+class GraphManifest(TypedDict):
+    """The manifest of a GRAPH folder."""
+
+    format: str
+    version: int
+    hash_version: int
+    counts: Counts
+    data: str
+    """The folder of the data."""
+    files: dict[str, FileEntry]
+    settings: NotRequired[dict[str, Any]]
+    sources: NotRequired[list[dict[str, Any]]]
+    notes: NotRequired[dict[str, int]]
+    seconds: NotRequired[dict[str, float]]
+
 
 E, M, R, L = "entities", "triplets", "relations", "labels"
 SHAPES: dict[str, tuple[type, str, int]] = {
@@ -65,10 +98,10 @@ BLOBS = ("entities", "relations")
 
 @dataclass(frozen=True, eq=False)
 class GraphFolder:
-    """What a GRAPH folder holds, memory-mapped."""
+    """An open GRAPH folder: its manifest and its memory-mapped arrays."""
 
     path: Path
-    manifest: dict[str, Any]
+    manifest: GraphManifest
     arrays: dict[str, np.ndarray]
 
     @staticmethod
@@ -101,7 +134,7 @@ class GraphFolder:
 
     @cached_property
     def ids(self) -> Strings:
-        """What each entity is known by: the first spelling of its identity."""
+        """The id of each entity: the first spelling of its identity."""
         return self.strings(E)
 
     @cached_property
@@ -111,12 +144,12 @@ class GraphFolder:
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """What is shown of each entity: its label, else what it is known by."""
+        """The display name of each entity: its label, else its id."""
         return self.ids if self.labels is None else LabelledNames(self.labels, self.ids)
 
     @cached_property
     def index(self) -> NameIndex:
-        """Finds entities by what they are known by."""
+        """Finds entities by their ids."""
         return NameIndex(
             self.ids, self.arrays["entity_hashes"], self.arrays["entity_ids"]
         )
@@ -143,16 +176,16 @@ class GraphFolder:
         return self.arrays["unnamed"]
 
     def find(self, name: str) -> list[int]:
-        """Ids of all entities of this name: known by it, then labelled with it."""
-        found = self.index.find(name)
+        """Entities with this name as their id, then those with it as their label."""
+        matches = self.index.find(name)
         if self.label_index is None:
-            return found
-        return list(dict.fromkeys([*found, *self.label_index.find(name)]))
+            return matches
+        return list(dict.fromkeys([*matches, *self.label_index.find(name)]))
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledNames(Sequence[str]):
-    """Labels, and where there is none what the entity is known by."""
+    """The label of each entity, or its id where it has none."""
 
     labels: Strings
     ids: Strings
@@ -162,16 +195,16 @@ class LabelledNames(Sequence[str]):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            both = zip(self.labels[index], self.ids[index], strict=True)
-            return [label or name for label, name in both]
+            pairs = zip(self.labels[index], self.ids[index], strict=True)
+            return [label or name for label, name in pairs]
         return self.labels[index] or self.ids[index]
 
     def __iter__(self):
-        both = zip(self.labels, self.ids, strict=True)
-        return (label or name for label, name in both)
+        pairs = zip(self.labels, self.ids, strict=True)
+        return (label or name for label, name in pairs)
 
 
-def read_manifest(path: Path) -> dict[str, Any]:
+def read_manifest(path: Path) -> GraphManifest:
     """The manifest of a GRAPH folder, its format checked.
 
     Raises:
@@ -193,24 +226,9 @@ def read_manifest(path: Path) -> dict[str, Any]:
     version = manifest.get("version")
     if version != VERSION:
         raise UserError(f"{file}: format version is {version}, expected {VERSION}")
-    missing = [key for key in NEEDED if not manifest.get(key)]
-    if missing:
-        raise UserError(f"{file}: damaged, no {', '.join(missing)}")
-    files, counts = manifest["files"], manifest["counts"]
-    whole = (
-        isinstance(files, dict)
-        and all(
-            isinstance(about, dict) and {"bytes", "sha256"} <= set(about)
-            for about in files.values()
-        )
-        and isinstance(counts, dict)
-        and all(type(counts.get(key)) is int for key in (E, M, R, L, "duplicates"))
-        and re.fullmatch(r"v\d{4,}", str(manifest["data"])) is not None
-    )
-    if not whole:
-        raise UserError(
-            f"{file}: damaged, files, counts or data are not what they were"
-        )
+    manifest = as_record(manifest, GraphManifest, f"{file}: damaged")
+    if not manifest["files"] or not re.fullmatch(r"v\d{4,}", manifest["data"]):
+        raise UserError(f"{file}: damaged, no files or no folder of data")
     if manifest["hash_version"] != HASH_VERSION:
         raise UserError(
             f"{file}: names are hashed in version {manifest['hash_version']}, expected "
@@ -220,7 +238,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def _array(
-    path: Path, counts: dict[str, int], dtype: type, count: str, more: int
+    path: Path, counts: Counts, dtype: type, count: str, more: int
 ) -> np.ndarray:
     """A memory-mapped array, its type and length checked."""
     array = np.asarray(read_array(path, mmap=True))

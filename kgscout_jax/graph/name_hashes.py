@@ -1,6 +1,6 @@
 """128-bit hashes of names, many at once, without a Python object per name.
 
-The identity of an entity (``records.entity_key``) is hashed, so that two spellings of
+The identity of an entity (``types.entity_key``) is hashed, so that two spellings of
 one entity have one hash. Interning trusts the 128 bits: among a hundred million names,
 two with one hash are expected with a probability around 1e-23. Look-ups compare names.
 """
@@ -24,11 +24,11 @@ BLOCK = 1 << 14
 """Names hashed at a time."""
 
 HASH_VERSION = 1
-"""Of what is computed here; a folder's index holds for one version only."""
+"""Version of the hash function; an index serves one version only."""
 
-_ODD = np.zeros(256, bool)
-_ODD[0x80:] = True  # only Python knows how its own lower() treats these
-_ODD[[*range(0x09, 0x0E), *range(0x1C, 0x20)]] = True  # white space but the blank
+_IRREGULAR = np.zeros(256, bool)
+_IRREGULAR[0x80:] = True  # only Python knows how its own lower() treats these
+_IRREGULAR[[*range(0x09, 0x0E), *range(0x1C, 0x20)]] = True  # white space but the blank
 _LOWER = np.arange(256, dtype=np.uint8)
 _LOWER[0x41:0x5B] += 0x20
 _SEEDS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)
@@ -37,25 +37,25 @@ _LENGTHS = np.array([0xD6E8FEB86659FD93, 0xA0761D6478BD642F], np.uint64)
 _TAILS = np.array([(1 << 8 * n) - 1 for n in range(8)] + [2**64 - 1], np.uint64)
 
 
-def odd_mask(names: Strings) -> Bool[np.ndarray, "n"]:
-    """Marks names that are not plain: beyond ASCII, or white space to be collapsed."""
+def irregular_mask(names: Strings) -> Bool[np.ndarray, "n"]:
+    """Marks names beyond ASCII or with white space to collapse: Python lowers these."""
     data, offsets = names.data, names.offsets
     lengths = np.diff(offsets)
-    odd = np.zeros(len(names), bool)
+    irregular = np.zeros(len(names), bool)
     if not len(data):
-        return odd
+        return irregular
     for start in range(0, len(data), 1 << 16):
-        part = data[start : start + (1 << 16) + 1]  # one more, for pairs of blanks
-        blank = part == 0x20
-        flagged = _ODD[part]
+        block = data[start : start + (1 << 16) + 1]  # one more, for pairs of blanks
+        blank = block == 0x20
+        flagged = _IRREGULAR[block]
         flagged[:-1] |= blank[:-1] & blank[1:]
         places = np.flatnonzero(flagged) + start
         if len(places):
-            odd[np.searchsorted(offsets, places, side="right") - 1] = True
+            irregular[np.searchsorted(offsets, places, side="right") - 1] = True
     filled = np.flatnonzero(lengths)
     for edge in (offsets[:-1][filled], offsets[1:][filled] - 1):
-        odd[filled[data[edge] == 0x20]] = True
-    return odd
+        irregular[filled[data[edge] == 0x20]] = True
+    return irregular
 
 
 def entity_hashes(names: Strings) -> UInt64[np.ndarray, "n 2"]:
@@ -66,7 +66,7 @@ def entity_hashes(names: Strings) -> UInt64[np.ndarray, "n 2"]:
 def blank_mask(names: Strings) -> Bool[np.ndarray, "n"]:
     """Marks names that are empty once white space is collapsed."""
     blank = np.diff(names.offsets) == 0
-    for i in np.flatnonzero(odd_mask(names)):
+    for i in np.flatnonzero(irregular_mask(names)):
         blank[i] = not names[int(i)].strip()
     return blank
 
@@ -74,37 +74,38 @@ def blank_mask(names: Strings) -> Bool[np.ndarray, "n"]:
 def _hashes(
     names: Strings, *, lower: bool, key: Callable[[str], str]
 ) -> UInt64[np.ndarray, "n 2"]:
-    odd = np.flatnonzero(odd_mask(names))
+    irregular = np.flatnonzero(irregular_mask(names))
     data = names.data
     if lower:
         data = _LOWER[data]
     out = hash_bytes(Strings(data, names.offsets))
-    if len(odd):
-        out[odd] = hash_bytes(Strings.of([key(names[int(i)]) for i in odd]))
+    if len(irregular):
+        keys = [key(names[int(i)]) for i in irregular]
+        out[irregular] = hash_bytes(Strings.of(keys))
     return out
 
 
-def displayed(names: Strings) -> Strings:
-    """The names as they are shown: white space collapsed."""
-    changed = {}
-    for i in np.flatnonzero(odd_mask(names)).tolist():
-        shown = display_name(names[i]).encode("utf-8")
-        if shown != _raw(names, i):
-            changed[i] = shown
-    if not changed:
+def display_names(names: Strings) -> Strings:
+    """The names with white space collapsed, as people read them."""
+    collapsed = {}
+    for i in np.flatnonzero(irregular_mask(names)).tolist():
+        spelling = display_name(names[i]).encode("utf-8")
+        if spelling != _raw(names, i):
+            collapsed[i] = spelling
+    if not collapsed:
         return names
     lengths = np.diff(names.offsets)
-    for i, raw in changed.items():
+    for i, raw in collapsed.items():
         lengths[i] = len(raw)
     offsets = offsets_of(lengths)
     data = np.empty(int(offsets[-1]), np.uint8)
     place = 0
-    for i in [*sorted(changed), len(names)]:
+    for i in [*sorted(collapsed), len(names)]:
         data[offsets[place] : offsets[i]] = names.data[
             names.offsets[place] : names.offsets[i]
         ]
         if i < len(names):
-            data[offsets[i] : offsets[i + 1]] = np.frombuffer(changed[i], np.uint8)
+            data[offsets[i] : offsets[i + 1]] = np.frombuffer(collapsed[i], np.uint8)
         place = i + 1
     return Strings(data, offsets)
 
@@ -141,16 +142,16 @@ def _hash_block(
     order = np.argsort(-rounds, kind="stable")
     # How many strings still have bytes in round w: those are order[:active[w]].
     active = np.cumsum(np.bincount(rounds, minlength=1)[::-1])[::-1][1:]
-    starts, left = offsets[:-1][order], lengths[order]
-    states = [left.astype(np.uint64) * _LENGTHS[i] + _SEEDS[i] for i in (0, 1)]
+    starts, rest = offsets[:-1][order], lengths[order]
+    states = [rest.astype(np.uint64) * _LENGTHS[i] + _SEEDS[i] for i in (0, 1)]
     for w, count in enumerate(active):
         word = words[starts[:count] + 8 * w]
-        word &= _TAILS[np.minimum(left[:count] - 8 * w, 8)]
+        word &= _TAILS[np.minimum(rest[:count] - 8 * w, 8)]
         for state, factor in zip(states, _FACTORS, strict=True):
-            now = state[:count]
-            now ^= word
-            now *= factor
-            now ^= now >> np.uint64(31)
+            active_state = state[:count]
+            active_state ^= word
+            active_state *= factor
+            active_state ^= active_state >> np.uint64(31)
     out = np.empty((len(lengths), 2), np.uint64)
     for i, state in enumerate(states):
         # The finishing steps of splitmix64.

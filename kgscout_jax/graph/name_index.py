@@ -19,40 +19,40 @@ class NameIndex:
     names: Strings
     """Name of each entity; empty where it has none."""
     hashes: UInt64[np.ndarray, "n"]
-    """First halves of the hashes of the names, ascending."""
+    """First 64 bits of the hashes of the names, ascending."""
     ids: Int32[np.ndarray, "n"]
-    """Whose name it is."""
+    """The entity of each hash."""
 
     def find(self, name: str) -> list[int]:
         """Ids of all entities with this name, ascending; names are compared."""
         key = entity_key(name)
         try:
-            wanted = entity_hashes(Strings.of([key]))[0, 0]
+            first_half = entity_hashes(Strings.of([key]))[0, 0]
         except UnicodeEncodeError:  # half a character, as JSON can hold: no name here
             return []
-        low = np.searchsorted(self.hashes, wanted)
-        high = np.searchsorted(self.hashes, wanted, side="right")
-        same = self.ids[low:high].tolist()
-        return sorted(i for i in same if entity_key(self.names[i]) == key)
+        low = np.searchsorted(self.hashes, first_half)
+        high = np.searchsorted(self.hashes, first_half, side="right")
+        candidates = self.ids[low:high].tolist()
+        return sorted(i for i in candidates if entity_key(self.names[i]) == key)
 
-    def of_hashes(self, wanted: UInt64[np.ndarray, "k 2"]) -> Int32[np.ndarray, "k"]:
-        """Ids of entities by whole hashes, -1 for those that are not there.
+    def ids_of(self, hashes: UInt64[np.ndarray, "k 2"]) -> Int32[np.ndarray, "k"]:
+        """Ids of entities by 128-bit hashes, -1 for unknown ones; names must be unique.
 
-        Where names are unique (identities are). Both halves are compared: the stored
-        one, and the other as the name on disk gives it.
+        Both halves are compared: the stored one, and the other as the name on disk
+        gives it.
         """
-        out = np.full(len(wanted), -1, np.int32)
-        place = np.searchsorted(self.hashes, wanted[:, 0])
-        open_rows = np.arange(len(wanted))
+        out = np.full(len(hashes), -1, np.int32)
+        place = np.searchsorted(self.hashes, hashes[:, 0])
+        open_rows = np.arange(len(hashes))
         while True:  # once more per name that shares half its hash with another
             open_rows = open_rows[place[open_rows] < len(self.hashes)]
-            same = self.hashes[place[open_rows]] == wanted[open_rows, 0]
-            open_rows = open_rows[same]
+            equal = self.hashes[place[open_rows]] == hashes[open_rows, 0]
+            open_rows = open_rows[equal]
             if not len(open_rows):
                 return out
             ids = self.ids[place[open_rows]]
             stored = entity_hashes(self.names.take(ids))
-            match = stored[:, 1] == wanted[open_rows, 1]
+            match = stored[:, 1] == hashes[open_rows, 1]
             out[open_rows[match]] = ids[match]
             open_rows = open_rows[~match]
             place[open_rows] += 1

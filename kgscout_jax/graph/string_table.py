@@ -13,12 +13,12 @@ from jaxtyping import Int, Int64, UInt8
 from kgscout_jax.utils.ragged import offsets_of, ranges
 
 BLOCK = 1 << 14
-"""Strings decoded at a time when all are wanted."""
+"""Strings that iteration decodes at a time."""
 
 
 @dataclass(frozen=True, eq=False)
 class Strings(Sequence[str]):
-    """A sequence of strings that decodes those it is asked for, and no others.
+    """A sequence of strings; decodes only those that are read.
 
     String ``i`` is the bytes ``offsets[i]:offsets[i + 1]`` of ``data``.
     """
@@ -37,7 +37,7 @@ class Strings(Sequence[str]):
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
             if step == 1:
-                return self._decoded(start, max(start, stop))
+                return self._decode(start, max(start, stop))
             return [self[i] for i in range(start, stop, step)]
         place = int(index)
         if place < 0:
@@ -49,9 +49,9 @@ class Strings(Sequence[str]):
 
     def __iter__(self) -> Iterator[str]:
         for start in range(0, len(self), BLOCK):
-            yield from self._decoded(start, min(start + BLOCK, len(self)))
+            yield from self._decode(start, min(start + BLOCK, len(self)))
 
-    def _decoded(self, start: int, stop: int) -> list[str]:
+    def _decode(self, start: int, stop: int) -> list[str]:
         """The strings of a range."""
         cuts = self.offsets[start : stop + 1]
         if not len(cuts):
@@ -81,9 +81,11 @@ class Strings(Sequence[str]):
         return Strings(np.frombuffer(b"".join(raw), np.uint8), offsets_of(lengths))
 
 
-def concatenated(parts: Sequence[Strings]) -> Strings:
-    """The strings of all parts, one part after the other."""
-    if not parts:
+def concatenate(tables: Sequence[Strings]) -> Strings:
+    """The strings of all tables, one table after the other."""
+    if not tables:
         return Strings(np.empty(0, np.uint8), np.zeros(1, np.int64))
-    lengths = np.concatenate([np.diff(part.offsets) for part in parts])
-    return Strings(np.concatenate([part.data for part in parts]), offsets_of(lengths))
+    lengths = np.concatenate([np.diff(table.offsets) for table in tables])
+    return Strings(
+        np.concatenate([table.data for table in tables]), offsets_of(lengths)
+    )

@@ -12,12 +12,9 @@ from hypothesis import strategies as st
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.arrays import group_by
 from kgscout_jax.graph.build import canonical_order
-from kgscout_jax.graph.build.canonical_order import (
-    CanonicalSort,
-    Packing,
-    find_triplets,
-)
+from kgscout_jax.graph.build.canonical_order import CanonicalSort, Packing
 from kgscout_jax.graph.build.external_sort import Runs
+from kgscout_jax.graph.build.removal import find_triplets
 from kgscout_jax.utils.array_writer import ArrayWriter
 
 

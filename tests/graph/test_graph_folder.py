@@ -14,8 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.build import driver, stages, versions
-from kgscout_jax.graph.build.driver import Source, build_graph, update_graph
+from kgscout_jax.graph.build import settings as build_settings
+from kgscout_jax.graph.build import stages, versions
+from kgscout_jax.graph.build.driver import build_graph, update_graph
+from kgscout_jax.graph.build.settings import BuildSettings
 from kgscout_jax.graph.folder import GraphFolder
 from kgscout_jax.graph.knowledge_graph import GraphBuilder, KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph
@@ -50,7 +52,7 @@ def in_a_hurry(monkeypatch):
 @pytest.fixture
 def tiny(monkeypatch):
     """Chunks of a few rows, so that a dozen triplets take every path of a million."""
-    monkeypatch.setattr(driver, "BYTES_PER_ROW", (2 << 30) // 5)
+    monkeypatch.setattr(build_settings, "BYTES_PER_ROW", (2 << 30) // 5)
     monkeypatch.setattr(arrow_batches, "ROWS", 3)
     monkeypatch.setattr(arrow_batches, "BLOCK_BYTES", 64)
     monkeypatch.setattr(stages, "BLOCK", 4)
@@ -189,7 +191,7 @@ IDS = [("m.01", "by", "m.02"), ("m.01", "cvt", "m.03"), ("m.04", "year", "1979")
 def test_labels(tmp_path, tiny, suffix):
     text = LABELS if suffix == ".tsv" else LABELS.replace("\t", ",")
     (tmp_path / f"labels{suffix}").write_text(text + f"m.03{text[2]}  \n")
-    source = Source(labels=tmp_path / f"labels{suffix}")
+    source = BuildSettings(labels=tmp_path / f"labels{suffix}")
     folder = build_graph([put(tmp_path / "a.tsv", IDS)], tmp_path / "graph", source)
     graph = KnowledgeGraph.open(tmp_path / "graph", verify=True)
     shown = ["Alien", "Ridley Scott", "m.03", "Alien", "1979"]
@@ -209,7 +211,7 @@ def test_labels(tmp_path, tiny, suffix):
     (tmp_path / "more.tsv").write_text("m.03\tCast\nm.04\tAliens\nm.05\tJones\n")
     update_graph(
         tmp_path / "graph",
-        Source(labels=tmp_path / "more.tsv"),
+        BuildSettings(labels=tmp_path / "more.tsv"),
         add=[put(tmp_path / "b.tsv", [("m.03", "who", "m.05")])],
     )
     graph = KnowledgeGraph.open(tmp_path / "graph", verify=True)
@@ -233,7 +235,7 @@ def test_labels_by_relation(tmp_path, relation):
         e:Q56005 rdfs:label "Ridley Scott"@en-GB .
         """
     )
-    source = Source(label_relation=relation, language="en")
+    source = BuildSettings(label_relation=relation, language="en")
     folder = build_graph([tmp_path / "kg.ttl"], tmp_path / "graph", source)
     graph = KnowledgeGraph.of_folder(folder)
     node = f"_:{tmp_path.name}/kg#1"
@@ -366,7 +368,7 @@ def test_killed_at_any_moment(tmp_path, whole, monkeypatch):
     def kill(*_, **__):
         raise Killed
 
-    monkeypatch.setattr(versions, "sweep", lambda _: None)  # a kill cleans nothing
+    monkeypatch.setattr(versions, "delete_unlisted", lambda _: None)  # as if killed
     for where, name in (
         (stages.CanonicalSort, "write"),
         (stages.Build, "_write_unnamed"),
@@ -442,12 +444,14 @@ def test_nothing_to_build(tmp_path):
         build_graph([], tmp_path / "graph")
     for memory in (0.01, float("inf"), float("nan")):
         with pytest.raises(UserError, match=rf"--memory: found {memory}, expected 0"):
-            Source(memory=memory)
+            BuildSettings(memory=memory)
     with pytest.raises(UserError, match="--label-relation"):
-        Source(label_relation=" ")
+        BuildSettings(label_relation=" ")
     (tmp_path / "kg.nt").write_text('<http://x/a> <http://x/b> "hallo"@de .\n')
     with pytest.raises(UserError, match="no triplets"):
-        build_graph([tmp_path / "kg.nt"], tmp_path / "graph", Source(language="en"))
+        build_graph(
+            [tmp_path / "kg.nt"], tmp_path / "graph", BuildSettings(language="en")
+        )
     assert not (tmp_path / "graph").exists()
 
 

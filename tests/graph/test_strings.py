@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from kgscout_jax.graph.name_hashes import (
     blank_mask,
-    displayed,
+    display_names,
     entity_hashes,
     hash_bytes,
 )
 from kgscout_jax.graph.name_index import NameIndex
 from kgscout_jax.graph.opaque_names import is_opaque, unnamed_mask
-from kgscout_jax.graph.string_table import Strings, concatenated
+from kgscout_jax.graph.string_table import Strings, concatenate
 from kgscout_jax.types import display_name, entity_key
 from kgscout_jax.utils.ragged import ranges
 
@@ -44,7 +44,7 @@ def test_strings_are_a_sequence(texts, data):
     assert list(strings.take(np.array(ids, np.int32))) == [texts[i] for i in ids]
     cut = len(texts) // 2
     parts = [strings.block(0, cut), strings.block(cut, len(texts))]
-    assert list(concatenated(parts)) == texts
+    assert list(concatenate(parts)) == texts
 
 
 def test_ranges():
@@ -72,7 +72,7 @@ def test_hashes_are_those_of_the_identity(texts):
 @given(TEXTS)
 def test_display_and_blanks(texts):
     strings = Strings.of(texts)
-    assert list(displayed(strings)) == [display_name(text) for text in texts]
+    assert list(display_names(strings)) == [display_name(text) for text in texts]
     assert blank_mask(strings).tolist() == [not text.strip() for text in texts]
 
 
@@ -99,7 +99,7 @@ def test_index_compares_names_that_share_half_a_hash():
     wanted = whole.copy()
     wanted[:3, 0] = whole[0, 0]
     absent = wanted[:1] ^ np.array([[0, 1]], np.uint64)
-    assert index.of_hashes(np.concatenate([wanted, absent])).tolist() == [
+    assert index.ids_of(np.concatenate([wanted, absent])).tolist() == [
         0,
         1,
         2,

@@ -56,7 +56,7 @@ class Packing:
 
 
 class CanonicalSort:
-    """Sorts triplets into canonical order on disk and writes what indexes them."""
+    """Sorts triplets into canonical order on disk, writes them and their indices."""
 
     def __init__(
         self,
@@ -87,31 +87,33 @@ class CanonicalSort:
     def add_canonical(
         self,
         triplets: Int32[np.ndarray, "m 3"],
-        dropped: Bool[np.ndarray, "m"] | None = None,
+        removal_mask: Bool[np.ndarray, "m"] | None = None,
     ) -> None:
-        """Add triplets that are in canonical order already, but for those dropped."""
+        """Add triplets in canonical order, without those that are marked."""
         heads = triplets[:, 0]
         starts = np.arange(len(self._panels) + 1) << self._packing.head_bits
         cuts = np.searchsorted(heads, starts).tolist()
         for i, runs in enumerate(self._panels):
-            runs.add_sorted(self._kept(triplets, dropped, cuts[i], cuts[i + 1]))
+            runs.add_sorted(self._keys(triplets, removal_mask, cuts[i], cuts[i + 1]))
 
-    def _kept(
+    def _keys(
         self,
         triplets: Int32[np.ndarray, "m 3"],
-        dropped: Bool[np.ndarray, "m"] | None,
+        removal_mask: Bool[np.ndarray, "m"] | None,
         start: int,
         stop: int,
     ) -> Iterator[UInt64[np.ndarray, "n"]]:
         for begin in range(start, stop, self._rows):
-            here = slice(begin, min(begin + self._rows, stop))
-            rows = np.asarray(triplets[here])
-            yield self._packing.pack(rows if dropped is None else rows[~dropped[here]])
+            block = slice(begin, min(begin + self._rows, stop))
+            rows = np.asarray(triplets[block])
+            if removal_mask is not None:
+                rows = rows[~removal_mask[block]]
+            yield self._packing.pack(rows)
 
     def write(self, out: Path) -> int:
-        """Write triplets, offsets and by_tail into ``out``; how many triplets are left.
+        """Write triplets, each once, their indices too; returns how many they are.
 
-        Each is kept once. Raises UserError where there are more than int32 ids.
+        Raises UserError where there are more than int32 ids.
         """
         total = sum(map(len, self._panels))
         tails = Runs(self._folder, "tails", self._rows)
@@ -169,43 +171,10 @@ class OffsetWriter:
     def _upto(self, entity: int, ends: Int32[np.ndarray, "n"]) -> None:
         """Write the offsets of all entities below ``entity`` that have none yet."""
         for start in range(self._writer.rows, entity, 1 << 20):
-            wanted = np.arange(start, min(start + (1 << 20), entity), dtype=np.int32)
-            self._writer.append(self._rows + np.searchsorted(ends, wanted))
+            block = np.arange(start, min(start + (1 << 20), entity), dtype=np.int32)
+            self._writer.append(self._rows + np.searchsorted(ends, block))
 
     def __exit__(self, *error) -> None:
         if error[0] is None:
             self._upto(self._n_entities + 1, np.empty(0, np.int32))
         self._writer.__exit__(*error)
-
-
-def find_triplets(
-    triplets: Int32[np.ndarray, "m 3"],
-    offsets: np.ndarray,
-    rows: Int32[np.ndarray, "n 3"],
-) -> np.ndarray:
-    """The id of each of ``rows`` among canonical triplets, -1 where it is not there.
-
-    A binary search of all rows at once; ``offsets`` are those by head.
-    """
-    low = np.array(offsets[rows[:, 0]])
-    stop = np.asarray(offsets[rows[:, 0] + 1])
-    high = stop.copy()
-    wanted = _pair(rows)
-    while (searching := low < high).any():
-        middle = (low + high) >> 1
-        here = np.flatnonzero(searching)
-        less = np.zeros(len(rows), bool)
-        less[here] = _pair(triplets[middle[here]]) < wanted[here]
-        low = np.where(less, middle + 1, low)
-        high = np.where(searching & ~less, middle, high)
-    found = low < stop
-    here = np.flatnonzero(found)
-    found[here] = _pair(triplets[low[here]]) == wanted[here]
-    return np.where(found, low, -1)
-
-
-def _pair(rows: Int32[np.ndarray, "n 3"]) -> UInt64[np.ndarray, "n"]:
-    """Relation and tail as one key."""
-    return (rows[:, 1].astype(np.uint64) << np.uint64(32)) | rows[:, 2].astype(
-        np.uint64
-    )

@@ -8,61 +8,21 @@ triplet). Ids are those that ``GraphBuilder`` would give.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.build.interning import BlankName
-from kgscout_jax.graph.build.versions import sweep, writing
+from kgscout_jax.graph.build.settings import BuildSettings
+from kgscout_jax.graph.build.stages import Build
+from kgscout_jax.graph.build.versions import delete_unlisted, exclusive_writer
 from kgscout_jax.graph.folder import GraphFolder, read_manifest
-from kgscout_jax.graph.read.labels import relation_names
-from kgscout_jax.graph.read.triplets import kind_of, read_triplets
-
-GIGABYTE = 1 << 30
-BYTES_PER_ROW = 1000
-"""Working memory per triplet of a chunk: its names, their hashes, sorting."""
-MIN_MEMORY, MAX_MEMORY = 0.25, 512
-"""Gigabytes; below, the program itself would be most of it; above, a chunk's mentions
-would need more than 32 bits."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Source:
-    """What a graph is built from, beside the files of triplets."""
-
-    labels: Path | None = None
-    """A file that names entities: id, name."""
-    label_relation: str | None = None
-    """Triplets of this relation name their head, and are left out of the graph."""
-    language: str | None = None
-    """Keep RDF literals of this language and those without one."""
-    memory: float = 2.0
-    """Gigabytes to work in, about, beside 0.2 for the program itself."""
-
-    def __post_init__(self) -> None:
-        if not MIN_MEMORY <= self.memory <= MAX_MEMORY:
-            raise UserError(
-                f"--memory: found {self.memory}, expected {MIN_MEMORY} to {MAX_MEMORY} "
-                "(GB)"
-            )
-        if self.label_relation is not None:
-            relation_names(self.label_relation)
-
-    @property
-    def rows(self) -> int:
-        """Triplets of a chunk."""
-        return int(self.memory * GIGABYTE / BYTES_PER_ROW)
-
-    def to_manifest(self) -> dict[str, Any]:
-        """The settings that decide what is written, as JSON values."""
-        return {"label_relation": self.label_relation, "language": self.language}
+from kgscout_jax.graph.read.triplets import file_format, read_triplets
 
 
 def build_graph(
     files: Sequence[Path],
     out: Path,
-    source: Source | None = None,
+    settings: BuildSettings | None = None,
     *,
     overwrite: bool = False,
 ) -> GraphFolder:
@@ -74,18 +34,18 @@ def build_graph(
     """
     if not files:
         raise UserError("--kg: expected triplet files, found none")
-    with writing(out):
+    with exclusive_writer(out):
         if (out / "manifest.json").exists() and not overwrite:
             raise UserError(
                 f"{out}: holds a graph already; choose another folder, change it with "
                 "--add or --remove, or give --overwrite"
             )
-        return _write(out, None, files, (), source or Source())
+        return _write(out, None, files, (), settings or BuildSettings())
 
 
 def update_graph(
     out: Path,
-    source: Source | None = None,
+    settings: BuildSettings | None = None,
     *,
     add: Sequence[Path] = (),
     remove: Sequence[Path] = (),
@@ -100,8 +60,9 @@ def update_graph(
             graph stays as it was.
     """
     read_manifest(out)
-    with writing(out):
-        return _write(out, GraphFolder.open(out), add, remove, source or Source())
+    with exclusive_writer(out):
+        old = GraphFolder.open(out)
+        return _write(out, old, add, remove, settings or BuildSettings())
 
 
 def _write(
@@ -109,19 +70,17 @@ def _write(
     old: GraphFolder | None,
     files: Sequence[Path],
     remove: Sequence[Path],
-    source: Source,
+    settings: BuildSettings,
 ) -> GraphFolder:
     """The next version of the folder."""
-    from kgscout_jax.graph.build.stages import Build
-
     for path in (*files, *remove):
-        kind_of(path)
+        file_format(path)
     try:
-        return Build(out, old, files, remove, source, exact=False).run()
+        return Build(out, old, files, remove, settings, exact=False).run()
     except BlankName:
         for path in (*files, *remove):  # the exact reader says which line
-            for _ in read_triplets(path, {}, source.language):
+            for _ in read_triplets(path, {}, settings.language):
                 pass
-    # No line is wrong: some are blank in a way that arrow takes for blank names.
-    sweep(out)
-    return Build(out, old, files, remove, source, exact=True).run()
+    # Every line is valid: some are blank in a way that arrow takes for blank names.
+    delete_unlisted(out)
+    return Build(out, old, files, remove, settings, exact=True).run()

@@ -46,26 +46,25 @@ class Runs:
                 size += len(keys)
         self._files.append(path)
         self._sizes.append(size)
-        kept = [np.array(part) for part in samples]
-        self._samples.append(np.concatenate([*kept, np.empty(0, np.uint64)]))
+        self._samples.append(np.concatenate([*samples, np.empty(0, np.uint64)]))
 
     def merged(self) -> Iterator[UInt64[np.ndarray, "n"]]:
         """All keys, ascending, in blocks; equal keys are never in two blocks.
 
-        A block is larger than asked for where more keys than that are equal. The run
-        files are deleted at the end.
+        A block is larger than ``rows`` where more keys than that are equal. Run files
+        are deleted at the end.
         """
-        every = np.sort(np.concatenate([*self._samples, np.empty(0, np.uint64)]))
+        samples = np.sort(np.concatenate([*self._samples, np.empty(0, np.uint64)]))
         step = max(1, self._rows // self._stride)
-        pivots = np.unique(every[step - 1 :: step])
+        pivots = np.unique(samples[step - 1 :: step])
         ends = [self._cuts(k, pivots) for k in range(len(self._files))]
         before = [0] * len(self._files)
         for i in range(len(pivots) + 1):
-            parts = []
+            blocks = []
             for k, stops in enumerate(ends):
-                parts.append(self._read(k, before[k], stops[i] - before[k]))
+                blocks.append(self._read(k, before[k], stops[i] - before[k]))
                 before[k] = stops[i]
-            block = np.concatenate([*parts, np.empty(0, np.uint64)])
+            block = np.concatenate([*blocks, np.empty(0, np.uint64)])
             if len(block):
                 block.sort()
                 yield block

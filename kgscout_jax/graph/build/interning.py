@@ -5,10 +5,10 @@ Three passes over chunks of triplets, everything between them on disk:
 1. ``add``: the chunk's names are reduced to distinct 128-bit hashes of their identity,
    each with the place of its first mention (2 * row for a head, 2 * row + 1 for a
    tail), and written sorted by hash; its triplets refer to them.
-2. ``resolve``: range by range of hashes, all chunks together: the first mention in any
-   chunk is what an identity is known by. A bit is set for each first mention, so that
-   an id is the number of bits before it.
-3. ``pieces``: chunk by chunk, triplets in final ids, and the names that are new in it.
+2. ``resolve``: range by range of hashes, all chunks together: an identity gets the
+   place of its first mention in any chunk. A bit is set for each such place, so that an
+   id is the number of bits before it.
+3. ``chunks``: chunk by chunk, triplets in final ids, and the names that are new in it.
 
 Relations are few: they are interned in memory.
 """
@@ -16,36 +16,26 @@ Relations are few: they are interned in memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Int32, Int64, UInt64
 
-from kgscout_jax.graph.name_hashes import blank_mask, displayed, entity_hashes
+from kgscout_jax.graph.name_hashes import blank_mask, display_names, entity_hashes
 from kgscout_jax.graph.string_table import Strings
 from kgscout_jax.types import display_name
 from kgscout_jax.utils.ragged import offsets_of
 
-FINE = 4096
-"""Ranges of hashes that a chunk's entries are counted by."""
+RANGES = 4096
+"""Ranges of hashes that a chunk's identities are counted by."""
 
-Known = Callable[[UInt64[np.ndarray, "k 2"]], Int32[np.ndarray, "k"]]
-"""Hashes -> ids of entities that have one already, -1 for the others."""
+FindIds = Callable[[UInt64[np.ndarray, "k 2"]], Int32[np.ndarray, "k"]]
+"""Hashes -> ids of entities, -1 for unknown ones."""
 
 
 class BlankName(Exception):
     """A name is blank: the reader can say in which line."""
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A chunk of triplets in final ids, and the entities that first appear in it."""
-
-    rows: Int32[np.ndarray, "n 3"]
-    new_names: Strings
-    """Display spellings, in the order of their ids, which follow on one another."""
 
 
 def strings_of(array: Any) -> Strings:
@@ -65,25 +55,25 @@ class Interner:
         self,
         folder: Path,
         *,
-        entries: int,
+        rows: int,
         relations: Sequence[str] = (),
-        n_known: int = 0,
-        known: Known | None = None,
+        n_old: int = 0,
+        old_ids: FindIds | None = None,
     ) -> None:
-        """Make an interner that keeps its files in ``folder``.
+        """Make an interner with its files in ``folder``.
 
         Args:
             folder: exists; holds nothing of another interner.
-            entries: how many chunk entries to hold in memory at a time.
+            rows: how many identities of chunks to hold in memory at a time.
             relations: those that have ids already.
-            n_known: how many entities have ids already.
-            known: finds the ids of those.
+            n_old: how many entities have ids already.
+            old_ids: finds the ids of those.
         """
-        self._folder, self._entries = folder, entries
+        self._folder, self._max_rows = folder, rows
         self._relations = {name: i for i, name in enumerate(relations)}
-        self._spelled: dict[str, int] = {}
-        self._known, self.n_known = known, n_known
-        self._fine: list[Int64[np.ndarray, "f+1"]] = []
+        self._spellings: dict[str, int] = {}
+        self._old_ids, self._n_old = old_ids, n_old
+        self._ranges: list[Int64[np.ndarray, "r+1"]] = []
         self._bits = np.empty(0, np.uint64)
         self._before = np.zeros(1, np.int64)
         self.rows = 0
@@ -96,7 +86,7 @@ class Interner:
     @property
     def n_entities(self) -> int:
         """How many entities there are; known after ``resolve``."""
-        return self.n_known + int(self._before[-1])
+        return self._n_old + int(self._before[-1])
 
     def add(self, heads: Any, relations: Any, tails: Any) -> None:
         """Take in one chunk (arrow large_string arrays of one length).
@@ -118,39 +108,39 @@ class Interner:
         first = np.empty(len(names), np.int64)
         # Of several values for one place numpy keeps the last: the first mention.
         first[mentions[::-1]] = np.arange(2 * n - 1, -1, -1)
-        order, new = grouped(hashes)
+        order, new = group_hashes(hashes)
         local = np.empty(len(names), np.int32)
         local[order] = np.cumsum(new) - 1
         starts = np.flatnonzero(new)
         firsts = np.minimum.reduceat(first[order], starts)
-        entry = np.empty((len(starts), 3), np.uint64)
-        entry[:, :2] = hashes[order[starts]]
-        entry[:, 2] = firsts + 2 * self.rows
+        identities = np.empty((len(starts), 3), np.uint64)
+        identities[:, :2] = hashes[order[starts]]
+        identities[:, 2] = firsts + 2 * self.rows
         rows = np.empty((n, 3), np.int32)
         rows[:, 0], rows[:, 2] = local[codes[:n]], local[codes[n:]]
         rows[:, 1] = self._relation_ids(relations.dictionary_encode())
-        shown = displayed(names.take(mentions[firsts]))
-        number = len(self._fine)
+        spellings = display_names(names.take(mentions[firsts]))
+        number = len(self._ranges)
         rows.tofile(self._file(number, "rows"))
-        entry.tofile(self._file(number, "entries"))
-        shown.data.tofile(self._file(number, "names"))
-        np.diff(shown.offsets).tofile(self._file(number, "lengths"))
-        bounds = np.arange(1, FINE, dtype=np.uint64) << np.uint64(64 - 12)
-        cuts = np.searchsorted(entry[:, 0], bounds, side="left")
-        self._fine.append(np.concatenate([[0], cuts, [len(entry)]]))
+        identities.tofile(self._file(number, "identities"))
+        spellings.data.tofile(self._file(number, "names"))
+        np.diff(spellings.offsets).tofile(self._file(number, "lengths"))
+        bounds = np.arange(1, RANGES, dtype=np.uint64) << np.uint64(64 - 12)
+        cuts = np.searchsorted(identities[:, 0], bounds, side="left")
+        self._ranges.append(np.concatenate([[0], cuts, [len(identities)]]))
         self.rows += n
 
     def _relation_ids(self, encoded: Any) -> Int32[np.ndarray, "n"]:
         """Ids of a dictionary-encoded column of relations."""
         ids = []
         for spelling in encoded.dictionary.to_pylist():
-            number = self._spelled.get(spelling)
+            number = self._spellings.get(spelling)
             if number is None:
                 name = display_name(spelling)
                 if not name:
                     raise BlankName
                 number = self._relations.setdefault(name, len(self._relations))
-                self._spelled[spelling] = number
+                self._spellings[spelling] = number
             ids.append(number)
         return np.array(ids, np.int32)[encoded.indices.to_numpy()]
 
@@ -164,53 +154,53 @@ class Interner:
         of the identities that are new.
         """
         self._bits = np.zeros((2 * self.rows >> 6) + 1, np.uint64)
-        for begin, end in self._ranges():
-            parts = [
+        for begin, end in self._range_blocks():
+            blocks = [
                 np.fromfile(
-                    self._file(i, "entries"),
+                    self._file(i, "identities"),
                     np.uint64,
-                    3 * int(fine[end] - fine[begin]),
-                    offset=24 * int(fine[begin]),
+                    3 * int(cuts[end] - cuts[begin]),
+                    offset=24 * int(cuts[begin]),
                 ).reshape(-1, 3)
-                for i, fine in enumerate(self._fine)
+                for i, cuts in enumerate(self._ranges)
             ]
-            entry = np.concatenate(parts)
-            if not len(entry):
+            identities = np.concatenate(blocks)
+            if not len(identities):
                 continue
-            order, new = grouped(entry[:, :2])
+            order, new = group_hashes(identities[:, :2])
             starts = np.flatnonzero(new)
-            firsts = np.minimum.reduceat(entry[order, 2], starts).astype(np.int64)
-            fresh = np.ones(len(starts), bool)
+            firsts = np.minimum.reduceat(identities[order, 2], starts).astype(np.int64)
+            is_new = np.ones(len(starts), bool)
             places = firsts
-            if self._known is not None:
-                ids = self._known(entry[order[starts], :2])
-                fresh = ids < 0
-                places = np.where(fresh, firsts, ~ids.astype(np.int64))
-            out = np.empty(len(entry), np.int64)
+            if self._old_ids is not None:
+                ids = self._old_ids(identities[order[starts], :2])
+                is_new = ids < 0
+                places = np.where(is_new, firsts, ~ids.astype(np.int64))
+            out = np.empty(len(identities), np.int64)
             out[order] = places[np.cumsum(new) - 1]
             at = 0
-            for i, part in enumerate(parts):
+            for i, block in enumerate(blocks):
                 with open(self._file(i, "places"), "ab") as handle:
-                    out[at : at + len(part)].tofile(handle)
-                at += len(part)
-            own = firsts[fresh]
-            masks = np.uint64(1) << (own & 63).astype(np.uint64)
-            np.bitwise_or.at(self._bits, own >> 6, masks)
-            keys = np.empty((len(own), 2), np.uint64)
-            keys[:, 0], keys[:, 1] = entry[order[starts], 0][fresh], own
+                    out[at : at + len(block)].tofile(handle)
+                at += len(block)
+            new_firsts = firsts[is_new]
+            masks = np.uint64(1) << (new_firsts & 63).astype(np.uint64)
+            np.bitwise_or.at(self._bits, new_firsts >> 6, masks)
+            keys = np.empty((len(new_firsts), 2), np.uint64)
+            keys[:, 0], keys[:, 1] = identities[order[starts], 0][is_new], new_firsts
             yield keys
         self._before = offsets_of(np.bitwise_count(self._bits))
 
-    def _ranges(self) -> Iterator[tuple[int, int]]:
-        """Ranges of fine hash ranges with at most so many entries, if they can."""
-        if not self._fine:
+    def _range_blocks(self) -> Iterator[tuple[int, int]]:
+        """Ranges of hashes, joined while their identities fit in memory."""
+        if not self._ranges:
             return
-        total = np.sum(self._fine, axis=0)
+        total = np.sum(self._ranges, axis=0)
         begin = 0
-        while begin < FINE:
-            limit = total[begin] + self._entries
+        while begin < RANGES:
+            limit = total[begin] + self._max_rows
             end = int(np.searchsorted(total, limit, side="right")) - 1
-            end = min(max(end, begin + 1), FINE)
+            end = min(max(end, begin + 1), RANGES)
             yield begin, end
             begin = end
 
@@ -219,32 +209,36 @@ class Interner:
         word = places >> 6
         below = (np.uint64(1) << (places & 63).astype(np.uint64)) - np.uint64(1)
         inside = np.bitwise_count(self._bits[word] & below)
-        return (self.n_known + self._before[word] + inside).astype(np.int32)
+        return (self._n_old + self._before[word] + inside).astype(np.int32)
 
-    def pieces(self) -> Iterator[Piece]:
-        """The chunks in final ids, in the order they came; their files are deleted."""
-        for number in range(len(self._fine)):
+    def chunks(self) -> Iterator[tuple[Int32[np.ndarray, "n 3"], Strings]]:
+        """Per chunk its triplets in final ids, and the names that first appear in it.
+
+        Names are display spellings in the order of their ids. Files are deleted.
+        """
+        for number in range(len(self._ranges)):
             places = np.fromfile(self._file(number, "places"), np.int64)
-            entry = np.fromfile(self._file(number, "entries"), np.uint64).reshape(-1, 3)
+            identities = np.fromfile(self._file(number, "identities"), np.uint64)
+            firsts = identities.reshape(-1, 3)[:, 2].astype(np.int64)
             rows = np.fromfile(self._file(number, "rows"), np.int32).reshape(-1, 3)
             lengths = np.fromfile(self._file(number, "lengths"), np.int64)
             data = np.fromfile(self._file(number, "names"), np.uint8)
             ids = np.where(
                 places < 0, ~places, self.ids_of(np.maximum(places, 0))
             ).astype(np.int32)
-            own = np.flatnonzero(places == entry[:, 2].astype(np.int64))
-            own = own[np.argsort(places[own])]
-            names = Strings(data, offsets_of(lengths)).take(own)
+            new = np.flatnonzero(places == firsts)
+            new = new[np.argsort(places[new])]
+            names = Strings(data, offsets_of(lengths)).take(new)
             rows[:, 0], rows[:, 2] = ids[rows[:, 0]], ids[rows[:, 2]]
-            for what in ("places", "entries", "rows", "lengths", "names"):
+            for what in ("places", "identities", "rows", "lengths", "names"):
                 self._file(number, what).unlink()
-            yield Piece(rows, names)
+            yield rows, names
 
 
-def grouped(
+def group_hashes(
     hashes: UInt64[np.ndarray, "n 2"],
 ) -> tuple[Int64[np.ndarray, "n"], np.ndarray]:
-    """An order that sorts hashes, by the first half, and where equal ones begin."""
+    """An order that sorts hashes by the first half, and marks the first of equals."""
     order = np.argsort(hashes[:, 0])
     ranked = hashes[order]
     new = np.ones(len(order), bool)

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Int32, Int64
 
-from kgscout_jax.graph.name_hashes import blank_mask, displayed, entity_hashes
+from kgscout_jax.graph.name_hashes import blank_mask, display_names, entity_hashes
 from kgscout_jax.graph.name_index import NameIndex
-from kgscout_jax.graph.string_table import Strings, concatenated
+from kgscout_jax.graph.string_table import Strings, concatenate
 from kgscout_jax.utils.array_writer import ArrayWriter
 from kgscout_jax.utils.ragged import offsets_of
 
@@ -23,32 +23,32 @@ class LabelStore:
     def __init__(self, folder: Path, rows: int) -> None:
         """``rows``: about how many labels to hold in memory; the folder is scratch."""
         self._folder, self._rows = folder, rows
-        self._held: list[tuple[Strings, Strings]] = []
+        self._buffer: list[tuple[Strings, Strings]] = []
         self._size = self._count = 0
         self.unknown = 0
-        """How many labels are of no entity in the graph; known after ``write``."""
+        """How many labels are of no entity in the graph, after ``write``."""
 
     def __len__(self) -> int:
         """How many chunks of labels there are."""
-        return self._count + bool(self._held)
+        return self._count + bool(self._buffer)
 
     def add(self, ids: Strings, labels: Strings) -> None:
         """Add labels of entities by their ids, whether they are in the graph or not."""
-        self._held.append((ids, labels))
+        self._buffer.append((ids, labels))
         self._size += len(ids)
         if self._size >= self._rows:
             self._flush()
 
     def _flush(self) -> None:
-        """Write what is held as a chunk: hashes of ids, and labels."""
-        if not self._held:
+        """Write the buffer as a chunk: hashes of ids, and labels."""
+        if not self._buffer:
             return
-        ids = concatenated([pair[0] for pair in self._held])
-        labels = displayed(concatenated([pair[1] for pair in self._held]))
-        self._held, self._size = [], 0
-        kept = np.flatnonzero(~(blank_mask(ids) | blank_mask(labels)))
-        entity_hashes(ids.take(kept)).tofile(self._file(self._count, "hashes"))
-        self._save(self._count, labels.take(kept))
+        ids = concatenate([pair[0] for pair in self._buffer])
+        labels = display_names(concatenate([pair[1] for pair in self._buffer]))
+        self._buffer, self._size = [], 0
+        valid = np.flatnonzero(~(blank_mask(ids) | blank_mask(labels)))
+        entity_hashes(ids.take(valid)).tofile(self._file(self._count, "hashes"))
+        self._save(self._count, labels.take(valid))
         self._count += 1
 
     def _file(self, number: int, what: str) -> Path:
@@ -80,7 +80,7 @@ class LabelStore:
             out: the folder; nothing is written where there is no label at all.
             index: finds entities by their ids.
             n_entities: how many there are.
-            old: labels of the first entities, which they keep.
+            old: labels of the first entities, which stay.
         """
         self._flush()
         owners = [self._owners(number, index) for number in range(self._count)]
@@ -121,10 +121,13 @@ class LabelStore:
         return total
 
     def _owners(self, number: int, index: NameIndex) -> Int32[np.ndarray, "n"]:
-        """Whose labels a chunk holds; rewritten in that order, without the others'."""
+        """The entity of each label of a chunk, ascending; reorders the chunk on disk.
+
+        Labels of no entity are left out.
+        """
         hashes = np.fromfile(self._file(number, "hashes"), np.uint64).reshape(-1, 2)
         labels = self._load(number, 0, len(hashes))
-        ids = index.of_hashes(hashes)
+        ids = index.ids_of(hashes)
         self.unknown += int((ids < 0).sum())
         order = np.argsort(ids, kind="stable")
         order = order[ids[order] >= 0]
@@ -139,19 +142,19 @@ class LabelStore:
         old: Strings | None,
     ) -> tuple[Int64[np.ndarray, "k"], Strings]:
         """Entities of a range that have a label, ascending, and the first of each."""
-        ids, parts = [], []
+        ids, blocks = [], []
         if old is not None and start < len(old):
             block = old.block(start, min(stop, len(old)))
-            have = np.flatnonzero(np.diff(block.offsets))
-            ids.append(have + start)
-            parts.append(block.take(have))
-        for number, own in enumerate(owners):
-            low, high = np.searchsorted(own, [start, stop]).tolist()
-            ids.append(own[low:high].astype(np.int64))
-            parts.append(self._load(number, low, high))
-        every = np.concatenate([*ids, np.empty(0, np.int64)])
-        entities, first = np.unique(every, return_index=True)  # the first of equals
-        return entities, concatenated(parts).take(first)
+            labelled = np.flatnonzero(np.diff(block.offsets))
+            ids.append(labelled + start)
+            blocks.append(block.take(labelled))
+        for number, entities in enumerate(owners):
+            low, high = np.searchsorted(entities, [start, stop]).tolist()
+            ids.append(entities[low:high].astype(np.int64))
+            blocks.append(self._load(number, low, high))
+        ids = np.concatenate([*ids, np.empty(0, np.int64)])
+        labelled, first = np.unique(ids, return_index=True)  # the first of equals
+        return labelled, concatenate(blocks).take(first)
 
     def _spill_pairs(
         self, pairs: list[Path], entities: Int64[np.ndarray, "k"], labels: Strings

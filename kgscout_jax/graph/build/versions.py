@@ -1,4 +1,4 @@
-"""A GRAPH folder while it is written: held by one process, clean before and after."""
+"""Versions of a GRAPH folder's data: one process writes, a crash leaves the old one."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.folder import read_manifest
-from kgscout_jax.utils.io import sha256_file, write_json
+from kgscout_jax.utils.io import write_json
 from kgscout_jax.utils.lock import locked
+from kgscout_jax.utils.manifest import file_entry
 
-_OURS = re.compile(r"\.lock|v[0-9]{4,}|\.v[0-9]{4,}\.part|\.manifest\.json\..*\.part")
+_UNFINISHED = re.compile(
+    r"\.lock|v[0-9]{4,}|\.v[0-9]{4,}\.part|\.manifest\.json\..*\.part"
+)
 """What building may leave in a folder besides the manifest, when it is killed."""
 
 
 @contextlib.contextmanager
-def writing(out: Path) -> Iterator[None]:
-    """Hold ``out`` to write a graph in; nothing unfinished is left there afterwards.
+def exclusive_writer(out: Path) -> Iterator[None]:
+    """Lock ``out`` to write a graph in; deletes unfinished data before and after.
 
     Raises:
         UserError: another process holds it, or it holds something else than a graph.
@@ -31,40 +34,40 @@ def writing(out: Path) -> Iterator[None]:
     new = not out.exists()
     if not new:
         if (out / "manifest.json").exists():
-            read_manifest(out)  # of shards, say: not ours to write in
+            read_manifest(out)  # refuses a folder of shards
         else:
-            strange = sorted(p.name for p in out.iterdir() if not _ours(p))
-            if strange:
+            foreign = sorted(p.name for p in out.iterdir() if not _is_unfinished(p))
+            if foreign:
                 raise UserError(
                     f"{out}: expected a GRAPH folder or an empty one, found "
-                    f"{strange[0]}"
+                    f"{foreign[0]}"
                 )
     try:
         with locked(out, "kgscout graph"):
             try:
-                sweep(out)
+                delete_unlisted(out)
                 yield
             finally:
-                sweep(out)
+                delete_unlisted(out)
     except OSError as error:  # files that are read have messages of their own
-        said = error.strerror or error
-        raise UserError(f"{out}: cannot be written ({said})") from None
+        problem = error.strerror or error
+        raise UserError(f"{out}: cannot be written ({problem})") from None
     finally:
         if new and out.is_dir() and not any(out.iterdir()):
             out.rmdir()
 
 
-def _ours(path: Path) -> bool:
-    return _OURS.fullmatch(path.name) is not None
+def _is_unfinished(path: Path) -> bool:
+    return _UNFINISHED.fullmatch(path.name) is not None
 
 
-def sweep(out: Path) -> None:
-    """Delete data that no manifest names: left by a killed run, or just replaced."""
+def delete_unlisted(out: Path) -> None:
+    """Delete data that the manifest does not name: of a killed run, or replaced."""
     current = None
     if (out / "manifest.json").exists():
         current = read_manifest(out)["data"]
     for path in out.iterdir():
-        if path.is_dir() and _ours(path) and path.name != current:
+        if path.is_dir() and _is_unfinished(path) and path.name != current:
             shutil.rmtree(path, ignore_errors=True)
 
 
@@ -74,18 +77,15 @@ def next_version(out: Path) -> str:
     return f"v{max(used, default=0) + 1:04d}"
 
 
-def publish(out: Path, aside: Path, version: str, manifest: dict[str, Any]) -> None:
-    """Make the data written ``aside`` those of the folder: from one moment to the next.
+def publish(out: Path, staging: Path, version: str, manifest: dict[str, Any]) -> None:
+    """Make the data in ``staging`` those of the folder, atomically.
 
     The files are flushed to disk before the manifest names them.
     """
     files = {}
-    for path in sorted(aside.iterdir()):
+    for path in sorted(staging.iterdir()):
         with open(path, "rb") as handle:
             os.fsync(handle.fileno())
-        files[f"{version}/{path.name}"] = {
-            "bytes": path.stat().st_size,
-            "sha256": sha256_file(path),
-        }
-    os.replace(aside, out / version)
+        files[f"{version}/{path.name}"] = file_entry(path)
+    os.replace(staging, out / version)
     write_json(out / "manifest.json", {**manifest, "data": version, "files": files})

@@ -18,7 +18,7 @@ from kgscout_jax.graph.read.arrow import compute
 from kgscout_jax.graph.read.columns import column_order
 from kgscout_jax.graph.read.parquet import batches, open_parquet, triplet_columns
 from kgscout_jax.graph.read.streams import BROKEN, open_bytes
-from kgscout_jax.graph.read.triplets import TABLES, kind_of, read_triplets
+from kgscout_jax.graph.read.triplets import TABLES, file_format, read_triplets
 
 ROWS = 1 << 16
 """Rows per batch where they come one by one."""
@@ -30,7 +30,7 @@ Columns = tuple[Any, Any, Any]
 """Heads, relations, tails: arrow large_string arrays of one length, without nulls."""
 
 
-class _Unsure(Exception):
+class _NeedsExactReader(Exception):
     """Arrow may have read something else than the exact reader would."""
 
 
@@ -54,7 +54,7 @@ def triplet_batches(
         UserError: (on iteration) as ``read_triplets``.
     """
     notes = {} if notes is None else notes
-    kind = kind_of(path)
+    kind = file_format(path)
     done = 0
     if not exact and (kind in TABLES or kind == ".parquet"):
         fast = _parquet(path) if kind == ".parquet" else _table(path, TABLES[kind])
@@ -64,7 +64,7 @@ def triplet_batches(
                 done += len(columns[0])
             if done:
                 return
-        except _Unsure:
+        except _NeedsExactReader:
             pass
     rows = itertools.islice(read_triplets(path, notes, language), done, None)
     yield from _of_rows(rows)
@@ -105,7 +105,7 @@ def _table(path: Path, delimiter: str) -> Iterator[Columns]:
                 if order is None and batch.num_rows:
                     cells = [column[0].as_py() for column in columns]
                     if cells[0].startswith("\ufeff"):
-                        raise _Unsure
+                        raise _NeedsExactReader
                     order = column_order(cells)
                     if order:
                         columns = [column.slice(1) for column in columns]
@@ -119,10 +119,10 @@ def _table(path: Path, delimiter: str) -> Iterator[Columns]:
                         delimiter == ","
                         and pc.any(pc.match_substring(column, '"')).as_py()
                     ):
-                        raise _Unsure
+                        raise _NeedsExactReader
                 yield columns[order[0]], columns[order[1]], columns[order[2]]
     except (UserError, ValueError, OSError, *BROKEN):
-        raise _Unsure from None
+        raise _NeedsExactReader from None
 
 
 def _parquet(path: Path) -> Iterator[Columns]:
@@ -140,11 +140,11 @@ def _parquet(path: Path) -> Iterator[Columns]:
                 column = column.cast(pa.large_string())
                 column.validate(full=True)  # parquet does not promise UTF-8
             except (ValueError, NotImplementedError):
-                raise _Unsure from None
+                raise _NeedsExactReader from None
             if column.null_count or (
                 len(column) and not pc.min(pc.binary_length(column)).as_py()
             ):
-                raise _Unsure
+                raise _NeedsExactReader
             columns.append(column)
         if len(columns[0]):
             yield columns[0], columns[1], columns[2]

@@ -27,7 +27,7 @@ _ESCAPED = re.compile(rf"{_ESCAPE}|\\.")
 _LETTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 
 
-def keeps_language(tag: str | None, wanted: str | None) -> bool:
+def matches_language(tag: str | None, wanted: str | None) -> bool:
     """Whether a literal with this language tag is kept; ``en`` also keeps en-GB."""
     if tag is None or wanted is None:
         return True
@@ -57,7 +57,7 @@ def read_ntriples(
                 )
             subject, node, predicate, iri, other, literal, _, tag = match.groups()
             empty = False
-            if tag is not None and not keeps_language(tag, language):
+            if tag is not None and not matches_language(tag, language):
                 notes["other_language"] = notes.get("other_language", 0) + 1
                 continue
             try:

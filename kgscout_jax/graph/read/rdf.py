@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.ntriples import Cache, iri_name, keeps_language
+from kgscout_jax.graph.read.ntriples import Cache, iri_name, matches_language
 from kgscout_jax.graph.read.streams import inner_name, one_line, open_bytes
 from kgscout_jax.types import Triplet
 
@@ -58,7 +58,7 @@ def read_rdf(
             empty = False
             subject, predicate, tail = quad.subject, quad.predicate, quad.object
             if isinstance(tail, ox.Literal):
-                if not keeps_language(tail.language, language):
+                if not matches_language(tail.language, language):
                     notes["other_language"] = notes.get("other_language", 0) + 1
                     continue
                 end = tail.value

@@ -17,7 +17,7 @@ TABLES = {".tsv": "\t", ".txt": "\t", ".csv": ","}
 """Suffixes of text tables and what stands between their columns."""
 
 
-def kind_of(path: Path) -> str:
+def file_format(path: Path) -> str:
     """The suffix that tells the format of a triplet file: ``.tsv``, ``.nt`` ...
 
     Raises:
@@ -60,7 +60,7 @@ def read_triplets(
         UserError: (on iteration) the file is missing, empty or malformed.
     """
     notes = {} if notes is None else notes
-    kind = kind_of(path)
+    kind = file_format(path)
     if kind == ".csv":
         return read_csv(path)
     if kind in TABLES:

@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.build.driver import Source, build_graph
+from kgscout_jax.graph.build.driver import build_graph
+from kgscout_jax.graph.build.settings import BuildSettings
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.graph.read import arrow_batches, read_triplets
@@ -261,7 +262,7 @@ def test_any_labels_give_a_graph_or_one_line(tmp_path, noise, suffix):
     labels.write_bytes(noise)
     shutil.rmtree(out, ignore_errors=True)
     try:
-        build_graph([tmp_path / "kg.tsv"], out, Source(labels=labels))
+        build_graph([tmp_path / "kg.tsv"], out, BuildSettings(labels=labels))
     except UserError as error:
         assert str(error).startswith(str(labels))
         assert "\n" not in str(error)

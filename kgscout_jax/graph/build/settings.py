@@ -1,0 +1,54 @@
+"""Settings of a graph build."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.labels import relation_names
+
+GIGABYTE = 1 << 30
+BYTES_PER_ROW = 1000
+"""Working memory per triplet of a chunk: its names, their hashes, sorting."""
+MIN_MEMORY, MAX_MEMORY = 0.25, 512
+"""Gigabytes; below, the program itself would be most of it; above, a chunk's mentions
+would need more than 32 bits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildSettings:
+    """How a graph is built, beside its files of triplets."""
+
+    labels: Path | None = None
+    """A file that names entities: id, name."""
+    label_relation: str | None = None
+    """Triplets of this relation name their head, and are left out of the graph."""
+    language: str | None = None
+    """Select RDF literals of this language and those without one."""
+    memory: float = 2.0
+    """Gigabytes to work in, about, beside 0.2 for the program itself."""
+
+    def __post_init__(self) -> None:
+        if not MIN_MEMORY <= self.memory <= MAX_MEMORY:
+            raise UserError(
+                f"--memory: found {self.memory}, expected {MIN_MEMORY} to {MAX_MEMORY} "
+                "(GB)"
+            )
+        if self.label_relation is not None:
+            relation_names(self.label_relation)
+
+    @property
+    def rows(self) -> int:
+        """Triplets of a chunk."""
+        return int(self.memory * GIGABYTE / BYTES_PER_ROW)
+
+    @property
+    def chunk_bytes(self) -> int:
+        """Bytes of names at which a chunk ends, however few triplets it has."""
+        return int(self.memory * GIGABYTE / 8)
+
+    def to_manifest(self) -> dict[str, Any]:
+        """The settings that decide what is written, as JSON values."""
+        return {"label_relation": self.label_relation, "language": self.language}
