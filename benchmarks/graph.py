@@ -6,9 +6,9 @@
 A graph with power-law degrees is generated on the fly, a million triplets at a time,
 as a TSV file; the density of tails falls with the inverse of the rank, so that one
 entity alone has about one triplet in twenty. Building runs in a process of its own,
-whose peak memory is told; so does opening, after the files were dropped from the page
-cache. The ordinary nodes are drawn from those of median degree, the median of their
-balls is told; the hub has the most triplets. Ends with one JSON line.
+whose peak memory is reported; so does opening, after the files were dropped from the
+page cache. The ordinary nodes are drawn from those of median degree, the median of their
+balls is reported; the hub has the most triplets. Ends with one JSON line.
 """
 
 from __future__ import annotations
@@ -38,19 +38,17 @@ PER_ENTITY = 5
 """Triplets per entity that could be drawn."""
 RELATIONS = 500
 ORDINARY = 11
-"""How many ordinary nodes are tried; the median is told."""
+"""Ordinary nodes measured; the median is reported."""
 
 OPEN = """
 import json, sys, time
-from kgscout_jax.graph.folder import GraphFolder
-from kgscout_jax.graph.read.arrow import compute
-from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-import kgscout_jax.graph.folder
+from kgscout_jax.graph import KnowledgeGraph
 start = time.perf_counter()
 graph = KnowledgeGraph.open(sys.argv[1])
-opened = time.perf_counter()
-found = graph.find(sys.argv[2])
-print(json.dumps([opened - start, time.perf_counter() - opened, graph.entities[found]]))
+middle = time.perf_counter()
+entity = graph.find(sys.argv[2])
+end = time.perf_counter()
+print(json.dumps([middle - start, end - middle, graph.entities[entity]]))
 """
 
 
@@ -88,7 +86,7 @@ def generate(path: Path, n: int) -> None:
             writer.write_table(pa.table(columns, schema=schema))
 
 
-def built(kg: Path, out: Path, memory: float) -> tuple[float, float, float]:
+def build_seconds(kg: Path, out: Path, memory: float) -> tuple[float, float, float]:
     """Seconds, CPU seconds, peak gigabytes of building it in a process of its own."""
     start = time.perf_counter()
     command = [sys.executable, "-m", "data_prep", "graph", "--kg", str(kg)]
@@ -104,36 +102,36 @@ def built(kg: Path, out: Path, memory: float) -> tuple[float, float, float]:
     return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e9
 
 
-def opened(folder: Path, name: str) -> tuple[float, float]:
+def open_seconds(folder: Path, name: str) -> tuple[float, float]:
     """Seconds to open a folder that is not in the page cache, and to find a name."""
     for path in folder.rglob("*"):
         if path.is_file():
             with open(path, "rb") as handle:
                 os.posix_fadvise(handle.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    said = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", OPEN, str(folder), name],
         check=True,
         capture_output=True,
         text=True,
     )
-    seconds = json.loads(said.stdout)
+    seconds = json.loads(process.stdout)
     return seconds[0], seconds[1]
 
 
-def around(graph: KnowledgeGraph, node: int) -> tuple[float, int]:
+def time_ball(graph: KnowledgeGraph, node: int) -> tuple[float, int]:
     """Seconds for the 2-hop ball around a node, and its triplets."""
     start = time.perf_counter()
-    found = balls(graph, [np.array([node], np.int32)], 2)
-    return time.perf_counter() - start, len(found)
+    ids = balls(graph, [np.array([node], np.int32)], 2)
+    return time.perf_counter() - start, len(ids)
 
 
-def walked(graph: KnowledgeGraph, node: int) -> tuple[float, int]:
-    """Seconds for the guided 2-step walk from a node, and the triplets it keeps."""
+def time_walk(graph: KnowledgeGraph, node: int) -> tuple[float, int]:
+    """Seconds for the guided 2-step walk from a node, and the triplets it selects."""
     rng = np.random.default_rng(node)
     cosines = rng.normal(0.1, 0.12, (1, len(graph.relations))).astype(np.float32)
     start = time.perf_counter()
-    found = walk_subgraphs(graph, [np.array([node], np.int32)], cosines, hops=2)
-    return time.perf_counter() - start, len(found.triplet_ids)
+    subgraphs = walk_subgraphs(graph, [np.array([node], np.int32)], cosines, hops=2)
+    return time.perf_counter() - start, len(subgraphs.triplet_ids)
 
 
 def measure(n: int, memory: float, scratch: Path) -> dict[str, Any]:
@@ -143,7 +141,7 @@ def measure(n: int, memory: float, scratch: Path) -> dict[str, Any]:
     generate(kg, n)
     row: dict[str, Any] = {"drawn": n, "generate_s": time.perf_counter() - start}
     row["tsv_gb"] = kg.stat().st_size / 1e9
-    row["build_s"], row["build_cpu_s"], row["peak_gb"] = built(kg, out, memory)
+    row["build_s"], row["build_cpu_s"], row["peak_gb"] = build_seconds(kg, out, memory)
     kg.unlink()
     folder = GraphFolder.open(out)
     graph = KnowledgeGraph.of_folder(folder)
@@ -151,22 +149,24 @@ def measure(n: int, memory: float, scratch: Path) -> dict[str, Any]:
     hub = int(degrees.argmax())
     median = int(np.median(degrees))
     rng = np.random.default_rng(1)
-    same = np.flatnonzero(degrees == median)
-    ordinary = rng.choice(same, min(ORDINARY, len(same)), replace=False)
-    size = sum(about["bytes"] for about in folder.manifest["files"].values())
+    nodes = np.flatnonzero(degrees == median)
+    ordinary = rng.choice(nodes, min(ORDINARY, len(nodes)), replace=False)
+    size = sum(file["bytes"] for file in folder.manifest["files"].values())
     row |= {"triplets": len(graph.triplets), "entities": len(graph.entities)}
     row |= {"bytes_per_triplet": size / len(graph.triplets)}
-    row["seconds"] = folder.manifest["seconds"]
-    row["open_s"], row["first_find_s"] = opened(out, graph.entities[int(ordinary[0])])
-    balls_around = sorted(around(graph, int(node)) for node in ordinary)
+    row["seconds"] = folder.manifest.get("seconds")
+    row["open_s"], row["first_find_s"] = open_seconds(
+        out, graph.entities[int(ordinary[0])]
+    )
+    balls_around = sorted(time_ball(graph, int(node)) for node in ordinary)
     row["ordinary_degree"], row["hub_degree"] = median, int(degrees[hub])
     middle = balls_around[len(balls_around) // 2]
     row["ordinary_2hop_s"], row["ordinary_2hop_triplets"] = middle
-    row["hub_2hop_s"], row["hub_2hop_triplets"] = around(graph, hub)
-    walks = sorted(walked(graph, int(node)) for node in ordinary)
+    row["hub_2hop_s"], row["hub_2hop_triplets"] = time_ball(graph, hub)
+    walks = sorted(time_walk(graph, int(node)) for node in ordinary)
     row["ordinary_walk_s"], row["ordinary_walk_triplets"] = walks[len(walks) // 2]
     row["ordinary_walk_slowest_s"] = walks[-1][0]
-    row["hub_walk_s"], row["hub_walk_triplets"] = walked(graph, hub)
+    row["hub_walk_s"], row["hub_walk_triplets"] = time_walk(graph, hub)
     shutil.rmtree(out)
     return row
 

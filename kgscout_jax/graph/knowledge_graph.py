@@ -38,7 +38,7 @@ class KnowledgeGraph:
     """Interned entities and relations with their triplets in canonical order.
 
     Canonical order is ascending (head, relation, tail) id, each row once; ids are
-    handed out in order of first appearance. Parallel edges and self-loops are kept.
+    given in order of first appearance. Parallel edges and self-loops are retained.
     """
 
     entities: Sequence[str]
@@ -89,7 +89,7 @@ class KnowledgeGraph:
 
     @property
     def ids(self) -> Sequence[str]:
-        """What each entity is known by: its name, or its id where names are labels."""
+        """The id of each entity: its name, but its identity where names are labels."""
         return self.entities if self.storage is None else self.storage.ids
 
     @cached_property
@@ -123,7 +123,7 @@ class KnowledgeGraph:
         """The id of the entity with this name, in any spelling of its identity.
 
         Where names are labels, ids are names too, and come first; of several entities
-        with one label the first is found, see ``find_every``.
+        with one label this is the first, see ``find_every``.
         """
         if self.storage is not None:
             return next(iter(self.storage.find(name)), None)
@@ -221,31 +221,31 @@ class KnowledgeGraph:
 
 
 class GraphBuilder:
-    """Interns triplets as they stream by, in as many pieces as one likes.
+    """Interns triplets as they stream by, in any number of chunks.
 
-    A piece is a whole graph, or the subgraph that a question brings; ``build`` gives
-    the graph of all pieces and, per piece, the ids of its triplets.
+    A chunk is a whole graph, or the subgraph of one question; ``build`` returns the
+    graph of all chunks and, per chunk, the ids of its triplets.
     """
 
     def __init__(self) -> None:
         self._entities: dict[str, int] = {}
         self._names: list[str] = []
         self._relations: dict[str, int] = {}
-        self._pieces: list[Int32[np.ndarray, "m 3"]] = []
+        self._chunks: list[Int32[np.ndarray, "m 3"]] = []
 
     @staticmethod
     def of(graph: KnowledgeGraph) -> GraphBuilder:
-        """A builder that a graph's names and triplets were added to, as one piece."""
+        """A builder that a graph's names and triplets were added to, as one chunk."""
         builder = GraphBuilder()
         builder._names = list(graph.entities)
         builder._entities = {entity_key(name): i for i, name in enumerate(graph.ids)}
         builder._relations = {name: i for i, name in enumerate(graph.relations)}
-        builder._pieces = [np.asarray(graph.triplets)]
+        builder._chunks = [np.asarray(graph.triplets)]
         return builder
 
     def add(self, triplets: Iterable[Triplet]) -> int:
-        """Add one piece and return its number. Names must not be empty (UserError)."""
-        # Spelling -> id within this piece: names repeat, and looking one up is several
+        """Add one chunk and return its number. Names must not be empty (UserError)."""
+        # Spelling -> id within this chunk: names repeat, and looking one up is several
         # times cheaper than deriving its identity again.
         ends: dict[str, int] = {}
         phrases: dict[str, int] = {}
@@ -265,8 +265,8 @@ class GraphBuilder:
             append(h)
             append(r)
             append(t)
-        self._pieces.append(np.array(rows, np.int32).reshape(-1, 3))
-        return len(self._pieces) - 1
+        self._chunks.append(np.array(rows, np.int32).reshape(-1, 3))
+        return len(self._chunks) - 1
 
     def _entity_id(self, name: str, triplet: Triplet) -> int:
         """The id of an entity, new if need be; ``triplet`` is for the error."""
@@ -287,18 +287,18 @@ class GraphBuilder:
         return self._relations.setdefault(phrase, len(self._relations))
 
     def build(self) -> tuple[KnowledgeGraph, list[Int32[np.ndarray, "m"]]]:
-        """The graph, and for each piece its triplet ids (ascending, each once)."""
-        rows = np.concatenate(self._pieces or [np.empty((0, 3), np.int32)])
+        """The graph, and for each chunk its triplet ids (ascending, each once)."""
+        rows = np.concatenate(self._chunks or [np.empty((0, 3), np.int32)])
         order = np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))
         ranked = rows[order]
         new = np.ones(len(rows), bool)
         new[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
         ids = np.empty(len(rows), np.int32)
         ids[order] = np.cumsum(new) - 1
-        bounds = np.cumsum([0] + [len(piece) for piece in self._pieces])
-        pieces = [np.unique(ids[a:b]) for a, b in itertools.pairwise(bounds)]
-        repeats = len(rows) - int(sum(len(piece) for piece in pieces))
+        bounds = np.cumsum([0] + [len(chunk) for chunk in self._chunks])
+        chunks = [np.unique(ids[a:b]) for a, b in itertools.pairwise(bounds)]
+        duplicates = len(rows) - sum(map(len, chunks))
         graph = KnowledgeGraph(
-            self._names, list(self._relations), ranked[new], duplicates=repeats
+            self._names, list(self._relations), ranked[new], duplicates=duplicates
         )
-        return graph, pieces
+        return graph, chunks

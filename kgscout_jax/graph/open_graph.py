@@ -1,4 +1,4 @@
-"""A knowledge graph from whatever ``--kg`` names: triplet files or a GRAPH folder."""
+"""The knowledge graph that ``--kg`` names: of triplet files or of a GRAPH folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def open_graph(
 
     Args:
         paths: one folder that ``kgscout graph`` wrote, or triplet files.
-        notes: counts of what the readers left out, see ``read_triplets``.
+        notes: the readers add their counts of omitted triplets, see ``read_triplets``.
 
     Raises:
         UserError: nothing given, folders mixed with files, or a file or folder that is
@@ -41,13 +41,15 @@ def open_graph(
     for path in paths:
         if not path.exists():
             raise UserError(f"{path}: no such file or folder")
-    graph = KnowledgeGraph.from_triplets(_all(paths, {} if notes is None else notes))
+    graph = KnowledgeGraph.from_triplets(
+        _read_all(paths, {} if notes is None else notes)
+    )
     if not len(graph.triplets):
         raise UserError(f"{', '.join(map(str, paths))}: no triplets")
     return graph
 
 
-def _all(paths: Sequence[Path], notes: dict[str, int]) -> Iterator[Triplet]:
+def _read_all(paths: Sequence[Path], notes: dict[str, int]) -> Iterator[Triplet]:
     """The triplets of several files, one after the other."""
     for path in paths:
         yield from read_triplets(path, notes)

@@ -1,9 +1,8 @@
 """Triplets as arrow columns, many rows at a time: for graphs too large for objects.
 
-TSV, CSV and parquet are decoded by arrow where its reading agrees with the exact
-readers'. Where it might not (a quote, a damaged line, a file arrow refuses), the file
-is read again by the exact reader from the row that was reached, which then either
-understands it or says which line is wrong.
+Arrow decodes TSV, CSV and parquet where it agrees with the exact readers. Where it may
+not (a quote, a damaged line, a file that arrow refuses), the exact reader continues
+from the row that was reached, and either decodes it or names the line with the error.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ Columns = tuple[Any, Any, Any]
 
 
 class _NeedsExactReader(Exception):
-    """Arrow may have read something else than the exact reader would."""
+    """Arrow may decode this file in another way than the exact reader."""
 
 
 def triplet_batches(
@@ -43,8 +42,8 @@ def triplet_batches(
 ) -> Iterator[Columns]:
     """The triplets of one file in batches; the same rows that ``read_triplets`` gives.
 
-    Names that are blank but not empty pass here: the caller finds them when it derives
-    their identity, and may then ask ``read_triplets`` for the line.
+    Names that are blank but not empty are not refused here: the caller finds them when
+    it derives their identity, and may then run ``read_triplets`` for the line.
 
     Args:
         path: see ``read_triplets``; also notes and language.
@@ -54,19 +53,20 @@ def triplet_batches(
         UserError: (on iteration) as ``read_triplets``.
     """
     notes = {} if notes is None else notes
-    kind = file_format(path)
-    done = 0
-    if not exact and (kind in TABLES or kind == ".parquet"):
-        fast = _parquet(path) if kind == ".parquet" else _table(path, TABLES[kind])
+    suffix = file_format(path)
+    rows_read = 0
+    if not exact and (suffix in TABLES or suffix == ".parquet"):
+        parquet = suffix == ".parquet"
+        fast = _parquet(path) if parquet else _table(path, TABLES[suffix])
         try:
             for columns in fast:
                 yield columns
-                done += len(columns[0])
-            if done:
+                rows_read += len(columns[0])
+            if rows_read:
                 return
         except _NeedsExactReader:
             pass
-    rows = itertools.islice(read_triplets(path, notes, language), done, None)
+    rows = itertools.islice(read_triplets(path, notes, language), rows_read, None)
     yield from _of_rows(rows)
 
 
@@ -76,8 +76,8 @@ def _of_rows(rows: Iterator[tuple[str, str, str]]) -> Iterator[Columns]:
 
     while batch := list(itertools.islice(rows, ROWS)):
         heads, relations, tails = zip(*batch, strict=True)
-        kind = pa.large_string()
-        yield pa.array(heads, kind), pa.array(relations, kind), pa.array(tails, kind)
+        type_ = pa.large_string()
+        yield pa.array(heads, type_), pa.array(relations, type_), pa.array(tails, type_)
 
 
 def _table(path: Path, delimiter: str) -> Iterator[Columns]:
@@ -131,10 +131,10 @@ def _parquet(path: Path) -> Iterator[Columns]:
 
     pc = compute()
     file = open_parquet(path)
-    wanted = triplet_columns(path, file)
-    for batch in batches(path, file, wanted, ROWS):
+    names = triplet_columns(path, file)
+    for batch in batches(path, file, names, ROWS):
         columns = []
-        for name in wanted:
+        for name in names:
             column = batch.column(name)
             try:
                 column = column.cast(pa.large_string())

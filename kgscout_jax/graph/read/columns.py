@@ -12,7 +12,7 @@ from kgscout_jax.graph.read.streams import open_text
 from kgscout_jax.types import Triplet
 
 HEADERS = (("head", "relation", "tail"), ("subject", "predicate", "object"))
-"""Column names that are recognised, in any case and order."""
+"""Column names of a header, in any case and order."""
 
 
 def column_order(cells: Sequence[str]) -> tuple[int, int, int] | None:
@@ -51,7 +51,7 @@ def read_csv(path: Path) -> Iterator[Triplet]:
 
 
 def _three_columns(
-    path: Path, rows: Iterator[tuple[int, list[str]]], kind: str
+    path: Path, rows: Iterator[tuple[int, list[str]]], separation: str
 ) -> Iterator[Triplet]:
     """Rows of three names in the order head, relation, tail; a header is left out."""
     h, r, t = 0, 1, 2
@@ -59,7 +59,7 @@ def _three_columns(
     for number, cells in rows:
         if len(cells) != 3:
             raise UserError(
-                f"{path}:{number}: expected 3 {kind} columns, found {len(cells)}"
+                f"{path}:{number}: expected 3 {separation} columns, found {len(cells)}"
             )
         if first:
             first = False
@@ -77,7 +77,7 @@ def _three_columns(
 
 
 def _blank(head: str, relation: str) -> str:
-    """Which of the three is blank."""
+    """The name of the blank one of the three."""
     if not head.strip():
         return "the head"
     return "the tail" if relation.strip() else "the relation"

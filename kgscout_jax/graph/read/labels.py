@@ -15,7 +15,7 @@ from kgscout_jax.graph.read.streams import COMPRESSED, inner_name, open_text
 from kgscout_jax.graph.read.triplets import TABLES
 
 HEADERS = (("id", "name"), ("id", "label"), ("entity", "name"), ("entity", "label"))
-"""First lines that are no label, in any case."""
+"""Headers, in any case."""
 
 ROWS = 1 << 16
 """Labels per batch."""
@@ -33,14 +33,14 @@ def label_batches(
     """
     if path.is_dir():
         raise UserError(f"{path}: expected a file of labels, found a folder")
-    kind = Path(inner_name(path)).suffix
-    if kind not in TABLES:
+    suffix = Path(inner_name(path)).suffix
+    if suffix not in TABLES:
         raise UserError(
             f"{path}: unknown label format; expected {', '.join(TABLES)} with id and "
             f"name (each also with {', '.join(COMPRESSED)})"
         )
     empty = True
-    rows = _rows(path, kind)
+    rows = _rows(path, suffix)
     while batch := list(itertools.islice(rows, ROWS)):
         empty = False
         named = [row for row in batch if row[1].strip()]
@@ -50,12 +50,12 @@ def label_batches(
         raise UserError(f"{path}: holds no labels")
 
 
-def _rows(path: Path, kind: str) -> Iterator[list[str]]:
+def _rows(path: Path, suffix: str) -> Iterator[list[str]]:
     """Rows of two cells, the first not blank."""
     csv.field_size_limit(sys.maxsize)
     number = 0
     with open_text(path) as handle:
-        if kind == ".csv":
+        if suffix == ".csv":
             reader = csv.reader(handle, strict=True)
             rows = ((reader.line_num, row) for row in reader if row)
         else:
@@ -84,16 +84,16 @@ def _rows(path: Path, kind: str) -> Iterator[list[str]]:
             raise UserError(f"{path}:{number + 1}: not valid CSV ({error})") from None
 
 
-def relation_names(given: str) -> list[str]:
-    """How a relation given as a name, an IRI or ``rdfs:label`` may be spelled in files.
+def relation_names(relation: str) -> list[str]:
+    """The spellings in files of a relation: of a name, an IRI or ``rdfs:label``.
 
     Raises:
         UserError: it is blank.
     """
-    if not given.strip():
+    if not relation.strip():
         raise UserError("--label-relation: expected a relation, found a blank one")
-    bare = given.strip().removeprefix("<").removesuffix(">")
-    names = [given, bare]
+    bare = relation.strip().removeprefix("<").removesuffix(">")
+    names = [relation, bare]
     if re.fullmatch(r"[\w.-]*:[^/:\s]+", bare):  # a prefixed name
         names.append(bare.partition(":")[2])
     elif "/" in bare and "\\" not in bare:

@@ -1,4 +1,4 @@
-"""N-Triples, a line at a time, and the names that RDF terms are shown by."""
+"""N-Triples, a line at a time, and the display names of RDF terms."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _ESCAPED = re.compile(rf"{_ESCAPE}|\\.")
 _LETTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 
 
-def matches_language(tag: str | None, wanted: str | None) -> bool:
-    """Whether a literal with this language tag is kept; ``en`` also keeps en-GB."""
-    if tag is None or wanted is None:
+def matches_language(tag: str | None, language: str | None) -> bool:
+    """Whether a literal with this tag is of the language; en-GB is of ``en``."""
+    if tag is None or language is None:
         return True
-    tag, wanted = tag.lower(), wanted.lower()
-    return tag == wanted or tag.startswith(wanted + "-")
+    tag, language = tag.lower(), language.lower()
+    return tag == language or tag.startswith(language + "-")
 
 
 def read_ntriples(
@@ -43,7 +43,7 @@ def read_ntriples(
     A statement whose literal is blank names no entity: it is counted in
     ``notes["blank_triplets"]`` and left out.
     """
-    shown = Cache(iri_name)
+    names = Cache(iri_name)
     empty = True
     with open_text(path) as handle:
         for number, line in enumerate(handle, start=1):
@@ -61,10 +61,10 @@ def read_ntriples(
                 notes["other_language"] = notes.get("other_language", 0) + 1
                 continue
             try:
-                head = node if subject is None else shown[subject]
-                relation = shown[predicate]
+                head = node if subject is None else names[subject]
+                relation = names[predicate]
                 if iri is not None:
-                    tail = shown[iri]
+                    tail = names[iri]
                 else:
                     tail = other if literal is None else unescape(literal)
             except ValueError as error:
@@ -78,7 +78,7 @@ def read_ntriples(
 
 
 class Cache(dict[str, str]):
-    """A dict that computes what it lacks; it forgets everything when it grows large."""
+    """A dict that computes missing values; it empties itself at ``limit`` items."""
 
     def __init__(self, compute: Callable[[str], str], limit: int = 1 << 20) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ def _unescape_one(match: re.Match[str]) -> str:
 
 
 def iri_name(iri: str) -> str:
-    """The name an IRI is shown by: its last segment, percent-decoded.
+    """The display name of an IRI: its last segment, percent-decoded.
 
     The segment is what follows the last ``#`` or ``/`` (one at the very end aside):
     ``http://www.wikidata.org/entity/Q42`` is Q42. Underscores stay; IRIs of different

@@ -74,23 +74,23 @@ def strings(path: Path, array: Any) -> list[str]:
     ]
 
 
-def is_dictionary(kind: Any) -> bool:
+def is_dictionary(type_: Any) -> bool:
     """Whether an arrow type is dictionary-encoded."""
     import pyarrow as pa
 
-    return pa.types.is_dictionary(kind)
+    return pa.types.is_dictionary(type_)
 
 
-def is_string(kind: Any) -> bool:
+def is_string(type_: Any) -> bool:
     """Whether an arrow type holds strings, in any of their encodings."""
     import pyarrow as pa
 
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
+    if pa.types.is_dictionary(type_):
+        type_ = type_.value_type
     return (
-        pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_string_view(kind)
+        pa.types.is_string(type_)
+        or pa.types.is_large_string(type_)
+        or pa.types.is_string_view(type_)
     )
 
 

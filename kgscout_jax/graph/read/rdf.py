@@ -38,19 +38,18 @@ def read_rdf(
         raise UserError(
             f"{path}: reading this format needs pyoxigraph (pip install pyoxigraph)"
         ) from None
-    kind = getattr(ox.RdfFormat, FORMATS[Path(inner_name(path)).suffix])
+    format_ = getattr(ox.RdfFormat, FORMATS[Path(inner_name(path)).suffix])
     names = _Names(path)
     empty = True
     with open_bytes(path) as handle:
-        # Relative IRIs are told apart from absolute ones by no base: their last
-        # segment is what is shown, so any base gives the same names.
-        quads = ox.parse(handle, kind, base_iri="file:///")
+        # An IRI is displayed by its last segment: any base gives the same names.
+        quads = ox.parse(handle, format_, base_iri="file:///")
         while True:
             try:
                 quad = next(quads, None)
             except SyntaxError as error:
-                said = one_line(error.args[0] if error.args else error)
-                raise UserError(f"{path}:{error.lineno or 1}: {_brief(said)}") from None
+                problem = _brief(one_line(error.args[0] if error.args else error))
+                raise UserError(f"{path}:{error.lineno or 1}: {problem}") from None
             except ValueError as error:
                 raise UserError(f"{path}: {one_line(error)}") from None
             if quad is None:
@@ -79,16 +78,16 @@ def read_rdf(
         raise UserError(f"{path}: holds no triplets")
 
 
-def _brief(said: str) -> str:
+def _brief(message: str) -> str:
     """The parser's message without the place, which stands before it already."""
-    return re.sub(r"^Parser error at line \d+ .*?: ", "not valid RDF: ", said)
+    return re.sub(r"^Parser error at line \d+ .*?: ", "not valid RDF: ", message)
 
 
 class _Names:
-    """Shown names of IRIs and blank nodes of one file."""
+    """Display names of IRIs and blank nodes of one file."""
 
     def __init__(self, path: Path) -> None:
-        self._shown = Cache(iri_name)
+        self._iri_names = Cache(iri_name)
         # No label in a file can hold "/" or "#": such names are never given twice.
         # Files of one name in two folders hold different nodes.
         stem = inner_name(path).partition(".")[0]
@@ -99,7 +98,7 @@ class _Names:
     def of(self, node: Any, blank: type) -> str:
         """The name of an IRI or blank node."""
         if not isinstance(node, blank):
-            return self._shown[node.value]
+            return self._iri_names[node.value]
         label = node.value
         if not _GENERATED.fullmatch(label):
             return f"_:{label}"

@@ -15,7 +15,7 @@ from typing import IO, Any, TextIO, cast
 from kgscout_jax.errors import UserError
 
 COMPRESSED = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
-"""Last suffix of a file -> what it is compressed with."""
+"""Last suffix of a file -> its compression."""
 
 BROKEN = (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError)
 """What the decompressors raise on damaged data, besides OSError and ValueError."""
@@ -42,9 +42,9 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
     Raises:
         UserError: the file is missing, unreadable, or not whole, then or while reading.
     """
-    kind = COMPRESSED.get(path.suffix.lower())
+    compression = COMPRESSED.get(path.suffix.lower())
     try:
-        with _opened(path, kind) as handle:
+        with _open(path, compression) as handle:
             yield handle
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
@@ -52,26 +52,30 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
         raise UserError(f"{path}: not UTF-8 text ({error.reason})") from None
     except BROKEN as error:
         raise UserError(
-            f"{path}: not a whole {kind} file ({one_line(error)})"
+            f"{path}: not a whole {compression} file ({one_line(error)})"
         ) from None
     except OSError as error:
-        if kind and error.errno is None:  # bz2 and pyarrow say OSError("Invalid data")
+        if (
+            compression and error.errno is None
+        ):  # bz2 and pyarrow say OSError("Invalid data")
             raise UserError(
-                f"{path}: not a whole {kind} file ({one_line(error)})"
+                f"{path}: not a whole {compression} file ({one_line(error)})"
             ) from None
-        said = error.strerror or one_line(error)
-        raise UserError(f"{path}: cannot be read ({said})") from None
+        problem = error.strerror or one_line(error)
+        raise UserError(f"{path}: cannot be read ({problem})") from None
 
 
-def _opened(path: Path, kind: str | None) -> contextlib.AbstractContextManager[Any]:
-    """The handle itself; raises whatever the libraries raise."""
-    if kind == "gzip":
+def _open(
+    path: Path, compression: str | None
+) -> contextlib.AbstractContextManager[Any]:
+    """The handle itself; raises the libraries' own exceptions."""
+    if compression == "gzip":
         return gzip.open(path, "rb")
-    if kind == "bzip2":
+    if compression == "bzip2":
         return bz2.open(path, "rb")
-    if kind == "xz":
+    if compression == "xz":
         return lzma.open(path, "rb")
-    if kind == "zstd":
+    if compression == "zstd":
         import pyarrow as pa
 
         path.stat()  # pyarrow's own message about a missing file is another

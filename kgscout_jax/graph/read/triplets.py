@@ -1,4 +1,4 @@
-"""Files of triplets: the format is told by the name, compression too."""
+"""Files of triplets; the name gives the format and the compression."""
 
 from __future__ import annotations
 
@@ -14,23 +14,22 @@ from kgscout_jax.graph.read.streams import COMPRESSED, inner_name
 from kgscout_jax.types import Triplet
 
 TABLES = {".tsv": "\t", ".txt": "\t", ".csv": ","}
-"""Suffixes of text tables and what stands between their columns."""
+"""Suffix of a text table -> its column separator."""
 
 
 def file_format(path: Path) -> str:
-    """The suffix that tells the format of a triplet file: ``.tsv``, ``.nt`` ...
+    """The suffix of a triplet file without its compression: ``.tsv``, ``.nt`` ...
 
     Raises:
-        UserError: a folder, or a name that tells no format.
+        UserError: a folder, or a name of unknown format.
     """
     if path.is_dir():
         raise UserError(f"{path}: expected a triplet file, found a folder")
-    kind = Path(inner_name(path)).suffix
-    compressed = path.suffix.lower() in COMPRESSED
-    if kind in TABLES or kind == ".nt" or kind in rdf.FORMATS:
-        return kind
-    if kind == ".parquet" and not compressed:
-        return kind
+    suffix = Path(inner_name(path)).suffix
+    if suffix in TABLES or suffix == ".nt" or suffix in rdf.FORMATS:
+        return suffix
+    if suffix == ".parquet" and path.suffix.lower() not in COMPRESSED:
+        return suffix
     raise UserError(
         f"{path}: unknown triplet format; expected .tsv, .txt, .csv, .nt, .ttl, .nq or "
         f".trig (each also with {', '.join(COMPRESSED)}) or .parquet"
@@ -40,33 +39,33 @@ def file_format(path: Path) -> str:
 def read_triplets(
     path: Path, notes: dict[str, int] | None = None, language: str | None = None
 ) -> Iterator[Triplet]:
-    """The triplets of one file, streaming, as they stand there.
+    """The triplets of one file, streaming, in its order.
 
     Args:
-        path: the format is told by the name: ``.tsv``, ``.txt`` (tab-separated, no
+        path: its name gives the format: ``.tsv``, ``.txt`` (tab-separated, no
             quoting), ``.csv``, ``.nt``, ``.ttl``, ``.nq``, ``.trig``, each also with
             ``.gz``, ``.bz2``, ``.xz``, ``.zst``; ``.parquet``. In TSV and CSV a first
             line head, relation, tail or subject, predicate, object is a header; in
             parquet such columns are used, else the first three that hold strings. In
-            RDF an IRI is shown by its last segment, see ``iri_name``, a literal by its
+            RDF an IRI is named by its last segment, see ``iri_name``, a literal by its
             lexical value.
-        notes: ``blank_triplets`` counts the RDF statements that are left out for a
-            blank literal, ``other_language`` those left out for their language.
-            Elsewhere an empty name is an error.
-        language: of RDF literals with a language tag, keep those of this one only:
-            ``en`` keeps en and en-GB. Literals without a tag are always kept.
+        notes: ``blank_triplets`` counts the RDF statements without their blank literal,
+            ``other_language`` those of other languages; both are left out. In other
+            formats an empty name is an error.
+        language: select RDF literals of this language and those without a tag; ``en``
+            selects en and en-GB.
 
     Raises:
         UserError: (on iteration) the file is missing, empty or malformed.
     """
     notes = {} if notes is None else notes
-    kind = file_format(path)
-    if kind == ".csv":
+    suffix = file_format(path)
+    if suffix == ".csv":
         return read_csv(path)
-    if kind in TABLES:
+    if suffix in TABLES:
         return read_tsv(path)
-    if kind == ".nt":
+    if suffix == ".nt":
         return read_ntriples(path, notes, language)
-    if kind == ".parquet":
+    if suffix == ".parquet":
         return read_parquet(path)
     return rdf.read_rdf(path, notes, language)
