@@ -7,8 +7,8 @@ A graph with power-law degrees is generated on the fly, a million triplets at a 
 as a TSV file; the density of tails falls with the inverse of the rank, so that one
 entity alone has about one triplet in twenty. Building runs in a process of its own,
 whose peak memory is reported; so does opening, after the files were dropped from the
-page cache. The ordinary nodes are drawn from those of median degree, the median of their
-balls is reported; the hub has the most triplets. Ends with one JSON line.
+page cache. The ordinary nodes are drawn from those of median degree, the median of
+their balls is reported; the hub has the most triplets. Ends with one JSON line.
 """
 
 from __future__ import annotations
