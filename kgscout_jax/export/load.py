@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from kgscout_jax.policy.inputs import PolicyInputs
     from kgscout_jax.policy.module import Policy
     from kgscout_jax.policy.registry import PolicyWeights
+    from kgscout_jax.retrieve.budget import Calibration
     from kgscout_jax.text.encoder import EncoderIdentity
 
 FORMAT = "kgscout-policy"
@@ -473,3 +474,19 @@ def first_line(error: BaseException) -> str:
     """What an exception says, its first line and no more than a line's worth."""
     said = str(error).strip() or type(error).__name__
     return said.splitlines()[0][:160]
+
+
+def load_calibration(path: Path) -> Calibration | None:
+    """The calibration of an exported policy; None of a run, or if there is none.
+
+    Raises:
+        UserError: it is damaged.
+    """
+    from kgscout_jax.retrieve.budget import Calibration
+
+    if not is_exported(path):
+        return None
+    value = read_json(path / CONFIG).get("calibration")
+    if value is None:
+        return None
+    return Calibration.from_dict(value, f"{path / CONFIG}: calibration")

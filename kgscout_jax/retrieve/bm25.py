@@ -1,13 +1,13 @@
 """BM25 over each question's candidates as text (Robertson and Zaragoza 2009).
 
 The texts of the shards' triplets are tokenised once and indexed once per (k1, b) by
-``bm25s`` (Lucene's variant: idf = log(1 + (N - df + 0.5) / (df + 0.5))). Candidates are
-chosen per question, so a question's scores are a few rows of that index times the
-weights of its words. Whether a word is rare is asked of all texts or of the question's
-own candidates: of those, the topic's name is in most and tells little.
+``bm25s`` (Lucene's variant: idf = log(1 + (N - df + 0.5) / (df + 0.5))). A question's
+scores are the rows of its candidates times the weights of its words. A word's rarity
+counts among all texts or among the question's own candidates, most of which have the
+topic's name.
 
-What is to be chosen (k1, b, whose rarity) is tuned on the train split as the policy is
-trained there. Words are not stemmed, none is left out.
+The settings (k1, b, and which texts rarity counts among) are tuned on the train split,
+as the policy is trained there. Words are not stemmed, none is left out.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ WORD = r"(?u)\b\w+\b"
 """A token: letters, digits and underscores."""
 GRID_K1 = (1.2, 0.5, 2.0)
 GRID_B = (0.75, 0.4, 1.0)
-"""Tried in this order; of settings that are equally good the first is taken."""
-TUNED_AT = 30
-"""The K whose answer_hit chooses."""
-TUNED_ON = 300
-"""Training questions, at most, that choose."""
+"""In the order of trial; the first of equally good settings is selected."""
+TUNING_K = 30
+"""Settings are selected by answer_hit at this K."""
+TUNING_QUESTIONS = 300
+"""Most training questions they are selected on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,11 +53,11 @@ class BM25Settings:
     """The free parameters of BM25."""
 
     k1: float = 1.2
-    """How soon repeating a word stops to count."""
+    """Smaller: repetitions of a word count less."""
     b: float = 0.75
-    """How much longer texts are discounted: 0 not at all, 1 in full."""
+    """Discount of longer texts, from 0 (none) to 1 (full)."""
     idf: Literal["candidates", "shards"] = "candidates"
-    """Among which texts a word's rarity counts: the question's candidates, or all."""
+    """Texts that a word's rarity counts among: the question's candidates, or all."""
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.k1) and self.k1 >= 0):
@@ -68,12 +68,12 @@ class BM25Settings:
             raise UserError(f"bm25: idf is {self.idf!r}, expected candidates or shards")
 
 
-class Tuned(NamedTuple):
-    """The settings that were best, and how good."""
+class TuningResult(NamedTuple):
+    """The best settings, and how good they are."""
 
     settings: BM25Settings
     hit: float
-    """Share of the questions with an answer among the TUNED_AT best."""
+    """Share of the questions with an answer among the TUNING_K best."""
     questions: int
 
 
@@ -82,7 +82,7 @@ class BM25:
     """By the words that a candidate's text shares with the question."""
 
     settings: BM25Settings | None = None
-    """None: tuned on the train split of the shards; without one, the defaults."""
+    """None to tune them on the train split of the shards, defaults if there is none."""
     name: str = "bm25"
 
     def rank(self, shards: Shards, split: Split, k: int) -> Rankings:
@@ -91,26 +91,26 @@ class BM25:
         ``notes`` holds the settings and, where they were tuned, on how many questions.
         ``seconds`` leaves out tokenising and indexing: once per folder of shards.
         """
-        texts = Texts.of(shards)
+        texts = TripletTexts.of(shards)
         notes: dict[str, int | float | str] = {}
         settings = self.settings
         if settings is None:
             settings = BM25Settings()
             if "train" in shards.splits:
-                tuned = tune(texts, shards.split("train"))
-                settings = tuned.settings
-                notes["tuned_on"] = tuned.questions
+                result = tune(texts, shards.split("train"))
+                settings = result.settings
+                notes["tuned_on"] = result.questions
         notes |= dataclasses.asdict(settings)
         rows = np.arange(len(split))
         scores, seconds = bm25_scores(texts, split, rows, settings)
         start = time.perf_counter()
-        found = rank_candidates(self.name, shards, split, scores, k)
+        rankings = rank_candidates(self.name, shards, split, scores, k)
         seconds += (time.perf_counter() - start) / max(1, len(split))
-        return dataclasses.replace(found, seconds=seconds, notes=notes)
+        return dataclasses.replace(rankings, seconds=seconds, notes=notes)
 
 
 @dataclass(frozen=True)
-class Texts:
+class TripletTexts:
     """The candidate triplets of a folder of shards, as tokens."""
 
     tokens: Sequence[Sequence[int]]
@@ -118,8 +118,8 @@ class Texts:
     vocabulary: dict[str, int]
 
     @staticmethod
-    def of(shards: Shards) -> Texts:
-        """The texts of all triplets that are somebody's candidate."""
+    def of(shards: Shards) -> TripletTexts:
+        """The texts of all triplets that are a candidate."""
         bm25s = _library()
         rows = np.asarray(shards.triplets[: len(shards.triplet_embeddings)]).tolist()
         entities, relations = shards.entities, shards.relations
@@ -127,11 +127,11 @@ class Texts:
             linearize((entities[h], relations[r], entities[t])) for h, r, t in rows
         ]
         if not lines:
-            return Texts([], {})
-        found = bm25s.tokenize(
+            return TripletTexts([], {})
+        tokens = bm25s.tokenize(
             lines, token_pattern=WORD, stopwords=None, show_progress=False
         )
-        return Texts(found.ids, found.vocab)
+        return TripletTexts(tokens.ids, tokens.vocab)
 
     def queries(self, questions: Sequence[str]) -> list[list[int]]:
         """Per question, the numbers of its words that occur in any text."""
@@ -152,16 +152,17 @@ class Texts:
         from scipy.sparse import csc_array
 
         index = _library().BM25(k1=k1, b=b, method="lucene")
-        chosen = [self.tokens[i] for i in rows.tolist()]
         scores = index.build_index_from_ids(
-            list(range(len(self.vocabulary))), chosen, show_progress=False
+            list(range(len(self.vocabulary))),
+            [self.tokens[i] for i in rows.tolist()],
+            show_progress=False,
         )
         columns = scores["data"], scores["indices"], scores["indptr"]
         return csc_array(columns, shape=(len(rows), len(self.vocabulary))).tocsr()
 
 
 def bm25_scores(
-    texts: Texts,
+    texts: TripletTexts,
     split: Split,
     rows: Int[np.ndarray, "q"],
     settings: BM25Settings,
@@ -170,8 +171,8 @@ def bm25_scores(
 
     Args:
         texts: of the split's shards.
-        split: whose questions.
-        rows: which of them.
+        split: the questions.
+        rows: of the questions.
         settings: the free parameters.
     """
     ids = np.asarray(split.candidates[rows])
@@ -179,12 +180,12 @@ def bm25_scores(
     index = (
         texts.index(everything, settings.k1, settings.b) if len(everything) else None
     )
-    return _scores(index, texts, split, rows, ids, settings.idf)
+    return _score_rows(index, texts, split, rows, ids, settings.idf)
 
 
-def _scores(
+def _score_rows(
     index: csr_array | None,
-    texts: Texts,
+    texts: TripletTexts,
     split: Split,
     rows: Int[np.ndarray, "q"],
     places: Int[np.ndarray, "q n"],
@@ -205,61 +206,62 @@ def _scores(
         if query and real.any():
             # Each use of a word counts; the index holds its rarity among all texts.
             words, counts = np.unique(query, return_counts=True)
-            some = index[places[i, real]]
+            own = index[places[i, real]]
             if idf == "candidates":
-                here = np.bincount(some.indices, minlength=n_words)[words]
-                ratio = rarity(here, len(some.indptr) - 1)
+                here = np.bincount(own.indices, minlength=n_words)[words]
+                ratio = rarity(here, len(own.indptr) - 1)
                 counts = counts * ratio / rarity(everywhere[words], n_texts)
             weight[words] = counts
-            scores[i, real] = some @ weight
+            scores[i, real] = own @ weight
             weight[words] = 0
         seconds[i] = time.perf_counter() - start
     return scores, seconds
 
 
 def rarity(df: Int[np.ndarray, "w"], n_texts: int) -> np.ndarray:
-    """Lucene's inverse document frequency of words that ``df`` of the texts hold."""
+    """Lucene's inverse document frequency of words that are in ``df`` of the texts."""
     return np.log1p((n_texts - df + 0.5) / (df + 0.5))
 
 
-def tune(texts: Texts, split: Split, *, questions: int = TUNED_ON) -> Tuned:
+def tune(
+    texts: TripletTexts, split: Split, *, questions: int = TUNING_QUESTIONS
+) -> TuningResult:
     """The best settings of the grid by answer_hit@30; the same on every machine.
 
     Args:
         texts: of the split's shards.
         split: the training questions.
-        questions: how many of them choose, drawn with a fixed seed.
+        questions: how many of them are used, drawn with a fixed seed.
     """
-    drawn = np.random.default_rng(0).permutation(len(split))[:questions]
-    rows = np.sort(drawn)
+    rows = np.sort(np.random.default_rng(0).permutation(len(split))[:questions])
     candidates = np.asarray(split.candidates[rows])
     real = candidates >= 0
-    used, places = np.unique(candidates[real], return_inverse=True)
-    if not len(used):
-        return Tuned(BM25Settings(), 0.0, len(rows))
+    unique, places = np.unique(candidates[real], return_inverse=True)
+    if not len(unique):
+        return TuningResult(BM25Settings(), 0.0, len(rows))
     at = np.full(candidates.shape, -1)
     at[real] = places
     holds = holds_answer(split, rows)
-    best: Tuned | None = None
+    best: TuningResult | None = None
     with progress(len(GRID_K1) * len(GRID_B), "tuning bm25", "settings") as bar:
         for k1 in GRID_K1:
             for b in GRID_B:
-                index = texts.index(used, k1, b)
+                index = texts.index(unique, k1, b)
                 for idf in ("candidates", "shards"):
-                    scores, _ = _scores(index, texts, split, rows, at, idf)
-                    top, _ = top_k(scores, real, candidates, TUNED_AT)
-                    held = np.take_along_axis(holds, np.maximum(top, 0), axis=1)
-                    hit = float((held & (top >= 0)).any(axis=1).mean())
+                    scores, _ = _score_rows(index, texts, split, rows, at, idf)
+                    top, _ = top_k(scores, real, candidates, TUNING_K)
+                    hits = np.take_along_axis(holds, np.maximum(top, 0), axis=1)
+                    hit = float((hits & (top >= 0)).any(axis=1).mean())
                     if best is None or hit > best.hit:
-                        chosen = BM25Settings(k1=k1, b=b, idf=idf)
-                        best = Tuned(chosen, hit, len(rows))
+                        settings = BM25Settings(k1=k1, b=b, idf=idf)
+                        best = TuningResult(settings, hit, len(rows))
                 bar.update()
     assert best is not None
     return best
 
 
 def _library() -> ModuleType:
-    """``bm25s``, without its messages on every index."""
+    """``bm25s`` without a log message on every index."""
     import bm25s
 
     logging.getLogger("bm25s").setLevel(logging.WARNING)

@@ -1,63 +1,65 @@
 """How many triplets a question needs: the fewest that likely hold an answer.
 
-A policy's logits rank candidates; how sure it is stands in how far they lie above the
-inclusion threshold c, at which the chances q_i = 1 - exp(-exp(s_i - c)) of being kept
+A policy's logits rank candidates. Its confidence is how far they lie above the
+inclusion threshold c, at which the inclusion probabilities q_i = 1 - exp(-exp(s_i - c))
 sum to a pivot of 10 (``policy.inclusion``). From log u_r = s_r - c of the r-th best
 candidate and from its rank, a logistic map gives
 
     h_r = P(the r-th holds an answer | none before it does)
 
-so that ``1 - prod(1 - h_r)`` over the K best is the chance that an answer is among
-them. That is the chain rule: triplets that hold answers come in groups, and nothing is
-taken to be independent. The three numbers of the map are those of greatest likelihood
-(a discrete-time survival model) on questions whose answers are known.
-
-Which questions matters. A network is far surer of the questions that it has learned
-from than of others, so these must not be calibrated on.
+so that ``1 - prod(1 - h_r)`` over the K best is the probability that an answer is among
+them. This is the chain rule and assumes no independence: triplets that hold answers
+come in groups. The three numbers of the map are those of greatest likelihood (a
+discrete-time survival model) on questions whose answers are known. They must be
+questions that the network was not trained on: on its training questions it is far more
+confident.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import numpy as np
 from jaxtyping import Bool, Float, Float64, Int
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.utils.buckets import bucket
+from kgscout_jax.utils.manifest import as_record
 
 if TYPE_CHECKING:
     from kgscout_jax.retrieve.protocol import Rankings
 
 PIVOT = 10.0
-"""Budget whose threshold the logits are measured from; half of fewer candidates."""
+"""Budget of the threshold from which logits are measured; half of fewer candidates."""
 RANKS = 256
-"""Ranks that are learned from; beyond them the map is carried on."""
+"""Ranks that the map is fitted on; beyond them it is extrapolated."""
 RIDGE = 1.0
-"""Penalty on the standardised slopes: keeps few questions from saying too much."""
+"""Penalty on the standardised slopes, against overfitting a few questions."""
 STEEPEST = 20.0
 """Log-intensities are clipped to this far from 0."""
 BLOCK = 64
-"""Questions whose thresholds are found together."""
+"""Questions whose thresholds are computed at once."""
+Finite = Annotated[float, msgspec.Meta(ge=-1e300, le=1e300)]
+"""Neither infinite nor nan."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Calibration:
-    """The map from a candidate's rank and logit to the chance of a first answer."""
+class Calibration(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
+):
+    """The map from a candidate's rank and logit to the probability h_r."""
 
-    intercept: float
-    log_rank: float
+    intercept: Finite
+    log_rank: Finite
     """Slope in log(rank), ranks from 1."""
-    log_intensity: float
+    log_intensity: Finite
     """Slope in the logit above the threshold."""
-    questions: int
-    """How many questions it was fitted on."""
+    questions: Annotated[int, msgspec.Meta(ge=1)]
+    """Number of questions it was fitted on."""
     split: str
-    """Of which split."""
+    """The split of those questions."""
 
     def presence(
         self,
@@ -65,7 +67,7 @@ class Calibration:
         threshold: Float[np.ndarray, "b"],
         lengths: Int[np.ndarray, "b"],
     ) -> Float64[np.ndarray, "b k"]:
-        """The chance that an answer is among the first 1, 2, ... k candidates.
+        """The probability that an answer is among the first 1, 2, ... k candidates.
 
         Args:
             logits: of the best candidates, descending; ignored beyond ``lengths``.
@@ -80,40 +82,24 @@ class Calibration:
         return -np.expm1(np.cumsum(none, axis=1))
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``config.json`` of an export holds it."""
-        return dataclasses.asdict(self)
+        """The fields, as in ``config.json`` of an export."""
+        return msgspec.structs.asdict(self)
 
     @staticmethod
     def from_dict(value: Any, where: str = "calibration") -> Calibration:
         """The inverse of ``to_dict``.
 
         Raises:
-            UserError: a field is missing, unknown or of another kind.
+            UserError: a field is missing, unknown or of another type; names the field.
         """
-        if not isinstance(value, Mapping):
-            raise UserError(f"{where}: {value!r}, expected an object")
-        fields = {field.name: field.type for field in dataclasses.fields(Calibration)}
-        for name in sorted(fields.keys() ^ value.keys()):
-            what = "unknown field" if name in value else "missing"
-            raise UserError(f"{where}.{name}: {what}")
-        for name, kind in fields.items():
-            found = value[name]
-            if kind == "str":
-                good, expected = isinstance(found, str), "a string"
-            elif kind == "int":
-                good, expected = type(found) is int and found > 0, "a whole number"
-            else:
-                good = isinstance(found, int | float) and not isinstance(found, bool)
-                good, expected = good and bool(np.isfinite(found)), "a number"
-            if not good:
-                raise UserError(f"{where}.{name}: {found!r}, expected {expected}")
-        return Calibration(**value)
+        return as_record(value, Calibration, where)
 
 
 def thresholds(logits: Float[np.ndarray, "b n"]) -> Float64[np.ndarray, "b"]:
-    """The logit of each question at which inclusion at the pivot's budget is 1 - 1 / e.
+    """The logit of each question that the pivot's budget includes with probability
+    1 - 1 / e; 0 without candidates.
 
-    Of a question with few candidates the budget is half of them; without any it is 0.
+    If a question has few candidates, the budget is half of them.
 
     Args:
         logits: of all candidates in any order; -inf or nan where there is none.
@@ -121,16 +107,17 @@ def thresholds(logits: Float[np.ndarray, "b n"]) -> Float64[np.ndarray, "b"]:
     logits = np.asarray(logits, np.float32)
     mask = np.isfinite(logits)
     width = bucket(logits.shape[1], 1 << 30)
-    found = np.zeros(len(logits))
+    out = np.zeros(len(logits))
     size = BLOCK if len(logits) > 1 else 1
     for low in range(0, len(logits), size):
         real = mask[low : low + size]
         rows = np.zeros((size, width), np.float32)
         rows[: len(real), : real.shape[1]] = np.where(real, logits[low : low + size], 0)
-        there = np.zeros((size, width), bool)
-        there[: len(real), : real.shape[1]] = real
-        found[low : low + size] = np.asarray(_threshold()(rows, there))[: len(real)]
-    return np.where(mask.any(axis=1), found, 0.0)
+        real_mask = np.zeros((size, width), bool)
+        real_mask[: len(real), : real.shape[1]] = real
+        block = np.asarray(_threshold()(rows, real_mask))
+        out[low : low + size] = block[: len(real)]
+    return np.where(mask.any(axis=1), out, 0.0)
 
 
 @cache
@@ -170,14 +157,14 @@ def fit_calibration(
     *,
     split: str,
 ) -> Calibration:
-    """The map of greatest likelihood.
+    """The calibration of greatest likelihood.
 
     Args:
         logits: of the best candidates, descending.
         threshold: see ``thresholds``.
         lengths: how many candidates are there.
         holds: which of them hold an answer.
-        split: where the questions are from.
+        split: name of the questions' split.
 
     Raises:
         UserError: no question has an answer among its best candidates.
@@ -194,14 +181,14 @@ def fit_calibration(
             f"calibration: no question of split {split!r} has an answer among its "
             f"{k} best candidates, expected some"
         )
-    # A question tells of every rank up to its first answer, and of none behind.
+    # A question has an outcome at every rank up to its first answer, none behind.
     first = np.where(holds.any(axis=1), holds.argmax(axis=1), k)
     at_risk = (place <= first[:, None]) & (place < lengths[:, None])
     x = _features(logits[:, :k], threshold, lengths)[at_risk]
     y = holds[at_risk].astype(np.float64)
-    mean, spread = x[:, 1:].mean(axis=0), x[:, 1:].std(axis=0)
-    spread[spread < 1e-9] = 1.0
-    z = np.concatenate([x[:, :1], (x[:, 1:] - mean) / spread], axis=1)
+    mean, deviation = x[:, 1:].mean(axis=0), x[:, 1:].std(axis=0)
+    deviation[deviation < 1e-9] = 1.0
+    z = np.concatenate([x[:, :1], (x[:, 1:] - mean) / deviation], axis=1)
     ridge = np.array([0.0, RIDGE, RIDGE])
 
     def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
@@ -210,7 +197,7 @@ def fit_calibration(
         return value, z.T @ (expit(score) - y) + ridge * w
 
     w = minimize(loss, np.zeros(3), jac=True, method="L-BFGS-B").x
-    slopes = w[1:] / spread
+    slopes = w[1:] / deviation
     return Calibration(
         intercept=float(w[0] - slopes @ mean),
         log_rank=float(slopes[0]),
@@ -220,7 +207,7 @@ def fit_calibration(
     )
 
 
-def crossed_presence(
+def cross_fitted_presence(
     logits: Float[np.ndarray, "b k"],
     threshold: Float[np.ndarray, "b"],
     lengths: Int[np.ndarray, "b"],
@@ -228,17 +215,17 @@ def crossed_presence(
     *,
     split: str,
 ) -> Float64[np.ndarray, "b k"]:
-    """``Calibration.presence``, of each half of the questions by the other's map.
+    """``Calibration.presence`` of each half of the questions, fitted on the other half.
 
-    So that questions whose answers are known can be measured as if they were not.
-    Arguments and errors as of ``fit_calibration``.
+    Questions whose answers are known are thus measured as if they were not. Arguments
+    and errors are those of ``fit_calibration``.
     """
     out = np.zeros(logits.shape)
     odd = np.arange(len(logits)) % 2 == 1
     for half in (odd, ~odd):
-        given = logits[~half], threshold[~half], lengths[~half], holds[~half]
-        fitted = fit_calibration(*given, split=split)
-        out[half] = fitted.presence(logits[half], threshold[half], lengths[half])
+        rest = logits[~half], threshold[~half], lengths[~half], holds[~half]
+        calibration = fit_calibration(*rest, split=split)
+        out[half] = calibration.presence(logits[half], threshold[half], lengths[half])
     return out
 
 
@@ -249,7 +236,7 @@ def budgets(
 ) -> Int[np.ndarray, "b"]:
     """The fewest candidates of each question whose presence reaches ``target``.
 
-    All that there are, at most k, where even they don't.
+    All of them, at most k, if none does.
 
     Args:
         presence: of the first 1, 2, ... k candidates.
@@ -257,9 +244,9 @@ def budgets(
         target: above 0, below 1.
     """
     check_target(target)
-    there = np.minimum(lengths, presence.shape[1])
+    most = np.minimum(lengths, presence.shape[1])
     fewest = (presence < target).sum(axis=1) + 1
-    return np.minimum(fewest, there).astype(np.int32)
+    return np.minimum(fewest, most).astype(np.int32)
 
 
 def check_target(target: float) -> None:
@@ -268,13 +255,13 @@ def check_target(target: float) -> None:
         raise UserError(f"--target: {target}, expected a number between 0 and 1")
 
 
-def shortened(rankings: Rankings, lengths: Int[np.ndarray, "b"]) -> Rankings:
+def truncate_rankings(rankings: Rankings, lengths: Int[np.ndarray, "b"]) -> Rankings:
     """The rankings cut to at most ``lengths`` triplets each."""
     lengths = np.minimum(lengths, rankings.lengths).astype(np.int32)
-    gone = np.arange(rankings.heads.shape[1]) >= lengths[:, None]
+    padding = np.arange(rankings.heads.shape[1]) >= lengths[:, None]
     columns = {
-        name: np.where(gone, np.int32(-1), getattr(rankings, name))
+        name: np.where(padding, np.int32(-1), getattr(rankings, name))
         for name in ("heads", "relations", "tails")
     }
-    scores = np.where(gone, np.float32(0), rankings.scores)
+    scores = np.where(padding, np.float32(0), rankings.scores)
     return dataclasses.replace(rankings, **columns, scores=scores, lengths=lengths)

@@ -1,47 +1,43 @@
-"""From a policy's scores of a split to the chance of an answer among the K best."""
+"""The probability of an answer among the K best, from a policy's logits of a split."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Float64, Int, Int32
 
 from kgscout_jax.data.shards import Shards, Split
-from kgscout_jax.export.load import CONFIG, is_exported
 from kgscout_jax.retrieve.budget import (
     RANKS,
     Calibration,
-    crossed_presence,
+    cross_fitted_presence,
     fit_calibration,
     thresholds,
 )
 from kgscout_jax.retrieve.kgscout import KGScout
 from kgscout_jax.retrieve.protocol import holds_answer, top_k
-from kgscout_jax.utils.io import read_json
 
 QUESTIONS = 1000
-"""How many questions, at most, a calibration is fitted on."""
+"""Most questions that a calibration is fitted on."""
 
-Ranked = tuple[
+TopCandidates = tuple[
     Float32[np.ndarray, "q k"],
     Float64[np.ndarray, "q"],
     Int32[np.ndarray, "q"],
     Bool[np.ndarray, "q k"],
 ]
-"""Logits of the best candidates, thresholds, how many there are, which hold answers."""
+"""Logits of the best candidates, thresholds, lengths, and which hold answers."""
 
 
 def calibrate(
     scout: KGScout, shards: Shards, split_name: str, *, questions: int = QUESTIONS
 ) -> Calibration:
-    """The calibration of a policy on questions that it has not learned from.
+    """The calibration of a policy on questions that it was not trained on.
 
     Args:
         scout: the policy.
         shards: where the questions are.
-        split_name: of which split; not the one it was trained on.
-        questions: how many of them at most, drawn with a fixed seed.
+        split_name: name of the split; not the one it was trained on.
+        questions: most questions, drawn with a fixed seed.
 
     Raises:
         UserError: there is no such split, or no answer among the best candidates.
@@ -50,21 +46,7 @@ def calibrate(
     drawn = np.random.default_rng(0).permutation(len(split))[:questions]
     rows = np.sort(drawn)
     scores, _ = scout.logits(shards, split, rows)
-    return fit_calibration(*ranked(split, rows, scores), split=split_name)
-
-
-def saved_calibration(path: Path) -> Calibration | None:
-    """What an exported policy brings; None of a run, or where there is none.
-
-    Raises:
-        UserError: it is damaged.
-    """
-    if not is_exported(path):
-        return None
-    value = read_json(path / CONFIG).get("calibration")
-    if value is None:
-        return None
-    return Calibration.from_dict(value, f"{path / CONFIG}: calibration")
+    return fit_calibration(*top_candidates(split, rows, scores), split=split_name)
 
 
 def presence_of(
@@ -73,32 +55,34 @@ def presence_of(
     calibration: Calibration | None,
     k: int,
 ) -> Float64[np.ndarray, "b k"]:
-    """The chance of an answer among the first 1, 2, ... k of each question of a split.
+    """The probability of an answer among the first 1, 2, ... k candidates per question.
 
     Args:
         split: the questions.
         scores: logits of all candidates.
-        calibration: None: each half of the questions by the other half's.
-        k: the most that are kept.
+        calibration: None to fit one on each half of the questions for the other.
+        k: the most candidates.
 
     Raises:
         UserError: without a calibration: a half has no answer among its candidates.
     """
     rows = np.arange(len(split))
-    best, threshold, lengths, holds = ranked(split, rows, scores, max(k, RANKS))
+    best, threshold, lengths, holds = top_candidates(split, rows, scores, max(k, RANKS))
     if calibration is None:
-        found = crossed_presence(best, threshold, lengths, holds, split=split.name)
+        presence = cross_fitted_presence(
+            best, threshold, lengths, holds, split=split.name
+        )
     else:
-        found = calibration.presence(best, threshold, lengths)
-    return found[:, :k]
+        presence = calibration.presence(best, threshold, lengths)
+    return presence[:, :k]
 
 
-def ranked(
+def top_candidates(
     split: Split,
     rows: Int[np.ndarray, "q"],
     scores: Float[np.ndarray, "q n"],
     k: int = RANKS,
-) -> Ranked:
+) -> TopCandidates:
     """The ``k`` best candidates of questions, as ``fit_calibration`` takes them."""
     ids = np.asarray(split.candidates[rows])
     real = ids >= 0

@@ -1,9 +1,9 @@
-"""Anybody's ``retrieved.jsonl`` as a retriever, so that its figures are ours.
+"""A ``retrieved.jsonl`` of any system as a retriever.
 
 One JSON object a line, of which ``id`` and ``triplets`` are read: a ranked list of
 [head, relation, tail] or [head, relation, tail, score]. The order in the file is the
-ranking. Names are matched case-insensitively with white space collapsed; names that
-the shards don't know are kept, for an answer may be among them.
+ranking. Names match case-insensitively with white space collapsed; names that are not
+in the shards stay in the ranking, for an answer may be among them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
 from kgscout_jax.retrieve.name_space import NameSpace
 from kgscout_jax.retrieve.protocol import Rankings
+from kgscout_jax.types import Triplet
 from kgscout_jax.utils.io import read_json_lines
 
 logger = logging.getLogger(__name__)
@@ -26,15 +27,15 @@ FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
 class External:
-    """The triplets that some system wrote to a ``retrieved.jsonl``."""
+    """The triplets in a ``retrieved.jsonl``."""
 
     def __init__(self, path: Path | str, name: str | None = None) -> None:
         """Name the file; it is read by ``rank``.
 
         Args:
             path: the file, plain or .gz.
-            name: what to call the system; None: what the file's first line says under
-                ``retriever``, else the name of the file.
+            name: of the system; None for ``retriever`` in the file's first line, else
+                the name of the file.
 
         Raises:
             UserError: there is no such file, or its first line is no JSON object.
@@ -78,19 +79,15 @@ class External:
             if i is None:
                 unknown += 1
                 continue
-            kept: dict[tuple[int, int, int], float] = {}
+            unique: dict[tuple[int, int, int], float] = {}
             for head, relation, tail, score in triplets:
-                triplet = (
-                    names.add_entity(head),
-                    names.add_relation(relation),
-                    names.add_entity(tail),
-                )
-                repeated += triplet in kept
-                kept.setdefault(triplet, score)
-            lengths[i] = length = min(k, len(kept))
+                key = names.add_triplet(Triplet(head, relation, tail))
+                repeated += key in unique
+                unique.setdefault(key, score)
+            lengths[i] = length = min(k, len(unique))
             if length:
-                ids[i, :length] = list(kept)[:length]
-                scores[i, :length] = list(kept.values())[:length]
+                ids[i, :length] = list(unique)[:length]
+                scores[i, :length] = list(unique.values())[:length]
             if _is_number(spent := record.get("seconds")):
                 seconds[i] = spent
         missing = b - (len(lines) - unknown)

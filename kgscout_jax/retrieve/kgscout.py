@@ -27,12 +27,12 @@ class KGScout:
 
     def rank(self, shards: Shards, split: Split, k: int) -> Rankings:
         """At most ``k`` candidates of each question, highest logit first."""
-        return self.scored(shards, split).rank(shards, split, k)
+        return self.split_logits(shards, split).rank(shards, split, k)
 
-    def scored(self, shards: Shards, split: Split) -> Scored:
-        """The same, with all logits worked out."""
+    def split_logits(self, shards: Shards, split: Split) -> PolicyLogits:
+        """The policy's logits of all candidates of a split, as a retriever."""
         scores, seconds = self.logits(shards, split, np.arange(len(split)))
-        return Scored(self.name, scores, seconds)
+        return PolicyLogits(self.name, scores, seconds)
 
     def logits(
         self, shards: Shards, split: Split, rows: Int[np.ndarray, "q"]
@@ -72,8 +72,8 @@ class KGScout:
 
 
 @dataclass(frozen=True)
-class Scored:
-    """A retriever of one split's questions whose scores are known already."""
+class PolicyLogits:
+    """A retriever of one split's questions from logits that are computed already."""
 
     name: str
     scores: Float32[np.ndarray, "b n"]

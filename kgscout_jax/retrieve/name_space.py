@@ -1,9 +1,10 @@
-"""Names to ids and back: the names of a shard folder, then names met elsewhere."""
+"""Names to ids and back: the names of a shard folder, then names added later."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+import copy
+from collections.abc import Callable, Sequence
+from functools import cache
 
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.types import Triplet, display_name, entity_key
@@ -12,24 +13,47 @@ UNKNOWN = -1
 """The id of a name that is not in a name space."""
 
 
-class _Known:
-    """The names that every fork of a name space shares; indexed on first use."""
+class Names:
+    """The names of entities, or of relations, by id: fixed ones, then added ones."""
 
-    def __init__(self, entities: Sequence[str], relations: Sequence[str]) -> None:
-        self.entities = entities
-        self.relations = relations
+    def __init__(self, fixed: Sequence[str], *keys: Callable[[str], str]) -> None:
+        """``keys``: of a name, the strictest first; the last one is for added names."""
+        self.fixed, self.keys = fixed, keys
+        # Computed on first use, and shared by forks.
+        self.index = cache(lambda key: _first_ids(map(key, fixed)))
+        self.added_ids: dict[str, int] = {}
+        self.added: list[str] = []
 
-    @cached_property
-    def entity_ids(self) -> dict[str, int]:
-        return _first_ids(map(entity_key, self.entities))
+    def __len__(self) -> int:
+        """Every id is below this."""
+        return len(self.fixed) + len(self.added)
 
-    @cached_property
-    def relation_ids(self) -> dict[str, int]:
-        return _first_ids(map(display_name, self.relations))
+    def __getitem__(self, number: int) -> str:
+        """The display name of an id."""
+        n = len(self.fixed)
+        return self.fixed[number] if number < n else self.added[number - n]
 
-    @cached_property
-    def folded_relation_ids(self) -> dict[str, int]:
-        return _first_ids(map(entity_key, self.relations))
+    def find(self, name: str) -> int:
+        """The id of a name, or UNKNOWN."""
+        for key in self.keys:
+            number = self.index(key).get(key(name))
+            if number is not None:
+                return number
+        return self.added_ids.get(self.keys[-1](name), UNKNOWN)
+
+    def add(self, name: str) -> int:
+        """The id of a name, a fresh one if the name is new."""
+        number = self.find(name)
+        if number == UNKNOWN:
+            number = self.added_ids[self.keys[-1](name)] = len(self)
+            self.added.append(display_name(name))
+        return number
+
+    def fork(self) -> Names:
+        """A copy to which names can be added without changing this one."""
+        other = copy.copy(self)
+        other.added_ids, other.added = dict(self.added_ids), list(self.added)
+        return other
 
 
 def _first_ids(keys: map[str]) -> dict[str, int]:
@@ -42,17 +66,14 @@ def _first_ids(keys: map[str]) -> dict[str, int]:
 class NameSpace:
     """Ids of entities and relations by name, case-insensitive, white space collapsed.
 
-    Ids below the number of known names are the shards' own; a name that is added gets
-    the next free id. Relations that differ only in case are two relations in a graph,
-    so an exact match comes first.
+    Ids below the number of the shards' names are theirs; an added name gets the next
+    free id. Relations that differ only in case are two relations in a graph, so an
+    exact match comes first.
     """
 
     def __init__(self, entities: Sequence[str], relations: Sequence[str]) -> None:
-        self._known = _Known(entities, relations)
-        self._entities: dict[str, int] = {}
-        self._relations: dict[str, int] = {}
-        self._entity_names: list[str] = []
-        self._relation_names: list[str] = []
+        self.entities = Names(entities, entity_key)
+        self.relations = Names(relations, display_name, entity_key)
 
     @staticmethod
     def of(shards: Shards) -> NameSpace:
@@ -60,75 +81,19 @@ class NameSpace:
         return NameSpace(shards.entities, shards.relations)
 
     def fork(self) -> NameSpace:
-        """A name space with the same known names, to which names can be added apart."""
-        other = NameSpace((), ())
-        other._known = self._known
-        other._entities, other._relations = dict(self._entities), dict(self._relations)
-        other._entity_names = list(self._entity_names)
-        other._relation_names = list(self._relation_names)
+        """A copy to which names can be added without changing this one."""
+        other = copy.copy(self)
+        other.entities, other.relations = self.entities.fork(), self.relations.fork()
         return other
 
-    @property
-    def n_entities(self) -> int:
-        """Every entity id is below this."""
-        return len(self._known.entities) + len(self._entity_names)
-
-    @property
-    def n_relations(self) -> int:
-        """Every relation id is below this."""
-        return len(self._known.relations) + len(self._relation_names)
-
-    def find_entity(self, name: str) -> int:
-        """The id of an entity, or UNKNOWN."""
-        key = entity_key(name)
-        found = self._known.entity_ids.get(key)
-        return self._entities.get(key, UNKNOWN) if found is None else found
-
-    def find_relation(self, name: str) -> int:
-        """The id of a relation, or UNKNOWN."""
-        found = self._known.relation_ids.get(display_name(name))
-        if found is None:
-            key = entity_key(name)
-            found = self._known.folded_relation_ids.get(key)
-            if found is None:
-                found = self._relations.get(key, UNKNOWN)
-        return found
-
     def find_triplet(self, triplet: Triplet) -> tuple[int, int, int]:
-        """The ids of head, relation and tail, UNKNOWN for each that is not there."""
+        """The ids of head, relation and tail, UNKNOWN for each missing one."""
         head, relation, tail = triplet
-        return (
-            self.find_entity(head),
-            self.find_relation(relation),
-            self.find_entity(tail),
-        )
+        find = self.entities.find
+        return find(head), self.relations.find(relation), find(tail)
 
-    def add_entity(self, name: str) -> int:
-        """The id of an entity, a fresh one if its name is new."""
-        found = self.find_entity(name)
-        if found == UNKNOWN:
-            found = self._entities[entity_key(name)] = self.n_entities
-            self._entity_names.append(display_name(name))
-        return found
-
-    def add_relation(self, name: str) -> int:
-        """The id of a relation, a fresh one if its name is new."""
-        found = self.find_relation(name)
-        if found == UNKNOWN:
-            found = self._relations[entity_key(name)] = self.n_relations
-            self._relation_names.append(display_name(name))
-        return found
-
-    def entity(self, number: int) -> str:
-        """The display name of an entity."""
-        known = len(self._known.entities)
-        if number < known:
-            return self._known.entities[number]
-        return self._entity_names[number - known]
-
-    def relation(self, number: int) -> str:
-        """The display name of a relation."""
-        known = len(self._known.relations)
-        if number < known:
-            return self._known.relations[number]
-        return self._relation_names[number - known]
+    def add_triplet(self, triplet: Triplet) -> tuple[int, int, int]:
+        """The ids of head, relation and tail, fresh ones for new names."""
+        head, relation, tail = triplet
+        add = self.entities.add
+        return add(head), self.relations.add(relation), add(tail)

@@ -1,4 +1,4 @@
-"""What a retriever is, and the one order: score descending, ties by triplet id."""
+"""Retrievers, rankings, and their one order: score descending, ties by triplet id."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Rankings:
     """As the retriever gives them; only the order within a question means anything."""
     lengths: Int32[np.ndarray, "b"]
     seconds: Float64[np.ndarray, "b"]
-    """Time to rank each question, encoding excluded; nan where nobody knows."""
+    """Time to rank each question, encoding excluded; nan where it is unknown."""
     names: NameSpace | None = None
     """The name space of the ids; None: the shards' own."""
     keeps_all: bool = False
-    """Everything is kept whatever K is: the ceiling."""
+    """Every triplet counts, whatever K is: the ceiling."""
     notes: Mapping[str, int | float | str] = field(default_factory=dict)
-    """Counts and settings worth telling beside the figures, by a short name."""
+    """Counts and settings to print beside the metrics, by a short name."""
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -43,7 +43,7 @@ class Rankings:
 
 @runtime_checkable
 class Retriever(Protocol):
-    """Anything that ranks the triplets of a split's questions."""
+    """A method that ranks the triplets of a split's questions."""
 
     @property
     def name(self) -> str:
@@ -63,15 +63,14 @@ def top_k(
 ) -> tuple[Int32[np.ndarray, "b k"], Int32[np.ndarray, "b"]]:
     """Positions of the k best of each row, -1 as padding, and how many there are.
 
-    Descending score, ties by ascending triplet id: exact, the same on every machine.
-    Scores are compared as float32, which is what is stored, so that the order can be
-    read off a file. NaN never ranks.
+    Descending score, ties by ascending triplet id, the same on every machine. Scores
+    are compared as float32, as files store them. NaN never ranks.
 
     Args:
         scores: any finite or infinite number ranks.
         mask: True where there is a candidate.
-        triplet_ids: what breaks ties.
-        k: how many, at least 1; may exceed n.
+        triplet_ids: ties go to the lower one.
+        k: at least 1; may exceed n.
 
     Returns:
         positions: into the columns of ``scores``.
@@ -90,7 +89,7 @@ def top_k(
 
 
 def holds_answer(split: Split, rows: Int[np.ndarray, "q"]) -> Bool[np.ndarray, "q n"]:
-    """Which candidates have a gold answer as head or tail."""
+    """True for candidates with a gold answer as head or tail."""
     nodes = np.asarray(split.nodes[rows]).astype(np.int64)
     answers = np.asarray(split.answers[rows])
     width = int(split.n_nodes[rows].max(initial=1))
@@ -114,11 +113,11 @@ def rank_candidates(
 
     Args:
         retriever: its name.
-        shards: where the triplets are.
-        split: whose candidates are scored.
+        shards: the folder of the split.
+        split: the questions.
         scores: one per candidate slot; padding slots are ignored, NaN never ranks.
-        k: how many.
-        seconds: time to rank each question; None: not measured.
+        k: the most triplets per question.
+        seconds: time to rank each question; None if not measured.
     """
     ids = np.asarray(split.candidates)
     if scores.shape != ids.shape:
@@ -140,27 +139,27 @@ def rank_positions(
     seconds: Float64[np.ndarray, "b"] | None = None,
     keeps_all: bool = False,
 ) -> Rankings:
-    """Rankings of candidate positions that are in order already.
+    """Rankings of candidate positions in their order.
 
     Args:
         retriever: its name.
-        shards: where the triplets are.
-        split: whose candidates the positions number.
+        shards: the folder of the split.
+        split: the questions.
         positions: columns of ``split.candidates``, best first, -1 as padding.
-        lengths: how many positions are real in each row.
+        lengths: number of positions in each row.
         scores: one per candidate slot.
-        seconds: time to rank each question; None: not measured.
+        seconds: time to rank each question; None if not measured.
         keeps_all: see ``Rankings``.
     """
     real = positions >= 0
     rows = np.zeros((*positions.shape, 3), np.int32)
-    kept = np.zeros(positions.shape, np.float32)
+    top_scores = np.zeros(positions.shape, np.float32)
     if split.candidates.shape[1]:
         at = np.maximum(positions, 0)
         ids = np.take_along_axis(np.asarray(split.candidates), at, axis=1)
         rows[real] = np.asarray(shards.triplets)[ids[real]]
-        kept = np.take_along_axis(np.asarray(scores, np.float32), at, axis=1)
-        kept = np.where(real, kept, np.float32(0))
+        top_scores = np.take_along_axis(np.asarray(scores, np.float32), at, axis=1)
+        top_scores[~real] = 0
     rows[~real] = -1
     if seconds is None:
         seconds = np.full(len(positions), np.nan)
@@ -169,7 +168,7 @@ def rank_positions(
         heads=rows[..., 0],
         relations=rows[..., 1],
         tails=rows[..., 2],
-        scores=kept,
+        scores=top_scores,
         lengths=np.asarray(lengths, np.int32),
         seconds=seconds,
         keeps_all=keeps_all,

@@ -27,7 +27,7 @@ def retrieved_records(
             question=info.text,
             retriever=rankings.retriever,
             triplets=[
-                (names.entity(h), names.relation(r), names.entity(t), score)
+                (names.entities[h], names.relations[r], names.entities[t], score)
                 for h, r, t, score in rows
             ],
             answers=info.answers,

@@ -159,7 +159,9 @@ def test_refusals(wrong, says):
 def test_damaged_calibration(world, scout, monkeypatch):
     about = {**MAP.to_dict(), "log_rank": "steep"}
     monkeypatch.setitem(scout.exported.about, "calibration", about)
-    with pytest.raises(UserError, match=r"calibration\.log_rank: 'steep', expected"):
+    with pytest.raises(
+        UserError, match="calibration: log_rank: expected `float`, found `str`"
+    ):
         ask(world, 3, target=0.5)
 
 

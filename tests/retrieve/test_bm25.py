@@ -16,9 +16,9 @@ from kgscout_jax.retrieve.bm25 import (
     BM25,
     GRID_B,
     GRID_K1,
-    TUNED_AT,
+    TUNING_K,
     BM25Settings,
-    Texts,
+    TripletTexts,
     bm25_scores,
     tune,
 )
@@ -87,7 +87,7 @@ def worlds(draw):
 )
 def test_scores_are_the_textbook_s(world, k1, b, idf):
     shards, split = asked(*world)
-    texts = Texts.of(shards)
+    texts = TripletTexts.of(shards)
     options = BM25Settings(k1=k1, b=b, idf=idf)
     rows = np.arange(len(split))
     scores, seconds = bm25_scores(texts, split, rows, options)
@@ -140,14 +140,14 @@ def test_tuning_is_the_best_of_the_grid_and_the_same_again():
     long = "river river " + " ".join(WORDS * 3)
     cases, questions = [], []
     for i in range(4):
-        short = [(f"t{i}", "river", f"s{j}.{i}") for j in range(TUNED_AT)]
+        short = [(f"t{i}", "river", f"s{j}.{i}") for j in range(TUNING_K)]
         cases.append(
             Case(triplets=[*short, (f"t{i}", long, f"w{i}")], topics=[f"t{i}"],
                  answers=[f"w{i}"])
         )  # fmt: skip
         questions.append("river")
     shards, split = asked(cases, questions, name="train")
-    texts = Texts.of(shards)
+    texts = TripletTexts.of(shards)
     tuned = tune(texts, split)
     assert tuned == tune(texts, split) and tuned.questions == 4
     rows = np.arange(4)
@@ -157,7 +157,7 @@ def test_tuning_is_the_best_of_the_grid_and_the_same_again():
         for b in GRID_B:
             options = BM25Settings(k1=k1, b=b)
             scores, _ = bm25_scores(texts, split, rows, options)
-            rank = np.argsort(-scores, axis=1, kind="stable")[:, :TUNED_AT]
+            rank = np.argsort(-scores, axis=1, kind="stable")[:, :TUNING_K]
             hits[k1, b] = np.take_along_axis(holds, rank, 1).any(axis=1).mean()
     assert tuned.hit == max(hits.values()) > min(hits.values())
     assert hits[tuned.settings.k1, tuned.settings.b] == tuned.hit

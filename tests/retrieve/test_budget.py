@@ -1,7 +1,5 @@
 """Budgets per question: the chain rule by brute force, the fit on known hazards."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -12,10 +10,10 @@ from kgscout_jax.retrieve.budget import (
     PIVOT,
     Calibration,
     budgets,
-    crossed_presence,
+    cross_fitted_presence,
     fit_calibration,
-    shortened,
     thresholds,
+    truncate_rankings,
 )
 from kgscout_jax.retrieve.protocol import Rankings
 
@@ -100,7 +98,7 @@ def test_targets_are_reached():
         assert reached == pytest.approx(promised, abs=0.02)
         assert k.mean() > last
         last = k.mean()
-    crossed = crossed_presence(logits, c, lengths, holds, split="dev")
+    crossed = cross_fitted_presence(logits, c, lengths, holds, split="dev")
     assert np.abs(crossed - presence).max() < 0.1
     one_half = fit_calibration(
         logits[1::2], c[1::2], lengths[1::2], holds[1::2], split="dev"
@@ -127,7 +125,7 @@ def test_shortened():
         lengths=np.array([3, 2], np.int32),
         seconds=np.zeros(2),
     )
-    cut = shortened(rankings, np.array([1, 3]))
+    cut = truncate_rankings(rankings, np.array([1, 3]))
     assert cut.heads.tolist() == [[0, -1, -1], [3, 4, -1]]
     assert cut.lengths.tolist() == [1, 2] and cut.scores.sum() == 3
     assert rankings.lengths.tolist() == [3, 2]
@@ -140,11 +138,11 @@ def test_what_is_saved_is_read():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"log_rank": None}, "c.log_rank: None, expected a number"),
-        ({"log_rank": float("nan")}, "c.log_rank: nan, expected a number"),
-        ({"questions": 0}, "c.questions: 0, expected a whole number"),
-        ({"split": 3}, "c.split: 3, expected a string"),
-        ({"more": 1}, "c.more: unknown field"),
+        ({"log_rank": None}, "c: log_rank: expected `float`, found `null`"),
+        ({"log_rank": float("nan")}, "c: log_rank: expected `float` >="),
+        ({"questions": 0}, "c: questions: expected `int` >= 1"),
+        ({"split": 3}, "c: split: expected `str`, found `int`"),
+        ({"more": 1}, "c: Object contains unknown field `more`"),
     ],
 )
 def test_damage_is_named(change, message):
@@ -153,11 +151,11 @@ def test_damage_is_named(change, message):
 
 
 def test_refusals():
-    with pytest.raises(UserError, match=r"c\.split: missing"):
-        fields = dataclasses.asdict(MAP)
+    with pytest.raises(UserError, match="c: Object missing required field `split`"):
+        fields = MAP.to_dict()
         fields.pop("split")
         Calibration.from_dict(fields, "c")
-    with pytest.raises(UserError, match="c: 3, expected an object"):
+    with pytest.raises(UserError, match="c: expected `object`, found `int`"):
         Calibration.from_dict(3, "c")
     for target in (0.0, 1.0, 90.0, float("nan")):
         with pytest.raises(UserError, match=r"--target: .*, expected a number between"):

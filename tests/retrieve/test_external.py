@@ -88,8 +88,8 @@ def test_names_match_in_any_spelling_and_strangers_count(world, tmp_path):
     # "S" and "s" are two relations of this graph: the exact one comes first.
     assert rankings.relations[0, 1] == shards.relations.index("s")
     assert rankings.heads[2, 0] >= len(shards.entities)
-    assert names.entity(int(rankings.heads[2, 0])) == "Nobody"
-    assert names.relation(int(rankings.relations[2, 0])) == "new"
+    assert names.entities[int(rankings.heads[2, 0])] == "Nobody"
+    assert names.relations[int(rankings.relations[2, 0])] == "new"
     assert rankings.scores[2].tolist() == [3, 0, 0, 0, 0]
     assert np.isnan(rankings.seconds).all()
     found = retrieval_metrics(rankings, shards, split, [1, 2])
@@ -155,12 +155,12 @@ def test_a_file_of_another_data_set_is_told(world, tmp_path, caplog):
 def test_forks_of_a_name_space_are_apart():
     names = NameSpace(["A b"], ["r", "R"])
     one, two = names.fork(), names.fork()
-    assert one.add_entity("a  B") == 0
-    assert one.add_entity("new") == one.add_entity(" NEW ") == 1
-    assert two.find_entity("new") == names.find_entity("new") == -1
-    assert (one.n_entities, two.n_entities) == (2, 1)
-    assert one.find_relation("R") == 1 and one.find_relation("r") == 0
-    assert one.add_relation("likes") == one.add_relation("Likes") == 2
+    assert one.entities.add("a  B") == 0
+    assert one.entities.add("new") == one.entities.add(" NEW ") == 1
+    assert two.entities.find("new") == names.entities.find("new") == -1
+    assert (len(one.entities), len(two.entities)) == (2, 1)
+    assert one.relations.find("R") == 1 and one.relations.find("r") == 0
+    assert one.relations.add("likes") == one.relations.add("Likes") == 2
     assert one.find_triplet(("A B", "LIKES", "no")) == (0, 2, -1)
     third = one.fork()
-    assert third.find_entity("new") == 1 and third.relation(2) == "likes"
+    assert third.entities.find("new") == 1 and third.relations[2] == "likes"

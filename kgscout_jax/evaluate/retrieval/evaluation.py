@@ -34,7 +34,7 @@ from kgscout_jax.evaluate.retrieval.metrics import (
 from kgscout_jax.evaluate.retrieval.tables import report_markdown
 from kgscout_jax.evaluate.retrieval.token_costs import TokenPlan, token_table
 from kgscout_jax.evaluate.settings import REPORT_KEYS
-from kgscout_jax.retrieve.budget import budgets, shortened
+from kgscout_jax.retrieve.budget import budgets, truncate_rankings
 from kgscout_jax.retrieve.external import External
 from kgscout_jax.retrieve.name_space import NameSpace
 from kgscout_jax.retrieve.protocol import Rankings, Retriever
@@ -137,7 +137,7 @@ def evaluate_retrieval(
         for target in tokens.targets:
             k = budgets(tokens.presence[:, : ks[-1]], split.n_real, target)
             file = out / f"retrieved_target_{target:g}.jsonl"
-            write_retrieved(file, shards, split, shortened(main, k))
+            write_retrieved(file, shards, split, truncate_rankings(main, k))
     for retriever in retrievers:
         ranking = rankings[retriever.name]
         if retriever is retrievers[0]:

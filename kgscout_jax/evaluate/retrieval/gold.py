@@ -65,7 +65,7 @@ def gold_of(shards: Shards, split: Split, names: NameSpace) -> Gold:
         return _entities(names, sets, len(split))
 
     return Gold(
-        n_entities=names.n_entities,
+        n_entities=len(names.entities),
         topics=entities(info.topics for info in infos),
         answers=entities(info.answers + info.answers_in_graph for info in infos),
         answers_in_graph=entities(info.answers_in_graph for info in infos),
@@ -80,11 +80,11 @@ def _entities(
 ) -> Entities:
     totals = np.zeros(n_questions, np.int64)
     keys: list[int] = []
-    n = names.n_entities
+    n = len(names.entities)
     for i, members in enumerate(sets):
         distinct = dict.fromkeys(map(entity_key, members))
         totals[i] = len(distinct)
-        ids = map(names.find_entity, distinct)
+        ids = map(names.entities.find, distinct)
         keys += [i * n + number for number in ids if number >= 0]
     unique = np.unique(np.array(keys, np.int64))
     return Entities(keys=unique, questions=unique // max(1, n), totals=totals)

@@ -12,14 +12,15 @@ from kgscout_jax.evaluate.retrieval.evaluation import check_ks, evaluate_retriev
 from kgscout_jax.evaluate.retrieval.tables import console_table, token_console_tables
 from kgscout_jax.evaluate.retrieval.token_costs import TokenPlan
 from kgscout_jax.evaluate.settings import RetrievalSettings
+from kgscout_jax.export.load import load_calibration
 from kgscout_jax.export.write import load_trained
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.trained_policy import TrainedPolicy, check_encoder
 from kgscout_jax.retrieve.baselines import PPR, Ceiling, Cosine
 from kgscout_jax.retrieve.bm25 import BM25
 from kgscout_jax.retrieve.budget import Calibration
-from kgscout_jax.retrieve.calibrate import calibrate, presence_of, saved_calibration
-from kgscout_jax.retrieve.kgscout import KGScout, Scored
+from kgscout_jax.retrieve.calibrate import calibrate, presence_of
+from kgscout_jax.retrieve.kgscout import KGScout, PolicyLogits
 from kgscout_jax.retrieve.protocol import Retriever
 
 
@@ -86,12 +87,12 @@ def build_retrievers(
     }
     split = shards.split(settings.split)
     scout = KGScout(trained.policy)
-    scored: Scored | None = None
+    policy_logits: PolicyLogits | None = None
     retrievers: list[Retriever] = []
     for name in settings.retrievers:
         if name == scout.name:
-            scored = scout.scored(shards, split)
-            retrievers.append(scored)
+            policy_logits = scout.split_logits(shards, split)
+            retrievers.append(policy_logits)
         else:
             retrievers.append(known[name]())
     for text in settings.also:
@@ -101,9 +102,9 @@ def build_retrievers(
         retrievers.append(KGScout(other.policy, name))
     presence, basis = None, ""
     if settings.target:
-        assert scored is not None  # checked by the settings
+        assert policy_logits is not None  # checked by the settings
         calibration = calibration_for(settings, shards, trained, scout)
-        presence = presence_of(split, scored.scores, calibration, most)
+        presence = presence_of(split, policy_logits.scores, calibration, most)
         if calibration is None:
             basis = f"each half of {split.name} calibrated on the other"
         else:
@@ -129,7 +130,7 @@ def calibration_for(
 
     An export's own is used unless it was fitted on the questions that are measured.
     """
-    own = saved_calibration(settings.run) if settings.calibrate_on is None else None
+    own = load_calibration(settings.run) if settings.calibrate_on is None else None
     if own is not None:
         ours, theirs = trained.about["shards"], shards.manifest
         same_shards = ours["fingerprint"] == theirs["fingerprint"]
