@@ -18,7 +18,6 @@ from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
 from kgscout_jax.retrieve.name_space import NameSpace
 from kgscout_jax.retrieve.protocol import Rankings
-from kgscout_jax.types import Triplet
 from kgscout_jax.utils.io import read_json_lines
 
 logger = logging.getLogger(__name__)
@@ -81,7 +80,7 @@ class External:
                 continue
             unique: dict[tuple[int, int, int], float] = {}
             for head, relation, tail, score in triplets:
-                key = names.add_triplet(Triplet(head, relation, tail))
+                key = names.add_triplet((head, relation, tail))
                 repeated += key in unique
                 unique.setdefault(key, score)
             lengths[i] = length = min(k, len(unique))
