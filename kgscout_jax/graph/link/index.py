@@ -17,14 +17,15 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import numpy as np
 from jaxtyping import Float32, Int32, Int64, UInt8, UInt32, UInt64
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.string_table import Strings
 from kgscout_jax.utils.io import read_array, read_json, write_array, write_json
+from kgscout_jax.utils.manifest import as_record
 
 FORMAT = "kgscout-link"
 VERSION = 1
@@ -33,6 +34,37 @@ MAX_TOKENS = 24
 """Longer names (descriptions, most often) are never linked."""
 SHORTEST_MISSPELT = 4
 """Words from this length on are also looked up with one character wrong."""
+
+
+class Manifest(msgspec.Struct, kw_only=True):
+    """What ``manifest.json`` holds."""
+
+    format: str = FORMAT
+    version: int = VERSION
+    names: int
+    fingerprint: str
+    with_names: bool
+    about: str
+    """Checksum of the file of aliases, or empty."""
+    lengths: dict[str, int]
+    """Of each array."""
+
+    @staticmethod
+    def read(path: Path) -> Manifest:
+        """The manifest in a file.
+
+        Raises:
+            UserError: no such file, another format or version, or a damaged field.
+        """
+        value = read_json(path)
+        if not isinstance(value, dict) or value.get("format") != FORMAT:
+            raise UserError(f"{path}: not the manifest of a {FORMAT} folder")
+        if value.get("version") != VERSION:
+            raise UserError(
+                f"{path}: version {value.get('version')!r}, expected {VERSION}; build "
+                "the index again"
+            )
+        return as_record(value, Manifest, str(path))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,17 +156,15 @@ class LinkIndex:
             arrays |= {"names_data": names.data, "names_offsets": names.offsets}
         for name, array in arrays.items():
             write_array(folder / f"{name}.npy", array)
+        manifest = Manifest(
+            names=len(self.names),
+            fingerprint=fingerprint(self.names),
+            with_names=with_names,
+            about=aliases_sha256,
+            lengths={name: len(array) for name, array in arrays.items()},
+        )
         # Last: a folder without a manifest was never finished.
-        manifest = {
-            "format": FORMAT,
-            "version": VERSION,
-            "names": len(self.names),
-            "fingerprint": fingerprint(self.names),
-            "with_names": with_names,
-            "about": aliases_sha256,
-            "lengths": {name: len(array) for name, array in arrays.items()},
-        }
-        write_json(folder / MANIFEST, manifest)
+        write_json(folder / MANIFEST, msgspec.structs.asdict(manifest))
 
     @staticmethod
     def open(
@@ -154,9 +184,9 @@ class LinkIndex:
             UserError: the folder is missing, damaged, of another version, or was built
                 over other names.
         """
-        manifest = _read_manifest(folder)
-        lengths: dict[str, Any] = manifest["lengths"]
-        if aliases_sha256 is not None and manifest["about"] != aliases_sha256:
+        manifest = Manifest.read(folder / MANIFEST)
+        lengths = manifest.lengths
+        if aliases_sha256 is not None and manifest.about != aliases_sha256:
             raise UserError(f"{folder}: built from other aliases; build it again")
 
         def read(name: str, dtype: np.typing.DTypeLike) -> np.ndarray:
@@ -177,15 +207,15 @@ class LinkIndex:
             return Strings(data, offsets)
 
         if names is None:
-            if not manifest["with_names"]:
+            if not manifest.with_names:
                 raise UserError(f"{folder}: saved without names; they must be given")
             names = texts("names")
-        if len(names) != manifest["names"]:
+        if len(names) != manifest.names:
             raise UserError(
-                f"{folder}: built over {manifest['names']} names, the graph has "
+                f"{folder}: built over {manifest.names} names, the graph has "
                 f"{len(names)}; build it again"
             )
-        if fingerprint(names) != manifest["fingerprint"]:
+        if fingerprint(names) != manifest.fingerprint:
             raise UserError(f"{folder}: built over other names; build it again")
         tables = Tables(**{name: read(name, dtype) for name, dtype in DTYPES.items()})
         index = LinkIndex(names, texts("aliases"), tables)
@@ -233,25 +263,3 @@ def rarity(counts: np.ndarray, surfaces: int) -> Float32[np.ndarray, "k"]:
     """log((s + 1) / count) / log(s + 1), 1 for a word that no surface has."""
     whole = np.log(surfaces + 2.0)
     return (1 - np.log(np.maximum(counts, 1)) / whole).astype(np.float32)
-
-
-def _read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest, checked."""
-    path = folder / MANIFEST
-    manifest = read_json(path)
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise UserError(f"{path}: not the manifest of a {FORMAT} folder")
-    if manifest.get("version") != VERSION:
-        raise UserError(
-            f"{path}: version {manifest.get('version')!r}, expected {VERSION}; build "
-            "the index again"
-        )
-    kinds = {"names": int, "fingerprint": str, "with_names": bool, "about": str}
-    kinds["lengths"] = dict
-    for field, kind in kinds.items():
-        if not isinstance(manifest.get(field), kind):
-            raise UserError(
-                f"{path}: field {field!r}: expected {kind.__name__}, found "
-                f"{manifest.get(field)!r}"
-            )
-    return manifest

@@ -220,7 +220,7 @@ def manifest(**changes):
         (manifest(format="kgscout-shards"), "not the manifest of a kgscout-link"),
         (manifest(names=11), "built over 11 names, the graph has 10"),
         (manifest(fingerprint="0"), "built over other names"),
-        (manifest(lengths=[]), "field 'lengths': expected dict"),
+        (manifest(lengths=[]), "lengths: expected `object`, found `array`"),
         (manifest(with_names=False), "saved without names"),
     ],
 )
