@@ -45,13 +45,13 @@ def test_a_run_ends_with_one_json_line():
     assert all(float(value) < 1e-5 for value in apart)
 
 
-def test_bad_flags_are_one_line():
+def test_invalid_flags_are_refused_in_one_line():
     done = run("--webqsp-kg", "kg.tsv")
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith("error: --webqsp-kg and")
 
 
-def test_the_peer_by_hand():
+def test_the_peer_ranks_as_worked_out_by_hand():
     # 0 -> 1 -> 2 -> 3 and 4 -> 0: a ball of two around 0 leaves out the last step.
     triplets = [(0, 0, 1), (1, 0, 2), (2, 0, 3), (4, 1, 0)]
     graph = multigraph(triplets)
@@ -75,6 +75,6 @@ def test_race_takes_turns():
     assert {len(lap.laps) for lap in laps.values()} == {2}
 
 
-def test_seconds():
+def test_seconds_are_printed_with_their_unit():
     values = (2.0, 0.0123, 4.5e-5, 1e-9)
     assert [seconds(v) for v in values] == ["2 s", "12.3 ms", "45 us", "0.001 us"]

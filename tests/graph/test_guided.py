@@ -90,7 +90,7 @@ def graphs(draw):
     st.sampled_from([0.1, 1.0]),
     st.sampled_from([0.0, 0.05]),
 )
-def test_the_walk_is_the_one_defined(
+def test_rank_and_flow_equal_the_definition(
     made, hops, direction, threshold, temperature, per_triplet
 ):
     graph, topics, cosines = made
@@ -118,7 +118,7 @@ def test_the_walk_is_the_one_defined(
 
 @settings(max_examples=60, deadline=None)
 @given(graphs(), st.integers(1, 3), st.sampled_from(["both", "directed"]))
-def test_a_given_subgraph_is_walked_like_a_graph_of_its_own(made, hops, direction):
+def test_own_triplets_are_walked_like_a_graph_of_their_own(made, hops, direction):
     graph, topics, cosines = made
     every = np.arange(len(graph.triplets), dtype=np.int32)
     own = walk_subgraphs(
@@ -182,7 +182,7 @@ def test_a_relation_is_chosen_before_its_edges():
     assert flow[graph.find("leaf 3")] == pytest.approx(0.5 * 0.5 / 99)
 
 
-def test_the_question_decides_which_way():
+def test_the_walk_follows_relations_similar_to_the_question():
     graph = KnowledgeGraph.from_triplets(
         [("a", "likes", "b"), ("a", "hates", "c"), ("b", "likes", "d")]
     )
@@ -193,7 +193,7 @@ def test_the_question_decides_which_way():
     assert best == ["likes", "hates"]
 
 
-def test_thresholds_and_topics_that_are_not_there():
+def test_questions_without_topics_and_thresholds_give_empty_subgraphs():
     graph = KnowledgeGraph.from_triplets([("a", "r", "b"), ("c", "r", "d")])
     none = walk_subgraphs(graph, [ids(), ids()], np.zeros((2, 1)), hops=2)
     assert none.n_blocks == 2 and not len(none.blocks)
@@ -205,7 +205,7 @@ def test_thresholds_and_topics_that_are_not_there():
         Guide(temperature=0)
 
 
-def test_huge_differences_do_not_overflow():
+def test_small_temperatures_do_not_overflow():
     graph = KnowledgeGraph.from_triplets([("a", "r", "b"), ("a", "s", "c")])
     found = walk_subgraphs(
         graph, [graph.find_all(["a"])], np.array([[1.0, -1.0]]), hops=1,
@@ -214,7 +214,7 @@ def test_huge_differences_do_not_overflow():
     np.testing.assert_allclose(found.scores, [0.2, 0.0])
 
 
-def test_places_and_the_better_of_two():
+def test_hybrid_scores_order_by_the_better_of_two_places():
     blocks, number = ids(0, 0, 0, 1, 1), ids(4, 5, 6, 4, 5)
     first = np.array([0.1, 0.3, 0.3, 1.0, 2.0])
     second = np.array([9.0, 1.0, 2.0, 5.0, 5.0])

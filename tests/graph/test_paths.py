@@ -46,7 +46,7 @@ def test_hop_distances_are_those_of_networkx(directed, edges, sources):
     np.testing.assert_array_equal(found, expected)
 
 
-def test_hop_distances_of_nothing():
+def test_hop_distances_without_edges_are_0_or_unreachable():
     none = np.empty(0, np.int32)
     assert hop_distances(0, none, none, none, directed=True).shape == (0,)
     isolated = hop_distances(3, none, none, np.array([1]), directed=False)
@@ -103,7 +103,7 @@ def test_path_edges_are_those_of_networkx(directed, batch):
         first += len(edges)
 
 
-def test_diamond_by_hand():
+def test_paths_of_a_diamond_equal_those_worked_out_by_hand():
     #   0 -> 1 -> 3, 0 -> 2 -> 3 (twice), 3 -> 4 backwards as 4 -> 3, self-loop, detour
     edges = [(0, 1), (0, 2), (1, 3), (2, 3), (2, 3), (4, 3), (1, 1), (1, 2), (3, 0)]
     heads, tails = columns(edges)

@@ -78,7 +78,7 @@ def rows_of(cut: Subgraphs, block: int) -> tuple[list[int], np.ndarray]:
 
 
 @given(TRIPLETS, TOPICS, st.integers(1, 4))
-def test_balls_against_networkx(triplets, topics, hops):
+def test_balls_equal_those_of_networkx(triplets, topics, hops):
     graph = graph_of(triplets)
     linked = ids_of(graph, topics)
     m = len(graph.triplets)
@@ -88,39 +88,28 @@ def test_balls_against_networkx(triplets, topics, hops):
         for i in ball_oracle(graph, own, hops)
     ]
     assert balls(graph, linked, hops).tolist() == expected
-    with pytest.MonkeyPatch.context() as patch:  # the way without bitmaps
-        patch.setattr(keys_module, "BITMAP_CELLS", 0)
-        assert balls(graph, linked, hops).tolist() == expected
-
-
-@given(st.lists(st.integers(0, 30)))
-def test_unique_keys_both_ways(keys):
-    array = np.array(keys, np.int64)
-    assert unique_keys(array, 31).tolist() == sorted(set(keys))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keys_module, "BITMAP_CELLS", 0)
-        assert unique_keys(array, 31).tolist() == sorted(set(keys))
 
 
 @given(st.lists(st.integers(0, 30)), st.randoms(use_true_random=False))
-def test_positions_both_ways(keys, rng):
-    known = np.array(sorted(set(keys)), np.int64)
-    asked = rng.sample(keys, len(keys))
-    array = np.array(asked, np.int64)
-    expected = [known.tolist().index(key) for key in asked]
+@pytest.mark.parametrize("bitmap_cells", [1 << 20, 0])
+def test_unique_keys_and_positions_by_table_and_by_sort(bitmap_cells, keys, rng):
+    known = sorted(set(keys))
+    shuffled = rng.sample(keys, len(keys))
+    array = np.array(shuffled, np.int64)
     with pytest.MonkeyPatch.context() as patch:
-        for cells in (1 << 20, 0):
-            patch.setattr(keys_module, "BITMAP_CELLS", cells)
-            assert positions(known, array, 31).tolist() == expected
+        patch.setattr(keys_module, "BITMAP_CELLS", bitmap_cells)
+        unique = unique_keys(array, 31)
+        assert unique.tolist() == known
+        assert positions(unique, array, 31).tolist() == list(map(known.index, shuffled))
 
 
 @given(st.lists(st.integers(0, 34)), st.sampled_from([1, 5, 7]))
-def test_blocks_of_is_a_division(keys, width):
+def test_blocks_of_equals_division(keys, width):
     array = np.array(sorted(keys), np.int64)
     assert blocks_of(array, 35, width).tolist() == (array // width).tolist()
 
 
-def test_a_ball_by_hand():
+def test_balls_equal_those_worked_out_by_hand():
     # 0 - 1 - 2 - 3 in a row, against the arrows as well; 4 - 5 apart; a loop at 3.
     triplets = [(1, "r", 0), (1, "r", 2), (3, "r", 2), (3, "s", 3), (4, "r", 5)]
     graph = graph_of(triplets)
@@ -149,7 +138,9 @@ def test_a_ball_by_hand():
     st.none() | st.integers(1, 8),
     st.sampled_from(["both", "directed"]),
 )
-def test_the_cut_keeps_the_best_by_pagerank(triplets, topics, hops, size, direction):
+def test_the_cut_is_the_top_by_the_pagerank_of_networkx(
+    triplets, topics, hops, size, direction
+):
     graph = graph_of(triplets)
     linked = ids_of(graph, topics)
     cut = cut_subgraphs(
@@ -201,7 +192,9 @@ def test_small_and_large_graphs_take_the_same_cut(triplets, topics, hops, hub_de
 
 @settings(deadline=None)
 @given(TRIPLETS, TOPICS, st.integers(1, 3), st.integers(1, 6))
-def test_other_questions_change_nothing(triplets, topics, hops, size):
+def test_a_cut_does_not_depend_on_other_questions_bit_for_bit(
+    triplets, topics, hops, size
+):
     graph = graph_of(triplets)
     linked = ids_of(graph, topics)
     together = cut_subgraphs(graph, linked, hops=hops, max_triplets=size)
@@ -215,7 +208,7 @@ def test_other_questions_change_nothing(triplets, topics, hops, size):
 
 @settings(deadline=None)
 @given(TRIPLETS, TOPICS, st.randoms(use_true_random=False))
-def test_given_subgraphs(triplets, topics, rng):
+def test_own_subgraphs_have_the_pagerank_of_networkx(triplets, topics, rng):
     graph = graph_of(triplets)
     linked = ids_of(graph, topics)
     m = len(graph.triplets)
@@ -233,7 +226,7 @@ def test_given_subgraphs(triplets, topics, rng):
         assert error <= 2 * len(ids) * len(rank) * 1e-6
 
 
-def test_no_topics_is_an_empty_subgraph():
+def test_questions_without_topics_have_empty_subgraphs():
     graph = graph_of([(0, "r", 1), (1, "r", 2)])
     none = np.empty(0, np.int32)
     cut = cut_subgraphs(graph, [none, graph.find_all(["e0"]), none], hops=1)
@@ -249,7 +242,7 @@ def test_no_topics_is_an_empty_subgraph():
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=30),
     st.none() | st.integers(1, 6),
 )
-def test_top_of_block_against_sorting(rows, k):
+def test_top_of_block_equals_sorting(rows, k):
     rows = sorted(rows)
     blocks = np.array([block for block, _ in rows], int)
     scores = np.array([score for _, score in rows], float)

@@ -85,7 +85,7 @@ def worlds(draw):
     st.floats(0, 1),
     st.sampled_from(["candidates", "shards"]),
 )
-def test_scores_are_the_textbook_s(world, k1, b, idf):
+def test_scores_equal_the_textbook_formula(world, k1, b, idf):
     shards, split = asked(*world)
     texts = TripletTexts.of(shards)
     options = BM25Settings(k1=k1, b=b, idf=idf)
@@ -115,7 +115,7 @@ CITIES = [
 ]
 
 
-def test_the_word_of_the_question_decides():
+def test_a_word_of_the_question_ranks_first():
     shards, split = asked(CITIES, [f"the River of town{i}?" for i in range(3)])
     retriever = BM25(BM25Settings())
     assert isinstance(retriever, Retriever)
@@ -126,7 +126,7 @@ def test_the_word_of_the_question_decides():
     assert found.notes == {"k1": 1.2, "b": 0.75, "idf": "candidates"}
 
 
-def test_equal_texts_tie_and_the_triplet_id_decides():
+def test_equal_texts_are_ordered_by_triplet_id():
     shards, split = asked(CITIES, ["nothing in common"] * 3)
     found = BM25().rank(shards, split, 5)
     assert not found.scores.any()
@@ -135,7 +135,7 @@ def test_equal_texts_tie_and_the_triplet_id_decides():
     assert found.heads[:, :2].tolist() == [heads[row, 0].tolist() for row in ids]
 
 
-def test_tuning_is_the_best_of_the_grid_and_the_same_again():
+def test_tuning_selects_the_best_of_the_grid_every_time():
     """The answers stand in long texts: no discount of length is best."""
     long = "river river " + " ".join(WORDS * 3)
     cases, questions = [], []
@@ -166,7 +166,7 @@ def test_tuning_is_the_best_of_the_grid_and_the_same_again():
     assert tune(texts, split, questions=2).questions == 2
 
 
-def test_holds_answer():
+def test_holds_answer_marks_candidates_with_an_answer():
     _, split = asked(CITIES, ["?"] * 3)
     found = holds_answer(split, np.array([2, 0]))
     expected = [
@@ -176,7 +176,7 @@ def test_holds_answer():
     assert found.tolist() == expected and found.any()
 
 
-def test_nothing_to_rank():
+def test_a_question_without_candidates_has_an_empty_ranking():
     empty = Case(triplets=[("a", "r", "b")], candidates=[])
     shards, split = asked([empty], ["a?"])
     found = BM25().rank(shards, split, 3)

@@ -34,7 +34,7 @@ def hazards(logits, c, calibration=MAP):
     ]
 
 
-def test_thresholds_are_the_roots():
+def test_thresholds_are_roots_of_the_expected_budget():
     g = np.random.default_rng(0)
     logits = np.full((70, 50), -np.inf, np.float32)
     sizes = g.integers(1, 51, 70)
@@ -60,7 +60,7 @@ def test_presence_is_the_chain_rule():
         assert (row[n:] == row[n - 1]).all()  # padding adds nothing
 
 
-def test_presence_survives_any_logits():
+def test_presence_is_finite_for_huge_logits():
     logits = np.array([[1e30, 0.0, -1e30]])
     found = MAP.presence(logits, np.zeros(1), np.array([3]))
     assert np.isfinite(found).all() and (np.diff(found) >= 0).all()
@@ -77,14 +77,14 @@ def drawn(n_questions, seed, k=60):
     return logits, c, lengths, g.random(logits.shape) < chance
 
 
-def test_the_fit_finds_the_map():
+def test_the_fit_recovers_the_true_map():
     fitted = fit_calibration(*drawn(8000, 1), split="dev")
     for name in ("intercept", "log_rank", "log_intensity"):
         assert getattr(fitted, name) == pytest.approx(getattr(MAP, name), abs=0.12)
     assert (fitted.questions, fitted.split) == (8000, "dev")
 
 
-def test_targets_are_reached():
+def test_budgets_reach_their_target_as_often_as_predicted():
     """On fresh questions, whatever the target, as often as promised."""
     fitted = fit_calibration(*drawn(4000, 2), split="dev")
     logits, c, lengths, holds = drawn(4000, 3)
@@ -108,13 +108,13 @@ def test_targets_are_reached():
     )
 
 
-def test_budgets_by_hand():
+def test_budgets_equal_those_worked_out_by_hand():
     presence = np.array([[0.2, 0.5, 0.9], [0.1, 0.2, 0.3], [0.95, 0.95, 0.95]])
     assert budgets(presence, np.array([3, 3, 3]), 0.5).tolist() == [2, 3, 1]
     assert budgets(presence, np.array([1, 2, 0]), 0.5).tolist() == [1, 2, 0]
 
 
-def test_shortened():
+def test_truncated_rankings_are_padded():
     ids = np.arange(6, dtype=np.int32).reshape(2, 3)
     rankings = Rankings(
         retriever="x",
@@ -131,7 +131,7 @@ def test_shortened():
     assert rankings.lengths.tolist() == [3, 2]
 
 
-def test_what_is_saved_is_read():
+def test_a_calibration_equals_its_json():
     assert Calibration.from_dict(MAP.to_dict()) == MAP
 
 
@@ -145,12 +145,12 @@ def test_what_is_saved_is_read():
         ({"more": 1}, "c: Object contains unknown field `more`"),
     ],
 )
-def test_damage_is_named(change, message):
+def test_a_damaged_calibration_names_the_field(change, message):
     with pytest.raises(UserError, match=message):
         Calibration.from_dict({**MAP.to_dict(), **change}, "c")
 
 
-def test_refusals():
+def test_invalid_targets_and_calibrations_are_refused():
     with pytest.raises(UserError, match="c: Object missing required field `split`"):
         fields = MAP.to_dict()
         fields.pop("split")

@@ -53,7 +53,7 @@ def test_round_trip_gives_identical_metrics(world, tmp_path, retriever):
             np.testing.assert_array_equal(found[name][k], values, err_msg=name)
 
 
-def test_schema_of_a_line(world, tmp_path):
+def test_a_written_line_has_the_documented_fields(world, tmp_path):
     shards, split = world
     path = tmp_path / "deep" / "retrieved.jsonl"
     write_retrieved(path, shards, split, PPR().rank(shards, split, 2))
@@ -68,7 +68,7 @@ def test_schema_of_a_line(world, tmp_path):
     assert (head, relation) == ("X", "r") and tail in ("Y", "Z") and score > 0
 
 
-def test_names_match_in_any_spelling_and_strangers_count(world, tmp_path):
+def test_names_match_in_any_spelling_and_unknown_names_count(world, tmp_path):
     shards, split = world
     path = write(
         tmp_path / "theirs.jsonl",
@@ -132,7 +132,7 @@ OK = {"id": "q0", "triplets": []}
         ({"id": "q0", "triplets": []}, "occurs twice, first on line 1"),
     ],
 )
-def test_bad_lines_are_named(world, tmp_path, record, message):
+def test_an_error_names_the_malformed_line(world, tmp_path, record, message):
     path = write(tmp_path / "f.jsonl", OK, record)
     with pytest.raises(UserError) as error:
         External(path).rank(*world, 5)
@@ -140,19 +140,19 @@ def test_bad_lines_are_named(world, tmp_path, record, message):
     assert message in str(error.value) and "\n" not in str(error.value)
 
 
-def test_missing_file(tmp_path):
+def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(UserError, match="no such file"):
         External(tmp_path / "nowhere.jsonl")
 
 
-def test_a_file_of_another_data_set_is_told(world, tmp_path, caplog):
+def test_a_file_of_another_data_set_is_logged(world, tmp_path, caplog):
     path = write(tmp_path / "f.jsonl", {"id": "else", "triplets": []})
     rankings = External(path).rank(*world, 5)
     assert rankings.notes["missing"] == 3
     assert "none of its 1 ids" in caplog.text
 
 
-def test_forks_of_a_name_space_are_apart():
+def test_forks_of_a_name_space_are_independent():
     names = NameSpace(["A b"], ["r", "R"])
     one, two = names.fork(), names.fork()
     assert one.entities.add("a  B") == 0

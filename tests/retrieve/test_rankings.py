@@ -34,14 +34,14 @@ def test_top_k_equals_sorted(data, n, k):
         assert lengths[row] == len(best)
 
 
-def test_top_k_ties_as_float32():
+def test_scores_equal_as_float32_tie():
     """Scores that are one number in the file are one number here."""
     scores = np.array([[1.0, 1.0 + 1e-12]])
     positions, _ = top_k(scores, np.ones((1, 2), bool), np.array([[3, 9]]), 2)
     assert positions.tolist() == [[0, 1]]
 
 
-def test_top_k_refuses_nothing():
+def test_top_k_refuses_k_below_1():
     with pytest.raises(ValueError, match="at least 1"):
         top_k(np.zeros((1, 2)), np.ones((1, 2), bool), np.array([[3, 9]]), 0)
 
@@ -73,7 +73,7 @@ def test_cosine_is_the_dot_product():
     assert rankings.heads[1, 2] == -1
 
 
-def test_equal_embeddings_tie_and_go_by_triplet_id():
+def test_equal_embeddings_are_ordered_by_triplet_id():
     shards, split = two_questions()
     shards.triplet_embeddings[:] = shards.triplet_embeddings[0]
     rankings = Cosine().rank(shards, split, 4)
@@ -87,14 +87,14 @@ def test_equal_embeddings_tie_and_go_by_triplet_id():
     assert ids == sorted(ids)
 
 
-def test_ppr_adds_head_and_tail():
+def test_ppr_scores_are_the_sum_of_head_and_tail():
     shards, split = two_questions()
     rankings = PPR().rank(shards, split, 4)
     sums = split.ppr_of(np.array([0]))[0, : split.n_real[0]].sum(axis=1)
     np.testing.assert_array_equal(rankings.scores[0], np.sort(sums)[::-1])
 
 
-def test_ceiling_keeps_every_candidate_in_order():
+def test_the_ceiling_has_every_candidate_in_order():
     shards, split = two_questions(n=5)
     rankings = Ceiling().rank(shards, split, 1)
     assert rankings.keeps_all and rankings.lengths.tolist() == [4, 2]
@@ -104,7 +104,7 @@ def test_ceiling_keeps_every_candidate_in_order():
 
 
 @pytest.mark.parametrize("retriever", [Cosine(), PPR(), Ceiling()])
-def test_protocol_and_k_beyond_n(retriever):
+def test_retrievers_rank_all_candidates_if_k_is_larger(retriever):
     shards, split = two_questions()
     assert isinstance(retriever, Retriever)
     rankings = retriever.rank(shards, split, 50)
@@ -113,13 +113,13 @@ def test_protocol_and_k_beyond_n(retriever):
     assert (rankings.seconds > 0).all() and len(rankings) == 2
 
 
-def test_scores_must_fit_the_candidates():
+def test_scores_of_another_shape_are_refused():
     shards, split = two_questions()
     with pytest.raises(ValueError, match="shape"):
         rank_candidates("x", shards, split, np.zeros((2, 3)), 2)
 
 
-def test_empty_split():
+def test_an_empty_split_has_empty_rankings():
     shards, split = two_questions()
     nothing = dataclasses.replace(
         split,

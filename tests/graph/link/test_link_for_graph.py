@@ -39,7 +39,7 @@ def test_a_graph_in_memory_is_indexed_with_its_degrees(graph):
         assert np.isclose(index.tables.degrees[surface], np.log1p(degree))
 
 
-def test_the_index_is_kept_and_opened_again(graph, tmp_path, caplog):
+def test_a_stored_index_is_opened_not_built(graph, tmp_path, caplog):
     caplog.set_level(logging.INFO, "kgscout")
     first = graph_linker(graph, folder=tmp_path)
     before = (tmp_path / "keys.npy").stat().st_mtime_ns
@@ -51,7 +51,7 @@ def test_the_index_is_kept_and_opened_again(graph, tmp_path, caplog):
     assert not caplog.records
 
 
-def test_an_index_of_other_names_or_damaged_is_built_again(graph, tmp_path, caplog):
+def test_an_index_that_is_damaged_or_of_other_names_is_rebuilt(graph, tmp_path, caplog):
     caplog.set_level(logging.INFO, "kgscout")
     build_index(["Somebody"]).save(tmp_path)
     assert graph_linker(graph, folder=tmp_path).link("tom hanks")[0].name == "Tom Hanks"
@@ -61,7 +61,7 @@ def test_an_index_of_other_names_or_damaged_is_built_again(graph, tmp_path, capl
     LinkIndex.open(tmp_path, graph.entities)
 
 
-def test_a_folder_that_cannot_be_written_is_no_error(graph, tmp_path, caplog):
+def test_an_index_is_in_memory_if_its_folder_cannot_be_written(graph, tmp_path, caplog):
     caplog.set_level(logging.INFO, "kgscout")
     (tmp_path / "file").write_text("")
     linker = graph_linker(graph, folder=tmp_path / "file" / "link")
@@ -69,7 +69,7 @@ def test_a_folder_that_cannot_be_written_is_no_error(graph, tmp_path, caplog):
     assert "cannot be written" in caplog.text
 
 
-def test_aliases_are_read_and_their_change_noticed(graph, tmp_path):
+def test_aliases_are_linked_and_a_changed_file_rebuilds_the_index(graph, tmp_path):
     file, folder = tmp_path / "aliases.tsv", tmp_path / "link"
     file.write_text("united states of america\tUSA\nTom Hanks\tForrest\n\n")
     link = graph_linker(graph, aliases=file, folder=folder).link("who leads the usa")[0]
@@ -80,7 +80,7 @@ def test_aliases_are_read_and_their_change_noticed(graph, tmp_path):
     assert all(link.how != "alias" for link in linker.link("who leads the usa"))
 
 
-def test_a_gzipped_file_and_names_that_are_unknown(graph, tmp_path, caplog):
+def test_aliases_of_a_gzipped_file_skip_unknown_names(graph, tmp_path, caplog):
     caplog.set_level(logging.INFO, "kgscout")
     file = tmp_path / "aliases.tsv.gz"
     with gzip.open(file, "wt") as handle:
@@ -99,19 +99,19 @@ def test_a_gzipped_file_and_names_that_are_unknown(graph, tmp_path, caplog):
         ("Nobody\tA\n", "none of its 1 names is in the graph"),
     ],
 )
-def test_a_wrong_line_is_named(graph, tmp_path, text, message):
+def test_an_error_names_the_malformed_line_of_aliases(graph, tmp_path, text, message):
     file = tmp_path / "aliases.tsv"
     file.write_text(text)
     with pytest.raises(UserError, match=message):
         graph_linker(graph, aliases=file)
 
 
-def test_a_missing_file_is_named(graph, tmp_path):
+def test_a_missing_file_of_aliases_is_refused(graph, tmp_path):
     with pytest.raises(UserError, match="no such file"):
         graph_linker(graph, aliases=tmp_path / "none.tsv")
 
 
-def test_beside_a_graph_folder_it_goes_when_the_graph_changes(tmp_path):
+def test_the_index_beside_a_graph_folder_goes_when_the_graph_changes(tmp_path):
     from kgscout_jax.graph.build.driver import build_graph, update_graph
 
     facts, more, out = tmp_path / "a.tsv", tmp_path / "b.tsv", tmp_path / "graph"

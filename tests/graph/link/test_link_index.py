@@ -36,14 +36,19 @@ NAMES = [
 
 def key(text: str) -> str:
     """The key of a text, its leading article left out."""
-    codes = tokenise([text])
-    words = [
-        "".join(map(chr, codes.codes[a:b].tolist()))
-        for a, b in zip(codes.starts, codes.stops, strict=True)
-    ]
+    words = tokens_of(text)
     if len(words) > 1 and words[0] in ("the", "a", "an"):
         words = words[1:]
     return "".join(words)
+
+
+def tokens_of(text: str) -> list[str]:
+    """The tokens of a text."""
+    t = tokenise([text])
+    return [
+        "".join(map(chr, t.codes[a:b].tolist()))
+        for a, b in zip(t.starts, t.stops, strict=True)
+    ]
 
 
 WORDS = st.sampled_from(
@@ -63,7 +68,7 @@ def test_keys_find_what_brute_force_finds(names, words):
         for c in key_candidates(question, index)
     }
     expected = set()
-    texts = ["".join(t) for t in spelt(text)]
+    texts = tokens_of(text)
     for first in range(len(texts)):
         for last in range(first, len(texts)):
             span = "".join(texts[first : last + 1])
@@ -72,28 +77,19 @@ def test_keys_find_what_brute_force_finds(names, words):
             expected |= {
                 (first, last, e)
                 for e in same[:4]
-                if fuzz.ratio(unarticled(names[e]), raw(question, first, last)) >= 50
+                if fuzz.ratio(
+                    without_article(names[e]),
+                    " ".join(question.words[first : last + 1]),
+                )
+                >= 50
                 or (first, last, e) in found
             }
     assert found == expected
 
 
-def unarticled(name: str) -> str:
+def without_article(name: str) -> str:
     words = comparison_form(name).split()
     return " ".join(words[1:] if words[0] in ("the", "a") and words[1:] else words)
-
-
-def raw(question, first: int, last: int) -> str:
-    return " ".join(question.words[first : last + 1])
-
-
-def spelt(text: str) -> list[str]:
-    """The tokens of a text."""
-    t = tokenise([text])
-    return [
-        "".join(map(chr, t.codes[a:b].tolist()))
-        for a, b in zip(t.starts, t.stops, strict=True)
-    ]
 
 
 def people(n: int, seed: int = 0) -> list[str]:
@@ -129,7 +125,7 @@ def test_a_misspelt_name_is_among_the_candidates_as_often_as_stated():
     assert blocked >= 196, "98% of what a comparison with all names finds"
 
 
-def test_saved_and_opened_it_is_the_same(tmp_path):
+def test_an_opened_index_equals_the_saved_one(tmp_path):
     aliases = [("Queen B", 4), ("Mozart", 9)]
     degrees = np.arange(len(NAMES))
     index = build_index(NAMES, aliases=aliases, degrees=degrees)
@@ -163,10 +159,9 @@ def test_an_index_of_nothing_finds_nothing(tmp_path):
     assert Linker(build_index([])).link("who is paris") == []
 
 
-def test_unnamed_empty_and_long_names_are_left_out():
+def test_unnamed_empty_and_long_names_are_not_indexed():
     mask = np.array([name == "m.0abc" for name in NAMES])
-    index = build_index(NAMES, unnamed_mask=mask)
-    assert len(index) == len(NAMES) - 4
+    assert len(build_index(NAMES, unnamed_mask=mask)) == len(NAMES) - 4
 
 
 @pytest.mark.parametrize(
@@ -177,7 +172,7 @@ def test_unnamed_empty_and_long_names_are_left_out():
         ({"unnamed_mask": np.zeros(3, bool)}, "unnamed_mask: expected 10 values"),
     ],
 )
-def test_what_does_not_fit_is_refused(given, message):
+def test_arguments_of_other_lengths_are_refused(given, message):
     with pytest.raises(UserError, match=message):
         build_index(NAMES, **given)
 
@@ -249,7 +244,7 @@ def test_a_misspelt_single_word_is_among_the_candidates():
     assert found >= 0.98 * tried
 
 
-def test_two_common_words_are_looked_up_together(monkeypatch):
+def test_a_rare_surface_of_two_common_words_is_a_candidate(monkeypatch):
     monkeypatch.setattr(candidates, "MAX_POSTINGS", 5)
     firsts = [f"{a}{b}rin" for a in "bdfgk" for b in "aeiou"]
     lasts = [f"{a}{b}mol" for a in "lmnpr" for b in "aeiou"]

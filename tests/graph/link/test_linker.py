@@ -75,7 +75,7 @@ def linker() -> Linker:
         ("did [REC] win a prize", "[REC]", "normalised", "REC"),
     ],
 )
-def test_the_first_link(linker, question, name, how, span):
+def test_the_first_link_is_the_topic(linker, question, name, how, span):
     link = linker.link(question)[0]
     assert (link.name, link.how) == (name, how)
     assert NAMES[link.entity] == name
@@ -90,7 +90,7 @@ def test_two_topics_are_two_links(linker):
     assert len(linker.link("was Tom Hanks ever in the Czech Republic", k=1)) == 1
 
 
-def test_brackets_say_what_is_meant(linker):
+def test_bracketed_mentions_are_linked_alone(linker):
     question = "which currency has the director of [The Missionary]"
     (link,) = linker.link(question)
     assert (link.name, link.how, link.score) == ("The Missionary", "exact", 1.0)
@@ -115,13 +115,13 @@ def test_identifiers_are_never_linked(linker):
     assert all(link.name != "m.0abc" for link in linker.link("what is m.0abc"))
 
 
-def test_grammar_alone_is_no_mention():
+def test_function_words_alone_are_not_linked():
     index = build_index(["The The", "Who", "What", "Is", "Ada Lovelace"])
     links = Linker(index).link("who is ada lovelace")
     assert [link.name for link in links] == ["Ada Lovelace"]
 
 
-def test_without_fuzzy_only_keys_count(linker):
+def test_without_fuzzy_only_keys_are_linked(linker):
     strict = Linker(linker.index, LinkSettings(fuzzy=False))
     assert strict.link("what did mozart compose") == []
     assert strict.link("who is tom hanks")[0].how == "exact"
@@ -143,7 +143,7 @@ WEIRD = st.one_of(
 
 
 @given(WEIRD)
-def test_any_text_is_answered(linker, question):
+def test_links_of_any_text_are_valid(linker, question):
     links = linker.link(question)
     for link in links:
         assert isinstance(link, Link)
