@@ -1,4 +1,4 @@
-"""What a batch evaluation, of retrieval or of answers, is asked to do."""
+"""Settings of the evaluation of retrieval and of answers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Literal
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.utils.checks import check_at_least
 
 REPORT_KEYS = (
     "by_hop", "definitions", "paired", "counts", "seconds", "retrievers", "reference",
     "ks", "split", "seed", "resamples", "level", "context", "tokens",
 )  # fmt: skip
-"""What stands beside the retrievers in ``metrics.json``: not to be their names."""
+"""Keys beside the retrievers in ``metrics.json``: no retriever may have these names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +29,7 @@ class RetrievalSettings:
     shards: Path
     """Shards to measure on: the run's own, or another data set's."""
     out: Path
-    """Folder for metrics.json, retrieved.jsonl, table.md and plots."""
+    """Folder for metrics.json, questions.jsonl, retrieved.jsonl, table.md and plots."""
     split: str = "test"
     """Which split."""
     k: tuple[int, ...] = (10, 30, 50, 100, 150)
@@ -42,11 +43,11 @@ class RetrievalSettings:
         "ppr",
         "ceiling",
     )
-    """Who is measured; prompts are counted, and plots are drawn, of the first."""
+    """Rows of the table; prompts are counted, and plots are drawn, of the first."""
     also: tuple[str, ...] = ()
     """Further runs, or exports, to measure beside --run, as NAME=PATH: mlp=runs/mlp."""
     reference: str = "cosine"
-    """Whom the others are compared with, question by question: a retriever's name."""
+    """Retriever that the others are compared with, question by question."""
     forms: tuple[Literal["lines", "paths"], ...] = ("lines", "paths")
     """How triplets are put into the prompts whose tokens are counted."""
     token_budget: tuple[int, ...] = ()
@@ -64,9 +65,9 @@ class RetrievalSettings:
 
     def __post_init__(self) -> None:
         for name in ("retrievers", "forms"):
-            given = getattr(self, name)
-            if not given or len(set(given)) < len(given):
-                found = " ".join(given) or "nothing"
+            values = getattr(self, name)
+            if not values or len(set(values)) < len(values):
+                found = " ".join(values) or "nothing"
                 raise UserError(f"--{name}: {found}, expected each name at most once")
         names = [*self.retrievers]
         for text in self.also:
@@ -83,8 +84,7 @@ class RetrievalSettings:
                 f"{', '.join(names)}"
             )
         for budget in self.token_budget:
-            if budget < 1:
-                raise UserError(f"--token-budget: {budget}, expected at least 1")
+            check_at_least(1, token_budget=budget)
         for target in self.target:
             if not 0 < target < 1:
                 raise UserError(
@@ -114,7 +114,7 @@ class AnswerSettings:
     predictions: Path | None = None
     """One JSON a line: id, question, prediction, ground_truth (plain or .gz)."""
     rules: Literal["rog", "rog_script", "kgscout", "kg_rag", "pg_akv"] = "rog"
-    """Whose rules: rog (RoG, GNN-RAG), rog_script (the same, repeats in lists dropped),
+    """Rules of: rog (RoG, GNN-RAG), rog_script (the same, repeats in lists dropped),
     kgscout (equal entities), kg_rag (EM, token F1, hallucination), pg_akv (ROUGE-L).
     In a batch one of the first three: what counts as right."""
     out: Path | None = None
@@ -140,8 +140,8 @@ class AnswerSettings:
         "cosine",
         "scout",
     )
-    """Whose triplets are read; none: the question alone. Differences are taken from the
-    first that is not none."""
+    """Retrievers whose triplets are read; none: the question alone. Differences are
+    taken from the first that is not none."""
     against: tuple[Path, ...] = ()
     """retrieved.jsonl files of other systems, to read from too."""
     limit: tuple[int, ...] = ()

@@ -9,6 +9,7 @@ from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.reason.prompts import Message
+from kgscout_jax.utils.checks import check_at_least
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,13 +46,11 @@ class EndpointSettings:
             raise UserError(f"url: {self.url!r}, expected http://... or https://...")
         if not self.model:
             raise UserError("model: none, expected the name the server knows it by")
-        least = {
-            "max_tokens": 1, "concurrency": 1, "retries": 0, "temperature": 0,
-            "backoff": 0,
-        }  # fmt: skip
-        for name, bound in least.items():
-            if (value := getattr(self, name)) < bound:
-                raise UserError(f"{name}: {value}, expected at least {bound}")
+        tokens, requests = self.max_tokens, self.concurrency
+        check_at_least(1, "", max_tokens=tokens, concurrency=requests)
+        retries, pause = self.retries, self.backoff
+        check_at_least(0, "", retries=retries, backoff=pause)
+        check_at_least(0, "", temperature=self.temperature)
         if self.timeout <= 0:
             raise UserError(f"timeout: {self.timeout}, expected more than 0 seconds")
 

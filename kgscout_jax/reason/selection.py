@@ -23,6 +23,7 @@ from kgscout_jax.reason.prompts import (
     render,
 )
 from kgscout_jax.reason.readers.protocol import Evidence
+from kgscout_jax.utils.checks import check_at_least
 
 Form = Literal["lines", "paths"]
 FORMS: tuple[Form, ...] = ("lines", "paths")
@@ -55,10 +56,8 @@ class PromptSettings:
     def __post_init__(self) -> None:
         if self.form not in FORMS:
             raise UserError(f"form: {self.form!r}, expected lines or paths")
-        for name in ("samples", "token_budget"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise UserError(f"{name}: {value}, expected at least 1")
+        budget = self.token_budget
+        check_at_least(1, "", samples=self.samples, token_budget=budget)
 
     def template(self) -> Template:
         """The words around triplets."""

@@ -115,12 +115,9 @@ def test_missing_replies_count_as_wrong():
     assert spent["per_question"]["cost"] == pytest.approx(spent["cost"] / 4)
     assert spent["per_question"]["seconds"] == 0.5
     assert spent["outcomes"] == {"error": 1, "json": 4}
-
-
-def test_a_cell_without_any_reply_has_no_means():
-    one = cell(**{f"q{i}": "not asked: gone" for i in range(5)})
-    assert one.spending(1, 1)["per_question"]["prompt_tokens"] is None
-    assert set(one.columns("rog")["hit"]) == {0}
+    none = cell(**{f"q{i}": "not asked: gone" for i in range(5)})
+    assert none.spending(1, 1)["per_question"]["prompt_tokens"] is None
+    assert set(none.columns("rog")["hit"]) == {0}
 
 
 def test_the_first_questions_of_a_cell_keep_their_failures():

@@ -49,7 +49,7 @@ def test_draws_differ_by_seed():
     assert len({tuple(draw_order(SPLIT, seed)[:4]) for seed in range(20)}) > 10
 
 
-def test_taken_questions_keep_everything_of_theirs():
+def test_a_part_of_a_split_holds_all_arrays_of_its_questions():
     rows = np.array([5, 0, 21, 5])
     taken = take_questions(SPLIT, rows)
     assert len(taken) == 4
@@ -67,13 +67,10 @@ def test_taken_questions_keep_everything_of_theirs():
             for i, row in enumerate(rows):
                 assert np.array_equal(before[int(row)], after[i])
     assert (taken.n_real == SPLIT.n_real[rows]).all()
-
-
-def test_no_question_taken():
     assert len(take_questions(SPLIT, np.array([], np.int64))) == 0
 
 
-def test_limits():
+def test_one_limit_holds_for_every_k():
     assert limits_by_k([30, 10], []) == {10: None, 30: None}
     assert limits_by_k([30, 10], [5]) == {10: 5, 30: 5}
     found = limits_by_k([100, 10, 30], [7, 50, 25])
@@ -91,6 +88,6 @@ def test_limits():
         ([10, 10], [5, 6], "--k: 10 twice, with limits 5 and 6"),
     ],
 )
-def test_limits_that_say_nothing(ks, limit, message):
+def test_impossible_limits_are_refused(ks, limit, message):
     with pytest.raises(UserError, match=message):
         limits_by_k(ks, limit)

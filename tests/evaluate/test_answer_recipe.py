@@ -5,15 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from evaluate.answer_world import metrics, sage, write_run
-from written_shards import write_shards
+from evaluate.answer_world import metrics, sage
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_recipe(kgscout_cache, tmp_path):
-    shards = write_shards(tmp_path / "shards").path
-    run = write_run(tmp_path / "run")
+def test_the_recipe_reads_all_questions_of_its_draw(shards, run, tmp_path):
     with sage() as server:
         command = [
             ROOT / "recipes" / "answers.sh", "--url", server.url, "--model", "m",

@@ -54,7 +54,7 @@ def test_no_name_becomes_markup(read):
     assert EVIL in shown  # in the title's heading, as text
 
 
-def test_nothing_is_fetched(read):
+def test_the_page_fetches_nothing(read):
     for tag, attributes in read.tags:
         assert tag not in ("link", "iframe", "object", "base")
         for name in ("src", "href", "action"):
@@ -64,7 +64,7 @@ def test_nothing_is_fetched(read):
     assert not re.search(r"@import|url\(|fetch\(|XMLHttp|https?://(?!www\.w3)", page())
 
 
-def test_data_is_all_there(read):
+def test_the_data_holds_every_question_triplet_and_answer(read):
     data = json.loads(read.scripts[0])
     assert data["questions"][0]["text"] == EVIL and data["questions"][0]["gold"] == [
         EVIL
@@ -124,7 +124,7 @@ def test_template_syntax_in_a_name_stays_as_it_is():
     assert "{{ style }}" in names
 
 
-def test_scripts_of_others_go_in_whole():
+def test_further_scripts_cannot_end_their_element():
     text = page(scripts=('window.kgscoutDraw = () => "</script><!-- x";',))
     scripts = Reader(text).scripts
     assert len(scripts) == 3
@@ -153,7 +153,7 @@ def test_the_drawing_comes_once_and_changes_nothing_else(read):
     assert len(text) - len(page()) < len(library) + 100_000
 
 
-def test_half_characters_do_not_stop_a_page_from_being_written():
+def test_lone_surrogates_become_question_marks():
     text = page("half \ud83d")
     assert (
         text.encode("utf-8")
@@ -161,7 +161,7 @@ def test_half_characters_do_not_stop_a_page_from_being_written():
     )
 
 
-def test_many_questions_make_a_page_of_bearable_size():
+def test_a_page_of_1200_readings_is_below_4_mb():
     many = {
         (name, 100): cell(name, 100, n=400, triplets=100)
         for name in ("cosine", "ppr", "scout")
@@ -173,7 +173,7 @@ def test_many_questions_make_a_page_of_bearable_size():
     assert EVIL in "".join(Reader(text).text)
 
 
-def test_more_questions_than_a_page_can_hold():
+def test_a_page_lists_the_first_questions_and_counts_all():
     cells = {("cosine", 3): cell("cosine", 3)}
     report = answer_report(cells, rules="rog", settings={}, context=CONTEXT)
     text = report_html(report, cells, plot=SVG, listed=2)

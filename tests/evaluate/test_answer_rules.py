@@ -40,11 +40,11 @@ def score(rules, predictions, gold):
         ("", ""),
     ],
 )
-def test_normalize(text, normal):
+def test_the_normal_form_by_hand(text, normal):
     assert normalize(text) == normal
 
 
-def test_contains():
+def test_contains_compares_normal_forms():
     assert contains("It was the New-York!", "newyork")
     assert contains("Romania", "oman")  # substrings, not words
     assert not contains("Oman", "Romania")
@@ -63,22 +63,21 @@ def test_rog_by_hand():
     }
 
 
-def test_rog_precision_exceeds_one():
-    got = score("rog", ["Paris and Lyon"], ["Paris", "Lyon"])
-    assert (got["precision"], got["recall"], got["f1"]) == (2, 1, 4 / 3)
-
-
-def test_rog_matches_across_predictions():
-    got = score("rog", ["New", "York"], ["New York"])
-    assert (got["hit"], got["hits@1"]) == (1, 0)
-
-
-def test_rog_counts_each_listing_and_empty_gold():
-    # a repeated gold answer counts twice; "The" is a substring of everything
-    got = score("rog", ["x", "x"], ["x", "x", "The", "z"])
-    assert (got["precision"], got["recall"]) == (3 / 2, 3 / 4)
-    assert score("rog", [""], ["The"])["hits@1"] == 1
-    assert score("rog", [""], ["z"])["hit"] == 0
+@pytest.mark.parametrize(
+    "predictions, gold, figures",
+    [
+        # one prediction holds two gold answers
+        (["Paris and Lyon"], ["Paris", "Lyon"], {"precision": 2, "f1": 4 / 3}),
+        # a match across predictions is no match of the first
+        (["New", "York"], ["New York"], {"hit": 1, "hits@1": 0}),
+        # a repeated gold answer counts twice; "The" is a substring of everything
+        (["x", "x"], ["x", "x", "The", "z"], {"precision": 3 / 2, "recall": 3 / 4}),
+        ([""], ["The"], {"hits@1": 1}),
+        ([""], ["z"], {"hit": 0}),
+    ],
+)
+def test_rog_counts_substrings_of_all_predictions(predictions, gold, figures):
+    assert score("rog", predictions, gold).items() >= figures.items()
 
 
 def test_rog_script_drops_repeats_and_puts_the_frequent_first():
@@ -90,7 +89,7 @@ def test_rog_script_drops_repeats_and_puts_the_frequent_first():
 
 
 @pytest.mark.parametrize("rules", RULES)
-def test_nothing_given_or_nothing_to_find_is_zero(rules):
+def test_without_predictions_or_gold_answers_figures_are_zero(rules):
     for predictions, gold in ([], ["x"]), (["x"], []), ([], []):
         got = score(rules, predictions, gold)
         assert list(got) == list(RULES[rules].definitions)
@@ -144,17 +143,19 @@ def test_token_overlap_counts_repeats():
     assert token_overlap("the", "the") == (0, 0, 0)
 
 
-def test_kg_rag_by_hand():
-    exact = score("kg_rag", ["The Paris!"], ["Lyon", "paris"])
-    assert list(exact.values()) == [1, 1, 1, 0, 0]
-    longer = score("kg_rag", ["Paris in France"], ["Paris"])
-    assert list(longer.values()) == [0, pytest.approx(1 / 2), 1, 1, 0]
-    part = score("kg_rag", ["York"], ["New York"])  # nothing that is not in the gold
-    assert list(part.values()) == [0, pytest.approx(2 / 3), 1, 0, 0]
-    wrong = score("kg_rag", ["Rome"], ["Paris"])
-    assert list(wrong.values()) == [0, 0, 0, 1, 0]
-    unsure = score("kg_rag", ["I don’t know."], ["Paris"])
-    assert list(unsure.values()) == [0, 0, 0, 0, 1]
+@pytest.mark.parametrize(
+    "prediction, gold, figures",
+    [
+        ("The Paris!", ["Lyon", "paris"], [1, 1, 1, 0, 0]),
+        ("Paris in France", ["Paris"], [0, 1 / 2, 1, 1, 0]),
+        ("York", ["New York"], [0, 2 / 3, 1, 0, 0]),  # nothing beyond the gold answer
+        ("Rome", ["Paris"], [0, 0, 0, 1, 0]),
+        ("I don’t know.", ["Paris"], [0, 0, 0, 0, 1]),
+    ],
+)
+def test_kg_rag_by_hand(prediction, gold, figures):
+    got = score("kg_rag", [prediction], gold)
+    assert list(got.values()) == pytest.approx(figures)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +171,7 @@ def test_kg_rag_by_hand():
         ("", False),
     ],
 )
-def test_uncertain(text, uncertain):
+def test_uncertain_replies_are_recognised(text, uncertain):
     assert is_uncertain(text) is uncertain
 
 
@@ -196,7 +197,7 @@ def test_lcs_against_all_subsequences(left, right):
     assert longest_common_subsequence(list(left), list(right)) == longest
 
 
-def test_groundedness():
+def test_groundedness_is_the_share_of_answers_among_the_ends():
     triplets = [("Paris", "in", "France"), ("Lyon", "in", "France")]
     assert groundedness(["france", " PARIS ", "paris", "in"], triplets) == 2 / 3
     assert groundedness(["x"], []) == 0

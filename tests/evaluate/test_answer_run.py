@@ -11,22 +11,10 @@ from evaluate.answer_world import (
     lines,
     metrics,
     sage,
-    write_run,
 )
-from written_shards import write_shards
 
 from kgscout_jax.cli.main import eval_main
 from kgscout_jax.evaluate.answers.cells import METRICS
-
-
-@pytest.fixture(scope="module")
-def shards(tmp_path_factory):
-    return write_shards(tmp_path_factory.mktemp("world") / "shards").path
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory, kgscout_cache):
-    return write_run(tmp_path_factory.mktemp("world") / "run")
 
 
 def test_a_batch_with_a_model(shards, run, tmp_path, capsys):
@@ -79,7 +67,7 @@ def test_a_batch_with_a_model(shards, run, tmp_path, capsys):
     assert (tmp_path / "report.html").read_text().startswith("<!DOCTYPE html>")
 
 
-def test_without_a_model(shards, tmp_path, capsys):
+def test_without_a_model_the_extractive_reader_answers(shards, tmp_path, capsys):
     """The extractive reader; the retriever scout needs a run, the others none."""
     code = batch(shards, tmp_path, "--retrievers", "cosine", "ppr", "--k", 3)
     assert code == 0
@@ -90,7 +78,7 @@ def test_without_a_model(shards, tmp_path, capsys):
     assert "tokens" not in capsys.readouterr().out
 
 
-def test_other_systems_join_in(shards, tmp_path):
+def test_other_systems_are_read_beside_ours(shards, tmp_path):
     retrieved = tmp_path / "retrieved.jsonl"
     with sage() as server:
         assert (
@@ -110,7 +98,9 @@ def test_other_systems_join_in(shards, tmp_path):
     assert other in found["paired"]
 
 
-def test_show_prompt(shards, tmp_path, capsys):
+def test_show_prompt_prints_the_first_prompt_and_writes_nothing(
+    shards, tmp_path, capsys
+):
     more = ("--retrievers", "none", "cosine", "--k", 2, 4, "--show-prompt")
     out = tmp_path / "out"
     assert batch(shards, out, *more) == 0
@@ -172,7 +162,7 @@ def test_a_folder_of_something_else_is_refused(shards, tmp_path, capsys):
           "--model", "m"), "--extra: not valid JSON"),
     ],
 )  # fmt: skip
-def test_settings_that_cannot_work(shards, tmp_path, capsys, more, message):
+def test_contradicting_settings_are_one_line(shards, tmp_path, capsys, more, message):
     out = tmp_path / "out"
     assert batch(shards, out, *more) == 2
     said = capsys.readouterr().err
@@ -180,7 +170,7 @@ def test_settings_that_cannot_work(shards, tmp_path, capsys, more, message):
     assert not (out / "metrics.json").exists()
 
 
-def test_missing_flags(shards, tmp_path, capsys):
+def test_missing_flags_are_named(shards, tmp_path, capsys):
     assert eval_main(["answers"], "eval.py") == 2
     assert "neither --predictions nor --run" in capsys.readouterr().err
     arguments = ["answers", "--shards", str(shards), "--retrievers", "none"]
@@ -200,7 +190,7 @@ def test_a_refused_key_is_one_line(shards, tmp_path, capsys):
     )
 
 
-def test_a_run_may_be_named_later(shards, run, tmp_path, capsys):
+def test_a_later_command_may_add_a_run(shards, run, tmp_path, capsys):
     command = ("--k", 2, "--limit", 2, "--retrievers", "cosine")
     assert batch(shards, tmp_path, *command) == 0
     assert batch(shards, tmp_path, *command, "scout", "--run", run) == 0

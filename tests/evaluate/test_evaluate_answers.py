@@ -44,7 +44,7 @@ def write(path, lines=LINES):
     return path
 
 
-def test_figures_to_ten_digits(tmp_path, capsys):
+def test_figures_are_printed_to_ten_digits(tmp_path, capsys):
     path = write(tmp_path / "predictions.jsonl")
     args = ["answers", "--predictions", str(path), "--rules", "rog"]
     assert eval_main(args, "eval.py") == 0
@@ -72,7 +72,7 @@ def test_figures_to_ten_digits(tmp_path, capsys):
     }
 
 
-def test_files(tmp_path, capsys):
+def test_the_folder_holds_the_listed_files(tmp_path, capsys):
     path, out = write(tmp_path / "predictions.jsonl"), tmp_path / "out"
     args = ["answers", "--predictions", str(path), "--out", str(out), "--intervals"]
     assert eval_main(args, "eval.py") == 0
@@ -99,7 +99,7 @@ def test_every_rule_set_counts_every_question(tmp_path, name):
     assert {entry["n"] for entry in report["metrics"].values()} == {5}
 
 
-def test_split_prediction():
+def test_a_string_is_split_at_line_feeds_only():
     assert split_prediction(" a\n\n b\r\nc\n") == ["a", "", " b\r", "c"]
     assert split_prediction("a\u2028b\x0bc") == ["a\u2028b\x0bc"]
     assert split_prediction("") == [""]
@@ -138,7 +138,7 @@ def test_errors_name_file_and_line(tmp_path, capsys, text, message):
     assert captured.err.count("\n") == 1 and captured.out == ""
 
 
-def test_unknown_rules_and_files(tmp_path, capsys):
+def test_unknown_rules_and_files_are_refused(tmp_path, capsys):
     path = tmp_path / "none.jsonl"
     assert eval_main(["answers", "--predictions", str(path)], "eval.py") == 2
     assert "no such file" in capsys.readouterr().err

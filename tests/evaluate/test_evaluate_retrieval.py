@@ -104,7 +104,7 @@ def test_metrics_json(plain):
     assert report["counts"]["with_more_candidates_than"] == {"1": 6, "2": 6, "4": 6}
 
 
-def test_paired_against_cosine(plain):
+def test_differences_are_paired_with_cosine(plain):
     report, _ = plain
     assert list(report["paired"]) == ["kgscout", "ppr"]
     entry = report["paired"]["kgscout"]["answer_hit"]["1"]
@@ -116,7 +116,7 @@ def test_paired_against_cosine(plain):
     assert entry["relative_gain"] == expected
 
 
-def test_no_reference_no_pairs_and_the_seed_fixes_the_rest(plain, tmp_path):
+def test_without_the_reference_there_are_no_pairs(plain, tmp_path):
     unfinished = [{"kind": "step", "reward": 1.0}]
     report = evaluate(
         tmp_path / "out", reference="nobody", context=CONTEXT, history=unfinished
@@ -128,7 +128,7 @@ def test_no_reference_no_pairs_and_the_seed_fixes_the_rest(plain, tmp_path):
     assert "cosine, relative gain" not in (tmp_path / "out/table.md").read_text()
 
 
-def test_files(plain):
+def test_the_folder_holds_the_listed_files(plain):
     _, out = plain
     assert sorted(path.name for path in out.iterdir()) == [
         "metric_against_k.png",
@@ -188,7 +188,7 @@ def test_against_its_own_file_gives_the_same_row(plain, tmp_path):
     assert not (out / f"retrieved_{same}.jsonl").exists()
 
 
-def test_table(plain):
+def test_table_md_holds_definitions_and_differences(plain):
     report, out = plain
     text = (out / "table.md").read_text()
     assert text.startswith("# Cross-dataset retrieval on `dev` of metaqa\n")
@@ -235,7 +235,7 @@ def test_markdown_table_is_aligned_and_escaped():
     )
 
 
-def test_console_table(plain, tmp_path):
+def test_the_console_leaves_out_metrics_without_a_question(plain, tmp_path):
     from rich.console import Console
 
     report, _ = plain
@@ -257,7 +257,7 @@ def test_console_table(plain, tmp_path):
     assert "path_triplet_recall" not in console.export_text()
 
 
-def test_refusals(tmp_path):
+def test_impossible_requests_are_refused(tmp_path):
     shards, split = world()
     retrievers = [Cosine()]
     with pytest.raises(UserError, match="no split 'test'; present: dev"):

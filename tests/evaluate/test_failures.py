@@ -58,12 +58,6 @@ def test_each_cause_by_hand():
     assert causes[2] == ["misread", *causes[1][1:]]
 
 
-def test_paths_follow_edges_both_ways():
-    shards, split = shards_of([case([1, 2], topics=("other",), answers=("middle",))])
-    causes = failure_causes(shards, split, first_in_order(shards, split), [1, 2])
-    assert causes == {1: ["no_path"], 2: ["misread"]}
-
-
 def test_another_systems_triplets_may_lie_outside_our_graph(tmp_path):
     """Its answer need not be among our candidates, nor in our graph."""
     shards, split = shards_of([case([0], answers=("Elsewhere",))])

@@ -87,7 +87,7 @@ def test_reward_against_epoch(tmp_path, saved):
     assert panel.get_xlabel() == "epoch"
 
 
-def test_nothing_to_draw(tmp_path):
+def test_without_rewards_nothing_is_drawn(tmp_path):
     with pytest.raises(UserError, match="no row of kind 'epoch'"):
         reward_against_epoch([{"kind": "step"}], tmp_path / "r.png")
     assert list(tmp_path.iterdir()) == []

@@ -121,7 +121,7 @@ def seen(text: str, tmp_path: Path, hash: str = "") -> dict[str, Any]:
     return json.loads(html.unescape(found[1]))
 
 
-def test_a_reader_goes_through_it(tmp_path):
+def test_filters_search_and_links_select_questions(tmp_path):
     play = """
 async function play() {
   seen.start = look();
@@ -185,7 +185,7 @@ async function play() {
     assert found["clicked"]["hash"].startswith("#retriever=none&k=3&verdict=")
 
 
-def test_a_view_can_be_sent_on(tmp_path):
+def test_an_address_restores_its_view(tmp_path):
     play = """
 async function play() {
   seen.start = look();
@@ -304,7 +304,7 @@ async function play() {
     assert found["left"] == [[True, True], 0] and found["none"] == 0
 
 
-def test_it_looks_like_something(tmp_path):
+def test_colours_are_on_the_picture(tmp_path):
     """Colours of the badges, bars and plot are on the picture, none runs off it."""
     path, picture = tmp_path / "report.html", tmp_path / "report.png"
     path.write_text(page("a name"), encoding="utf-8")

@@ -93,7 +93,7 @@ def test_lines_are_counted_as_they_are_rendered():
         assert row[name]["value"] == pytest.approx(np.nanmean(full[name][10]))
 
 
-def test_paths_join_what_hangs_in_the_air():
+def test_paths_connect_more_than_lines():
     shards, split = stars()
     block = token_table(shards, split, Last(), [2], TokenPlan(), resamples=20)
     lines, paths = (row_of(block, "K = 2", form) for form in ("lines", "paths"))
@@ -132,7 +132,7 @@ def test_targets_choose_k():
         assert fixed["triplets"] == round(np.mean(k)) and "k" not in fixed
 
 
-def test_an_evaluation_tells_and_writes_it(tmp_path):
+def test_an_evaluation_reports_and_writes_budgets(tmp_path):
     shards, split = stars(40)
     plan = calibrated(split, targets=(0.5,))
     report = evaluate_retrieval(
@@ -164,7 +164,7 @@ def test_positions_are_taken_in_their_order():
     assert found.scores[1].tolist() == [0, 0]
 
 
-def test_presence_is_of_the_other_half():
+def test_each_half_is_calibrated_on_the_other():
     """Scores that say everything in one half, and nothing in the other."""
     _, split = stars(40, period=2)
     scores = Last().scores(split)
@@ -178,7 +178,7 @@ def test_presence_is_of_the_other_half():
     ("change", "says"),
     [
         ({"target": (1.5,)}, "--target: 1.5, expected a number between 0 and 1"),
-        ({"token_budget": (0,)}, "--token-budget: 0, expected at least 1"),
+        ({"token_budget": (0,)}, "--token-budget: found 0, expected at least 1"),
         ({"forms": ("lines", "lines")}, "--forms: lines lines, expected each name"),
         ({"retrievers": ()}, "--retrievers: nothing, expected each name"),
         ({"retrievers": ("bm25",), "target": (0.5,)}, "bm25 is the first of"),

@@ -93,7 +93,7 @@ def test_evidence_and_question_stand_where_the_template_has_them(triplets, quest
 
 
 @given(TRIPLETS, QUESTION)
-def test_paths_are_lines_too(triplets, question):
+def test_each_path_is_one_line(triplets, question):
     topics = [triplets[0][0]]
     settings = PromptSettings(form="paths", scores=True)
     prompt = prompt_for(evidence(triplets, question, topics), settings)
@@ -103,7 +103,7 @@ def test_paths_are_lines_too(triplets, question):
     assert shown.count("\n- ") <= len(triplets)
 
 
-def test_what_people_write_stays_as_it_is():
+def test_ordinary_names_are_unchanged():
     for name in ("Paris, Texas", "AC/DC", "né 名前 שלום", "3 < 4", "C++ [1]",
                  "👩‍👩‍👧‍👦", "نیم‌فاصله", "x-y", "O'Brien \"Bob\"", "a<b"):  # fmt: skip
         assert prompt_name(name).replace("< b", "<b") == name
@@ -120,7 +120,7 @@ def test_one_long_name_does_not_crowd_out_the_others():
     assert estimate_tokens(triplet_line((*triplets[0], 1.0))) < 3000
 
 
-def test_a_question_of_a_megabyte():
+def test_a_question_of_a_megabyte_is_rendered():
     question = "who? " * 200_000
     prompt = prompt_for(evidence([("a", "b", "c")], question), PromptSettings())
     assert prompt.messages[-1][1].endswith(question.strip())

@@ -90,7 +90,7 @@ def test_mass_divides_at_hubs():
     assert only.score == pytest.approx(math.log(4))
 
 
-def test_nodes_without_a_name_are_passed_not_given():
+def test_unnamed_nodes_are_passed_and_not_answered():
     triplets = [
         ("T", "marriage", "m.0x1", 3.0),
         ("m.0x1", "spouse", "Eve", 2.0),
@@ -146,7 +146,7 @@ def test_scores_that_are_no_numbers(bad):
     assert read([("T", "r", "A", bad)], match=[bad]).answers == ("A",)
 
 
-def test_cap_keeps_the_best():
+def test_max_answers_keeps_the_best():
     triplets = [("T", "r", f"n{i}", -i) for i in range(30)]
     found = read(triplets, max_answers=5)
     assert found.answers == ("n0", "n1", "n2", "n3", "n4")
@@ -177,7 +177,7 @@ WEIRD = st.sampled_from(
     st.text(max_size=20),
     st.randoms(use_true_random=False),
 )
-def test_anything_is_read(triplets, topics, question, random):
+def test_any_names_are_read(triplets, topics, question, random):
     match = [random.random() for _ in triplets]
     found = read(triplets, topics, question, match)
     entities = {entity_key(name) for h, _, t, _ in triplets for name in (h, t)}
@@ -211,10 +211,10 @@ def test_ten_thousand_triplets():
     assert isinstance(READER, Reader) and READER.name == "extractive"
 
 
-def test_bad_settings():
+def test_impossible_settings_are_refused():
     with pytest.raises(UserError, match="hops: 5, expected 1 to 4"):
         ExtractiveSettings(hops=5)
-    with pytest.raises(UserError, match="max_answers: 0, expected at least 1"):
+    with pytest.raises(UserError, match="max_answers: found 0, expected at least 1"):
         ExtractiveSettings(max_answers=0)
     with pytest.raises(UserError, match="question 1: 1 relation matches for 0 tri"):
         Evidence(id="1", question="q", relation_match=(0.5,))

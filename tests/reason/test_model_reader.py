@@ -79,19 +79,14 @@ def test_a_plain_reading():
 @pytest.mark.parametrize(
     "text, outcome, answers",
     [
-        ('```json\n{"ans": ["a"]}\n```', "json", ("a",)),
+        ('{"ans": ["a"]}', "json", ("a",)),
         ("{'ans': ['a', 'b'", "repaired", ("a", "b")),
-        ('So: ["a"]', "bare_list", ("a",)),
-        ("Answer: a.", "no_json", ("a",)),
         ("I would rather not.", "no_json", ()),
-        ('{"result": 3}', "no_answers", ()),
-        ('{"ans": []}', "empty", ()),
         ('{"ans": ["answer not available"]}', "not_available", ()),
         ("", "no_reply", ()),
-        ('I think. It is a.\n{"ans": ["x"]} no:\n{"ans": ["a"]}', "json", ("a",)),
     ],
 )
-def test_outcomes(text, outcome, answers):
+def test_the_outcome_says_how_the_reply_was_read(text, outcome, answers):
     with serving(saying(text)) as server:
         (found,) = reader(server.url, prompt="chain_of_thought").read(asked(1))
     assert (found.outcome, found.answers, found.raw) == (outcome, answers, text)
@@ -127,24 +122,7 @@ def test_an_unruly_server_loses_no_question():
     assert found[11].raw is None and found[11].answers == ()
 
 
-def test_a_server_that_dies_in_the_middle(tmp_path):
-    def script(number, body):
-        return "ok" if number < 8 else "hang_up"
-
-    with serving(script) as server:
-        found = reader(server.url, retries=1, cache=tmp_path).read(asked(40))
-    outcomes = Counter(each.outcome for each in found)
-    assert outcomes == {"json": 8, "error": 32}
-    assert all(each.error for each in found if each.outcome == "error")
-    with serving() as server:
-        one = reader(server.url, cache=tmp_path)
-        again = one.read(asked(40))
-        assert len(server.bodies) == 32
-    assert {each.outcome for each in again} == {"json"}
-    assert sum(each.cached for each in again) == 8
-
-
-def test_what_no_question_survives_is_one_line():
+def test_an_unknown_model_is_one_line():
     with (
         serving(["404"]) as server,
         pytest.raises(UserError, match=r"HTTP 404: .*no such model; model 'm'$"),
@@ -238,7 +216,7 @@ def test_budget_that_one_question_exceeds():
         ({"samples": 3, "temperature": 0.0}, "samples: 3 at temperature 0 would all"),
     ],
 )
-def test_what_cannot_work_is_refused_at_once(options, message):
+def test_impossible_prompts_are_refused_at_once(options, message):
     with pytest.raises(UserError, match=message):
         reader("http://127.0.0.1:9/v1", **options)
 

@@ -99,7 +99,7 @@ def test_two_hubs_stay_within_time_and_memory():
     assert time.monotonic() - started < 5
 
 
-def test_nothing_to_walk():
+def test_without_edges_or_topics_there_are_no_paths():
     none = np.zeros(0, int)
     assert find_paths(none, none, none, none.astype(float), [3], hops=2, width=9) == []
     one = np.array([0])

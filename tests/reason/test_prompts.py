@@ -25,7 +25,7 @@ TRIPLETS = [
 ]
 
 
-def test_the_templates_that_come_along():
+def test_the_shipped_templates_are_well_formed():
     names = template_names()
     assert names == [
         "chain_of_thought",
@@ -53,7 +53,7 @@ def test_the_templates_that_come_along():
                 assert read_reply(content).failure in ("none", "not_available")
 
 
-def test_render():
+def test_a_prompt_holds_question_and_triplets():
     prompt = render(load_template("thesis"), " who \n won? ", TRIPLETS)
     last = prompt.messages[-1][1]
     assert last.endswith("Question: who won?")
@@ -65,7 +65,7 @@ def test_render():
     assert prompt.hash != other.hash and len(prompt.hash) == 64
 
 
-def test_scores_and_none():
+def test_scores_are_written_on_request():
     assert triplet_line(TRIPLETS[0], scores=True).startswith("- [2.3")
     assert triplet_line(("a", "//", "b", 0.0)) == "- a, //, b"
     prompt = render(load_template("zero_shot"), "q", [])
@@ -89,11 +89,6 @@ def test_budget_keeps_the_best_that_fit(names, room):
         assert sum(estimate_tokens(line) + 1 for line in lines) > room
 
 
-def test_budget_too_small():
-    with pytest.raises(UserError, match=r"without a triplet, expected at most .* 10"):
-        render(load_template("zero_shot"), "q", TRIPLETS, budget=10)
-
-
 def test_estimate_tokens():
     # to-ken-s: 2 for "tokens", 1 a mark, 2 for 4 digits, 3 bytes a character
     assert estimate_tokens("tokens, 1999!") == 2 + 1 + 2 + 1
@@ -101,7 +96,7 @@ def test_estimate_tokens():
     assert estimate_tokens(" \n") == 0
 
 
-def test_own_template(tmp_path):
+def test_a_template_file_of_ones_own_is_read(tmp_path):
     path = tmp_path / "mine.txt"
     path.write_text("version: 3\n\n--- user\n$triplets\nIt costs $$5. $question\n")
     prompt = render(load_template(str(path)), "Why?", [])
@@ -121,12 +116,12 @@ def test_own_template(tmp_path):
         ("version: 1\n--- user\n$question 5$ ", "neither"),
     ],
 )
-def test_bad_templates(tmp_path, text, message):
+def test_malformed_templates_are_refused(tmp_path, text, message):
     with pytest.raises(UserError, match=message):
         parse_template(tmp_path / "t.txt", text)
 
 
-def test_unknown_templates(tmp_path):
+def test_unknown_templates_are_refused(tmp_path):
     with pytest.raises(UserError, match=r"'nine_shot': expected one of chain_of"):
         load_template("nine_shot")
     with pytest.raises(UserError, match=r"x\.txt: no such file"):

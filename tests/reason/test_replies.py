@@ -73,7 +73,7 @@ TEMPLATE = '{"ans":["your answer 1","your answer 2"]}'
         (None, (), "no_reply"),
     ],
 )
-def test_shapes(text, answers, failure):
+def test_replies_of_every_form_are_read(text, answers, failure):
     reply = read_reply(text)
     assert (reply.answers, reply.failure) == (answers, failure)
 
@@ -101,7 +101,7 @@ def test_of_several_objects_the_last_well_formed_one_counts(text, answers):
     assert read_reply(text).answers == answers
 
 
-def test_agree():
+def test_samples_agree_by_majority():
     replies = [
         read_reply('{"ans": ["Lyon", "Paris"]}'),
         read_reply('{"ans": ["paris", "Nice"]}'),
@@ -118,7 +118,7 @@ def test_agree():
     assert agree([]).failure == "no_reply"
 
 
-def test_refusals():
+def test_refusals_are_recognised():
     assert is_refusal("The answer is not available!") and is_refusal("N/A")
     assert not is_refusal("Not Available Records") and not is_refusal("Na")
 
@@ -145,7 +145,7 @@ prose = st.text(st.sampled_from(list("abc Zé1.,:\n`*()!?-")), max_size=40)
 
 
 @given(text)
-def test_never_raises(reply):
+def test_reading_a_reply_never_raises(reply):
     read = read_reply(reply)
     assert read.failure in get_args(Failure)
     assert all(answer == display_name(answer) != "" for answer in read.answers)
@@ -186,7 +186,7 @@ def test_what_was_complete_before_the_cut_is_kept(given_names, data):
 
 
 @given(plain, prose)
-def test_single_quotes(given_names, after):
+def test_single_quotes_are_repaired(given_names, after):
     read = read_reply(repr({"ans": given_names}) + after)
     assert read.answers == clean_answers(given_names)
     assert read.failure == "repaired"

@@ -25,7 +25,7 @@ CHAIN = (
 )
 
 
-def test_the_best_brings_its_way_along():
+def test_a_triplet_comes_with_the_path_that_joins_it():
     # Far - Goal is the best, and hangs on the third and the last
     assert path_closure(CHAIN, ["topic"], 3) == [0, 2, 4]
     assert path_closure(CHAIN, ["topic"], 4) == [0, 2, 3, 4]
@@ -39,7 +39,7 @@ def test_the_best_brings_its_way_along():
     assert path_closure([], ["topic"], 2) == []
 
 
-def test_written_chain_by_chain():
+def test_path_order_goes_chain_by_chain():
     assert path_order(CHAIN, ["topic"]) == [2, 4, 0, 3, 1]
     assert path_order(CHAIN, []) == [0, 1, 2, 3, 4]
 
@@ -75,7 +75,7 @@ def reached(triplets, topics):
 
 
 @given(rankings())
-def test_what_is_kept_hangs_together(question):
+def test_the_closure_is_connected_with_the_topics(question):
     triplets, topics, k = question
     kept = path_closure(triplets, topics, k)
     assert kept == sorted(set(kept)) and len(kept) == min(k, len(triplets))
@@ -103,7 +103,7 @@ def test_the_order_grows_from_the_topics(question):
 TEMPLATE = load_template("thesis")
 
 
-def test_lines_are_the_best():
+def test_lines_select_the_best():
     found = select("Who?", CHAIN, ["topic"], k=2, form="lines")
     assert found.positions == (0, 1)
     assert found.prompt == render(TEMPLATE, "Who?", CHAIN[:2])
@@ -136,7 +136,7 @@ def test_the_budget_of_tokens_holds(question, form, more):
         assert longer.prompt.tokens > budget
 
 
-def test_refusals():
+def test_impossible_selections_are_refused():
     with pytest.raises(UserError, match="expected at most the budget of 3"):
         select("Who?", CHAIN, [], k=3, form="paths", token_budget=3)
     with pytest.raises(

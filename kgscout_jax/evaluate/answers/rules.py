@@ -86,8 +86,9 @@ def tokens(text: str) -> list[str]:
 
 def token_overlap(prediction: str, gold: str) -> tuple[float, float, float]:
     """Token precision, recall and F1 (SQuAD); all 0 if either has no token."""
-    given, wanted = Counter(tokens(prediction)), Counter(tokens(gold))
-    return _prf((given & wanted).total(), given.total(), wanted.total())
+    answer_tokens, gold_tokens = Counter(tokens(prediction)), Counter(tokens(gold))
+    common = (answer_tokens & gold_tokens).total()
+    return _prf(common, answer_tokens.total(), gold_tokens.total())
 
 
 def rouge_l(prediction: str, gold: str) -> tuple[float, float, float]:
@@ -96,8 +97,9 @@ def rouge_l(prediction: str, gold: str) -> tuple[float, float, float]:
     From the longest common subsequence of the lower-cased words, punctuation left out,
     no stemming.
     """
-    given, wanted = _WORD.findall(prediction.lower()), _WORD.findall(gold.lower())
-    return _prf(longest_common_subsequence(given, wanted), len(given), len(wanted))
+    words, gold_words = _WORD.findall(prediction.lower()), _WORD.findall(gold.lower())
+    common = longest_common_subsequence(words, gold_words)
+    return _prf(common, len(words), len(gold_words))
 
 
 def longest_common_subsequence(left: Sequence[str], right: Sequence[str]) -> int:
@@ -118,11 +120,11 @@ def groundedness(answers: Sequence[str], triplets: Sequence[Triplet]) -> float |
     Compared as entities are: lower-cased, white space collapsed. None where no answer
     is given: there is nothing to be grounded.
     """
-    given = dict.fromkeys(map(entity_key, answers))
-    if not given:
+    keys = dict.fromkeys(map(entity_key, answers))
+    if not keys:
         return None
-    held = {entity_key(end) for head, _, tail in triplets for end in (head, tail)}
-    return sum(answer in held for answer in given) / len(given)
+    ends = {entity_key(end) for head, _, tail in triplets for end in (head, tail)}
+    return sum(key in ends for key in keys) / len(keys)
 
 
 def is_uncertain(text: str) -> bool:
@@ -154,15 +156,15 @@ def _rog_script(predictions: Sequence[str], gold: Sequence[str]) -> dict[str, fl
 
 
 def _kgscout(predictions: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
-    given = list(dict.fromkeys(map(entity_key, predictions)))
-    wanted = set(map(entity_key, gold))
-    matched = sum(answer in wanted for answer in given)
-    precision, recall, f1 = _prf(matched, len(given), len(wanted))
+    answers = list(dict.fromkeys(map(entity_key, predictions)))
+    gold_keys = set(map(entity_key, gold))
+    matched = sum(answer in gold_keys for answer in answers)
+    precision, recall, f1 = _prf(matched, len(answers), len(gold_keys))
     return {
         "hit": float(matched > 0),
-        "hits@1": float(bool(given) and given[0] in wanted),
+        "hits@1": float(bool(answers) and answers[0] in gold_keys),
         "f1": f1,
-        "em": float(bool(wanted) and set(given) == wanted),
+        "em": float(bool(gold_keys) and set(answers) == gold_keys),
         "precision": precision,
         "recall": recall,
     }
@@ -170,12 +172,12 @@ def _kgscout(predictions: Sequence[str], gold: Sequence[str]) -> dict[str, float
 
 def _kg_rag(predictions: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
     text = ", ".join(predictions)
-    given = tokens(text)
+    words = tokens(text)
     overlaps = [token_overlap(text, answer) for answer in gold]
-    imprecise = bool(given) and all(precision < 1 for precision, _, _ in overlaps)
+    imprecise = bool(words) and all(precision < 1 for precision, _, _ in overlaps)
     uncertain = is_uncertain(text)
     return {
-        "em": float(bool(given) and any(tokens(answer) == given for answer in gold)),
+        "em": float(bool(words) and any(tokens(answer) == words for answer in gold)),
         "f1": max((f1 for _, _, f1 in overlaps), default=0.0),
         "accuracy": float(any(f1 > 0 for _, _, f1 in overlaps)),
         "hallucination": float(imprecise and not uncertain),
@@ -189,10 +191,10 @@ def _pg_akv(predictions: Sequence[str], gold: Sequence[str]) -> dict[str, float]
     return dict(zip(_PG_AKV_DEFINITIONS, best, strict=True))
 
 
-def _prf(matched: float, given: int, wanted: int) -> tuple[float, float, float]:
-    if not given or not wanted:
+def _prf(matched: float, n_answers: int, n_gold: int) -> tuple[float, float, float]:
+    if not n_answers or not n_gold:
         return 0.0, 0.0, 0.0
-    precision, recall = matched / given, matched / wanted
+    precision, recall = matched / n_answers, matched / n_gold
     return precision, recall, _f1(precision, recall)
 
 

@@ -316,12 +316,12 @@ def _row_order(
     return sorted(names, key=lambda name: rankings[name].keeps_all)
 
 
-def free_name(other: External, taken: set[str]) -> str:
-    """A name for another system that is not taken: its own, else with the folder."""
+def free_name(other: External, names: set[str]) -> str:
+    """A name for another system beside ``names``: its own, else with the folder."""
     folder = other.path.resolve().parent.name
-    name = other.name if other.name not in taken else f"{other.name} ({folder})"
+    name = other.name if other.name not in names else f"{other.name} ({folder})"
     number = 2
-    while name in taken:
+    while name in names:
         name = f"{other.name} ({folder}) {number}"
         number += 1
     return name

@@ -40,6 +40,7 @@ from kgscout_jax.reason.readers.path_search import Paths, find_paths
 from kgscout_jax.reason.readers.protocol import Evidence, Reading
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.types import display_name, entity_key
+from kgscout_jax.utils.checks import check_at_least
 
 _UNNAMED = re.compile(r"[mg]\.[0-9a-z_]+|_:\S+")
 _DATE = re.compile(r"-?\d{3,4}(-\d\d){0,2}(t\S*)?")
@@ -81,9 +82,7 @@ class ExtractiveSettings:
     def __post_init__(self) -> None:
         if not 1 <= self.hops <= 4:
             raise UserError(f"hops: {self.hops}, expected 1 to 4")
-        for name in ("max_answers", "width"):
-            if getattr(self, name) < 1:
-                raise UserError(f"{name}: {getattr(self, name)}, expected at least 1")
+        check_at_least(1, "", max_answers=self.max_answers, width=self.width)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

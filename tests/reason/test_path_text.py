@@ -44,7 +44,7 @@ def test_scores_stand_behind_what_is_reached():
     assert lines[1:] == [f"{first} -> won -> 2012 [2.50]; 2010 [2.00]"]
 
 
-def test_two_topics_meet():
+def test_a_triplet_between_two_topics_is_written_once():
     triplets = [("Ken", "part", "m.0x", 1.0), ("m.0x", "show", "Street", 0.5)]
     # the triplet between is one hop of one of them, and shown once
     assert path_lines(triplets, ["Ken", "Street"])[1:] == [
@@ -56,7 +56,7 @@ def test_two_topics_meet():
     ]
 
 
-def test_the_better_of_two_ways():
+def test_an_entity_is_reached_by_the_better_path():
     triplets = [
         ("T", "r", "A", 1.0),
         ("T", "r", "B", 2.0),
@@ -78,7 +78,7 @@ def test_parallel_edges_and_self_loops_are_shown():
     ]
 
 
-def test_far_triplets_stand_behind():
+def test_triplets_beyond_max_hops_are_written_behind():
     triplets = [(f"n{i}", "r", f"n{i + 1}", 0.0) for i in range(MAX_HOPS + 1)]
     lines = path_lines(triplets, ["n0"])
     assert lines[-2:] == [REST, f"- n{MAX_HOPS}, r, n{MAX_HOPS + 1}"]
@@ -103,7 +103,7 @@ def test_every_triplet_is_shown(triplets, topics):
 
 
 @given(TRIPLETS, st.integers(0, 150))
-def test_budget(triplets, room):
+def test_the_budget_holds_the_most_triplets_that_fit(triplets, room):
     triplets = sorted(triplets, key=lambda t: -t[3])
     template = load_template("zero_shot")
     bare = render_paths(template, "q?", [], ["t"]).tokens
@@ -114,11 +114,6 @@ def test_budget(triplets, room):
     if n < len(triplets):
         more = render_paths(template, "q?", triplets[: n + 1], ["t"])
         assert more.tokens > bare + room
-
-
-def test_budget_too_small():
-    with pytest.raises(UserError, match=r"without a triplet, expected at most .* 9$"):
-        render_paths(load_template("thesis"), "q", SEAL, ["Lou Seal"], budget=9)
 
 
 def test_ten_thousand_triplets_in_the_budget():
@@ -158,11 +153,11 @@ def test_a_question_without_triplets_gets_a_template_without_them(prompt, empty)
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"samples": 0}, "samples: 0, expected at least 1"),
-        ({"token_budget": 0}, "token_budget: 0, expected"),
+        ({"samples": 0}, "samples: found 0, expected at least 1"),
+        ({"token_budget": 0}, "token_budget: found 0, expected"),
         ({"form": "trees"}, "form: 'trees', expected lines or paths"),
     ],
 )
-def test_bad_settings(options, message):
+def test_impossible_settings_are_refused(options, message):
     with pytest.raises(UserError, match=message):
         PromptSettings(**options)
