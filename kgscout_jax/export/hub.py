@@ -1,4 +1,4 @@
-"""Passing an exported policy on: to a folder, to and from the Hugging Face hub."""
+"""Copies of an exported policy: in a folder, on and from the Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -10,20 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.export.load import (
-    FILES,
-    Exported,
-    first_line,
-    is_exported,
-    load_exported,
-)
+from kgscout_jax.export.format import FILES, first_line, is_exported
+from kgscout_jax.export.load import Exported, load_exported
 
 HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 """owner/name, as on the Hugging Face hub."""
 
 
 @contextlib.contextmanager
-def whole_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
+def atomic_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     """A folder to write into; it appears as ``path`` only when complete.
 
     An exception leaves nothing behind, and what stood at ``path`` as it was.
@@ -55,8 +50,8 @@ def whole_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
                 os.rename(before, path)
             raise
     except OSError as error:
-        told = error.strerror or error
-        raise UserError(f"{path}: cannot be written ({told})") from error
+        problem = error.strerror or error
+        raise UserError(f"{path}: cannot be written ({problem})") from error
     finally:
         shutil.rmtree(aside, ignore_errors=True)
         if path.exists():
@@ -99,13 +94,13 @@ def from_pretrained(
     from huggingface_hub import snapshot_download
 
     try:
-        found = snapshot_download(name, revision=revision, allow_patterns=list(FILES))
-    except Exception as error:  # any failure to reach the hub, told in one line
+        folder = snapshot_download(name, revision=revision, allow_patterns=list(FILES))
+    except Exception as error:  # any failure to reach the hub, in one line
         raise UserError(
             f"{name}: not a folder here, and the hub did not give it "
             f"({first_line(error)})"
         ) from error
-    return load_exported(Path(found), verify=verify)
+    return load_exported(Path(folder), verify=verify)
 
 
 def push(
@@ -116,7 +111,7 @@ def push(
     overwrite: bool = False,
     verify: bool = True,
 ) -> str:
-    """Where the policy in the folder ``path`` now is, too: a folder, or the hub's URL.
+    """Copy an exported policy; returns the folder, or the hub's URL.
 
     Args:
         path: an exported policy; checked before anything is written.
@@ -134,7 +129,7 @@ def push(
     load_exported(path, verify=verify)
     if isinstance(repo, Path) or not is_hub_name(target):
         out = Path(target).expanduser()
-        with whole_folder(out, overwrite=overwrite) as aside:
+        with atomic_folder(out, overwrite=overwrite) as aside:
             for name in FILES:
                 if (path / name).exists():
                     shutil.copyfile(path / name, aside / name)
@@ -150,7 +145,7 @@ def push(
             allow_patterns=list(FILES),
             commit_message="Export of a KG-Scout policy",
         )
-    except Exception as error:  # any failure to reach the hub, told in one line
+    except Exception as error:  # any failure to reach the hub, in one line
         raise UserError(
             f"{target}: the hub did not take it ({first_line(error)})"
         ) from error

@@ -1,15 +1,9 @@
-"""From a training run to the directory that inference loads.
-
-The format, and reading it, is in ``exported``; passing it on is in ``hub``. Both are
-offered here too, so that one import serves.
-"""
+"""From a training run to the folder that inference loads; see ``format``."""
 
 from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
-import logging
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +12,7 @@ import numpy as np
 from kgscout_jax import __version__
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
-from kgscout_jax.export.hub import from_pretrained, push, whole_folder
-from kgscout_jax.export.load import (
+from kgscout_jax.export.format import (
     CARD,
     CHECKED,
     CONFIG,
@@ -27,42 +20,27 @@ from kgscout_jax.export.load import (
     GOLDEN,
     MODEL,
     STABLEHLO,
-    TOLERANCE,
     VERSION,
-    Exported,
-    Golden,
     Preparation,
     is_exported,
-    load_exported,
     named_leaves,
-    record,
 )
+from kgscout_jax.export.golden import TOLERANCE, argument_names, make_golden
+from kgscout_jax.export.hub import atomic_folder
+from kgscout_jax.export.load import load_exported
 from kgscout_jax.export.model_card import model_card
-from kgscout_jax.utils.io import read_json, sha256_file, write_json, write_text
+from kgscout_jax.export.stablehlo import serialize
+from kgscout_jax.policy.registry import PolicyWeights, config_to_json
+from kgscout_jax.utils.io import read_json, write_json, write_text
+from kgscout_jax.utils.manifest import as_record, file_entry
 
 if TYPE_CHECKING:
     from kgscout_jax.export.settings import ExportSettings
     from kgscout_jax.learn.trained_policy import TrainedPolicy
-    from kgscout_jax.policy.config import NetworkConfig
-    from kgscout_jax.policy.registry import PolicyWeights
     from kgscout_jax.retrieve.budget import Calibration
-
-__all__ = [
-    "Exported",
-    "export_policy",
-    "export_run",
-    "from_pretrained",
-    "load_exported",
-    "load_trained",
-    "push",
-]
-
-logger = logging.getLogger("kgscout")
 
 PATHS = ("shards", "run", "init")
 """Settings of a run that mean something on the machine of the training only."""
-GOLDEN_REAL = (7, 4, 0)
-"""Real candidates of the golden questions: all of n, some, none."""
 
 
 def export_run(settings: ExportSettings) -> Path:
@@ -133,19 +111,17 @@ def export_policy(
     """
     from safetensors.numpy import save
 
-    from kgscout_jax.policy.registry import config_to_json
-
     out = Path(out)
     config, weights = trained.policy.config, trained.policy.weights
     leaves = parameters_of(weights)
     preparation, data = preparation_of(trained.about, shards)
     report = None if metrics is None else read_metrics(metrics, trained)
-    with whole_folder(out, overwrite=overwrite) as aside:
+    with atomic_folder(out, overwrite=overwrite) as aside:
         # Not save_file: it hides the file from other users, such as a service's.
         (aside / MODEL).write_bytes(save(leaves, metadata={"format": FORMAT}))
-        golden = golden_of(weights, config)
+        golden = make_golden(weights, config)
         np.savez(aside / GOLDEN, allow_pickle=False, **golden.arrays)
-        (aside / STABLEHLO).write_bytes(stablehlo_of(weights, config))
+        (aside / STABLEHLO).write_bytes(serialize(weights, config))
         about = {
             "format": FORMAT,
             "version": VERSION,
@@ -168,18 +144,13 @@ def export_policy(
                 "kgscout-jax": __version__,
                 "jax": importlib.metadata.version("jax"),
             },
-            "files": {
-                name: {
-                    "bytes": (aside / name).stat().st_size,
-                    "sha256": sha256_file(aside / name),
-                }
-                for name in CHECKED
-            },
+            "files": {name: file_entry(aside / name) for name in CHECKED},
         }
         if calibration is not None:
             about["calibration"] = calibration.to_dict()
         write_json(aside / CONFIG, about)
-        write_text(aside / CARD, model_card(about, report))
+        card = model_card(about, argument_names(config), report)
+        write_text(aside / CARD, card)
         _ = load_exported(aside).stablehlo  # both forms give the golden logits
     return out
 
@@ -211,9 +182,6 @@ def load_trained(path: Path, *, step: int | None = None) -> TrainedPolicy:
     return TrainedPolicy(exported.policy, training["step"], about)
 
 
-# --- pieces
-
-
 def parameters_of(weights: PolicyWeights) -> dict[str, np.ndarray]:
     """Every parameter by its name in ``model.safetensors``."""
     leaves = {
@@ -227,98 +195,22 @@ def parameters_of(weights: PolicyWeights) -> dict[str, np.ndarray]:
     return leaves
 
 
-def stablehlo_of(weights: PolicyWeights, config: NetworkConfig) -> bytes:
-    """The serialized call, for every b, n and v from 1, on cpu, cuda and tpu.
-
-    The parameters are inside: a caller needs jax and this file.
-    """
-    import jax
-    import jax.export
-    import jax.numpy as jnp
-
-    from kgscout_jax.policy.inputs import PolicyInputs
-    from kgscout_jax.policy.registry import needs_topology, policy_logits
-
-    def scout_policy(question, triplets, relations, ppr, mask):
-        inputs = PolicyInputs.from_full(question, triplets, relations, ppr, mask)
-        return policy_logits(weights, config, inputs)
-
-    def scout_policy_with_places(
-        question, triplets, relations, ppr, mask, nodes, topics
-    ):
-        arguments = (question, triplets, relations, ppr, mask, nodes, topics)
-        return policy_logits(weights, config, PolicyInputs.from_full(*arguments))
-
-    b, n, v = jax.export.symbolic_shape("b, n, v")
-    d = config.dimension
-    shapes = ((b, d), (b, n, d), (b, n, d), (b, n, 2))
-    arguments = [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in shapes]
-    arguments.append(jax.ShapeDtypeStruct((b, n), jnp.bool_))
-    call = scout_policy
-    if needs_topology(config):
-        call = scout_policy_with_places
-        arguments.append(jax.ShapeDtypeStruct((b, n, 2), jnp.int32))
-        arguments.append(jax.ShapeDtypeStruct((b, v), jnp.bool_))
-    exported = jax.export.export(jax.jit(call), platforms=("cpu", "cuda", "tpu"))
-    return bytes(exported(*arguments).serialize())
-
-
-def golden_of(weights: PolicyWeights, config: NetworkConfig) -> Golden:
-    """Inputs as the network meets them, from a fixed seed, and its logits."""
-    import jax
-
-    from kgscout_jax.policy.registry import needs_topology, policy_logits
-
-    generator = np.random.default_rng(0)
-    b, n, d = len(GOLDEN_REAL), max(GOLDEN_REAL), config.dimension
-    mask = np.arange(n) < np.array(GOLDEN_REAL)[:, None]
-
-    def unit(*shape: int) -> np.ndarray:
-        x = generator.normal(size=(*shape, d))
-        return (x / np.linalg.norm(x, axis=-1, keepdims=True)).astype(np.float32)
-
-    question, triplets, relations = unit(b), unit(b, n), unit(b, n)
-    mean, std = getattr(config, "ppr_mean", (-8.0,)), getattr(config, "ppr_std", (2.0,))
-    logs = generator.normal(mean, std, size=(b, n, 2))
-    ppr = np.minimum(np.exp(logs), 1.0).astype(np.float32)
-    real = mask[..., None]
-    golden = Golden(
-        question=question,
-        triplets=np.where(real, triplets, np.float32(0)),
-        relations=np.where(real, relations, np.float32(0)),
-        ppr=np.where(real, ppr, np.float32(0)),
-        mask=mask,
-        logits=np.zeros((b, n), np.float32),
-    )
-    if needs_topology(config):
-        nodes = generator.integers(0, n, size=(b, n, 2)).astype(np.int32)
-        golden = golden._replace(
-            nodes=np.where(real, nodes, np.int32(0)), topics=np.eye(b, n, dtype=bool)
-        )
-    with jax.default_matmul_precision("highest"):
-        logits = jax.jit(partial(policy_logits, config=config))(
-            weights, inputs=golden.inputs
-        )
-    golden = golden._replace(logits=np.asarray(logits))
-    if not np.isfinite(golden.logits[mask]).all():
-        raise UserError("the policy's logits are not finite, expected a trained policy")
-    return golden
-
-
 def preparation_of(
     about: dict[str, Any], shards: Path | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """(``preparation``, ``training.data``) of config.json.
 
-    From the run where it tells, else from the manifest of its shards; counts and the
-    sources' hashes from the latter, where it is at hand.
+    The run's configuration has the first, else the manifest of its shards; counts and
+    the sources' hashes come from the manifest, where it is at hand.
     """
-    known, mine = about["shards"].get("settings"), about["shards"]["fingerprint"]
+    known, fingerprint = about["shards"].get("settings"), about["shards"]["fingerprint"]
     manifest: dict[str, Any] = {}
     try:
-        manifest = manifest_of(shards or Path(about["config"].get("shards", "")), mine)
+        manifest = manifest_of(
+            shards or Path(about["config"].get("shards", "")), fingerprint
+        )
     except UserError as error:
-        # A run that tells how its shards were prepared can do without them.
+        # A run that records how its shards were prepared can do without them.
         if shards is not None:
             raise
         if known is None:
@@ -326,10 +218,7 @@ def preparation_of(
     settings = manifest["settings"] if known is None else known
     names = [field.name for field in dataclasses.fields(Preparation)]
     fields = {name: settings[name] for name in names if name in settings}
-    try:
-        record(Preparation, fields, "preparation")
-    except UserError as error:
-        raise UserError(f"the run's shards: {error}") from None
+    as_record(fields, Preparation, "the run's shards: preparation")
     data = {}
     if manifest:
         counts = {k: v["questions"] for k, v in manifest["splits"].items()}

@@ -22,7 +22,8 @@ import numpy as np
 from jaxtyping import Float16, Float32, Int32
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.export.load import Exported, Preparation
+from kgscout_jax.export.format import Preparation
+from kgscout_jax.export.load import Exported
 from kgscout_jax.graph.embedding_texts import encodable
 from kgscout_jax.graph.embeddings import Embeddings, embeddings_of, encoder_lock
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.export.format import is_exported
 from kgscout_jax.export.hub import is_hub_name
-from kgscout_jax.export.load import is_exported
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.serve.graphs import named_paths, open_graphs
 from kgscout_jax.serve.settings import LoadSettings

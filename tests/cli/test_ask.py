@@ -14,7 +14,7 @@ from scout_factory import shared_world
 
 from kgscout_jax.cli.ask import plain
 from kgscout_jax.cli.main import main
-from kgscout_jax.export.write import load_exported
+from kgscout_jax.export.load import load_exported
 from kgscout_jax.inference.scout import Scout
 
 pytestmark = NEEDS_ENCODER

@@ -17,7 +17,7 @@ from serve.conftest import FILMS, export_initial, film_triplets
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.hub import push
-from kgscout_jax.export.write import load_exported
+from kgscout_jax.export.load import load_exported
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.scout import Scout
 

@@ -264,7 +264,7 @@ def test_an_export_tells_how_its_shards_were_cut(made):
 
 
 def test_where_questions_brought_their_subgraphs():
-    from kgscout_jax.export.load import Preparation
+    from kgscout_jax.export.format import Preparation
 
     about = {"candidates": 9, "direction": "both", "cut": "guided"}
     own = cut_of(Preparation(hops=None, max_triplets=None, **about), "rog")

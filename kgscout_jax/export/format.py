@@ -1,0 +1,140 @@
+"""The folder of an exported policy, and its ``config.json``.
+
+    config.json        format and version; policy, encoder, preparation, training;
+                       size and sha256 of the three files below
+    model.safetensors  every parameter by its path in the network's weights, float32
+    policy.stablehlo   ``jax.export`` of the network, its parameters inside:
+                       (q[b,d], T[b,n,d], R[b,n,d], ppr[b,n,2], mask[b,n]) -> logits;
+                       of the walk policy and the MLP two more arguments, nodes[b,n,2]
+                       and topics[b,v]
+    golden.npz         inputs of that call and the logits it gave when it was exported
+    README.md          the model card
+
+``config.json`` and ``model.safetensors`` are the export; ``policy.stablehlo`` is for
+programs without this package, within JAX's window of compatibility.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.text.encoder import EncoderIdentity
+from kgscout_jax.utils.io import read_json
+from kgscout_jax.utils.manifest import as_record
+
+FORMAT = "kgscout-policy"
+VERSION = 1
+CONFIG, MODEL, STABLEHLO = "config.json", "model.safetensors", "policy.stablehlo"
+GOLDEN, CARD = "golden.npz", "README.md"
+CHECKED = (MODEL, STABLEHLO, GOLDEN)
+"""Files whose size and sha256 stand in ``config.json``."""
+FILES = (CONFIG, *CHECKED, CARD)
+
+Positive = Annotated[int, Meta(ge=1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preparation:
+    """How the subgraphs and candidates were made that the policy was trained on."""
+
+    hops: Positive | None
+    """Radius of the ball; None: questions brought their own subgraph."""
+    max_triplets: Positive | None
+    """Size that subgraphs were cut to by PageRank; None: not cut."""
+    candidates: Positive
+    """How many triplets the network scores: those nearest to the question by cosine."""
+    direction: Literal["both", "directed"]
+    """How PageRank walks edges."""
+    cut: Literal["guided", "ppr"] = "ppr"
+    """What ranked triplets for the cut: a guided walk, or PageRank (the thesis)."""
+    select: Literal["hybrid", "cosine"] = "cosine"
+    """What ranked candidates: hybrid, or cosine (the thesis)."""
+    ppr_threshold: Annotated[float, Meta(gt=0, lt=1)] | None = None
+    """Both ends of every triplet held this much PageRank."""
+    hub_degree: Positive | None = None
+    """Balls did not walk through entities with more triplets than this."""
+
+
+class FileChecksum(Struct):
+    """What ``config.json`` lists of a file."""
+
+    bytes: int
+    sha256: str
+
+
+class ExportConfig(Struct):
+    """What a reader needs of ``config.json``."""
+
+    policy: dict[str, Any]
+    encoder: EncoderIdentity
+    """Of the encoder whose embeddings the policy takes."""
+    preparation: Preparation
+    training: dict[str, Any]
+    tolerance: Annotated[float, Meta(gt=0, le=1)]
+    """Of the golden logits. Not above 1: a folder must not switch the check off."""
+    files: dict[str, FileChecksum]
+
+
+def is_exported(path: Path) -> bool:
+    """Whether a folder has the configuration of an exported policy."""
+    try:
+        about = read_json(path / CONFIG)
+    except UserError:
+        return False
+    return isinstance(about, dict) and about.get("format") == FORMAT
+
+
+def read_config(path: Path) -> tuple[dict[str, Any], ExportConfig]:
+    """``config.json`` as it is, and the fields that a reader needs, checked.
+
+    Raises:
+        UserError: there is none, or it is of another format or version, or damaged.
+    """
+    file = path / CONFIG
+    if not path.is_dir():
+        raise UserError(f"{path}: no such folder")
+    if not file.exists():
+        raise UserError(f"{path}: no {CONFIG}, this is not an exported policy")
+    about = read_json(file)
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        run = isinstance(about, dict) and {"config", "policy", "shards"} <= set(about)
+        hint = "; this is a run, see kgscout export" if run else ""
+        raise UserError(f"{file}: not the configuration of a {FORMAT}{hint}")
+    version = about.get("version")
+    if version != VERSION:
+        newer = isinstance(version, int) and version > VERSION
+        hint = "; written by a newer kgscout-jax, update yours" if newer else ""
+        raise UserError(
+            f"{file}: format version is {version}, expected {VERSION}{hint}"
+        )
+    config = as_record(about, ExportConfig, str(file))
+    for field, record in (("encoder", EncoderIdentity), ("preparation", Preparation)):
+        known = {known.name for known in fields(record)}
+        for name in sorted(about[field].keys() - known):
+            raise UserError(f"{file}: {field}.{name}: unknown field")
+    for name in CHECKED:
+        if name not in config.files:
+            raise UserError(f"{file}: damaged, no size and checksum of {name}")
+    return about, config
+
+
+def named_leaves(tree: Any) -> dict[str, Any]:
+    """The leaves of a pytree by their names in ``model.safetensors``, in order."""
+    import jax
+
+    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
+    return {
+        jax.tree_util.keystr(path, simple=True, separator="."): leaf
+        for path, leaf in leaves
+    }
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an exception's message, at most 160 characters of it."""
+    message = str(error).strip() or type(error).__name__
+    return message.splitlines()[0][:160]

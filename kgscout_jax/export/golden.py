@@ -1,0 +1,152 @@
+"""Golden inputs and logits: what shows that an export still is what was exported."""
+
+from __future__ import annotations
+
+import zipfile
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.export.format import GOLDEN, first_line
+from kgscout_jax.policy.config import NetworkConfig
+from kgscout_jax.policy.inputs import PolicyInputs
+from kgscout_jax.policy.registry import PolicyWeights, needs_topology, policy_logits
+
+INPUTS = ("question", "triplets", "relations", "ppr", "mask")
+"""Arguments of the exported call, in their order."""
+TOPOLOGY = ("nodes", "topics")
+"""Its further arguments, where the network needs them: local node ids of head and tail,
+int32, below v; and which of the v nodes are topic entities, bool."""
+TOLERANCE = {"float32": 1e-3, "bfloat16": 5e-2}
+"""By compute dtype: how far logits may be from the golden ones, relative to the largest
+of these. Another machine sums in another order; other weights differ by more."""
+REAL_COUNTS = (7, 4, 0)
+"""Real candidates of the golden questions: all of n, some, none."""
+
+
+def argument_names(config: NetworkConfig) -> tuple[str, ...]:
+    """Names of the arguments of the exported call, in their order."""
+    return (*INPUTS, *TOPOLOGY) if needs_topology(config) else INPUTS
+
+
+class Golden(NamedTuple):
+    """Inputs of the exported call, padding and an empty question among them."""
+
+    question: Float[np.ndarray, "b d"]
+    triplets: Float[np.ndarray, "b n d"]
+    relations: Float[np.ndarray, "b n d"]
+    ppr: Float[np.ndarray, "b n 2"]
+    mask: Bool[np.ndarray, "b n"]
+    logits: Float[np.ndarray, "b n"]
+    nodes: Int[np.ndarray, "b n 2"] | None = None
+    topics: Bool[np.ndarray, "b v"] | None = None
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What ``golden.npz`` holds."""
+        return {k: v for k, v in self._asdict().items() if v is not None}
+
+    @property
+    def arguments(self) -> tuple[np.ndarray, ...]:
+        """What the exported call takes."""
+        arrays = self.arrays
+        return tuple(arrays[name] for name in (*INPUTS, *TOPOLOGY) if name in arrays)
+
+    @property
+    def inputs(self) -> PolicyInputs:
+        """What the network takes."""
+        return PolicyInputs.from_full(*map(jnp.asarray, self.arguments))
+
+
+def make_golden(weights: PolicyWeights, config: NetworkConfig) -> Golden:
+    """Realistic inputs, from a fixed seed, with the network's logits."""
+    generator = np.random.default_rng(0)
+    b, n, d = len(REAL_COUNTS), max(REAL_COUNTS), config.dimension
+    mask = np.arange(n) < np.array(REAL_COUNTS)[:, None]
+
+    def unit(*shape: int) -> np.ndarray:
+        x = generator.normal(size=(*shape, d))
+        return (x / np.linalg.norm(x, axis=-1, keepdims=True)).astype(np.float32)
+
+    question, triplets, relations = unit(b), unit(b, n), unit(b, n)
+    mean, std = getattr(config, "ppr_mean", (-8.0,)), getattr(config, "ppr_std", (2.0,))
+    logs = generator.normal(mean, std, size=(b, n, 2))
+    ppr = np.minimum(np.exp(logs), 1.0).astype(np.float32)
+    real = mask[..., None]
+    golden = Golden(
+        question=question,
+        triplets=np.where(real, triplets, np.float32(0)),
+        relations=np.where(real, relations, np.float32(0)),
+        ppr=np.where(real, ppr, np.float32(0)),
+        mask=mask,
+        logits=np.zeros((b, n), np.float32),
+    )
+    if needs_topology(config):
+        nodes = generator.integers(0, n, size=(b, n, 2)).astype(np.int32)
+        golden = golden._replace(
+            nodes=np.where(real, nodes, np.int32(0)), topics=np.eye(b, n, dtype=bool)
+        )
+    with jax.default_matmul_precision("highest"):
+        call = jax.jit(partial(policy_logits, config=config))
+        logits = np.asarray(call(weights, inputs=golden.inputs))
+    if not np.isfinite(logits[mask]).all():
+        raise UserError("the policy's logits are not finite, expected a trained policy")
+    return golden._replace(logits=logits)
+
+
+def read_golden(file: Path, config: NetworkConfig) -> Golden:
+    """The arrays in ``golden.npz``; raises UserError where they do not fit."""
+    try:
+        with np.load(file, allow_pickle=False) as opened:
+            arrays = {name: opened[name] for name in opened.files}
+    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        problem = first_line(error)
+        raise UserError(f"{file}: not a whole .npz file ({problem})") from None
+    names = (*argument_names(config), "logits")
+    if missing := [name for name in names if name not in arrays]:
+        raise UserError(f"{file}: no {', '.join(missing)}")
+    golden = Golden(**{name: arrays[name] for name in names})
+    b, n = golden.mask.shape if golden.mask.ndim == 2 else (0, 0)
+    v = 0 if golden.topics is None or not b else golden.topics.shape[-1]
+    d, dtype = config.dimension, np.float32
+    expected = {
+        "question": ((b, d), dtype),
+        "triplets": ((b, n, d), dtype),
+        "relations": ((b, n, d), dtype),
+        "ppr": ((b, n, 2), dtype),
+        "mask": ((b, n), bool),
+        "nodes": ((b, n, 2), np.int32),
+        "topics": ((b, v), bool),
+        "logits": ((b, n), dtype),
+    }
+    for name, array in golden.arrays.items():
+        shape, dtype = expected[name]
+        if array.shape != shape or array.dtype != dtype or not array.size:
+            raise UserError(
+                f"{file}: {name} is {array.dtype} {array.shape}, expected "
+                f"{np.dtype(dtype)} {shape}, not empty"
+            )
+    return golden
+
+
+def check_logits(
+    file: Path, logits: np.ndarray, golden: Golden, tolerance: float
+) -> None:
+    """Raise UserError unless ``logits`` are the golden ones, within tolerance."""
+    mask = golden.mask
+    if not np.array_equal(np.isneginf(logits), ~mask):
+        raise UserError(f"{file}: logits are not -inf exactly where the mask is False")
+    largest = float(np.abs(golden.logits[mask]).max(initial=1e-3))
+    off = float(np.abs(logits[mask] - golden.logits[mask]).max(initial=0.0))
+    if not off <= tolerance * largest:  # not: nan too
+        raise UserError(
+            f"{file}: its logits differ by {off:.2g} from those in {GOLDEN}, expected "
+            f"at most {tolerance * largest:.2g}: parameters, settings or code are not "
+            "those that were exported"
+        )

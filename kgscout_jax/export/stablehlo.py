@@ -1,0 +1,69 @@
+"""``policy.stablehlo``: the network as one call, for programs without this package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import jax
+import jax.export
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.export.format import MODEL, first_line
+from kgscout_jax.export.golden import TOLERANCE, Golden, argument_names, check_logits
+from kgscout_jax.policy.config import NetworkConfig
+from kgscout_jax.policy.inputs import PolicyInputs
+from kgscout_jax.policy.registry import PolicyWeights, policy_logits
+
+
+def serialize(weights: PolicyWeights, config: NetworkConfig) -> bytes:
+    """The serialized call, for every b, n and v from 1, on cpu, cuda and tpu.
+
+    The parameters are inside: a caller needs jax and this file.
+    """
+
+    def scout_policy(*arguments: Array) -> Float[Array, "b n"]:
+        return policy_logits(weights, config, PolicyInputs.from_full(*arguments))
+
+    b, n, v = jax.export.symbolic_shape("b, n, v")
+    d = config.dimension
+    arguments = {
+        "question": jax.ShapeDtypeStruct((b, d), jnp.float32),
+        "triplets": jax.ShapeDtypeStruct((b, n, d), jnp.float32),
+        "relations": jax.ShapeDtypeStruct((b, n, d), jnp.float32),
+        "ppr": jax.ShapeDtypeStruct((b, n, 2), jnp.float32),
+        "mask": jax.ShapeDtypeStruct((b, n), jnp.bool_),
+        "nodes": jax.ShapeDtypeStruct((b, n, 2), jnp.int32),
+        "topics": jax.ShapeDtypeStruct((b, v), jnp.bool_),
+    }
+    exported = jax.export.export(
+        jax.jit(scout_policy), platforms=("cpu", "cuda", "tpu")
+    )
+    names = argument_names(config)
+    return bytes(exported(*(arguments[name] for name in names)).serialize())
+
+
+def load_call(
+    file: Path, golden: Golden, tolerance: float
+) -> Callable[..., Float[Array, "b n"]]:
+    """The jitted call in ``file``, after a comparison with the golden logits.
+
+    Raises:
+        UserError: this JAX cannot read the file, or its logits differ.
+    """
+    try:
+        call = jax.jit(jax.export.deserialize(bytearray(file.read_bytes())).call)
+        logits = np.asarray(call(*golden.arguments))
+    except Exception as error:  # whatever JAX says of a file it cannot run
+        raise UserError(
+            f"{file}: JAX {jax.__version__} cannot run it ({first_line(error)}); "
+            f"{MODEL} does not depend on the version"
+        ) from error
+    # Its matmuls have the platform's own precision, unlike those of the check of the
+    # network: on an accelerator float32 may mean three digits.
+    cpu = jax.default_backend() == "cpu"
+    check_logits(file, logits, golden, tolerance if cpu else TOLERANCE["bfloat16"])
+    return call
