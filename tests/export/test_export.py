@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -80,7 +81,7 @@ def test_what_was_exported_is_what_is_loaded(exports, architecture):
     exported = load_exported(folder)
     assert exported.config == original.policy.config
     assert exported.encoder.to_dict() == ENCODER
-    assert vars(exported.preparation) == {**SETTINGS, **OLDER}
+    assert dataclasses.asdict(exported.preparation) == {**SETTINGS, **OLDER}
     assert exported.k == 12
     assert exported.about["training"]["step"] == 7
     before, after = named_leaves(original.policy.weights), load_file(folder / MODEL)
