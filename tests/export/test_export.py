@@ -148,7 +148,7 @@ import sys
 blocked = ["optax", "orbax", "orbax.checkpoint", "flax", "torch", "kgscout_jax.learn"]
 sys.modules |= dict.fromkeys(blocked)  # importing one of them raises
 import numpy as np
-from kgscout_jax.export.write import load_exported
+from kgscout_jax.export import load_exported
 exported = load_exported(sys.argv[1])
 golden = exported.golden
 for logits in (exported.logits(golden.inputs), exported.stablehlo(*golden.arguments)):
