@@ -98,7 +98,7 @@ def graph(settings: GraphSettings) -> None:
 
 def summary(path: Path, manifest: GraphManifest, seconds: float) -> list[str]:
     """Lines for people: counts, notes, size, seconds and peak memory."""
-    counts, notes = manifest["counts"], manifest.get("notes", {})
+    counts, notes = manifest["counts"], manifest["notes"]
     size = sum(file["bytes"] for file in manifest["files"].values())
     lines = [
         str(path),

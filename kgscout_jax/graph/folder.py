@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from jaxtyping import Bool
@@ -69,10 +69,10 @@ class GraphManifest(TypedDict):
     data: str
     """The folder of the data."""
     files: dict[str, FileEntry]
-    settings: NotRequired[dict[str, Any]]
-    sources: NotRequired[list[dict[str, Any]]]
-    notes: NotRequired[dict[str, int]]
-    seconds: NotRequired[dict[str, float]]
+    settings: dict[str, Any]
+    sources: list[dict[str, Any]]
+    notes: dict[str, int]
+    seconds: dict[str, float]
 
 
 E, M, R, L = "entities", "triplets", "relations", "labels"

@@ -26,14 +26,10 @@ IDENTIFIER = r"\S*[0-9]\S*"
 _OPAQUE = re.compile(OPAQUE)
 
 
-def is_opaque(name: str) -> bool:
-    """Whether a name is an identifier without meaning to people."""
-    return _OPAQUE.fullmatch(name) is not None
-
-
 def opaque_mask(names: Sequence[str]) -> Bool[np.ndarray, "e"]:
     """Marks names that are identifiers without meaning to people."""
-    return np.fromiter(map(is_opaque, names), bool, len(names))
+    matches = (_OPAQUE.fullmatch(name) is not None for name in names)
+    return np.fromiter(matches, bool, len(names))
 
 
 def unnamed_mask(

@@ -39,7 +39,7 @@ def files(tmp_path) -> Path:
     return tmp_path
 
 
-def said(capsys) -> str:
+def output_of(capsys) -> str:
     out = capsys.readouterr()
     assert "Traceback" not in out.err
     return out.out + out.err
@@ -49,23 +49,23 @@ def said(capsys) -> str:
     "command",
     [lambda *args: main(["graph", *args]), lambda *args: kgscout(["graph", *args])],
 )
-def test_build_change_verify(files, capsys, command):
+def test_graph_builds_changes_and_verifies_a_folder(files, capsys, command):
     out = str(files / "graph")
     assert command("--kg", str(files / "a.tsv"), "--out", out) == 0
-    text = said(capsys)
+    text = output_of(capsys)
     assert "2 triplets, 3 entities, 2 relations" in text
     assert "1 duplicates dropped, 1 entities unnamed, 0 labelled" in text
     assert re.search(r"MB, [\d,.]+ bytes a triplet", text)
     assert re.search(r"[\d.]+ seconds, [\d.]+ GB of memory", text)
     assert command("--kg", str(files / "a.tsv"), "--out", out) == 2
-    assert "holds a graph already" in said(capsys)
+    assert "holds a graph already" in output_of(capsys)
     add = ["--add", str(files / "b.csv"), "--remove", str(files / "b.csv")]
     assert command("--out", out, *add) == 0
-    text = said(capsys)
+    text = output_of(capsys)
     assert "3 triplets, 5 entities" in text
     assert "0 removed, 1 not there to remove" in text
     assert command("--out", out, "--labels", str(files / "labels.tsv"), "--verify") == 0
-    text = said(capsys)
+    text = output_of(capsys)
     assert "0 entities unnamed, 1 labelled" in text
     assert "every checksum agrees" in text
 
@@ -85,10 +85,12 @@ def test_build_change_verify(files, capsys, command):
         (["--out", "G", "--verify", "--label-relation", "x"], "--label-relation"),
     ],
 )
-def test_mistakes_are_one_line(files, monkeypatch, capsys, args, expected):
+def test_invalid_arguments_give_a_one_line_error(
+    files, monkeypatch, capsys, args, expected
+):
     monkeypatch.chdir(files)
     assert main(["graph", *args]) == 2
-    text = said(capsys)
+    text = output_of(capsys)
     assert text.startswith("error: ")
     assert expected in text
     assert text.count("\n") == 1
@@ -110,7 +112,7 @@ def test_help_shows_an_example_at_once():
     assert time.perf_counter() - start < 5
 
 
-def test_kg_takes_a_folder(files, capsys):
+def test_kg_takes_a_graph_folder(files, capsys):
     out = files / "graph"
     names = [str(files / name) for name in ("a.tsv", "b.csv")]
     assert main(["graph", "--kg", *names, "--out", str(out)]) == 0
@@ -124,13 +126,13 @@ def test_kg_takes_a_folder(files, capsys):
     before = one.files[0].read_bytes()
     assert main(["graph", "--out", str(out), "--remove", names[1]]) == 0
     assert one.files[0].read_bytes() != before
-    said(capsys)
+    output_of(capsys)
 
 
-def test_the_two_kinds_of_folder_are_told_apart(files, capsys):
+def test_graph_folders_and_shards_refuse_each_other(files, capsys):
     out = files / "graph"
     assert main(["graph", "--kg", str(files / "a.tsv"), "--out", str(out)]) == 0
-    said(capsys)
+    output_of(capsys)
     with pytest.raises(UserError, match="kgscout-shards") as caught:
         Shards.open(out)
     assert "\n" not in str(caught.value)
@@ -139,7 +141,7 @@ def test_the_two_kinds_of_folder_are_told_apart(files, capsys):
         kg.load(files / "q", [out])
 
 
-def test_summary_of_an_empty_graph():
+def test_an_empty_graph_has_a_summary():
     counts = dict.fromkeys(
         ("triplets", "entities", "relations", "duplicates", "unnamed", "labels"), 0
     )

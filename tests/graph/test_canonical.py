@@ -19,7 +19,7 @@ from kgscout_jax.utils.array_writer import ArrayWriter
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_runs_against_numpy(tmp_path, seed):
+def test_runs_merge_into_the_order_of_numpy(tmp_path, seed):
     rng = np.random.default_rng(seed)
     rows = int(rng.integers(1, 90))
     runs = Runs(tmp_path, "x", rows)
@@ -43,7 +43,7 @@ def test_runs_against_numpy(tmp_path, seed):
     assert not list(tmp_path.iterdir())
 
 
-def test_array_writer(tmp_path):
+def test_array_writer_writes_what_numpy_reads(tmp_path):
     with ArrayWriter(tmp_path / "a.npy", np.int32, 3) as writer:
         writer.append(np.arange(6).reshape(2, 3))
         writer.append(np.empty((0, 3)))
@@ -62,7 +62,7 @@ def test_array_writer(tmp_path):
 
 @pytest.mark.parametrize("bits", [64, 20, 9])
 @pytest.mark.parametrize("seed", range(8))
-def test_canonical_order_against_numpy(tmp_path, seed, bits):
+def test_canonical_order_and_indices_equal_those_of_numpy(tmp_path, seed, bits):
     rng = np.random.default_rng(seed)
     n_entities, n_relations = int(rng.integers(1, 40)), int(rng.integers(1, 6))
     sort = CanonicalSort(tmp_path, n_entities, n_relations, 16, key_bits=bits)
@@ -94,7 +94,7 @@ def test_canonical_order_against_numpy(tmp_path, seed, bits):
 
 
 @given(st.data())
-def test_packing_round_trip_at_any_size(data):
+def test_packed_keys_unpack_and_sort_as_triplets(data):
     n_entities = data.draw(st.integers(1, 2**31 - 1))
     n_relations = data.draw(st.integers(1, 2**31 - 1))
     packing = Packing(n_entities, n_relations)
@@ -110,7 +110,7 @@ def test_packing_round_trip_at_any_size(data):
     assert rows[order].tolist() == sorted(rows.tolist())
 
 
-def test_more_triplets_than_ids(tmp_path, monkeypatch):
+def test_more_triplets_than_int32_ids_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(canonical_order, "MAX_TRIPLETS", 3)
     sort = CanonicalSort(tmp_path, 9, 1, 16)
     sort.add(np.array([[i, 0, i] for i in range(4)], np.int32))

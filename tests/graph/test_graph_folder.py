@@ -44,13 +44,13 @@ IN_FOLDER = settings(
 
 
 @pytest.fixture(autouse=True)
-def in_a_hurry(monkeypatch):
+def no_fsync(monkeypatch):
     """Nothing here survives the machine: do not wait for the disk."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.fixture
-def tiny(monkeypatch):
+def small_chunks(monkeypatch):
     """Chunks of a few rows, so that a dozen triplets take every path of a million."""
     monkeypatch.setattr(build_settings, "BYTES_PER_ROW", (2 << 30) // 5)
     monkeypatch.setattr(arrow_batches, "ROWS", 3)
@@ -58,12 +58,12 @@ def tiny(monkeypatch):
     monkeypatch.setattr(stages, "BLOCK", 4)
 
 
-def put(path: Path, rows) -> Path:
+def write_tsv(path: Path, rows) -> Path:
     path.write_text("".join("\t".join(row) + "\n" for row in rows), "utf-8")
     return path
 
 
-def in_memory(*pieces) -> KnowledgeGraph:
+def memory_graph(*pieces) -> KnowledgeGraph:
     builder = GraphBuilder()
     builder.add([row for piece in pieces for row in piece])
     return builder.build()[0]
@@ -105,12 +105,12 @@ def without_header(rows):
 
 @given(TRIPLETS.filter(without_header), TRIPLETS.filter(without_header))
 @IN_FOLDER
-def test_folder_equals_graph_in_memory(tmp_path, tiny, one, two):
-    files = [put(tmp_path / "one.tsv", one), put(tmp_path / "two.tsv", two)]
+def test_a_folder_equals_the_graph_in_memory(tmp_path, small_chunks, one, two):
+    files = [write_tsv(tmp_path / "one.tsv", one), write_tsv(tmp_path / "two.tsv", two)]
     out = tmp_path / "graph"
     build_graph(files, out, overwrite=True)
     found = KnowledgeGraph.open(out, verify=True)
-    expected = in_memory(one, two)
+    expected = memory_graph(one, two)
     assert_equal(found, expected)
     assert found.duplicates == expected.duplicates
     assert found.folder == out and expected.folder is None
@@ -123,21 +123,23 @@ def test_folder_equals_graph_in_memory(tmp_path, tiny, one, two):
 
 @given(st.lists(TRIPLETS.filter(without_header), min_size=3, max_size=3), st.data())
 @IN_FOLDER
-def test_updates_against_sets(tmp_path, tiny, pieces, data):
+def test_an_update_equals_set_operations_on_triplets(
+    tmp_path, small_chunks, pieces, data
+):
     first, second, other = pieces
     out = tmp_path / "graph"
-    build_graph([put(tmp_path / "a.tsv", first)], out, overwrite=True)
+    build_graph([write_tsv(tmp_path / "a.tsv", first)], out, overwrite=True)
     before = KnowledgeGraph.open(out)
     removed = data.draw(st.lists(st.sampled_from([*first, *other]), min_size=1))
     removed = removed if without_header(removed) else first
     folder = update_graph(
         out,
-        add=[put(tmp_path / "b.tsv", second)],
-        remove=[put(tmp_path / "c.tsv", removed)],
+        add=[write_tsv(tmp_path / "b.tsv", second)],
+        remove=[write_tsv(tmp_path / "c.tsv", removed)],
     )
     found = KnowledgeGraph.open(out, verify=True)
     # Names: the old ones, then those that a graph of both would add, in its order.
-    both = in_memory(first, second)
+    both = memory_graph(first, second)
     assert list(found.entities) == list(both.entities)
     assert list(found.relations) == list(both.relations)
 
@@ -162,23 +164,23 @@ def test_updates_against_sets(tmp_path, tiny, pieces, data):
         *("kg", "add", "remove")
     ]
     # What was opened before the update is still the old graph.
-    assert_equal(before, in_memory(first))
+    assert_equal(before, memory_graph(first))
 
 
 def test_adding_twice_changes_nothing(tmp_path):
     rows = [("a", "r", "b"), ("b", "s", "c")]
-    out, file = tmp_path / "graph", put(tmp_path / "a.tsv", rows)
+    out, file = tmp_path / "graph", write_tsv(tmp_path / "a.tsv", rows)
     build_graph([file], out)
     folder = update_graph(out, add=[file])
     assert folder.manifest["notes"]["duplicates_added"] == 2
-    assert_equal(KnowledgeGraph.of_folder(folder), in_memory(rows))
+    assert_equal(KnowledgeGraph.of_folder(folder), memory_graph(rows))
     update_graph(out, remove=[file])
     empty = KnowledgeGraph.open(out)
     assert empty.triplets.shape == (0, 3)
     assert list(empty.entities) == ["a", "b", "c"]
     assert empty.by_tail.rows(np.arange(3))[1].tolist() == []
     update_graph(out, add=[file])
-    assert_equal(KnowledgeGraph.open(out), in_memory(rows))
+    assert_equal(KnowledgeGraph.open(out), memory_graph(rows))
 
 
 LABELS = (
@@ -188,11 +190,13 @@ IDS = [("m.01", "by", "m.02"), ("m.01", "cvt", "m.03"), ("m.04", "year", "1979")
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv"])
-def test_labels(tmp_path, tiny, suffix):
+def test_labels_become_names_and_ids_stay_identities(tmp_path, small_chunks, suffix):
     text = LABELS if suffix == ".tsv" else LABELS.replace("\t", ",")
     (tmp_path / f"labels{suffix}").write_text(text + f"m.03{text[2]}  \n")
     source = BuildSettings(labels=tmp_path / f"labels{suffix}")
-    folder = build_graph([put(tmp_path / "a.tsv", IDS)], tmp_path / "graph", source)
+    folder = build_graph(
+        [write_tsv(tmp_path / "a.tsv", IDS)], tmp_path / "graph", source
+    )
     graph = KnowledgeGraph.open(tmp_path / "graph", verify=True)
     shown = ["Alien", "Ridley Scott", "m.03", "Alien", "1979"]
     assert list(graph.entities) == shown
@@ -212,7 +216,7 @@ def test_labels(tmp_path, tiny, suffix):
     update_graph(
         tmp_path / "graph",
         BuildSettings(labels=tmp_path / "more.tsv"),
-        add=[put(tmp_path / "b.tsv", [("m.03", "who", "m.05")])],
+        add=[write_tsv(tmp_path / "b.tsv", [("m.03", "who", "m.05")])],
     )
     graph = KnowledgeGraph.open(tmp_path / "graph", verify=True)
     assert list(graph.entities) == [*shown[:2], "Cast", "Alien", "1979", "Jones"]
@@ -226,7 +230,7 @@ def test_labels(tmp_path, tiny, suffix):
 @pytest.mark.parametrize(
     "relation", ["rdfs:label", "label", "<http://www.w3.org/2000/01/rdf-schema#label>"]
 )
-def test_labels_by_relation(tmp_path, relation):
+def test_triplets_of_the_label_relation_name_their_heads(tmp_path, relation):
     (tmp_path / "kg.ttl").write_text(
         """@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
         @prefix e: <http://www.wikidata.org/entity/> .
@@ -251,14 +255,14 @@ def test_labels_by_relation(tmp_path, relation):
     assert folder.manifest["notes"]["other_language"] == 1
 
 
-def test_subgraphs_are_the_same(tmp_path):
+def test_subgraphs_of_a_folder_equal_those_in_memory(tmp_path):
     rng = np.random.default_rng(0)
     rows = [(f"e{h}", f"r{r}", f"e{t}") for h, r, t in rng.integers(0, 30, (120, 3))]
-    build_graph([put(tmp_path / "a.tsv", rows)], tmp_path / "graph")
+    build_graph([write_tsv(tmp_path / "a.tsv", rows)], tmp_path / "graph")
     topics = [np.array([0, 3], np.int32), np.array([], np.int32), np.array([7])]
     one, other = (
         cut_subgraphs(graph, topics, hops=2, max_triplets=20)
-        for graph in (in_memory(rows), KnowledgeGraph.open(tmp_path / "graph"))
+        for graph in (memory_graph(rows), KnowledgeGraph.open(tmp_path / "graph"))
     )
     assert one.triplet_ids.tolist() == other.triplet_ids.tolist()
     assert type(other.triplet_ids) is np.ndarray
@@ -271,11 +275,12 @@ def test_subgraphs_are_the_same(tmp_path):
 @pytest.fixture
 def whole(tmp_path):
     out = tmp_path / "graph"
-    build_graph([put(tmp_path / "a.tsv", IDS)], out)
+    build_graph([write_tsv(tmp_path / "a.tsv", IDS)], out)
     return out
 
 
-def edit(folder: Path, **changes) -> None:
+def alter(folder: Path, **changes) -> None:
+    """Change fields of the manifest."""
     manifest = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps({**manifest, **changes}))
 
@@ -288,12 +293,18 @@ DAMAGE = {
         lambda g: (g / "manifest.json").write_text("[]"),
         "expected a GRAPH folder",
     ),
-    "shards": (lambda g: edit(g, format="kgscout-shards"), "found shards"),
-    "newer": (lambda g: edit(g, version=2), "format version is 2, expected 1"),
-    "hashes": (lambda g: edit(g, hash_version=7), "hashed in version 7, expected 1"),
-    "no files": (lambda g: edit(g, files={}), "damaged, no files"),
-    "counts": (lambda g: edit(g, counts={"entities": 3}), "damaged"),
-    "data": (lambda g: edit(g, data="../elsewhere"), "damaged"),
+    "shards": (lambda g: alter(g, format="kgscout-shards"), "found shards"),
+    "newer": (
+        lambda g: alter(g, version=2),
+        "format version is 2, expected 1",
+    ),
+    "hashes": (
+        lambda g: alter(g, hash_version=7),
+        "hashed in version 7, expected 1",
+    ),
+    "no files": (lambda g: alter(g, files={}), "damaged, no files"),
+    "counts": (lambda g: alter(g, counts={"entities": 3}), "damaged"),
+    "data": (lambda g: alter(g, data="../elsewhere"), "damaged"),
     "missing": (lambda g: (g / "v0001/by_tail.npy").unlink(), "missing, though"),
     "short": (
         lambda g: (g / "v0001/entities.utf8").write_bytes(b"x"),
@@ -313,7 +324,7 @@ def test_damaged_folders_are_refused_in_one_line(whole, case):
         assert "\n" not in str(caught.value)
 
 
-def test_changed_bytes_are_found_on_demand(whole):
+def test_verify_finds_changed_bytes(whole):
     path = whole / "v0001/triplets.npy"
     raw = bytearray(path.read_bytes())
     raw[-1] ^= 1
@@ -323,14 +334,14 @@ def test_changed_bytes_are_found_on_demand(whole):
         KnowledgeGraph.open(whole, verify=True)
 
 
-def test_wrong_shape_is_refused(whole):
+def test_an_array_of_another_shape_is_refused(whole):
     manifest = json.loads((whole / "manifest.json").read_text())
-    edit(whole, counts={**manifest["counts"], "entities": 3})
+    alter(whole, counts={**manifest["counts"], "entities": 3})
     with pytest.raises(UserError, match=r"expected int64\[4\], found int64\[6\]"):
         KnowledgeGraph.open(whole)
 
 
-def listing(folder: Path) -> dict[str, bytes]:
+def file_contents(folder: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
@@ -338,10 +349,10 @@ def listing(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_a_mistake_leaves_the_old_graph_or_nothing(tmp_path, whole):
+def test_an_error_leaves_the_old_graph_or_no_folder(tmp_path, whole):
     bad = tmp_path / "bad.tsv"
     bad.write_text("a\tb\tc\n" * 20 + "a\tb\n")
-    before = listing(whole)
+    before = file_contents(whole)
     for work in (
         lambda: update_graph(whole, add=[bad]),
         lambda: update_graph(whole, remove=[bad]),
@@ -351,16 +362,16 @@ def test_a_mistake_leaves_the_old_graph_or_nothing(tmp_path, whole):
     ):
         with pytest.raises(UserError):
             work()
-        assert listing(whole) == before
+        assert file_contents(whole) == before
     with pytest.raises(UserError, match=r"bad\.tsv:21: expected 3"):
         build_graph([bad], tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
-def test_killed_at_any_moment(tmp_path, whole, monkeypatch):
+def test_a_killed_update_leaves_the_old_graph(tmp_path, whole, monkeypatch):
     """Whatever a killed update leaves, the old graph opens, and the next one cleans."""
-    expected = in_memory(IDS)
-    more = put(tmp_path / "b.tsv", [("x", "y", "z")])
+    expected = memory_graph(IDS)
+    more = write_tsv(tmp_path / "b.tsv", [("x", "y", "z")])
 
     class Killed(BaseException):
         pass
@@ -386,14 +397,14 @@ def test_killed_at_any_moment(tmp_path, whole, monkeypatch):
     monkeypatch.undo()
     update_graph(whole, add=[more])
     found = KnowledgeGraph.open(whole, verify=True)
-    assert_equal(found, in_memory(IDS, [("x", "y", "z")]))
+    assert_equal(found, memory_graph(IDS, [("x", "y", "z")]))
     assert {path.name for path in whole.iterdir()} == {
         "manifest.json",
         found.storage.manifest["data"],
     }
 
 
-def test_folders_of_others_are_left_alone(tmp_path, whole):
+def test_foreign_and_locked_folders_are_refused(tmp_path, whole):
     other = tmp_path / "other"
     other.mkdir()
     (other / "thesis.tex").write_text("")
@@ -413,11 +424,11 @@ def test_folders_of_others_are_left_alone(tmp_path, whole):
         update_graph(whole, add=[tmp_path / "a.tsv"])
 
 
-def test_a_full_disk_is_one_line(tmp_path, whole, monkeypatch):
+def test_a_full_disk_is_a_one_line_error(tmp_path, whole, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    before = listing(whole)
+    before = file_contents(whole)
     monkeypatch.setattr(stages.CanonicalSort, "write", full)
     for out, work in ((whole, update_graph), (tmp_path / "new", None)):
         with pytest.raises(UserError, match=r"cannot be written \(No space left"):
@@ -425,7 +436,7 @@ def test_a_full_disk_is_one_line(tmp_path, whole, monkeypatch):
                 build_graph([tmp_path / "a.tsv"], out)
             else:
                 work(out, add=[tmp_path / "a.tsv"])
-    assert listing(whole) == before
+    assert file_contents(whole) == before
     assert not (tmp_path / "new").exists()
 
 
@@ -439,7 +450,7 @@ def test_open_graph_takes_files_or_one_folder(tmp_path, whole):
     assert_equal(open_graph([tmp_path / "a.tsv"]), open_graph([whole]))
 
 
-def test_nothing_to_build(tmp_path):
+def test_builds_without_triplets_or_with_invalid_settings_are_refused(tmp_path):
     with pytest.raises(UserError, match="found none"):
         build_graph([], tmp_path / "graph")
     for memory in (0.01, float("inf"), float("nan")):
@@ -455,18 +466,19 @@ def test_nothing_to_build(tmp_path):
     assert not (tmp_path / "graph").exists()
 
 
-def test_blank_lines_that_arrow_takes_for_names(tmp_path):
+def test_blank_lines_are_skipped_and_blank_names_refused(tmp_path):
     (tmp_path / "a.tsv").write_text("a\tr\tb\n \t \t \nc\tr\td\n")
     folder = build_graph([tmp_path / "a.tsv"], tmp_path / "graph")
     assert_equal(
-        KnowledgeGraph.of_folder(folder), in_memory([("a", "r", "b"), ("c", "r", "d")])
+        KnowledgeGraph.of_folder(folder),
+        memory_graph([("a", "r", "b"), ("c", "r", "d")]),
     )
     (tmp_path / "b.tsv").write_text("a\tr\tb\nc\t\u2003\td\n")
     with pytest.raises(UserError, match=r"b\.tsv:2: the relation is empty"):
         build_graph([tmp_path / "b.tsv"], tmp_path / "graph2")
 
 
-def test_opening_reads_no_names(whole, monkeypatch):
+def test_opening_maps_arrays_and_decodes_no_names(whole, monkeypatch):
     folder = GraphFolder.open(whole)
     assert not isinstance(folder.names, list)
     assert isinstance(folder.arrays["triplets"].base, np.memmap)

@@ -17,7 +17,7 @@ RELATIONS = st.sampled_from(["r", "R", "r  s", "r s", "t"])
 TRIPLETS = st.lists(st.tuples(NAMES, RELATIONS, NAMES), max_size=25)
 
 
-def test_identity_of_entities_and_relations():
+def test_entities_ignore_case_and_relations_do_not():
     graph = KnowledgeGraph.from_triplets(
         [("New  York", "in", "USA"), ("new york", "In", "Usa "), ("USA", "in", "usa")]
     )
@@ -27,7 +27,7 @@ def test_identity_of_entities_and_relations():
     assert graph.duplicates == 0
 
 
-def test_duplicates_go_parallel_edges_and_self_loops_stay():
+def test_duplicates_are_dropped_parallel_edges_and_self_loops_stay():
     graph = KnowledgeGraph.from_triplets(
         [
             ("a", "r", "b"),
@@ -48,7 +48,7 @@ def test_duplicates_go_parallel_edges_and_self_loops_stay():
     assert len(graph.triplets) == 4
 
 
-def test_find():
+def test_find_matches_any_spelling_of_a_name():
     graph = KnowledgeGraph.from_triplets([("Zürich", "in", "Switzerland")])
     assert graph.find("  ZÜRICH ") == 0
     assert graph.find("Bern") is None
@@ -70,7 +70,7 @@ def test_empty_names_are_refused(triplet, what):
         KnowledgeGraph.from_triplets([triplet])
 
 
-def test_no_triplets():
+def test_an_empty_graph_is_valid():
     graph, pieces = GraphBuilder().build()
     assert graph.triplets.shape == (0, 3)
     assert pieces == []
@@ -88,7 +88,7 @@ def identity(triplet):
 
 
 @given(st.lists(TRIPLETS, max_size=4))
-def test_pieces_against_sets(pieces):
+def test_chunk_ids_equal_set_operations(pieces):
     builder = GraphBuilder()
     assert [builder.add(piece) for piece in pieces] == list(range(len(pieces)))
     graph, ids = builder.build()
@@ -112,7 +112,7 @@ def test_pieces_against_sets(pieces):
 
 
 @given(TRIPLETS, st.lists(st.integers(0, 8), max_size=6))
-def test_adjacency_against_a_loop(triplets, wanted):
+def test_adjacency_equals_a_loop_over_triplets(triplets, wanted):
     graph = KnowledgeGraph.from_triplets(triplets)
     nodes = [i % len(graph.entities) for i in wanted] if len(graph.entities) else []
     for side, column in ((graph.by_head, 0), (graph.by_tail, 2)):

@@ -14,7 +14,7 @@ from kgscout_jax.graph.name_hashes import (
     hash_bytes,
 )
 from kgscout_jax.graph.name_index import NameIndex
-from kgscout_jax.graph.opaque_names import is_opaque, unnamed_mask
+from kgscout_jax.graph.opaque_names import opaque_mask, unnamed_mask
 from kgscout_jax.graph.string_table import Strings, concatenate
 from kgscout_jax.types import display_name, entity_key
 from kgscout_jax.utils.ragged import ranges
@@ -47,7 +47,7 @@ def test_strings_are_a_sequence(texts, data):
     assert list(concatenate(parts)) == texts
 
 
-def test_ranges():
+def test_ranges_are_concatenated():
     assert ranges(np.array([5, 0, 9]), np.array([2, 0, 3])).tolist() == [
         5,
         6,
@@ -70,13 +70,13 @@ def test_hashes_are_those_of_the_identity(texts):
 
 
 @given(TEXTS)
-def test_display_and_blanks(texts):
+def test_display_names_and_blank_mask_equal_python(texts):
     strings = Strings.of(texts)
     assert list(display_names(strings)) == [display_name(text) for text in texts]
     assert blank_mask(strings).tolist() == [not text.strip() for text in texts]
 
 
-def test_hashes_do_not_depend_on_neighbours_and_spread():
+def test_hashes_are_independent_of_neighbours_and_uniform():
     names = [f"entity {i}" for i in range(40_000)]
     hashes = entity_hashes(Strings.of(names))
     assert (entity_hashes(Strings.of(names[1234:1235]))[0] == hashes[1234]).all()
@@ -112,9 +112,8 @@ OPAQUE = ["m.0abc", "g.11b6_x", "Q42", "q42", "_:b0", "_:", "<http://x.org/>"]
 NAMED = ["m.", "Q", "Q0", "M*A*S*H", "m.a.s.h", "Queen", "g.i", "1979", "a_:b", "Q42 x"]
 
 
-def test_unnamed():
-    assert all(map(is_opaque, OPAQUE))
-    assert not any(map(is_opaque, NAMED))
+def test_identifiers_without_label_are_unnamed():
+    assert opaque_mask(OPAQUE).all() and not opaque_mask(NAMED).any()
     strings = Strings.of(OPAQUE + NAMED)
     assert unnamed_mask(strings, None).tolist() == [True] * len(OPAQUE) + [False] * len(
         NAMED

@@ -27,46 +27,59 @@ def column_order(cells: Sequence[str]) -> tuple[int, int, int] | None:
 
 def read_tsv(path: Path) -> Iterator[Triplet]:
     """The triplets of a tab-separated file; quotes are ordinary letters."""
-    with open_text(path) as handle:
-        rows = (
-            (number, line.rstrip("\n").split("\t"))
-            for number, line in enumerate(handle, start=1)
-            if line.strip()
-        )
-        yield from _three_columns(path, rows, "tab-separated")
+    return _triplets(path, "\t", "tab-separated")
 
 
 def read_csv(path: Path) -> Iterator[Triplet]:
     """The triplets of a comma-separated file, quoted as spreadsheets do."""
-    csv.field_size_limit(sys.maxsize)  # a long text is no mistake
+    return _triplets(path, ",", "comma-separated")
+
+
+def numbered_rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Line numbers and cells of the rows of a text table, without blank lines.
+
+    Rows separated by commas may be quoted. A byte order mark is left out.
+
+    Raises:
+        UserError: (on iteration) the file is missing, not text or not valid CSV.
+    """
     with open_text(path) as handle:
-        reader = csv.reader(handle, strict=True)
-        rows = ((reader.line_num, row) for row in reader if row)
+        if separator == ",":
+            csv.field_size_limit(sys.maxsize)  # a cell may be a long text
+            reader = csv.reader(handle, strict=True)
+            rows = ((reader.line_num, row) for row in reader if row)
+        else:
+            reader = None
+            rows = (
+                (number, line.rstrip("\n").split(separator))
+                for number, line in enumerate(handle, start=1)
+                if line.strip()
+            )
+        first = True
         try:
-            yield from _three_columns(path, rows, "comma-separated")
+            for number, cells in rows:
+                if first:
+                    cells[0], first = cells[0].removeprefix("\ufeff"), False
+                yield number, cells
         except csv.Error as error:
-            raise UserError(
-                f"{path}:{reader.line_num}: not valid CSV ({error})"
-            ) from None
+            line = reader.line_num if reader else 0
+            raise UserError(f"{path}:{line}: not valid CSV ({error})") from None
 
 
-def _three_columns(
-    path: Path, rows: Iterator[tuple[int, list[str]]], separation: str
-) -> Iterator[Triplet]:
+def _triplets(path: Path, separator: str, separation: str) -> Iterator[Triplet]:
     """Rows of three names in the order head, relation, tail; a header is left out."""
     h, r, t = 0, 1, 2
     first, empty = True, True
-    for number, cells in rows:
+    for number, cells in numbered_rows(path, separator):
         if len(cells) != 3:
             raise UserError(
                 f"{path}:{number}: expected 3 {separation} columns, found {len(cells)}"
             )
-        if first:
-            first = False
-            cells[0] = cells[0].removeprefix("\ufeff")
-            if order := column_order(cells):
-                h, r, t = order
-                continue
+        order = column_order(cells) if first else None
+        first = False
+        if order:
+            h, r, t = order
+            continue
         head, relation, tail = cells[h], cells[r], cells[t]
         if not (head.strip() and relation.strip() and tail.strip()):
             raise UserError(f"{path}:{number}: {_blank(head, relation)} is empty")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.columns import numbered_rows
 from kgscout_jax.graph.read.ntriples import iri_name
-from kgscout_jax.graph.read.streams import COMPRESSED, inner_name, open_text
+from kgscout_jax.graph.read.streams import COMPRESSED, inner_name
 from kgscout_jax.graph.read.triplets import TABLES
 
 HEADERS = (("id", "name"), ("id", "label"), ("entity", "name"), ("entity", "label"))
@@ -40,7 +39,7 @@ def label_batches(
             f"name (each also with {', '.join(COMPRESSED)})"
         )
     empty = True
-    rows = _rows(path, suffix)
+    rows = _rows(path, TABLES[suffix])
     while batch := list(itertools.islice(rows, ROWS)):
         empty = False
         named = [row for row in batch if row[1].strip()]
@@ -50,38 +49,21 @@ def label_batches(
         raise UserError(f"{path}: holds no labels")
 
 
-def _rows(path: Path, suffix: str) -> Iterator[list[str]]:
-    """Rows of two cells, the first not blank."""
-    csv.field_size_limit(sys.maxsize)
-    number = 0
-    with open_text(path) as handle:
-        if suffix == ".csv":
-            reader = csv.reader(handle, strict=True)
-            rows = ((reader.line_num, row) for row in reader if row)
-        else:
-            rows = (
-                (number, line.rstrip("\n").split("\t"))
-                for number, line in enumerate(handle, start=1)
-                if line.strip()
+def _rows(path: Path, separator: str) -> Iterator[list[str]]:
+    """Rows of two cells, the first not blank; a header is left out."""
+    first = True
+    for number, cells in numbered_rows(path, separator):
+        if len(cells) != 2:
+            raise UserError(
+                f"{path}:{number}: expected 2 columns, id and name, found {len(cells)}"
             )
-        first = True
-        try:
-            for number, cells in rows:
-                if len(cells) != 2:
-                    raise UserError(
-                        f"{path}:{number}: expected 2 columns, id and name, found "
-                        f"{len(cells)}"
-                    )
-                if first:
-                    first = False
-                    cells[0] = cells[0].removeprefix("\ufeff")
-                    if tuple(cell.strip().lower() for cell in cells) in HEADERS:
-                        continue
-                if not cells[0].strip():
-                    raise UserError(f"{path}:{number}: the id is empty")
-                yield cells
-        except csv.Error as error:
-            raise UserError(f"{path}:{number + 1}: not valid CSV ({error})") from None
+        header = first and tuple(cell.strip().lower() for cell in cells) in HEADERS
+        first = False
+        if header:
+            continue
+        if not cells[0].strip():
+            raise UserError(f"{path}:{number}: the id is empty")
+        yield cells
 
 
 def relation_names(relation: str) -> list[str]:

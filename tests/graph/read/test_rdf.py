@@ -25,7 +25,7 @@ def read(tmp_path, name, text, **how):
     return list(read_triplets(tmp_path / name, **how))
 
 
-def test_turtle_by_hand(tmp_path):
+def test_turtle_gives_the_triplets_worked_out_by_hand(tmp_path):
     notes: dict[str, int] = {}
     text = TURTLE.replace("<< x:a x:b x:c >> x:said x:d .\n", "")
     assert read(tmp_path, "kg.ttl", text, notes=notes) == [
@@ -46,7 +46,7 @@ def test_turtle_by_hand(tmp_path):
     [(None, 3), ("en", 1), ("EN", 1), ("de", 1), ("de-AT", 1), ("de-CH", 0), ("f", 0)],
 )
 @pytest.mark.parametrize("name", ["kg.ttl", "kg.nt"])
-def test_language(tmp_path, name, language, labels):
+def test_literals_of_other_languages_are_left_out(tmp_path, name, language, labels):
     line = '<http://x/a> <http://x/label> "{}"{} .\n'
     tags = [("café", "@fr"), ("coffee", "@en"), ("Kaffee", "@de-AT"), ("5", "")]
     text = "".join(itertools.starmap(line.format, tags))
@@ -79,7 +79,7 @@ def test_nodes_without_label_are_numbered(tmp_path):
     assert numbered == {f"{stem}1", f"{stem}2", f"{stem}3", "_:n1"}
 
 
-def test_quads_and_named_graphs(tmp_path):
+def test_named_graphs_are_merged(tmp_path):
     expected = [("a", "r", "b"), ("a", "r", "c")]
     text = "<http://x/a> <http://x/r> <http://x/b> <http://x/g> .\n"
     text += "<http://x/a> <http://x/r> <http://x/c> .\n"
@@ -103,7 +103,7 @@ def test_quads_and_named_graphs(tmp_path):
         ("kg.trig", "", "kg.trig: holds no triplets"),
     ],
 )
-def test_mistakes_name_the_line(tmp_path, name, text, expected):
+def test_a_syntax_error_names_its_line(tmp_path, name, text, expected):
     with pytest.raises(UserError) as caught:
         read(tmp_path, name, text)
     assert str(caught.value).startswith(str(tmp_path))
@@ -111,7 +111,7 @@ def test_mistakes_name_the_line(tmp_path, name, text, expected):
     assert "\n" not in str(caught.value)
 
 
-def test_missing_and_not_text(tmp_path):
+def test_missing_and_binary_files_are_refused(tmp_path):
     with pytest.raises(UserError, match=r"none\.ttl: no such file"):
         list(read_triplets(tmp_path / "none.ttl"))
     (tmp_path / "kg.ttl").write_bytes(b"<http://x/a> <http://x/b> <http://x/\xe9> .")

@@ -32,12 +32,12 @@ HERE = settings(
 
 
 @pytest.fixture(autouse=True)
-def in_a_hurry(monkeypatch):
+def no_fsync(monkeypatch):
     """Nothing here survives the machine: do not wait for the disk."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
-def packed(data: bytes, suffix: str) -> bytes:
+def compress(data: bytes, suffix: str) -> bytes:
     """The bytes as the compression of this suffix has them."""
     if suffix == ".zst":
         sink = pa.BufferOutputStream()
@@ -72,12 +72,12 @@ def rows_of(path: Path, **how) -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("name", FILES)
-def test_compressed_files_whole_and_not(tmp_path, name, suffix):
+def test_compressed_files_read_whole_or_are_refused(tmp_path, name, suffix):
     plain = tmp_path / name
     plain.write_text(FILES[name], "utf-8")
     expected = list(read_triplets(plain))
     path = tmp_path / (name + suffix)
-    data = packed(FILES[name].encode(), suffix)
+    data = compress(FILES[name].encode(), suffix)
     path.write_bytes(data)
     assert list(read_triplets(path)) == expected
     assert rows_of(path) == expected
@@ -92,7 +92,7 @@ def test_compressed_files_whole_and_not(tmp_path, name, suffix):
             assert "\n" not in str(caught.value)
 
 
-def test_upper_case_suffixes(tmp_path):
+def test_suffixes_ignore_case(tmp_path):
     (tmp_path / "KG.TSV.GZ").write_bytes(gzip.compress(b"a\tb\tc\n"))
     assert rows_of(tmp_path / "KG.TSV.GZ") == [("a", "b", "c")]
 
@@ -159,13 +159,13 @@ def labels_of(path: Path, notes: dict[str, int]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_labels(tmp_path, suffix):
+def test_blank_labels_are_counted_and_left_out(tmp_path, suffix):
     for name, text in (
         ("l.tsv", 'ID\tName\nm.1\tOne "two"\n\nm.2\t \n'),
         ("l.csv", 'id,label\nm.1,"One ""two"""\n\nm.2,\n'),
     ):
         path = tmp_path / (name + suffix)
-        path.write_bytes(packed(text.encode(), suffix))
+        path.write_bytes(compress(text.encode(), suffix))
         notes: dict[str, int] = {}
         assert labels_of(path, notes) == [("m.1", 'One "two"')]
         assert notes == {"blank_labels": 1}
@@ -182,7 +182,7 @@ def test_labels(tmp_path, suffix):
         ("l.json", "{}", "l.json: unknown label format; expected .tsv"),
     ],
 )
-def test_broken_labels(tmp_path, name, text, expected):
+def test_malformed_labels_are_refused(tmp_path, name, text, expected):
     (tmp_path / name).write_text(text)
     with pytest.raises(UserError) as caught:
         labels_of(tmp_path / name, {})
@@ -193,7 +193,7 @@ def test_broken_labels(tmp_path, name, text, expected):
         labels_of(tmp_path / "none.tsv", {})
 
 
-def test_relation_names():
+def test_a_relation_has_its_prefixed_iri_and_plain_spellings():
     assert relation_names("rdfs:label") == ["rdfs:label", "label"]
     iri = "http://www.w3.org/2000/01/rdf-schema#label"
     assert relation_names(iri) == [iri, "label"]
@@ -204,7 +204,7 @@ def test_relation_names():
 # --- anything at all ------------------------------------------------------------------
 
 
-def mutated(data: bytes, where: list[tuple[int, int]], cut: int | None) -> bytes:
+def mutate(data: bytes, where: list[tuple[int, int]], cut: int | None) -> bytes:
     raw = bytearray(data)
     for place, value in where:
         raw[place % len(raw)] = value
@@ -218,7 +218,7 @@ def valid(tmp_path_factory) -> dict[str, bytes]:
     for name, text in FILES.items():
         for suffix in SUFFIXES:
             short = text[: text.index("\n", 150) + 1]
-            out[name + suffix] = packed(short.encode(), suffix)
+            out[name + suffix] = compress(short.encode(), suffix)
     path = tmp_path_factory.mktemp("valid") / "kg.parquet"
     columns = {"head": ["a", "b"] * 9, "relation": ["r"] * 18, "tail": ["é", "d"] * 9}
     pq.write_table(pa.table(columns), path)
@@ -235,9 +235,11 @@ NAMES = [name + suffix for name in FILES for suffix in SUFFIXES] + ["kg.parquet"
     cut=st.one_of(st.none(), st.integers(0, 5000)),
 )
 @settings(parent=HERE, max_examples=200)
-def test_any_bytes_give_a_graph_or_one_line(tmp_path, valid, name, noise, where, cut):
+def test_any_bytes_give_a_graph_or_a_one_line_error(
+    tmp_path, valid, name, noise, where, cut
+):
     path, out = tmp_path / name, tmp_path / "graph"
-    path.write_bytes(mutated(valid[name], where, cut) if noise is None else noise)
+    path.write_bytes(mutate(valid[name], where, cut) if noise is None else noise)
     shutil.rmtree(out, ignore_errors=True)
     try:
         build_graph([path], out)

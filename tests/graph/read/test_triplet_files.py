@@ -97,7 +97,7 @@ def test_ntriples_literals_nodes_and_escapes(tmp_path):
         ("http://x.org/%20", "<http://x.org/%20>"),
     ],
 )
-def test_iri_name(iri, name):
+def test_an_iri_is_named_by_its_last_segment(iri, name):
     assert iri_name(iri) == name
 
 
@@ -110,7 +110,7 @@ def test_iri_name(iri, name):
     ],
 )
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), "dictionary"])
-def test_parquet_columns_are_found(tmp_path, columns, kind):
+def test_parquet_columns_match_by_name_then_by_order(tmp_path, columns, kind):
     arrays = []
     for i in (2, 1, 0):  # the tail first: columns are found by name, not by place
         array = pa.array([row[i] for row in ROWS])
@@ -196,7 +196,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_broken_files_give_one_line(tmp_path, case):
+def test_malformed_files_give_a_one_line_error(tmp_path, case):
     name, content, expected = BROKEN[case]
     with pytest.raises(UserError) as caught:
         list(read_triplets(write(tmp_path / name, content)))
@@ -206,7 +206,7 @@ def test_broken_files_give_one_line(tmp_path, case):
     assert "\n" not in message
 
 
-def test_missing_truncated_and_folder(tmp_path):
+def test_missing_truncated_files_and_folders_are_refused(tmp_path):
     with pytest.raises(UserError, match=r"none\.tsv: no such file"):
         list(read_triplets(tmp_path / "none.tsv"))
     with pytest.raises(UserError, match=r"none\.parquet: no such file"):
@@ -242,7 +242,7 @@ TRIPLETS = st.lists(st.tuples(NAMES, NAMES, NAMES), min_size=1, max_size=8).filt
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-def test_round_trip(tmp_path, rows):
+def test_tsv_csv_and_parquet_round_trip(tmp_path, rows):
     text = "".join("\t".join(row) + "\n" for row in rows)
     assert list(read_triplets(write(tmp_path / "kg.tsv", text))) == rows
     sink = io.StringIO()
@@ -264,7 +264,7 @@ def test_round_trip(tmp_path, rows):
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-def test_any_bytes_give_triplets_or_one_line(tmp_path, content, suffix):
+def test_any_bytes_give_triplets_or_a_one_line_error(tmp_path, content, suffix):
     path = tmp_path / f"kg{suffix}"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     try:
