@@ -1,4 +1,4 @@
-"""What was retrieved for one question, and the forms that people and programs want."""
+"""The result of retrieval for one question, in the forms that callers use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Scored = tuple[str, str, str, float]
 
 @dataclass(frozen=True, kw_only=True)
 class RetrievalResult:
-    """The triplets that were kept for a question, best first."""
+    """The triplets selected for a question, best first."""
 
     question: str
     topics: tuple[str, ...] = ()
@@ -33,13 +33,13 @@ class RetrievalResult:
     scores: Float32[np.ndarray, "k"]
     """The policy's final logit of each, descending; as paths, in their order."""
     links: tuple[Link, ...] = ()
-    """Where in the question the topics were found; () where they were given."""
+    """Where in the question topics were linked; () where the caller names topics."""
     topics_not_found: tuple[str, ...] = ()
-    """Topics that were given and are not in the graph."""
+    """Topics of the caller that are not in the graph."""
     relation_match: tuple[float, ...] = ()
     """Cosine of the question and the relation's phrase, per triplet."""
     n_candidates: int = 0
-    """How many triplets the policy chose from."""
+    """How many candidates the policy scored."""
     seconds: float = 0.0
     """Time to rank, encoding and linking excluded; a share of it, in a batch."""
     selection: Mapping[str, Any] = field(default_factory=dict)
@@ -80,8 +80,8 @@ class RetrievalResult:
             graph.add_edge(
                 head, tail, key=relation, relation=relation, score=score, rank=rank
             )
-        for node, about in graph.nodes(data=True):
-            about["topic"] = node in self.topics
+        for node, attributes in graph.nodes(data=True):
+            attributes["topic"] = node in self.topics
         return graph
 
     def to_html(
@@ -107,7 +107,7 @@ class RetrievalResult:
         return Path(path)
 
     def to_record(self, id: str, *, retriever: str = "kgscout") -> Retrieved:
-        """As a line of ``retrieved.jsonl``, with the topics and how they were found."""
+        """As a line of ``retrieved.jsonl``, with topics and links."""
         extra: dict[str, Any] = {"topics": list(self.topics)}
         extra["linked"] = [
             {
@@ -132,7 +132,7 @@ class RetrievalResult:
         )
 
     def evidence(self, id: str = "0") -> Evidence:
-        """What a reader of ``kgscout_jax.reason`` is given."""
+        """The input of a reader of ``kgscout_jax.reason``."""
         from kgscout_jax.reason.readers.protocol import Evidence
 
         return Evidence(

@@ -17,7 +17,7 @@ from pydantic_core import CoreSchema, core_schema
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout
-from kgscout_jax.integrations.texts import Form, joined, triplet_id, triplet_texts
+from kgscout_jax.integrations.texts import Form, joint_text, triplet_id, triplet_texts
 
 
 class _AsItIs:
@@ -49,18 +49,18 @@ class KGScoutRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
     ) -> list[Document]:
-        found = self.scout.retrieve(query, self.graph, self.k, topics=self.topics)
-        return documents_of(found, self.form)
+        result = self.scout.retrieve(query, self.graph, self.k, topics=self.topics)
+        return documents_of(result, self.form)
 
 
-def documents_of(found: RetrievalResult, form: Form = "triplets") -> list[Document]:
-    """What was found as documents; nothing found is no document, in every form."""
+def documents_of(result: RetrievalResult, form: Form = "triplets") -> list[Document]:
+    """The triplets as documents; no triplets are no document, in every form."""
     if form == "triplets":
         return [
             Document(page_content=text, metadata=metadata, id=triplet_id(metadata))
-            for text, metadata in triplet_texts(found)
+            for text, metadata in triplet_texts(result)
         ]
     return [
         Document(page_content=text, metadata=metadata)
-        for text, metadata in joined(found, form)
+        for text, metadata in joint_text(result, form)
     ]

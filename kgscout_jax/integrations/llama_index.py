@@ -16,7 +16,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout, check_k
-from kgscout_jax.integrations.texts import Form, joined, triplet_id, triplet_texts
+from kgscout_jax.integrations.texts import Form, joint_text, triplet_id, triplet_texts
 
 
 class KGScoutRetriever(BaseRetriever):
@@ -60,25 +60,25 @@ class KGScoutRetriever(BaseRetriever):
         self.form: Form = form
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = self.scout.retrieve(
+        result = self.scout.retrieve(
             query_bundle.query_str, self.graph, self.k, topics=self.topics
         )
-        return nodes_of(found, self.form)
+        return nodes_of(result, self.form)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         # the library's own would hold up the event loop
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
 
-def nodes_of(found: RetrievalResult, form: Form = "triplets") -> list[NodeWithScore]:
-    """What was found as nodes; nothing found is no node, in every form."""
+def nodes_of(result: RetrievalResult, form: Form = "triplets") -> list[NodeWithScore]:
+    """The triplets as nodes; no triplets are no node, in every form."""
     if form != "triplets":
         return [
             NodeWithScore(node=_node(text, metadata))
-            for text, metadata in joined(found, form)
+            for text, metadata in joint_text(result, form)
         ]
     nodes = []
-    for text, metadata in triplet_texts(found):
+    for text, metadata in triplet_texts(result):
         score = metadata.pop("score")
         node = _node(text, metadata, id_=triplet_id(metadata))
         nodes.append(NodeWithScore(node=node, score=score))

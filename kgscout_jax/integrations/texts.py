@@ -1,4 +1,4 @@
-"""What was found as texts with metadata: what retrievers of all libraries return."""
+"""Results as texts with metadata, which retrievers of all libraries return."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Form = Literal["triplets", "text", "paths"]
 """A text for each triplet; or one for all, a triplet or a path a line."""
 
 
-def triplet_texts(found: RetrievalResult) -> list[tuple[str, dict[str, Any]]]:
+def triplet_texts(result: RetrievalResult) -> list[tuple[str, dict[str, Any]]]:
     """(text, metadata) of each triplet, best first."""
     from kgscout_jax.reason.prompts import triplet_line
 
@@ -27,21 +27,21 @@ def triplet_texts(found: RetrievalResult) -> list[tuple[str, dict[str, Any]]]:
                 "rank": rank,
             },
         )
-        for rank, each in enumerate(found.scored, start=1)
+        for rank, each in enumerate(result.scored, start=1)
     ]
 
 
-def joined(
-    found: RetrievalResult, form: Literal["text", "paths"]
+def joint_text(
+    result: RetrievalResult, form: Literal["text", "paths"]
 ) -> list[tuple[str, dict[str, Any]]]:
     """[(text, metadata)] of all triplets together; [] where there are none."""
-    if not len(found):
+    if not len(result):
         return []
-    text = found.as_text() if form == "text" else found.as_paths()
+    text = result.as_text() if form == "text" else result.as_paths()
     metadata = {
-        "question": found.question,
-        "topics": list(found.topics),
-        "triplets": len(found),
+        "question": result.question,
+        "topics": list(result.topics),
+        "triplets": len(result),
     }
     return [(text, metadata)]
 

@@ -1,4 +1,4 @@
-"""Pictures of what was kept for a question: one HTML file that needs nothing else."""
+"""Drawings of a question's triplets: one HTML file that needs nothing else."""
 
 from kgscout_jax.show.page import (
     CONTENT_SECURITY_POLICY,

@@ -1,4 +1,4 @@
-"""What is drawn: one question, its entities and its ranked triplets."""
+"""The input of a drawing: one question, its entities and its ranked triplets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of many threads that are worked off in as few rounds as they allow."""
+"""Calls of many threads are joined into few calls of one function."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ class _Call:
 
 
 class CallCoalescer:
-    """``work`` on a list of items, joined with those of threads that wait meanwhile.
+    """Calls ``function`` on items, together with those of threads that wait.
 
-    One thread works at a time. Whoever comes then waits, and the next to work takes the
-    items of all that wait along. A single caller waits for nobody. Where a round
-    raises, each of its callers works alone: those whose items are good get results.
+    One thread runs at a time. Others wait; the next one to run takes the items of all
+    that wait. A single caller never waits. Where a joint call raises, each of its
+    callers runs alone: those whose items are good get results.
     """
 
     def __init__(
         self,
-        work: Callable[[list[Any]], Iterable[Any]],
+        function: Callable[[list[Any]], Iterable[Any]],
         lock: AbstractContextManager[Any],
     ) -> None:
         """
         Args:
-            work: from items to as many results, in their order.
-            lock: held while it works.
+            function: from items to as many results, in their order.
+            lock: held while it runs.
         """
-        self._work, self._lock = work, lock
+        self._function, self._lock = function, lock
         self._guard = threading.Lock()
         self._waiting: list[_Call] = []
 
@@ -41,29 +41,31 @@ class CallCoalescer:
         """The result of each item.
 
         Raises:
-            Exception: whatever ``work`` raises.
+            Exception: whatever ``function`` raises.
         """
         call = _Call(list(items))
         with self._guard:
             self._waiting.append(call)
         with self._lock:
             if call.results is None:
-                self._round(call)
+                self._run(call)
         assert call.results is not None
         return call.results
 
-    def _round(self, own: _Call) -> None:
-        """Work for all that wait, ``own`` among them."""
+    def _run(self, own: _Call) -> None:
+        """Run for all that wait, ``own`` among them."""
         with self._guard:
             calls, self._waiting = self._waiting, []
-        if own not in calls:  # taken along before, by a round that raised
+        if own not in calls:  # taken before, by a joint call that raised
             calls.append(own)
         try:
-            results = list(self._work([item for call in calls for item in call.items]))
+            results = list(
+                self._function([item for call in calls for item in call.items])
+            )
         except Exception:
             if len(calls) == 1:
                 raise
-            calls, results = [own], list(self._work(own.items))
+            calls, results = [own], list(self._function(own.items))
         for call in calls:
             call.results = results[: len(call.items)]
             del results[: len(call.items)]

@@ -12,7 +12,7 @@ import pytest
 from prep_factory import NEEDS_ENCODER
 from scout_factory import shared_world
 
-from kgscout_jax.cli.ask import plain
+from kgscout_jax.cli.ask import escape
 from kgscout_jax.cli.main import main
 from kgscout_jax.export.load import load_exported
 from kgscout_jax.inference.scout import Scout
@@ -77,10 +77,10 @@ def test_names_cannot_command_the_terminal(ask, tmp_path):
     assert "<b>bold" not in (tmp_path / "x.html").read_text()
 
 
-def test_plain():
-    assert plain("a\x00b\n\x1b\u202e") == "a\\x00b\\n\\x1b\\u202e"
+def test_control_characters_are_escaped():
+    assert escape("a\x00b\n\x1b\u202e") == "a\\x00b\\n\\x1b\\u202e"
     assert (
-        plain("né 名前 \U0001f469\u200d\U0001f680")
+        escape("né 名前 \U0001f469\u200d\U0001f680")
         == "né 名前 \U0001f469\u200d\U0001f680"
     )
 

@@ -13,7 +13,7 @@ from fuzz.strangers import FUZZ, NASTY, TEXT, TRIPLETS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgscout_jax.cli.ask import JOINERS, MAX_SHOWN, plain, print_evidence, shown
+from kgscout_jax.cli.ask import JOINERS, MAX_NAME, escape, print_evidence, short_name
 from kgscout_jax.cli.main import main
 from kgscout_jax.graph.link.linker import Link
 from kgscout_jax.inference.result import RetrievalResult
@@ -56,12 +56,12 @@ def test_whatever_is_found_is_printed_as_text(capsys, triplets, topics, lost):
 
 
 @pytest.mark.parametrize("text", [*NASTY, "x" * 100_000, "\x1b[31m" * 5000])
-def test_plain_and_shown(text):
-    harmless(plain(text[:5000]))
-    harmless(shown(text))
-    assert len(shown(text)) <= MAX_SHOWN + 1
-    if len(text) > MAX_SHOWN:
-        assert shown(text).endswith("…")
+def test_plain_and_short_name(text):
+    harmless(escape(text[:5000]))
+    harmless(short_name(text))
+    assert len(short_name(text)) <= MAX_NAME + 1
+    if len(text) > MAX_NAME:
+        assert short_name(text).endswith("…")
 
 
 def test_a_name_cannot_forge_a_row(capsys, monkeypatch):
@@ -100,7 +100,7 @@ def test_the_whole_command(scout, tmp_path, monkeypatch, capsys):
         assert main([*args, "--topic", "Alien", question]) == 0
         out, _ = capsys.readouterr()
         harmless(out)
-        assert "z" * MAX_SHOWN not in re.sub(r"\s", "", out).replace("z…", "")
+        assert "z" * MAX_NAME not in re.sub(r"\s", "", out).replace("z…", "")
         assert len(out) < 60_000
         page = (tmp_path / "x.html").read_text("utf-8")
         assert "<b>Alien" not in page and page.count("<script") == page.count(
