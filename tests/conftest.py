@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from film_world import export, films, graph, scout  # noqa: F401 (fixtures)
 from hypothesis import settings
 
 # Machines are sometimes busy: an example may take as long as it likes.

@@ -73,7 +73,7 @@ def test_a_name_cannot_forge_a_row(capsys, monkeypatch):
     assert "x\\n 2" in out
 
 
-def test_a_terminal_that_knows_ascii_only(monkeypatch):
+def test_an_ascii_terminal_gets_escapes(monkeypatch):
     out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", out)
     print_evidence(found_of([("né", "名前", "🎬")], topics=["né"], lost=["שלום"]))
@@ -102,6 +102,7 @@ def test_the_whole_command(scout, tmp_path, monkeypatch, capsys):
         harmless(out)
         assert "z" * MAX_NAME not in re.sub(r"\s", "", out).replace("z…", "")
         assert len(out) < 60_000
+        assert "[red]Ada[/red]" in out  # names are no markup of the terminal
         page = (tmp_path / "x.html").read_text("utf-8")
         assert "<b>Alien" not in page and page.count("<script") == page.count(
             "</script"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from film_world import FILMS, export_initial, film_triplets
 from fuzz.strangers import NASTY
-from serve.conftest import FILMS, export_initial, film_triplets
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.hub import push

@@ -10,7 +10,6 @@ import pytest
 from fuzz.strangers import FUZZ, NASTY, QUESTION, TEXT, TRIPLETS
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from serve.conftest import film_triplets
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.build.driver import build_graph
@@ -48,7 +47,7 @@ def test_any_graph_any_question_any_topics(scout, triplets, question, topics, k)
     assert named.triplets
 
 
-def test_each_of_them_as_everything(scout, tmp_path):
+def test_hostile_text_may_be_everything_at_once(scout, tmp_path):
     names = [text if text.strip() else f"x{text}x" for text in NASTY]
     edges = [(name, name, f"{name} {i}") for i, name in enumerate(names)]
     graph = KnowledgeGraph.from_triplets(edges)
@@ -100,14 +99,12 @@ def test_names_of_a_hundred_thousand_characters(scout):
 
 
 @pytest.fixture(scope="module")
-def folder(scout, tmp_path_factory):
+def folder(scout, films, tmp_path_factory):
     """A GRAPH folder with embeddings kept beside it."""
-    base = tmp_path_factory.mktemp("kept")
-    lines = ["\t".join(triplet) for triplet in film_triplets()]
-    (base / "kg.tsv").write_text("\n".join(lines) + "\n")
-    build_graph([base / "kg.tsv"], base / "graph")
-    KnowledgeGraph.open(base / "graph").embed(scout.encoder)
-    return base / "graph"
+    graph = tmp_path_factory.mktemp("embedded") / "graph"
+    build_graph([films], graph)
+    KnowledgeGraph.open(graph).embed(scout.encoder)
+    return graph
 
 
 @settings(FUZZ, max_examples=10)

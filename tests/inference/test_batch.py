@@ -133,7 +133,7 @@ def test_damaged_embeddings_fail_only_who_meets_them(run, world, tmp_path):
 # --- stopped and started again
 
 
-def test_killed_and_started_again(run, world, monkeypatch, tmp_path):
+def test_an_interrupted_run_resumes(run, world, monkeypatch, tmp_path):
     retrieve = Scout.retrieve_many
     asked: list[str] = []
     left = 2
@@ -165,7 +165,7 @@ def test_killed_and_started_again(run, world, monkeypatch, tmp_path):
         np.testing.assert_allclose(*scores, rtol=1e-5, atol=1e-5)
 
 
-def test_questions_that_were_added(run, tmp_path):
+def test_added_questions_are_appended(run, tmp_path):
     assert run(QUESTIONS[:5])[0] == 0
     before = (tmp_path / "out.jsonl").read_text()
     code, said = run(QUESTIONS[:5])
@@ -202,7 +202,7 @@ def test_other_settings_are_refused(run, tmp_path):
         ("", r"q\.jsonl: no question"),
     ],
 )
-def test_refused_files(run, tmp_path, text, says):
+def test_malformed_question_files_are_refused(run, tmp_path, text, says):
     code, said = run(text)
     assert code == 2 and re.search(says, said), said
     assert not list(tmp_path.glob("out*"))
@@ -216,7 +216,7 @@ def test_refused_arguments(run, tmp_path):
     assert not list(tmp_path.glob("out*"))
 
 
-def test_two_at_once_are_refused(run, tmp_path):
+def test_a_second_run_with_the_same_output_is_refused(run, tmp_path):
     with locked(tmp_path, "retrieve", name=".out.jsonl.lock"):
         code, said = run(QUESTIONS[:1])
     assert code == 2 and "another kgscout retrieve --out out.jsonl is writing" in said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import networkx as nx
 import numpy as np
@@ -34,7 +33,7 @@ FOUND = RetrievalResult(
 NOTHING = RetrievalResult(question="Who?", scores=np.empty(0, np.float32))
 
 
-def test_text():
+def test_as_text_is_a_triplet_a_line():
     assert FOUND.as_text().splitlines() == [
         "- Ann, people person lives in, Town",
         "- Town, part of, Utopia",
@@ -46,7 +45,7 @@ def test_text():
     assert lines[0].startswith("- [2.00] Ann")
 
 
-def test_paths():
+def test_as_paths_is_a_chain_a_line():
     text = FOUND.as_paths()
     assert "Ann -> people person lives in -> Town -> part of -> Utopia" in text
     assert text.splitlines()[-1] == "- Mu, near, Lemuria"  # no topic reaches it
@@ -82,7 +81,7 @@ def test_a_record_is_a_line_of_retrieved():
     assert json.loads(NOTHING.to_record("q2").to_json())["triplets"] == []
 
 
-def test_a_reader_takes_it():
+def test_a_reader_reads_the_evidence():
     evidence = FOUND.evidence("q1")
     assert evidence.relation_match == FOUND.relation_match
     (reading,) = ExtractiveReader().read([evidence])
@@ -91,26 +90,11 @@ def test_a_reader_takes_it():
 
 
 @pytest.mark.parametrize("found", [FOUND, NOTHING])
-def test_a_page(found, tmp_path):
+def test_to_html_draws_the_triplets(found, tmp_path):
     path = found.to_html(str(tmp_path / "x.html"), answers=("Utopia",))
     page = path.read_text("utf-8")
     assert found.question in page
     assert ("Lemuria" in page) == bool(found.triplets)
-
-
-def test_names_are_never_markup(tmp_path):
-    evil = "</script><img src=x onerror=alert(1)>\x00\u202e"
-    found = RetrievalResult(
-        question=evil,
-        topics=(evil,),
-        triplets=((evil, evil, evil),),
-        scores=np.ones(1, np.float32),
-    )
-    page = found.to_html(tmp_path / "x.html", answers=(evil,)).read_text("utf-8")
-    assert "<img" not in page and len(re.findall("</script>", page)) == len(
-        re.findall("<script", page)
-    )
-    assert json.loads(found.to_record("q").to_json())["triplets"][0][:3] == [evil] * 3
 
 
 def test_scores_that_are_no_numbers_draw_nothing(tmp_path):

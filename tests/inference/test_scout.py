@@ -12,10 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import settings as examples
-from hypothesis import strategies as st
-from prep_factory import NEEDS_ENCODER, QUESTIONS, TRIPLETS
+from prep_factory import NEEDS_ENCODER, QUESTIONS
 from scout_factory import CUTS, shared_world
 
 from kgscout_jax import KnowledgeGraph, Scout
@@ -130,7 +127,7 @@ def test_sixteen_threads_find_the_same(made):
             done.result()
 
 
-def test_several_graphs_at_once(ready):
+def test_each_question_may_have_its_own_graph(ready):
     other = KnowledgeGraph.from_triplets(
         [("Ada", "lies.in", "Xanadu"), ("Xanadu", "ruled by", "Kublai")]
     )
@@ -163,7 +160,7 @@ def test_topics_are_linked_where_none_are_given(ready):
     same(found, given)
 
 
-def test_topics_that_are_not_there(ready):
+def test_unknown_topics_are_reported(ready):
     found = ready.scout.retrieve("Who?", ready.graph, topics=["Mu", "Ada", "Mu"])
     assert found.topics == ("Ada",) and found.topics_not_found == ("Mu",)
     assert len(found)
@@ -174,7 +171,7 @@ def test_topics_that_are_not_there(ready):
 
 
 @pytest.mark.parametrize("topics", [None, "Ada", ["Ada", "Bern"]])
-def test_an_empty_graph(ready, topics):
+def test_an_empty_graph_gives_no_triplets(ready, topics):
     empty = KnowledgeGraph.from_triplets([])
     found = ready.scout.retrieve("Where is Ada?", empty, topics=topics)
     assert found.triplets == () and found.topics == ()
@@ -184,22 +181,13 @@ def test_an_empty_graph(ready, topics):
 # --- what comes in
 
 
-@pytest.mark.parametrize(
-    ("args", "more", "says"),
-    [
-        (("",), {}, "question: found '', expected some text"),
-        ((None,), {}, "question: found None"),
-        (("Who?",), {"k": 0}, "k: found 0, expected a whole number from 1"),
-        (("Who?",), {"k": "3"}, "k: found '3'"),
-        (("Who?",), {"topics": [3]}, "topics: found 3, expected names"),
-    ],
-)
-def test_refused(ready, args, more, says):
-    with pytest.raises(UserError, match=says):
-        ready.scout.retrieve(*args, ready.graph, **more)
+@pytest.mark.parametrize("k", [0, "3", True])
+def test_k_is_a_whole_number_from_1(ready, k):
+    with pytest.raises(UserError, match=f"k: found {k!r}, expected a whole number"):
+        ready.scout.retrieve("Who?", ready.graph, k)
 
 
-def test_lengths_that_differ(ready):
+def test_lists_of_different_lengths_are_refused(ready):
     with pytest.raises(UserError, match="topics: found 1, expected 2, one for each"):
         ready.scout.retrieve_many(["a", "b"], ready.graph, topics=["Ada"])
     with pytest.raises(UserError, match="graphs: found 1, expected 2"):
@@ -207,34 +195,6 @@ def test_lengths_that_differ(ready):
     with pytest.raises(UserError, match="found one string"):
         ready.scout.retrieve_many("Who?", ready.graph)
     assert ready.scout.retrieve_many([], ready.graph) == []
-
-
-@examples(max_examples=30)
-@given(st.text(st.characters(exclude_categories=()), max_size=40), st.integers(0, 18))
-def test_any_question_at_all(ready, noise, entity):
-    name = ready.graph.entities[entity]
-    found = ready.scout.retrieve(f"{noise} {name}", ready.graph, 5, topics=name)
-    assert found.topics == (name,)
-    assert np.isfinite(found.scores).all() and (np.diff(found.scores) <= 0).all()
-    assert set(found.triplets) <= set(TRIPLETS)
-    linked = ready.scout.retrieve(f"{noise} {name}", ready.graph, 5)
-    assert set(linked.topics) <= set(ready.graph.entities)
-
-
-HOSTILE = (
-    "<script>alert(1)</script>", "a\x00b\x1b[31m", "\u202eright to left", "名前",
-    "[bold red]markup[/]", "x" * 5000, "=HYPERLINK(1)", "\U0001f469\u200d\U0001f680",
-)  # fmt: skip
-
-
-def test_names_of_every_kind(ready):
-    graph = KnowledgeGraph.from_triplets(
-        [(name, f"has <{i}>", HOSTILE[i - 1]) for i, name in enumerate(HOSTILE)]
-    )
-    for name in HOSTILE:
-        found = ready.scout.retrieve("What does it have?", graph, topics=name)
-        assert len(found) and np.isfinite(found.scores).all()
-        assert len(found.as_text().splitlines()) >= len(found)
 
 
 def test_another_encoder_is_refused(ready):
@@ -248,7 +208,7 @@ def test_another_encoder_is_refused(ready):
         Scout(exported, ready.scout.encoder)
 
 
-def test_no_such_export(tmp_path):
+def test_a_missing_export_is_refused(tmp_path):
     with pytest.raises(UserError, match="nowhere: no such folder"):
         Scout.from_pretrained(tmp_path / "nowhere")
 
@@ -263,7 +223,7 @@ def test_an_export_tells_how_its_shards_were_cut(made):
         assert cut.candidates == 12
 
 
-def test_where_questions_brought_their_subgraphs():
+def test_defaults_replace_the_cut_of_published_subgraphs():
     from kgscout_jax.export.format import Preparation
 
     about = {"candidates": 9, "direction": "both", "cut": "guided"}
@@ -283,7 +243,7 @@ def run(code: str, *args: str) -> str:
     return done.stdout
 
 
-def test_the_package_imports_nothing():
+def test_the_package_imports_neither_numpy_nor_jax():
     code = (
         "import sys, kgscout_jax; print('numpy' in sys.modules, 'jax' in sys.modules)"
     )

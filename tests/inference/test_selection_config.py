@@ -50,7 +50,7 @@ def ask(world, k, **settings):
     )
 
 
-def test_a_target_takes_the_fewest(world, scout):
+def test_a_target_selects_the_fewest_triplets_that_reach_it(world, scout):
     whole = ask(world, 1000)
     assert all(len(found) > 2 for found in whole)
     for target in (0.2, 0.5, 0.99999):
@@ -68,7 +68,7 @@ def test_a_target_takes_the_fewest(world, scout):
             assert found.selection == told
 
 
-def test_paths_and_tokens(world, scout):
+def test_paths_are_closed_and_token_budgets_hold(world, scout):
     template = load_template("thesis")
     for full, found in zip(
         ask(world, 3 * POOL), ask(world, 3, form="paths"), strict=True
@@ -88,13 +88,13 @@ def test_paths_and_tokens(world, scout):
         assert longer.tokens > least + 40
 
 
-def test_all_together(world, scout):
+def test_target_form_and_token_budget_combine(world, scout):
     for found in ask(world, 9, target=0.9, form="paths", token_budget=900):
         assert set(found.selection) == {"target", "presence", "form", "tokens"}
         assert found.selection["tokens"] <= 900
 
 
-def test_nothing_asked_changes_nothing(world):
+def test_the_default_selection_is_the_k_best(world):
     graph = open_graph([world.file])
     topics = [[name] for name in NAMES]
     plain = world.scout.retrieve_many(QUESTIONS, graph, 5, topics=topics)
@@ -111,7 +111,7 @@ def test_a_question_without_candidates(world, scout):
     assert len(found) == 0 and found.selection["presence"] == 0
 
 
-def test_the_command(world, scout, monkeypatch, tmp_path, capsys):
+def test_the_command_writes_the_selection(world, scout, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(Scout, "from_pretrained", lambda *_, **__: scout)
     file = tmp_path / "q.jsonl"
     rows = [
@@ -151,12 +151,12 @@ def test_the_command(world, scout, monkeypatch, tmp_path, capsys):
         ({"form": "tree"}, "--form: 'tree', expected one of lines, paths"),
     ],
 )
-def test_refusals(wrong, says):
+def test_invalid_selections_are_refused(wrong, says):
     with pytest.raises(UserError, match=says):
         SelectionConfig(**wrong)
 
 
-def test_damaged_calibration(world, scout, monkeypatch):
+def test_a_damaged_calibration_is_refused(world, scout, monkeypatch):
     about = {**MAP.to_dict(), "log_rank": "steep"}
     monkeypatch.setitem(scout.exported.about, "calibration", about)
     with pytest.raises(
@@ -165,7 +165,7 @@ def test_damaged_calibration(world, scout, monkeypatch):
         ask(world, 3, target=0.5)
 
 
-def test_evaluation_of_an_export(world, tmp_path):
+def test_an_export_is_evaluated_like_a_run(world, tmp_path):
     """Every retriever by name, both forms, a target calibrated on dev."""
     asked = RetrievalSettings(
         run=world.policy,

@@ -120,7 +120,7 @@ def keep_rows(run: Path, upto: int) -> list[dict]:
 # --- states
 
 
-def test_a_finished_run(runs, finished, shards):
+def test_a_finished_run_shows_its_figures(runs, finished, shards):
     found = state(runs, finished)
     folder = RunFolder(finished)
     assert found["state"] == "finished" and found["problems"] == []
@@ -170,7 +170,7 @@ def test_cosine_is_that_of_the_retriever(shards):
     assert cosine_hits(dev, {}, ks) == cosine_hits(dev, {"dev_questions": 0}, ks) == {}
 
 
-def test_a_run_whose_shards_are_gone(runs, run):
+def test_without_its_shards_a_run_has_no_cosine_figures(runs, run):
     about = json.loads((run / "config.json").read_text())
     about["config"]["shards"] = "/nowhere"
     (run / "config.json").write_text(json.dumps(about))
@@ -182,7 +182,7 @@ def test_a_run_whose_shards_are_gone(runs, run):
     assert state(runs, run)["best"]["cosine"] == {}
 
 
-def test_a_stopped_run_tells_how_to_go_on(runs, run):
+def test_a_stopped_run_shows_the_command_that_resumes_it(runs, run):
     keep_rows(run, 8)
     with open(run / "metrics.jsonl", "a") as handle:
         handle.write('{"kind": "step", "step": 9, "epo')  # what a killed process left
@@ -200,7 +200,7 @@ def test_a_stopped_run_tells_how_to_go_on(runs, run):
     assert f"to go on after step {found['resumes_at']}:" in out
 
 
-def test_before_the_first_epoch_has_ended(runs, run):
+def test_before_the_first_epoch_ends_there_is_no_best_step(runs, run):
     rows = keep_rows(run, 3)
     found = state(runs, run)
     assert found["total_steps"] == 2 * STEPS  # of the shards
@@ -217,7 +217,7 @@ def test_before_the_first_epoch_has_ended(runs, run):
     assert code == 0 and "nothing to draw" in err
 
 
-def test_a_running_run(runs, run):
+def test_a_locked_folder_is_a_running_run(runs, run):
     keep_rows(run, 8)
     with locked(run, "training"):
         assert state(runs, run)["state"] == "running"
@@ -229,7 +229,7 @@ def test_a_running_run(runs, run):
         pass
 
 
-def test_damage_is_named_and_the_rest_is_told(runs, run):
+def test_damage_is_reported_and_the_rest_is_shown(runs, run):
     lines = (run / "metrics.jsonl").read_text().splitlines()
     (run / "metrics.jsonl").write_text("\n".join([lines[0], "{x", *lines[1:]]) + "\n")
     found = state(runs, run)
@@ -258,7 +258,7 @@ def test_damage_is_named_and_the_rest_is_told(runs, run):
         {"tower_hidden": (3,), "seed": -1, "dtype": "bfloat16", "clip_norm": 1e-9},
     ],
 )
-def test_the_command_has_the_same_settings(more):
+def test_the_resume_command_parses_to_the_same_settings(more):
     config = TrainConfig(shards=Path("my shards;x"), run=Path("old"), **more)
     saved = json.loads(json.dumps(config.to_dict()))
     words = shlex.split(resume_command(saved, Path("new run")))
@@ -271,7 +271,7 @@ def test_the_command_has_the_same_settings(more):
     assert plain == "kgscout train --shards s --run r"
 
 
-def test_settings_of_another_version():
+def test_unknown_settings_stay_in_the_resume_command():
     saved = {**TrainConfig(shards=Path("s"), run=Path("r")).to_dict(), "estimator": "x"}
     del saved["seed"]
     said = resume_command({**saved, "new_thing": 4}, Path("r"))
@@ -281,7 +281,7 @@ def test_settings_of_another_version():
 # --- time
 
 
-def test_times_by_hand(tmp_path):
+def test_seconds_spent_and_left_by_hand(tmp_path):
     """Two epochs of 10 steps of 8 questions, the third under way, at half the speed."""
     run = tmp_path / "run"
     run.mkdir()
@@ -361,7 +361,7 @@ def test_refused_arguments(runs, finished, tmp_path):
         st.none() | st.integers() | st.text(max_size=4) | st.booleans(),
     ),
 )  # fmt: skip
-def test_whatever_is_in_the_files(runs, run, tail, config):
+def test_any_content_of_the_files_is_shown_or_reported(runs, run, tail, config):
     about = json.loads((run / "config.json").read_text())
     kept = (run / "config.json").read_bytes(), (run / "metrics.jsonl").read_bytes()
     try:
@@ -388,7 +388,7 @@ def test_the_running_mean_by_hand():
     assert short.smooth() is short.values
 
 
-def test_curves_on_a_terminal(runs, finished, run):
+def test_curves_are_drawn_on_a_terminal(runs, finished, run):
     code, out, _ = runs(finished, "--plot")
     assert code == 0 and "\x1b" not in out
     for title in ("Loss (per question)", "Reward (mean, of at most 10)",
@@ -400,7 +400,7 @@ def test_curves_on_a_terminal(runs, finished, run):
     assert "1 one\n2 run\n" in out
 
 
-def test_a_curve_is_where_it_should_be(capsys):
+def test_a_straight_line_is_drawn_as_one(capsys):
     """A straight line from the lower left to the upper right."""
     from kgscout_jax.runs.curves import Panel
     from kgscout_jax.runs.terminal_plot import HEIGHT, LABEL_WIDTH, lines_of
@@ -422,7 +422,7 @@ def test_a_curve_is_where_it_should_be(capsys):
     assert all(a[0] > b[0] for a, b in itertools.pairwise(places))
 
 
-def test_curves_as_a_picture(runs, finished, run, tmp_path):
+def test_curves_are_drawn_as_png(runs, finished, run, tmp_path):
     out = tmp_path / "new" / "x.png"
     keep_rows(run, 8)  # both are seen
     lines = (run / "metrics.jsonl").read_text().replace('"loss": -', '"loss": -2')
@@ -437,7 +437,7 @@ def test_curves_as_a_picture(runs, finished, run, tmp_path):
         assert (np.abs(image - rgb).max(axis=-1) < 0.02).sum() > 200
 
 
-def test_small_things():
+def test_bytes_durations_and_short_names():
     assert [_bytes(n) for n in (0, 999, 12_345, 999_999, 5_000_000_000)] == [
         "0 B", "999 B", "12.3 kB", "1.0 MB", "5.0 GB"
     ]  # fmt: skip

@@ -158,7 +158,7 @@ REFUSED: dict[str, tuple[Any, int, str]] = {
 
 @pytest.mark.parametrize("path", ["/retrieve", "/answer"])
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_refused_is_told_in_one_line(client, case, path):
+def test_a_refusal_is_one_line_of_json(client, case, path):
     body, status, told = REFUSED[case]
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     kind = {"content-type": "application/json"}

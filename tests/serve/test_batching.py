@@ -65,7 +65,7 @@ def test_each_gets_what_it_would_get_alone_in_few_batches():
     with_batcher(work, on_batch=sizes.append)
 
 
-def test_one_alone_does_not_wait_longer_than_it_must():
+def test_a_single_question_waits_no_longer_than_the_batch_wait():
     async def work(batcher, scout):
         loop = asyncio.get_running_loop()
         before = loop.time()
@@ -107,7 +107,7 @@ def test_a_question_that_fails_fails_alone():
     with_batcher(work)
 
 
-def test_who_gives_up_leaves_the_place_to_others_and_is_not_scored():
+def test_a_cancelled_question_leaves_the_queue():
     async def work(batcher, scout):
         scout.gate.clear()
         held = asyncio.create_task(batcher.retrieve("held", GRAPH, 1))
@@ -148,6 +148,6 @@ def test_closing_finishes_what_waits_and_takes_nothing_on():
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 9])
-def test_the_first_k(k):
+def test_best_gives_the_first_k(k):
     found = GatedScout().alone("one two three", 3)
     assert same(best(found, k), GatedScout().alone("one two three", k))

@@ -8,9 +8,9 @@ import math
 import pytest
 
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
+from film_world import FILMS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from serve.conftest import FILMS
 from starlette.testclient import TestClient
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph

@@ -38,7 +38,7 @@ def test_names_are_given_or_those_of_the_files(tmp_path):
         ([["x=a"], ["x=b"]], "two graphs are called 'x'"),
     ],
 )
-def test_what_is_wrong_with_kg_is_told(kg, told):
+def test_invalid_kg_values_are_refused(kg, told):
     with pytest.raises(UserError, match=told):
         named_paths(kg)
 

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from serve.conftest import film_triplets
+from film_world import film_triplets
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.serve.settings import LoadSettings
 from kgscout_jax.serve.startup import buckets_up_to, check_paths, load
 from kgscout_jax.utils.buckets import bucket
-
-
-@pytest.fixture(scope="module")
-def films(tmp_path_factory) -> Path:
-    file = tmp_path_factory.mktemp("kg") / "films.tsv"
-    file.write_text("".join("\t".join(row) + "\n" for row in film_triplets()))
-    return file
 
 
 def test_after_loading_nothing_is_compiled_or_embedded_any_more(export, films):
@@ -53,7 +44,7 @@ def test_buckets_are_those_of_all_sizes(most, largest):
         ("./nowhere", "FILMS", "nowhere: not an exported policy"),
     ],
 )
-def test_what_is_not_there_is_told_at_once(export, films, out, kg, told):
+def test_missing_files_are_refused_at_once(export, films, out, kg, told):
     places = {"EXPORT": str(export), "FILMS": str(films), "FOLDER": str(films.parent)}
     settings = LoadSettings(out=places.get(out, out), kg=((places.get(kg, kg),),))
     with pytest.raises(UserError, match=told):

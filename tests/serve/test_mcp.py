@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
+from film_world import film_triplets
 from mcp import Client, StdioServerParameters, stdio_client
-from serve.conftest import film_triplets
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
@@ -99,7 +99,7 @@ def test_it_retrieves_what_the_scout_finds(server, scout, graph):
         ({}, "question"),
     ],
 )
-def test_what_is_refused_is_told_to_the_model(server, given, told):
+def test_a_refusal_reaches_the_model(server, given, told):
     (result,) = called(server, ("retrieve", given))
     assert result.is_error
     assert told in result.content[0].text
@@ -117,7 +117,7 @@ def test_damaged_embeddings_are_told_without_a_path(scout):
     assert result.content[0].text.endswith("the graph cannot be searched")
 
 
-def test_it_says_hello_before_it_has_loaded(scout, graph):
+def test_tools_are_listed_before_loading_ends(scout, graph):
     loading: Future = Future()
     server = create_server(loading, SETTINGS)
 
@@ -134,7 +134,7 @@ def test_it_says_hello_before_it_has_loaded(scout, graph):
     assert result.structured_content["result"][0]["name"] == "films"
 
 
-def test_what_keeps_it_from_loading_is_told():
+def test_a_failed_load_is_reported_to_the_caller():
     loading: Future = Future()
     loading.set_exception(UserError("g/manifest.json: damaged"))
     (result,) = called(create_server(loading, SETTINGS), ("graphs", {}))
@@ -143,9 +143,7 @@ def test_what_keeps_it_from_loading_is_told():
     assert result.content[0].text.endswith(told)
 
 
-def test_over_standard_input_and_output(export, tmp_path):
-    films = tmp_path / "films.tsv"
-    films.write_text("".join("\t".join(row) + "\n" for row in film_triplets()))
+def test_over_standard_input_and_output(export, films):
     code = "import sys; from kgscout_jax.cli.main import main; sys.exit(main())"
     server = StdioServerParameters(
         command=sys.executable,

@@ -16,18 +16,10 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
-from serve.conftest import film_triplets
 
 from kgscout_jax.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(scope="module")
-def films(tmp_path_factory) -> Path:
-    file = tmp_path_factory.mktemp("kg") / "films.tsv"
-    file.write_text("".join("\t".join(row) + "\n" for row in film_triplets()))
-    return file
 
 
 def test_it_serves_and_stops_when_told_to(export, films):
@@ -95,7 +87,7 @@ def test_help_is_there_at_once(command):
     assert "kgscout_jax.serve.settings" in imported and not imported & heavy
 
 
-def test_an_address_that_is_taken_is_told_before_anything_is_loaded(films, capsys):
+def test_a_taken_address_is_refused_before_loading(films, capsys):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert main(["serve", "nowhere", "--kg", str(films), "--port", port]) == 2

