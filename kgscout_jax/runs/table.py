@@ -56,42 +56,42 @@ def _print_many(states: Sequence[RunState], console: Console) -> None:
     from rich.table import Table
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    ks = sorted({k for s in states if s.best for k in _ks(s.best)})
-    best_k = f"hit@{ks[-1]}" if ks else "hit"
-    left = ("run", "trains", "state")
-    right = ("step", "of", "epoch", "best", "reward", best_k, "cosine", "loss")
-    for name in left:
-        table.add_column(name, overflow="fold", no_wrap=name == "state")
-    for name in (*right, "q/s", "spent", "left", "saved", "disk"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for s in states:
-        hit = f"answer_hit@{ks[-1]}" if ks else ""
-        dev, cosine = (s.best.dev, s.best.cosine) if s.best else ({}, {})
-        cells = [
-            _text(s.run),
-            _text(_trains(s)),
-            _text(s.state, STYLES[s.state]),
-            *map(
-                _text,
-                (
-                    f"{s.step}",
-                    _or(s.total_steps),
-                    f"{s.epoch}/{_or(s.epochs)}",
-                    _or(s.best.step if s.best else None, "-"),
-                    _figure(dev.get("reward")),
-                    _figure(dev.get(hit)),
-                    _figure(cosine.get(hit)),
-                    _figure(s.last.get("loss")),
-                    _speed(s.questions_per_second),
-                    _duration(s.seconds_spent),
-                    _duration(s.seconds_left),
-                    str(len(s.checkpoints)),
-                    _bytes(s.disk_bytes),
-                ),
-            ),
-        ]
-        table.add_row(*cells)
+    largest_k = max((k for s in states if s.best for k in _ks(s.best)), default=None)
+    rows = [_row(state, largest_k) for state in states]
+    for name in rows[0]:
+        if name in ("run", "trains", "state"):
+            table.add_column(name, overflow="fold", no_wrap=name == "state")
+        else:
+            table.add_column(name, justify="right", no_wrap=True)
+    for state, row in zip(states, rows, strict=True):
+        styles = {"state": STYLES[state.state]}
+        table.add_row(*(_text(row[name], styles.get(name, "")) for name in row))
     console.print(table)
+
+
+def _row(state: RunState, k: int | None) -> dict[str, str]:
+    """The cells of a run, by the names of their columns."""
+    best = state.best
+    dev, cosine = (best.dev, best.cosine) if best else ({}, {})
+    hit = "" if k is None else f"answer_hit@{k}"
+    return {
+        "run": state.run,
+        "trains": _trains(state),
+        "state": state.state,
+        "step": str(state.step),
+        "of": _or(state.total_steps),
+        "epoch": f"{state.epoch}/{_or(state.epochs)}",
+        "best": _or(best.step if best else None, "-"),
+        "reward": _figure(dev.get("reward")),
+        hit.removeprefix("answer_") or "hit": _figure(dev.get(hit)),
+        "cosine": _figure(cosine.get(hit)),
+        "loss": _figure(state.last.get("loss")),
+        "q/s": _speed(state.questions_per_second),
+        "spent": _duration(state.seconds_spent),
+        "left": _duration(state.seconds_left),
+        "saved": str(len(state.checkpoints)),
+        "disk": _bytes(state.disk_bytes),
+    }
 
 
 def _trains(state: RunState) -> str:

@@ -24,6 +24,7 @@ SCRIPTS = (
     "cytoscape.min.js",
     "layout.js",
     "style.js",
+    "elements.js",
     "panel.js",
     "graph.js",
     "start.js",

@@ -48,7 +48,7 @@ def chromium(tmp_path, text, *flags):
         *"--disable-sync --disable-dev-shm-usage --hide-scrollbars".split(),
         f"--user-data-dir={tmp_path / 'profile'}",
         "--window-size=1280,900",
-        "--virtual-time-budget=2000",
+        "--virtual-time-budget=8000",
         *flags,
         (tmp_path / "page.html").as_uri(),
     ]
@@ -182,7 +182,9 @@ def test_what_is_drawn_and_that_the_controls_work(tmp_path):
         delete section("far").dataset.ready;
         seen.farAsleep = graph("far").cy === null;
         section("far").scrollIntoView();
-        await pause(600);
+        // frames may come late on a busy machine
+        for (let i = 0; i < 40 && (!section("far").dataset.ready || graph("chain").cy); i++)
+          await pause(100);
         seen.farLater = section("far").dataset.ready;
         seen.chainLater = graph("chain").cy === null ? "given up" : "kept";
         """,

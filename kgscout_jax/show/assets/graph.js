@@ -111,13 +111,9 @@ const KGScoutGraph = (() => {
       const nodes = this.nodes(edges);
       const width = this.canvas.clientWidth - 50;
       const plan = KGScoutLayout.place(nodes, edges, { width, height: this.tallest() - 50 });
-      plan.widths = new Map(nodes.map(({ id, w }) => [id, w]));
-      plan.beside = new Map(); // pair of entities -> edges so far that run beside boxes
       cy.batch(() => {
         cy.elements().remove();
-        cy.add(nodes.map((node) => this.drawnNode(node, plan)));
-        cy.add(edges.map((edge) => this.drawnEdge(edge, plan)));
-        if (plan.note) cy.add(this.note(plan.note));
+        cy.add(KGScoutElements.all(nodes, edges, plan));
       });
       this.mark();
       this.search(this.query);
@@ -149,63 +145,6 @@ const KGScoutGraph = (() => {
         return { id, topic, size, text: label.text, w: Math.round(label.width + room),
           h: topic ? 34 : 22, loops: loops.has(id), kind };
       });
-    }
-
-    drawnNode({ id, w, size, text, kind }, plan) {
-      return {
-        group: "nodes", classes: kind.join(" "), position: plan.positions.get(id), grabbable: true,
-        data: { id: `n${id}`, entity: id, w, h: plan.heights.get(id), size, label: text },
-      };
-    }
-
-    drawnEdge({ rank, head, tail, weight, text, labelWidth }, plan) {
-      const data = { id: `e${rank}`, rank, source: `n${head}`, target: `n${tail}`, label: text,
-        width: 1 + 5 * weight };
-      const route = plan.routes.get(rank);
-      if (head === tail) return { group: "edges", data };
-      if (!route) return this.crossing(data, plan);
-      // The route runs from parent to child; the edge from head to tail.
-      const down = route.child === tail;
-      const [a, b] = down ? [route.start, route.end] : [route.end, route.start];
-      const end = ({ x, y }) => `${x}px ${y}px`;
-      const [dx, dy] = [b.x - a.x, b.y - a.y];
-      const [px, py] = [route.bend.x - a.x, route.bend.y - a.y];
-      const length = Math.hypot(dx, dy);
-      Object.assign(data, {
-        weight: (px * dx + py * dy) / length ** 2,
-        distance: (py * dx - px * dy) / length,
-        sourceEnd: end(down ? route.parentEnd : route.childEnd),
-        targetEnd: end(down ? route.childEnd : route.parentEnd),
-        offset: labelWidth / 2 + (down ? 16 : 9),
-      });
-      return { group: "edges", data, classes: `tree from-${down ? "target" : "source"}` };
-    }
-
-    /* An edge that is no part of the tree. Between boxes above one another it leaves and
-       arrives at their sides: there is no room between them. */
-    crossing(data, { positions, widths, beside }) {
-      const [a, b] = [data.source, data.target].map((id) => Number(id.slice(1)));
-      const [from, to] = [positions.get(a), positions.get(b)];
-      const apart = Math.abs(from.x - to.x) - (widths.get(a) + widths.get(b)) / 2;
-      if (apart > 12) return { group: "edges", classes: "cross", data };
-      const pair = a < b ? `${a} ${b}` : `${b} ${a}`;
-      const before = beside.get(pair) ?? 0;
-      beside.set(pair, before + 1);
-      const side = from.x < 0 ? -1 : 1;
-      const bulge = 30 + 0.12 * Math.abs(from.y - to.y) + 20 * before;
-      Object.assign(data, {
-        distance: side * Math.sign(to.y - from.y || 1) * -bulge,
-        sourceEnd: `${(side * widths.get(a)) / 2}px 0px`,
-        targetEnd: `${(side * widths.get(b)) / 2}px 0px`,
-      });
-      return { group: "edges", classes: "cross beside", data };
-    }
-
-    note({ x, y }) {
-      const label = fit("Kept, but connected to no topic:", 13, "italic", 400);
-      return { group: "nodes", classes: "note", grabbable: false, selectable: false,
-        position: { x: x + label.width / 2, y },
-        data: { id: "note", w: label.width, h: 18, size: 13, label: label.text } };
     }
 
     /* Path marks, and the labels that are shown unasked. */

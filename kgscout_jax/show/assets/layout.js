@@ -231,8 +231,8 @@ const KGScoutLayout = (() => {
   }
 
   /* The connected pieces without a topic, best triplet first, each with a root. */
-  function pieces(forest, edges) {
-    const found = [];
+  function looseTrees(forest, edges) {
+    const trees = [];
     for (const { head, tail } of edges) {
       if (forest.parent.has(head)) continue;
       const seen = new Set([head, tail]);
@@ -241,9 +241,9 @@ const KGScoutLayout = (() => {
         forest.links.get(b).length > forest.links.get(a).length ? b : a,
       );
       forest.grow([busiest]);
-      found.push({ root: busiest, members: [...seen] });
+      trees.push({ root: busiest, members: [...seen] });
     }
-    return found;
+    return trees;
   }
 
   /* Places everything in one shape: {twoSided, most leaves in one column}. */
@@ -291,7 +291,7 @@ const KGScoutLayout = (() => {
     const forest = new Forest(nodes, edges);
     const roots = nodes.filter((node) => node.topic).map((node) => node.id);
     forest.grow(roots);
-    const loose = pieces(forest, edges);
+    const loose = looseTrees(forest, edges);
     let best = null;
     for (const shape of SHAPES) {
       const plan = arrange(forest, roots, loose, shape, room.width);
