@@ -56,7 +56,7 @@ def test_whatever_is_found_is_printed_as_text(capsys, triplets, topics, lost):
 
 
 @pytest.mark.parametrize("text", [*NASTY, "x" * 100_000, "\x1b[31m" * 5000])
-def test_plain_and_short_name(text):
+def test_escape_and_short_name_are_harmless(text):
     harmless(escape(text[:5000]))
     harmless(short_name(text))
     assert len(short_name(text)) <= MAX_NAME + 1
@@ -71,6 +71,8 @@ def test_a_name_cannot_forge_a_row(capsys, monkeypatch):
     assert len(re.findall(r"^topics: ", out, re.M)) == 1
     assert len(re.findall(r"^ *\d+ +-?\d+\.\d\d ", out, re.M)) == 1
     assert "x\\n 2" in out
+    out = printed(found_of([("[red]Ada[/red]", "[blink]r", "b")]), capsys)
+    assert "[red]Ada[/red]" in out and "[blink]r" in out  # names are no markup
 
 
 def test_an_ascii_terminal_gets_escapes(monkeypatch):
@@ -102,7 +104,6 @@ def test_the_whole_command(scout, tmp_path, monkeypatch, capsys):
         harmless(out)
         assert "z" * MAX_NAME not in re.sub(r"\s", "", out).replace("z…", "")
         assert len(out) < 60_000
-        assert "[red]Ada[/red]" in out  # names are no markup of the terminal
         page = (tmp_path / "x.html").read_text("utf-8")
         assert "<b>Alien" not in page and page.count("<script") == page.count(
             "</script"

@@ -84,7 +84,7 @@ def test_help_is_there_at_once(command):
     assert f"Example: kgscout {command} policy/ --kg" in done.stdout
     imported = {line.split("|")[-1].strip() for line in done.stderr.splitlines()}
     heavy = {"jax", "torch", "scipy", "pydantic", "fastapi", "uvicorn", "mcp"}
-    assert "kgscout_jax.serve.settings" in imported and not imported & heavy
+    assert "kgscout_jax.utils.checks" in imported and not imported & heavy
 
 
 def test_a_taken_address_is_refused_before_loading(films, capsys):
