@@ -183,8 +183,8 @@ def test_what_is_drawn_and_that_the_controls_work(tmp_path):
         seen.farAsleep = graph("far").cy === null;
         section("far").scrollIntoView();
         // frames may come late on a busy machine
-        for (let i = 0; i < 40 && (!section("far").dataset.ready || graph("chain").cy); i++)
-          await pause(100);
+        const drawn = () => section("far").dataset.ready && !graph("chain").cy;
+        for (let i = 0; i < 40 && !drawn(); i++) await pause(100);
         seen.farLater = section("far").dataset.ready;
         seen.chainLater = graph("chain").cy === null ? "given up" : "kept";
         """,
