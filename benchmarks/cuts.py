@@ -1,4 +1,4 @@
-"""What survives each cut: share of questions with an answer, and of answers, by hop.
+"""Recall of each cut: share of questions with an answer, and of answers, by hop.
 
     python benchmarks/cuts.py metaqa --input metaqa/ --limit 600
     python benchmarks/cuts.py kg --kg kg.tsv --input questions/ --split dev
@@ -43,9 +43,8 @@ def measure(settings: PrepSettings, split: str) -> dict[str, Any]:
     out: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         for i, (name, change) in enumerate(VARIANTS.items()):
-            asked = replace(settings, out=Path(folder) / str(i), **change)
-            shards = prepare(asked)
-            manifest = shards.manifest
+            out_folder = Path(folder) / str(i)
+            manifest = prepare(replace(settings, out=out_folder, **change)).manifest
             n = sum(entry["questions"] for entry in manifest["splits"].values())
             seconds = manifest["stages"]["cut subgraphs"]["worker_seconds"]
             out[name] = {
@@ -56,7 +55,7 @@ def measure(settings: PrepSettings, split: str) -> dict[str, Any]:
 
 
 def show(results: dict[str, Any], title: str) -> Table:
-    """Rows: hop and variant; columns: what is left at each stage."""
+    """Rows: hop and variant; columns: recall after each stage."""
     table = Table(
         title=title, box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left"
     )
@@ -95,7 +94,7 @@ def main(args: Sequence[str]) -> int:
         split = args[at + 1]
         del args[at : at + 2]
 
-    def work() -> None:
+    def run() -> None:
         settings = parse(PrepSettings, [*args, "--out", "unused"], "benchmarks/cuts.py")
         results = measure(settings, split)
         console = Console(highlight=False, soft_wrap=True)
@@ -103,7 +102,7 @@ def main(args: Sequence[str]) -> int:
         console.print(show(results, f"{settings.source}, {split}"))
         print(json.dumps({"benchmark": "cuts", "source": settings.source, **results}))
 
-    return guarded(work)
+    return guarded(run)
 
 
 if __name__ == "__main__":

@@ -88,8 +88,8 @@ def run(settings: DataBenchmark) -> None:
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the benchmark; the exit code."""
-    given = sys.argv[1:] if args is None else args
-    return guarded(lambda: run(parse(DataBenchmark, given, "benchmarks/data.py")))
+    arguments = sys.argv[1:] if args is None else args
+    return guarded(lambda: run(parse(DataBenchmark, arguments, "benchmarks/data.py")))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmarks.common import Clock
 from kgscout_jax.errors import UserError
+from kgscout_jax.utils.checks import check_at_least
 
 Section = Literal["ppr", "candidates", "encoding"]
 MAX_TRIPLETS = 2000
@@ -46,13 +47,12 @@ class DataBenchmark:
     encoder: str = "all-MiniLM-L6-v2"
     """Any sentence-transformers model."""
     encoder_backend: str = "torch"
-    """What runs our side's encoder; those that are installed are compared apart."""
+    """Backend of our side's encoder; the others are compared below the table."""
 
     def __post_init__(self) -> None:
-        for name in ("questions", "repeats", "strings"):
-            if getattr(self, name) < 1:
-                found = getattr(self, name)
-                raise UserError(f"--{name}: found {found}, expected at least 1")
+        check_at_least(
+            1, questions=self.questions, repeats=self.repeats, strings=self.strings
+        )
         if (self.webqsp_kg is None) != (self.webqsp_questions is None):
             raise UserError("--webqsp-kg and --webqsp-questions: expected both or none")
 

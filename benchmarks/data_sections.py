@@ -31,8 +31,8 @@ def ppr(sample: Sample, settings: DataBenchmark) -> Result:
     n = len(sample.graph.entities)
     blocks = cut.blocks.astype(np.int64)
     ends = sample.graph.triplets[cut.triplet_ids][:, [0, 2]] + (blocks * n)[:, None]
-    wanted = [i * n + topics for i, topics in enumerate(sample.topics)]
-    restart = np.concatenate(wanted).astype(np.int64)
+    topic_keys = [i * n + topics for i, topics in enumerate(sample.topics)]
+    restart = np.concatenate(topic_keys).astype(np.int64)
     nodes = np.union1d(ends, restart)
     heads, tails = np.searchsorted(nodes, ends).T
     at = np.searchsorted(nodes, restart)
@@ -46,15 +46,15 @@ def ppr(sample: Sample, settings: DataBenchmark) -> Result:
     ]
     their_build = time.perf_counter() - start
     topics = [row.tolist() for row in sample.topics]
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
 
     def ours() -> None:
-        found["ours"] = pagerank(
+        results["ours"] = pagerank(
             len(nodes), heads, tails, nodes // n, at, direction="both"
         )
 
     def theirs() -> None:
-        found["theirs"] = [
+        results["theirs"] = [
             rank_nodes(graph, own) for graph, own in zip(graphs, topics, strict=True)
         ]
 
@@ -62,11 +62,11 @@ def ppr(sample: Sample, settings: DataBenchmark) -> Result:
         {"ours": ours, "theirs": theirs}, repeats=settings.repeats, clock=settings.clock
     )
     rank = np.zeros(len(nodes))
-    for i, ranks in enumerate(found["theirs"]):
+    for i, ranks in enumerate(results["theirs"]):
         keys = np.fromiter(ranks, np.int64, len(ranks)) + i * n
         rank[np.searchsorted(nodes, keys)] = list(ranks.values())
     size = np.bincount(nodes // n, minlength=len(topics))
-    apart = np.bincount(nodes // n, np.abs(rank - found["ours"])) / size
+    distance = np.bincount(nodes // n, np.abs(rank - results["ours"])) / size
     count = len(topics)
     return Result(
         peer="networkx.pagerank",
@@ -74,7 +74,7 @@ def ppr(sample: Sample, settings: DataBenchmark) -> Result:
         theirs=laps["theirs"].best / count,
         notes=(
             ("triplets per subgraph", f"{len(cut.triplet_ids) / count:.0f}"),
-            ("L1 between both, per node, largest", f"{apart.max():.1e}"),
+            ("L1 between both, per node, largest", f"{distance.max():.1e}"),
             ("building: nodes numbered, ours", seconds(our_build / count)),
             ("building: nx.MultiDiGraph, peer", seconds(their_build / count)),
         ),
@@ -86,8 +86,8 @@ def candidates(sample: Sample, settings: DataBenchmark) -> Result:
     from benchmarks.peers import candidates as plain_candidates
     from benchmarks.peers import multigraph
     from data_prep.question_chunks import cosines
-    from kgscout_jax.graph.walk.block_ranking import top_of_block
     from kgscout_jax.graph.walk.subgraph import cut_subgraphs
+    from kgscout_jax.retrieve.candidates import select_rows
 
     graph, topics = sample.graph, sample.topics
     start = time.perf_counter()
@@ -100,12 +100,12 @@ def candidates(sample: Sample, settings: DataBenchmark) -> Result:
     rng = np.random.default_rng(settings.seed)
     table_ids = np.unique(sample.cut.triplet_ids)
     table = _unit(rng.standard_normal((len(table_ids), DIMENSION)))
-    asked = _unit(rng.standard_normal((len(topics), DIMENSION)))
+    question_rows = _unit(rng.standard_normal((len(topics), DIMENSION)))
     # The peer's cut may keep another triplet where PageRank all but ties.
-    vectors = [asked[0].astype(np.float32)] * len(graph.triplets)
+    vectors = [question_rows[0].astype(np.float32)] * len(graph.triplets)
     for i, vector in zip(table_ids.tolist(), table.astype(np.float32), strict=True):
         vectors[i] = vector
-    found: dict[str, list[list[int]]] = {}
+    results: dict[str, list[list[int]]] = {}
 
     def ours() -> None:
         rows: list[list[int]] = []
@@ -115,16 +115,18 @@ def candidates(sample: Sample, settings: DataBenchmark) -> Result:
                 graph, topics[part], hops=sample.hops, max_triplets=MAX_TRIPLETS
             )
             arrays = {"blocks": cut.blocks, "triplet_ids": cut.triplet_ids}
-            cosine = cosines(arrays, asked[part], table_ids, table)
+            cosine = cosines(arrays, question_rows[part], table_ids, table)
             blocks, ids = cut.blocks, cut.triplet_ids
-            keep = np.flatnonzero(top_of_block(blocks, ids, cosine, N_CANDIDATES))
-            keep = keep[np.lexsort((ids[keep], -cosine[keep], blocks[keep]))]
-            bounds = np.searchsorted(blocks[keep], np.arange(cut.n_blocks + 1))
-            rows += [row.tolist() for row in np.split(ids[keep], bounds[1:-1])]
-        found["ours"] = rows
+            selected = select_rows(
+                blocks, ids, cosine, cut.scores,
+                candidates=N_CANDIDATES, select="cosine",
+            )  # fmt: skip
+            bounds = np.searchsorted(blocks[selected], np.arange(cut.n_blocks + 1))
+            rows += [row.tolist() for row in np.split(ids[selected], bounds[1:-1])]
+        results["ours"] = rows
 
     def theirs() -> None:
-        found["theirs"] = [
+        results["theirs"] = [
             plain_candidates(
                 whole,
                 sample.triplets,
@@ -135,7 +137,9 @@ def candidates(sample: Sample, settings: DataBenchmark) -> Result:
                 max_triplets=MAX_TRIPLETS,
                 n_candidates=N_CANDIDATES,
             )
-            for own, question in zip(topics, asked.astype(np.float32), strict=True)
+            for own, question in zip(
+                topics, question_rows.astype(np.float32), strict=True
+            )
         ]
 
     # The peer takes a minute on deep balls: its first run counts.
@@ -143,7 +147,7 @@ def candidates(sample: Sample, settings: DataBenchmark) -> Result:
     laps |= race({"theirs": theirs}, repeats=1, warm_up=False, clock=settings.clock)
     same = [
         len(set(a) & set(b)) / max(len(a), len(b), 1)
-        for a, b in zip(found["ours"], found["theirs"], strict=True)
+        for a, b in zip(results["ours"], results["theirs"], strict=True)
     ]
     count = len(topics)
     balls = sample.cut.sizes_before_cut
@@ -182,8 +186,8 @@ def encoding(sample: Sample, settings: DataBenchmark) -> Result:
     distinct = np.unique(ids)
     share = min(1.0, settings.strings / len(ids))
     rng = np.random.default_rng(settings.seed)
-    kept = np.isin(ids, distinct[rng.random(len(distinct)) < share])
-    flat = [linearize(sample.graph.triplet(int(i))) for i in ids[kept]]
+    sample_mask = np.isin(ids, distinct[rng.random(len(distinct)) < share])
+    flat = [linearize(sample.graph.triplet(int(i))) for i in ids[sample_mask]]
     encoder = SentenceEncoder(settings.encoder, backend=settings.encoder_backend)
     plain = SentenceEncoder(settings.encoder)
     warm = flat[:64]

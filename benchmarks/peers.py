@@ -35,24 +35,24 @@ def rank_nodes(graph: nx.MultiDiGraph, topics: Sequence[int]) -> dict[int, float
 
 def ball(graph: nx.MultiDiGraph, topics: Sequence[int], hops: int) -> list[int]:
     """Ids of the triplets within ``hops`` steps of the topics, edges both ways."""
-    seen = {topic for topic in topics if topic in graph}
-    frontier = list(seen)
-    found: set[int] = set()
+    visited = {topic for topic in topics if topic in graph}
+    frontier = list(visited)
+    triplet_ids: set[int] = set()
     for _ in range(hops):
         following = []
         for node in frontier:
             for _, other, i in graph.out_edges(node, keys=True):
-                found.add(i)
-                if other not in seen:
-                    seen.add(other)
+                triplet_ids.add(i)
+                if other not in visited:
+                    visited.add(other)
                     following.append(other)
             for other, _, i in graph.in_edges(node, keys=True):
-                found.add(i)
-                if other not in seen:
-                    seen.add(other)
+                triplet_ids.add(i)
+                if other not in visited:
+                    visited.add(other)
                     following.append(other)
         frontier = following
-    return sorted(found)
+    return sorted(triplet_ids)
 
 
 def candidates(

@@ -20,12 +20,12 @@ def read_aliases(
     Names that are not in the graph are skipped, and counted in the log.
 
     Args:
-        find: the entities of a name, none if it is not in the graph.
+        find: returns the entities of a name, none if it is not in the graph.
 
     Raises:
         UserError: a line is not two filled columns, or no name is in the graph.
     """
-    found: list[tuple[str, int]] = []
+    aliases: list[tuple[str, int]] = []
     lines = skipped = 0
     with open_text(path) as handle:
         for number, line in enumerate(handle, start=1):
@@ -41,9 +41,9 @@ def read_aliases(
             lines += 1
             entities = list(find(cells[0]))
             skipped += not entities
-            found += [(cells[1].strip(), int(entity)) for entity in entities]
-    if lines and not found:
+            aliases += [(cells[1].strip(), int(entity)) for entity in entities]
+    if lines and not aliases:
         raise UserError(f"{path}: none of its {lines} names is in the graph")
     if skipped:
         logger.info("%s: %d of %d names are not in the graph", path, skipped, lines)
-    return found
+    return aliases

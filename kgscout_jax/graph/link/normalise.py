@@ -34,7 +34,7 @@ ALONE = (
 
 
 class _Characters(dict[int, str]):
-    """What each character becomes; worked out when first seen."""
+    """The normalised form of each character, computed on first use."""
 
     def __missing__(self, code: int) -> str:
         value = self[code] = _normalise_character(chr(code))
@@ -78,9 +78,9 @@ CASES = _Cases()
 
 
 def comparison_form(text: str) -> str:
-    """The text as it is compared: normalised, words by single spaces, no possessives.
+    """The text normalised, words separated by single spaces, without possessives.
 
-    Unlike a key it keeps spaces and plurals.
+    Unlike a key it has spaces and plurals.
     """
     words = text.replace("\n", " ").translate(CHARACTERS).split()
     bare = (word.removesuffix("'s").replace("'", "") for word in words)
@@ -89,7 +89,7 @@ def comparison_form(text: str) -> str:
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of one or many texts, over their kept characters ``codes``."""
+    """The tokens of one or many texts, as ranges of the characters ``codes``."""
 
     codes: UInt64[np.ndarray, "c"]
     """Code points of all tokens, one after the other."""
@@ -99,7 +99,7 @@ class Tokens:
     texts: Int64[np.ndarray, "t"]
     """Which text each token belongs to, ascending."""
     places: Int64[np.ndarray, "c"]
-    """Where in the mapped text each kept character stood."""
+    """Where in the normalised text each character stands."""
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -130,10 +130,10 @@ def tokenise_normalised(mapped: str) -> Tokens:
     codes = np.frombuffer(raw, np.uint32)
     lines = codes == LINE
     separators = lines | (codes == SPACE)
-    kept = ~separators & (codes != APOSTROPHE)
-    kept &= ~_possessives(codes, separators)
+    letters = ~separators & (codes != APOSTROPHE)
+    letters &= ~_possessives(codes, separators)
     words = np.cumsum(separators)
-    places = np.flatnonzero(kept)
+    places = np.flatnonzero(letters)
     starts, stops = _runs(words[places])
     places = places[~_plurals(codes[places], starts, stops)]
     starts, stops = _runs(words[places])
@@ -150,24 +150,24 @@ def _possessives(
     codes: np.ndarray, separators: Bool[np.ndarray, "c"]
 ) -> Bool[np.ndarray, "c"]:
     """True at each ``s`` of a word's final ``'s``."""
-    found = np.zeros(len(codes), bool)
+    mask = np.zeros(len(codes), bool)
     ends = np.ones(len(codes), bool)
     ends[:-1] = separators[1:]
-    found[1:] = (codes[1:] == S) & (codes[:-1] == APOSTROPHE) & ends[1:]
-    return found
+    mask[1:] = (codes[1:] == S) & (codes[:-1] == APOSTROPHE) & ends[1:]
+    return mask
 
 
 def _plurals(
     codes: np.ndarray, starts: np.ndarray, stops: np.ndarray
 ) -> Bool[np.ndarray, "c"]:
     """True at each plural ``s``."""
-    found = np.zeros(len(codes), bool)
+    mask = np.zeros(len(codes), bool)
     long = stops - starts > 3
     last = stops[long] - 1
     before = codes[last - 1]
     spared = (before == S) | (before == ord("u")) | (before == ord("i"))
-    found[last] = (codes[last] == S) & ~spared
-    return found
+    mask[last] = (codes[last] == S) & ~spared
+    return mask
 
 
 def _runs(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

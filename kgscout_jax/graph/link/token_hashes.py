@@ -1,8 +1,9 @@
-"""Hashes of many pieces of a text at once.
+"""Hashes of many substrings of a text at once.
 
-The hash of a piece c_0 c_1 ... is sum c_j p^j modulo 2^64, mixed. Sums over prefixes
-give the value of any piece with one subtraction and one product by a power of 1/p (p is
-odd, so it has an inverse), and of a piece without one of its characters with two.
+The hash of a substring c_0 c_1 ... is sum c_j p^j modulo 2^64, mixed. Sums over
+prefixes give the value of any substring with one subtraction and one product by a power
+of 1/p (p is odd, so it has an inverse), and of a substring without one of its
+characters with two.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ INVERSE = pow(BASE, -1, 1 << 64)
 
 
 class _Powers:
-    """Powers of ``BASE`` and of its inverse, as many as were ever needed."""
+    """Powers of ``BASE`` and of its inverse, extended on demand."""
 
     def __init__(self) -> None:
         self.up = self.down = np.ones(1, np.uint64)
@@ -45,7 +46,7 @@ def mixed(values: UInt64[np.ndarray, "..."]) -> UInt64[np.ndarray, "..."]:
 
 
 class SubstringHashes:
-    """Hashes of pieces ``[start, stop)`` of a text."""
+    """Hashes of substrings ``[start, stop)`` of a text."""
 
     def __init__(self, codes: UInt64[np.ndarray, "c"]) -> None:
         _POWERS.at_least(len(codes) + 1)
@@ -55,19 +56,19 @@ class SubstringHashes:
     def raw(
         self, starts: Int64[np.ndarray, "k"], stops: Int64[np.ndarray, "k"]
     ) -> UInt64[np.ndarray, "k"]:
-        """The sums of the pieces, not mixed."""
+        """The sums of the substrings, not mixed."""
         return (self.sums[stops] - self.sums[starts]) * _POWERS.down[starts]
 
     def hashes(
         self, starts: Int64[np.ndarray, "k"], stops: Int64[np.ndarray, "k"]
     ) -> UInt64[np.ndarray, "k"]:
-        """The hash of each piece."""
+        """The hash of each substring."""
         return mixed(self.raw(starts, stops))
 
     def without_one(
         self, starts: Int64[np.ndarray, "k"], stops: Int64[np.ndarray, "k"]
     ) -> tuple[UInt64[np.ndarray, "j"], Int64[np.ndarray, "j"]]:
-        """Hashes of each piece without one of its characters, and whose they are."""
+        """Hashes of each substring without one character, and the number of each."""
         lengths = stops - starts
         owners = np.repeat(np.arange(len(starts)), lengths)
         before = np.cumsum(lengths) - lengths
@@ -78,6 +79,6 @@ class SubstringHashes:
         return mixed(self.raw(left, cut) + tails), owners
 
     def prefixes(self, start: int, stop: int, shortest: int) -> UInt64[np.ndarray, "k"]:
-        """Hashes of the true prefixes of one piece, from ``shortest`` characters up."""
+        """Hashes of a substring's proper prefixes, from ``shortest`` characters up."""
         stops = np.arange(start + shortest, stop)
         return self.hashes(np.full(len(stops), start), stops)

@@ -63,7 +63,7 @@ def shortest_path_edges(
 
     Per topic slot: distances from that slot's topics, then a backward sweep from the
     answers through the DAG of hops that lead one step further away. What it reaches is
-    the union of all shortest paths, found without enumerating one.
+    the union of all shortest paths, without enumerating one.
 
     Args:
         n_nodes: number of nodes of the whole block-diagonal graph.

@@ -41,7 +41,7 @@ class Subgraphs:
     scores: Float64[np.ndarray, "m"]
     """The cut's order: ppr_head + ppr_tail, or the flow of a guided walk."""
     sizes_before_cut: Int64[np.ndarray, "b"]
-    """Triplets of each ball (or given subgraph) before the cut."""
+    """Triplets of each ball (or own subgraph) before the cut."""
     nodes_before_cut: Int64[np.ndarray, "k"]
     """Keys block * n_entities + entity of the nodes of those triplets, ascending."""
 
@@ -116,7 +116,7 @@ def cut_subgraphs(
     hub_degree: int | None = None,
     direction: Direction = "both",
 ) -> Subgraphs:
-    """The subgraph of each question: ball or given, with PageRank, cut to a size.
+    """The subgraph of each question: a ball or its own, with PageRank, cut to a size.
 
     PageRank is computed once, before the cut. The cut takes the triplets with the
     largest ppr_head + ppr_tail, ties by triplet id.
