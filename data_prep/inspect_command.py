@@ -1,4 +1,4 @@
-"""``inspect SHARDS``: what is in a folder of shards, for people."""
+"""``inspect SHARDS``: prints a summary of a folder of shards."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def inspect(settings: InspectSettings) -> None:
     shards = Shards.open(settings.shards, verify=settings.verify)
     manifest = shards.manifest
     encoder, graph = manifest["encoder"], manifest["graph"]
-    sizes = {name: entry["bytes"] for name, entry in manifest["files"].items()}
+    sizes = {name: file["bytes"] for name, file in manifest["files"].items()}
     n_triplets = len(shards.triplets)
     console.print(f"[bold]{shards.path}[/bold]  ({manifest['source']})")
     console.print(f"  settings   {_pairs(manifest['settings'])}")
@@ -53,12 +53,14 @@ def inspect(settings: InspectSettings) -> None:
         f"  tables     {tables / max(candidates, 1):,.0f} bytes a candidate triplet, "
         f"{candidates:,} of them; {shards.triplet_embeddings.dtype} and relations"
     )
-    total, questions = sum(sizes.values()), sum(len_of(manifest).values())
+    total = sum(sizes.values())
+    questions = sum(counts["questions"] for counts in manifest["splits"].values())
     console.print(
         f"  total      {total / max(questions, 1):,.0f} bytes a question, tables and "
         f"names included, over {questions:,} questions; {total / 1e6:,.1f} MB"
     )
-    console.print(f"  seconds    {_pairs(seconds_of(manifest))}")
+    seconds = {name: stage["seconds"] for name, stage in manifest["stages"].items()}
+    console.print(f"  seconds    {_pairs(seconds)}")
     if manifest["missing_splits"]:
         console.print(f"  missing    {', '.join(manifest['missing_splits'])}")
     for name in shards.splits:
@@ -82,16 +84,6 @@ def inspect(settings: InspectSettings) -> None:
         console.print(_survival_table(counts["survival"]))
     if settings.verify:
         console.print("\nevery checksum agrees")
-
-
-def seconds_of(manifest: dict[str, Any]) -> dict[str, float]:
-    """Seconds per stage."""
-    return {name: stage["seconds"] for name, stage in manifest["stages"].items()}
-
-
-def len_of(manifest: dict[str, Any]) -> dict[str, int]:
-    """Questions per split."""
-    return {name: counts["questions"] for name, counts in manifest["splits"].items()}
 
 
 def _pairs(values: dict[str, Any]) -> str:

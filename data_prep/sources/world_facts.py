@@ -17,9 +17,7 @@ demonyms, languages) and airportsdata (airports with an IATA code). Decisions:
 
 from __future__ import annotations
 
-import math
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -27,6 +25,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from data_prep.sources.world_cities import Record, cities_by_name, fold, nearest_city
 from kgscout_jax.errors import UserError
 from kgscout_jax.types import Triplet, entity_key
 from kgscout_jax.utils.io import read_json
@@ -53,14 +52,12 @@ DISSOLVED = {"AN", "CS"}
 CITIES_PER_COUNTRY = 8
 LARGE_CITIES_PER_COUNTRY = 60
 LARGE_CITY = 250_000
-AIRPORT_RADIUS_KM = 80.0
 AIRPORT_CITY = 60_000
 MILITARY = re.compile(
     r"heliport|seaplane|skyport|glider|station|[/(]"
     r"|\b(air base|airbase|afb|arb|nas|raf|army|naval|air force|space force)\b",
     re.IGNORECASE,
 )
-UNSPOKEN = re.compile(r"[\W_\u0300-\u036f]+")
 TYPES = {
     **{name: name for name in ("country", "region", "subregion", "city", "state")},
     **{name: name for name in ("time zone", "currency", "language", "calling code")},
@@ -77,7 +74,6 @@ ENGLISH = read_json(Path(__file__).with_name("world_names.json"))
 
 Node = tuple[str, str]
 """Type and an identity within the type; names are made unique later."""
-Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,10 +130,16 @@ class _Builder:
         self.airport_cities: dict[str, str] = {}
         self.notes: dict[str, int] = {}
 
-    def node(self, type: str, identity: str, name: str | None = None) -> Node:
+    def node(self, type: str, identity: str, name: str = "") -> Node:
         """The node of this identity, called ``name`` (default: the identity)."""
         self.names.setdefault((type, identity), name or identity)
         return type, identity
+
+    def edge(
+        self, head: Node, relation: str, type: str, identity: str, name: str = ""
+    ) -> None:
+        """Add an edge to the node of this identity."""
+        self.edges.append((head, relation, self.node(type, identity, name)))
 
     def add_countries(
         self, countries: Mapping[str, Any], details: Mapping[str, Record]
@@ -153,23 +155,21 @@ class _Builder:
             for other in _neighbours(code, self.countries):
                 self.edges.append((country, BORDERS, ("country", other)))
             for language in _languages(record, detail):
-                node = self.node("language", language, f"{language} language")
-                self.edges.append((country, LANGUAGE, node))
+                name = f"{language} language"
+                self.edge(country, LANGUAGE, "language", language, name)
             currency = ENGLISH["currencies"].get(record["currencycode"])
             if currency:
-                node = self.node("currency", currency)
-                self.edges.append((country, CURRENCY, node))
+                self.edge(country, CURRENCY, "currency", currency)
             for number in record["phone"].split(" and "):
                 if number.strip():
-                    node = self.node("calling code", "+" + number.strip().lstrip("+"))
-                    self.edges.append((country, CALLING_CODE, node))
+                    number = "+" + number.strip().lstrip("+")
+                    self.edge(country, CALLING_CODE, "calling code", number)
             if record["tld"]:
-                node = self.node("domain", record["tld"])
-                self.edges.append((node, DOMAIN_OF, country))
+                domain = self.node("domain", record["tld"])
+                self.edges.append((domain, DOMAIN_OF, country))
             for demonym in re.split("[,/]", detail.get("demonym") or ""):
                 if demonym.strip():
-                    node = self.node("demonym", demonym.strip())
-                    self.edges.append((country, DEMONYM, node))
+                    self.edge(country, DEMONYM, "demonym", demonym.strip())
             part = detail.get("intermediateregion") or detail.get("subregion")
             if part and detail.get("region"):
                 node = self.node("subregion", part)
@@ -195,7 +195,7 @@ class _Builder:
         index = {}
         for code, pool in pools.items():
             pool.sort(key=lambda c: (-c["population"], c["geonameid"]))
-            index[code] = _by_name(pool)
+            index[code] = cities_by_name(pool)
             large = [c for c in pool if c["population"] >= LARGE_CITY]
             for record in pool[:CITIES_PER_COUNTRY] + large[:LARGE_CITIES_PER_COUNTRY]:
                 self.cities[str(record["geonameid"])] = record
@@ -210,8 +210,7 @@ class _Builder:
             else:
                 self.edges.append((city, CITY_COUNTRY, ("country", code)))
             if record.get("timezone"):
-                zone = self.node("time zone", record["timezone"])
-                self.edges.append((city, TIME_ZONE, zone))
+                self.edge(city, TIME_ZONE, "time zone", record["timezone"])
         for code, identity in capitals.items():
             self.edges.append((("country", code), CAPITAL, ("city", identity)))
             self.edges.append((("city", identity), CAPITAL_OF, ("country", code)))
@@ -219,9 +218,9 @@ class _Builder:
             airport = self.node("airport", iata, name)
             self.airport_cities[iata] = identity
             self.edges.append((airport, CITY_SERVED, ("city", identity)))
-            self.edges.append((airport, IATA_CODE, self.node("iata", iata)))
+            self.edge(airport, IATA_CODE, "iata", iata)
             if zone:
-                self.edges.append((airport, AIRPORT_ZONE, self.node("time zone", zone)))
+                self.edge(airport, AIRPORT_ZONE, "time zone", zone)
 
     def _capitals(
         self, index: Mapping[str, Mapping[str, list[Record]]]
@@ -230,9 +229,9 @@ class _Builder:
         capitals = {}
         for code, record in self.countries.items():
             name = record["capital"].strip()
-            found = index.get(code, {}).get(_fold(name))
-            if found:
-                city, identity = found[0], str(found[0]["geonameid"])
+            matches = index.get(code, {}).get(fold(name))
+            if matches:
+                city, identity = matches[0], str(matches[0]["geonameid"])
             else:
                 city = {"name": name, "countrycode": code, "population": 0}
                 identity = f"capital-{code}"
@@ -251,7 +250,7 @@ class _Builder:
             name = " ".join(airport["name"].split())
             if not name or not airport["city"] or MILITARY.search(name):
                 continue
-            city = _nearest(airport, index.get(airport["country"], {}))
+            city = nearest_city(airport, index.get(airport["country"], {}))
             if city is None:
                 unmatched += 1
                 continue
@@ -316,51 +315,6 @@ class _Builder:
             state = self.states.get(city.get("admin1code", "")) if code == "US" else ""
             return f"{name}, {state or self.names['country', code]}"
         return f"{name} ({TYPES[type]})"
-
-
-def _fold(name: str) -> str:
-    """The name without accents, case, punctuation: for comparing spellings."""
-    plain = name.replace("Saint ", "St ")
-    if not plain.isascii():
-        plain = unicodedata.normalize("NFKD", plain)
-    return UNSPOKEN.sub("", plain).lower()
-
-
-def _by_name(pool: list[Record]) -> dict[str, list[Record]]:
-    """Folded name -> cities so called, own names before alternative ones."""
-    index: dict[str, list[Record]] = defaultdict(list)
-    for record in pool:
-        index[_fold(record["name"])].append(record)
-    own = {name: len(found) for name, found in index.items()}
-    for record in pool:
-        latin = filter(str.isascii, record["alternatenames"])
-        for name in dict.fromkeys(map(_fold, latin)):
-            if name and name not in own:
-                index[name].append(record)
-    return dict(index)
-
-
-def _nearest(airport: Record, cities: Mapping[str, list[Record]]) -> Record | None:
-    """The nearest city of the airport's city name within the radius, or None."""
-    stated = airport["city"]
-    for name in (stated, stated.removesuffix(" Island"), re.split("[-/,]", stated)[0]):
-        near = [
-            (distance, city["geonameid"], city)
-            for city in cities.get(_fold(name), [])
-            if (distance := _kilometres(airport, city)) <= AIRPORT_RADIUS_KM
-        ]
-        if near:
-            return min(near, key=lambda item: item[:2])[2]
-    return None
-
-
-def _kilometres(airport: Record, city: Record) -> float:
-    """Great-circle distance between an airport and a city, in kilometres."""
-    a, b = math.radians(airport["lat"]), math.radians(city["latitude"])
-    across = math.radians(city["longitude"] - airport["lon"])
-    chord = math.sin((b - a) / 2) ** 2
-    chord += math.cos(a) * math.cos(b) * math.sin(across / 2) ** 2
-    return 2 * 6371.0 * math.asin(math.sqrt(min(1.0, chord)))
 
 
 def _neighbours(code: str, countries: Mapping[str, Record]) -> list[str]:
