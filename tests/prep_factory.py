@@ -1,4 +1,4 @@
-"""A small graph of one's own with its questions, and what is to be found in it.
+"""A small graph with questions, and oracles for what preparation makes of them.
 
 The oracles go by names, one question at a time, with networkx.
 """
@@ -133,11 +133,11 @@ def named(shards: Shards, i: int) -> tuple[str, str, str]:
     return shards.entities[head], shards.relations[relation], shards.entities[tail]
 
 
-def known(names) -> list[str]:
+def graph_names(names) -> list[str]:
     """Those names that are in the graph, in its spelling, each once."""
     spelling = {entity_key(name): name for t in TRIPLETS for name in (t[0], t[2])}
-    found = (spelling.get(entity_key(name)) for name in names)
-    return list(dict.fromkeys(name for name in found if name is not None))
+    spellings = (spelling.get(entity_key(name)) for name in names)
+    return list(dict.fromkeys(name for name in spellings if name is not None))
 
 
 def ball_of(topics: list[str], hops: int = 2) -> set[tuple[str, str, str]]:
@@ -180,7 +180,7 @@ def cases(shards: Shards):
         for i, info in enumerate(split.questions):
             row = rows[info.id]
             topics = row["q_entity"]
-            topics = known([topics] if isinstance(topics, str) else topics)
+            topics = graph_names([topics] if isinstance(topics, str) else topics)
             count = int(split.n_real[i])
             candidates = [named(shards, c) for c in split.candidates[i, :count]]
             yield SimpleNamespace(
@@ -188,7 +188,7 @@ def cases(shards: Shards):
                 i=i,
                 info=info,
                 topics=topics,
-                answers=known(row.get("answer", [])),
+                answers=graph_names(row.get("answer", [])),
                 ball=ball_of(topics),
                 candidates=candidates,
             )
@@ -214,18 +214,18 @@ def entities_of(triplets) -> set[str]:
     return {name for h, _, t in triplets for name in (h, t)}
 
 
-def is_top(kept, everything, score: Callable[[Any], float]) -> bool:
-    """Whether nothing that was dropped scores clearly above what was kept."""
-    dropped = set(everything) - set(kept)
-    if not dropped or not kept:
+def is_top(selection, everything, score: Callable[[Any], float]) -> bool:
+    """Whether nothing outside the selection scores clearly above it."""
+    dropped = set(everything) - set(selection)
+    if not dropped or not selection:
         return not dropped or not everything
-    return min(map(score, kept)) > max(map(score, dropped)) - 1e-6
+    return min(map(score, selection)) > max(map(score, dropped)) - 1e-6
 
 
 # --- comparing folders
 
 
-def same_shards(one: Path, other: Path) -> None:
+def assert_same_shards(one: Path, other: Path) -> None:
     """Byte for byte, but for the seconds and what came from the cache."""
 
     def content(folder: Path) -> dict[str, bytes]:

@@ -16,18 +16,20 @@ from data_prep.inspect_command import InspectSettings, inspect
 @NEEDS_ENCODER
 def test_inspect_prints_what_each_cut_left(cut, capsys):
     inspect(InspectSettings(shards=cut.path, verify=True))
-    said = capsys.readouterr().out
-    assert "train: 6 questions of 8 read; dropped without an answer 2" in said
-    assert "all-MiniLM-L6-v2, d = 384" in said
-    assert "every checksum agrees" in said
-    assert "cut subgraphs 0." in said  # seconds of a stage
-    header = next(line for line in said.splitlines() if "questions    topic" in line)
+    output = capsys.readouterr().out
+    assert "train: 6 questions of 8 read; dropped without an answer 2" in output
+    assert "all-MiniLM-L6-v2, d = 384" in output
+    assert "every checksum agrees" in output
+    assert "cut subgraphs 0." in output  # seconds of a stage
+    header = next(line for line in output.splitlines() if "questions    topic" in line)
     stages = [stage.removeprefix("in ") for stage in (*STAGES, *STAGES[1:])]
     assert " ".join(header.split()) == "hop questions topic " + " ".join(stages)
 
 
 @pytest.mark.parametrize(("table", "share"), [("float16", 1.05), ("int8", 0.55)])
-def test_bytes_of_a_question(tmp_path, capsys, monkeypatch, table, share):
+def test_inspect_counts_the_bytes_of_a_question(
+    tmp_path, capsys, monkeypatch, table, share
+):
     monkeypatch.setattr(written_shards, "DIMENSION", 384)
     questions = [planted(i, triplets=1000) for i in range(10)]
     out = tmp_path / "shards"
@@ -35,12 +37,12 @@ def test_bytes_of_a_question(tmp_path, capsys, monkeypatch, table, share):
     shards = write_shards(out, {"train": questions}, encoder=encoder, table=table)
     assert shards.split("train").n_real.tolist() == [1000] * 10
     inspect(InspectSettings(shards=out))
-    said = " ".join(capsys.readouterr().out.split())
+    output = " ".join(capsys.readouterr().out.split())
 
     def figure(pattern: str) -> float:
-        found = re.search(pattern, said)
-        assert found, said
-        return float(found[1].replace(",", ""))
+        match = re.search(pattern, output)
+        assert match, output
+        return float(match[1].replace(",", ""))
 
     each = figure(r"([\d,]+) bytes a question without tables")
     arrays, text = figure(r"\(arrays ([\d,]+),"), figure(r"text ([\d,]+)\)")
@@ -48,8 +50,8 @@ def test_bytes_of_a_question(tmp_path, capsys, monkeypatch, table, share):
     assert each == round(sum(own) / 10) <= 16_000
     assert abs(arrays + text - each) <= 1 and text > 0
     assert figure(r"tables ([\d,]+) bytes a candidate triplet") <= share * 768
-    assert "10,000 of them" in said and table in said
+    assert "10,000 of them" in output and table in output
     files = [f for f in out.rglob("*") if f.is_file() and f.name != "manifest.json"]
     total = figure(r"total ([\d,]+) bytes a question, tables and names included")
     assert total == round(sum(f.stat().st_size for f in files) / 10)
-    assert "over 10 questions" in said
+    assert "over 10 questions" in output

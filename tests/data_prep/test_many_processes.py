@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from prep_factory import NEEDS_ENCODER, same_shards, settings_for
+from prep_factory import NEEDS_ENCODER, assert_same_shards, settings_for
 
 from data_prep import embedding_table, stages
 from data_prep.driver import prepare, prepare_partition
@@ -42,7 +42,7 @@ def settings(source, tmp_path, cache, **more):
 def test_two_workers_write_the_same_bytes_as_one(cut, source, cache, tmp_path):
     shards = prepare(settings(source, tmp_path, cache, workers=2))
     assert not multiprocessing.active_children()
-    same_shards(shards.path, cut.path)
+    assert_same_shards(shards.path, cut.path)
 
 
 def test_workers_open_a_graph_folder_and_follow_the_guided_walk(
@@ -63,7 +63,7 @@ def test_workers_open_a_graph_folder_and_follow_the_guided_walk(
         )
         for workers in (1, 2)
     )
-    same_shards(one.path, two.path)
+    assert_same_shards(one.path, two.path)
 
 
 @pytest.mark.slow
@@ -74,7 +74,7 @@ def test_ray_writes_the_same_bytes(cut, source, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     # An empty cache: the cluster embeds, too.
     own = settings(source, tmp_path, tmp_path / "cache", engine="ray", workers=2)
-    same_shards(prepare(own).path, cut.path)
+    assert_same_shards(prepare(own).path, cut.path)
 
 
 def test_partitions_in_any_order_embed_each_triplet_once(
@@ -98,7 +98,7 @@ def test_partitions_in_any_order_embed_each_triplet_once(
     assert len(ids) == len(set(ids)) > 40
     shards = results[2]
     assert shards is not None
-    same_shards(shards.path, cut.path)
+    assert_same_shards(shards.path, cut.path)
     times = {f: f.stat().st_mtime_ns for f in shards.path.rglob("*.*")}
     repeated = prepare_partition(settings(source, tmp_path, cache, part="1/3"))
     assert repeated is not None and repeated.manifest == shards.manifest
@@ -129,7 +129,7 @@ def test_a_whole_run_takes_over_from_partitions(
 
     monkeypatch.setattr(stages, "chunk_results", recorded)
     shards = prepare(settings(source, tmp_path, cache))
-    same_shards(shards.path, cut.path)
+    assert_same_shards(shards.path, cut.path)
     # No task ran twice.
     assert len(at_the_end) == 12 and before.items() <= at_the_end.items()
 
@@ -170,7 +170,7 @@ def test_partitions_may_run_at_the_same_time(cut, source, cache, tmp_path):
     assert [process.returncode for process in running] == [0, 0]
     # The last to end writes; the other may see the shards.
     assert "True" in output
-    same_shards(tmp_path / "out", cut.path)
+    assert_same_shards(tmp_path / "out", cut.path)
 
 
 # --- locks

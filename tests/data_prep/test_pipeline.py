@@ -1,4 +1,4 @@
-"""A small graph of one's own through all of ``prepare``, with the real encoder."""
+"""A small graph through all of ``prepare``, with the real encoder."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from prep_factory import (
     TRIPLETS,
     cases,
     entities_of,
+    graph_names,
     hops_of,
     is_top,
-    known,
     named,
     nodes_by_local_id,
     ppr_of,
@@ -39,11 +39,11 @@ from kgscout_jax.types import entity_key
 pytestmark = NEEDS_ENCODER
 
 
-def test_questions_and_counts(cut):
+def test_training_questions_without_an_answer_are_dropped_and_all_are_counted(cut):
     assert cut.splits == ["train", "dev", "test"]
     ids = {name: [q.id for q in cut.split(name).questions] for name in cut.splits}
-    kept = [r["id"] for r in QUESTIONS["train"] if r["id"] not in ("lost", "none")]
-    assert ids["train"] == kept
+    usable = [r["id"] for r in QUESTIONS["train"] if r["id"] not in ("lost", "none")]
+    assert ids["train"] == usable
     assert ids["dev"] == [row["id"] for row in QUESTIONS["dev"]]
     assert ids["test"] == [str(row["id"]) for row in QUESTIONS["test"]]
     train, dev, test = (cut.manifest["splits"][name] for name in SPLITS)
@@ -54,21 +54,21 @@ def test_questions_and_counts(cut):
     assert dev["without_answer_in_graph"] == 1
     assert test["without_answer_in_graph"] == 1  # "open" has no gold answer
     # Of "half" Atlantis, not "ada "; of "same" none, for both spell one entity.
-    strangers = [
+    unknown_topics = [
         sum(len({entity_key(t) for t in r["q_entity"]} - entities) for r in rows)
         for rows in (
-            [r for r in QUESTIONS["train"] if r["id"] in kept],
+            [r for r in QUESTIONS["train"] if r["id"] in usable],
             QUESTIONS["dev"],
         )
     ]
-    assert [train["topics_not_found"], dev["topics_not_found"]] == strangers
+    assert [train["topics_not_found"], dev["topics_not_found"]] == unknown_topics
     assert test["without_topic"] == 1
     graph = cut.manifest["graph"]
     assert (graph["triplets"], graph["duplicates_dropped"]) == (60, 1)
     assert cut.manifest["missing_splits"] == []
 
 
-def test_infos(cut):
+def test_questions_name_what_the_source_and_the_graph_say(cut):
     train, dev, test = (cut.split(name).questions for name in SPLITS)
     half = train[-1]
     assert half.topics == ("ada ", "Atlantis")  # as the source names them
@@ -88,30 +88,24 @@ def test_infos(cut):
         assert case.info.answers_in_ball == len(left)
 
 
-def test_pagerank_is_that_of_the_uncut_ball(cut):
+@pytest.mark.parametrize(
+    ("which", "direction"), [("cut", "both"), ("ranked", "directed")]
+)
+def test_pagerank_is_that_of_the_uncut_ball(which, direction, request):
     compared = 0
-    for case in cases(cut):
-        assert len(case.candidates) == min(12, len(case.ball))
+    for case in cases(request.getfixturevalue(which)):
         if not case.topics:
             assert not case.ball
             continue
-        rank = ranks_of(case.ball, case.topics, "both")
+        rank = ranks_of(case.ball, case.topics, direction)
         ppr = np.array([[rank[h], rank[t]] for h, _, t in case.candidates])
-        found = ppr_of(case)
-        assert np.abs(found - ppr).max() < 2e-5
-        score = {t: rank[t[0]] + rank[t[2]] for t in case.ball}
-        assert is_top(case.candidates, case.ball, score.__getitem__)
+        assert np.abs(ppr_of(case) - ppr).max() < 2e-5
+        if which == "cut":
+            assert len(case.candidates) == min(12, len(case.ball))
+            score = {t: rank[t[0]] + rank[t[2]] for t in case.ball}
+            assert is_top(case.candidates, case.ball, score.__getitem__)
         compared += len(case.ball) > 12
-    assert compared > 5  # balls that were cut
-
-
-def test_pagerank_directed(ranked):
-    for case in cases(ranked):
-        if case.topics:
-            rank = ranks_of(case.ball, case.topics, "directed")
-            ppr = np.array([[rank[h], rank[t]] for h, _, t in case.candidates])
-            found = ppr_of(case)
-            assert np.abs(found - ppr).max() < 2e-5
+    assert compared > 5
 
 
 def test_candidates_are_the_nearest_by_cosine(ranked, encoder):
@@ -136,7 +130,7 @@ def test_candidates_are_the_nearest_by_cosine(ranked, encoder):
     assert ties > 0
 
 
-def test_tables_hold_what_is_named(ranked, encoder):
+def test_tables_hold_exactly_what_questions_use(ranked, encoder):
     names = [named(ranked, i) for i in range(len(ranked.triplets))]
     assert set(names) <= set(TRIPLETS)
     used = set()
@@ -174,7 +168,7 @@ def test_an_int8_table_changes_no_candidate(cut, source, cache, tmp_path):
         assert small.manifest["files"][name] == cut.manifest["files"][name], name
 
 
-def test_local_ids_topics_and_answers(cut):
+def test_local_ids_follow_the_order_of_entities(cut):
     for case in cases(cut):
         split, i = case.split, case.i
         name_of = nodes_by_local_id(case)
@@ -193,7 +187,7 @@ def test_local_ids_topics_and_answers(cut):
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_shortest_paths_against_networkx(cut, direction):
+def test_shortest_paths_are_those_of_networkx(cut, direction):
     directed = direction == "directed"
     longest = 0
     for case in cases(cut):
@@ -219,7 +213,7 @@ def test_shortest_paths_against_networkx(cut, direction):
     assert longest >= 2
 
 
-def test_paths_run_through_triplets_that_are_no_candidates(ranked):
+def test_paths_include_triplets_that_are_no_candidates(ranked):
     outside = 0
     for case in cases(ranked):
         on_path = set()
@@ -233,7 +227,7 @@ def test_paths_run_through_triplets_that_are_no_candidates(ranked):
 
 
 @pytest.mark.parametrize("which", ["cut", "ranked"])
-def test_survival_by_counting(which, request):
+def test_survival_counts_the_answers_that_each_cut_leaves(which, request):
     shards = request.getfixturevalue(which)
     every = list(cases(shards))
     for name in shards.splits:
@@ -313,7 +307,7 @@ def test_own_subgraphs_are_not_cut(cache, tmp_path):
         assert (info.ball_triplets, info.subgraph_triplets) == (10 * i, 10 * i)
         # In the graph means in its own graph: all graphs together are nobody's.
         row = rog_rows("test")[i]
-        expected = [a for a in known(row["answer"]) if a in entities_of(own)]
+        expected = [a for a in graph_names(row["answer"]) if a in entities_of(own)]
         assert list(info.answers_in_graph) == expected
         if any(t in entities_of(own) for t in row["q_entity"]):
             topics = [t for t in row["q_entity"] if t in entities_of(own)]
@@ -326,7 +320,7 @@ def test_own_subgraphs_are_not_cut(cache, tmp_path):
     assert small.n_real.tolist() == [0, 7, 7, 7, 7]
 
 
-def test_no_question_has_a_candidate(cache, tmp_path):
+def test_shards_without_any_candidate_are_legal(cache, tmp_path):
     nowhere = [question("1", "Who?", ["Atlantis"], ["Ada"])]
     source = write_input(tmp_path / "in", {"test": nowhere})
     shards = prepare(settings_for(source, tmp_path / "out", cache))

@@ -14,7 +14,7 @@ from prep_factory import (
     NEEDS_ENCODER,
     QUESTIONS,
     TRIPLETS,
-    same_shards,
+    assert_same_shards,
     settings_for,
     write_input,
 )
@@ -47,7 +47,7 @@ def test_an_empty_cache_changes_no_byte(cut, source, tmp_path):
     out = tmp_path / "out"
     shards = prepare(settings_for(source, out, tmp_path / "cache", max_triplets=12))
     assert shards.manifest["embeddings"]["from_cache"] == 0
-    same_shards(out, cut.path)
+    assert_same_shards(out, cut.path)
 
 
 def test_shards_of_other_settings_need_overwrite(cut, source, cache, tmp_path):
@@ -55,7 +55,7 @@ def test_shards_of_other_settings_need_overwrite(cut, source, cache, tmp_path):
     other = settings_for(source, out, cache, max_triplets=12, candidates=5)
     with pytest.raises(UserError, match=r"other settings.*--overwrite"):
         prepare(other)
-    same_shards(out, cut.path)  # nothing is lost
+    assert_same_shards(out, cut.path)  # nothing is lost
     replaced = prepare(
         settings_for(source, out, cache, max_triplets=12, candidates=5, overwrite=True)
     )
@@ -63,7 +63,7 @@ def test_shards_of_other_settings_need_overwrite(cut, source, cache, tmp_path):
     fresh = prepare(
         settings_for(source, tmp_path / "fresh", cache, max_triplets=12, candidates=5)
     )
-    same_shards(out, fresh.path)
+    assert_same_shards(out, fresh.path)
 
 
 def test_overwrite_leaves_nothing_of_the_old_shards(cut, source, cache, tmp_path):
@@ -83,7 +83,7 @@ def test_overwrite_repairs_a_damaged_folder(cut, source, cache, tmp_path):
     with pytest.raises(UserError, match=r"triplets\.npy: 0 bytes"):
         prepare(settings_for(source, out, cache, max_triplets=12))
     prepare(settings_for(source, out, cache, max_triplets=12, overwrite=True))
-    same_shards(out, cut.path)
+    assert_same_shards(out, cut.path)
 
 
 def test_two_graph_files_of_one_name_are_both_recorded(source, cache, tmp_path):
@@ -161,7 +161,7 @@ def test_no_task_runs_twice_when_a_run_resumes(
     monkeypatch.setattr(worker, "choose_chunk", counted("choose", choose_chunk, None))
     prepare(settings)
     assert calls == {"cut": 6, "choose": 6}
-    same_shards(tmp_path / "out", cut.path)
+    assert_same_shards(tmp_path / "out", cut.path)
 
 
 def test_results_of_other_settings_are_not_used(
@@ -176,7 +176,7 @@ def test_results_of_other_settings_are_not_used(
         prepare(settings_for(source, out, cache, max_triplets=5))
     monkeypatch.undo()
     prepare(settings_for(source, out, cache, max_triplets=12))
-    same_shards(out, cut.path)
+    assert_same_shards(out, cut.path)
 
 
 KILLER = """
@@ -242,7 +242,7 @@ def test_a_run_killed_at_any_time_resumes_to_the_same_bytes(
         timeout=120,
     )
     assert process.returncode == 0, process.stderr
-    same_shards(tmp_path / "out", cut.path)
+    assert_same_shards(tmp_path / "out", cut.path)
 
 
 def test_files_of_a_killed_run_are_deleted_and_a_cache_serves_any_folder(
@@ -254,12 +254,12 @@ def test_files_of_a_killed_run_are_deleted_and_a_cache_serves_any_folder(
     copy = shutil.copytree(source, tmp_path / "copy")
     shards = prepare(settings_for(copy, out, cache, max_triplets=12))
     assert shards.manifest["embeddings"]["computed"] == 0
-    same_shards(out, cut.path)
+    assert_same_shards(out, cut.path)
     # Killed after the manifest was written, before the workspace was deleted.
     (out / ".work").mkdir()
     (out / ".work" / "cut-train-0000000.npz").write_bytes(b"")
     prepare(settings_for(copy, out, cache, max_triplets=12))
-    same_shards(out, cut.path)
+    assert_same_shards(out, cut.path)
 
 
 def test_a_folder_that_cannot_be_written_is_named(source, cache, tmp_path):

@@ -90,11 +90,11 @@ DAMAGE: dict[str, tuple[Callable[[Path], Any], str]] = {
 
 
 @pytest.mark.parametrize("verify", [False, True])
-@pytest.mark.parametrize("kind", DAMAGE)
-def test_damaged_folders_are_refused_in_one_line(written, tmp_path, kind, verify):
-    damage, message = DAMAGE[kind]
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_folders_are_refused_in_one_line(written, tmp_path, damage, verify):
+    make_damage, message = DAMAGE[damage]
     folder = shutil.copytree(written.path, tmp_path / "shards")
-    damage(folder)
+    make_damage(folder)
     with pytest.raises(UserError, match=message) as caught:
         Shards.open(folder, verify=verify)
     assert str(folder) in str(caught.value)
@@ -120,7 +120,9 @@ def test_every_byte_is_compared_when_asked(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 127, 128, 129, 1000])
-def test_checksum_of_the_ends(tmp_path, monkeypatch, size):
+def test_the_checksum_of_the_ends_sees_64_kib_at_either_end(
+    tmp_path, monkeypatch, size
+):
     monkeypatch.setattr(manifest, "END_BYTES", 64)
     file = tmp_path / "file"
     data = bytes(np.random.default_rng(size).integers(0, 256, size, np.uint8))
@@ -142,7 +144,7 @@ def test_an_absent_split_lists_those_present(tmp_path):
         shards.split("validation")
 
 
-def test_no_folder(tmp_path):
+def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(UserError, match="no such folder of shards"):
         Shards.open(tmp_path / "nowhere")
 
@@ -156,7 +158,7 @@ def test_no_folder(tmp_path):
         ("node_ppr", lambda a: a[1:], "1639 rows, expected 1640, the sum of n_nodes"),
     ],
 )
-def test_arrays_that_do_not_fit_each_other(written, tmp_path, file, change, message):
+def test_arrays_of_other_lengths_are_refused(written, tmp_path, file, change, message):
     folder = shutil.copytree(written.path, tmp_path / "shards")
     path = folder / "train" / f"{file}.npy"
     np.save(path, change(np.load(path)))
@@ -189,7 +191,7 @@ def test_quantized_rows_are_off_by_half_a_step(table):
     assert (np.abs(found - table) <= bound).all()
 
 
-def test_an_int8_table_in_use(tmp_path):
+def test_an_int8_table_scores_as_float16_does_to_rounding(tmp_path):
     whole = write_shards(tmp_path / "float16")
     small = write_shards(tmp_path / "int8", table="int8")
     assert small.triplet_embeddings.dtype == np.int8
@@ -221,20 +223,20 @@ lists = st.lists(st.lists(st.integers(0, 70_000), max_size=5), max_size=6)
 
 
 @given(lists, st.data())
-def test_ragged_rows(rows, data):
+def test_ragged_rows_come_back_as_they_were(rows, data):
     flat = np.array([v for row in rows for v in row], np.int32)
     ragged = Ragged.of_counts(flat, np.array([len(r) for r in rows], int))
     padded = ragged.padded()
     assert padded.dtype == np.int32
     assert padded.shape == (len(rows), max([1, *map(len, rows)]))
-    again = Ragged.of_padded(padded)
+    restored = Ragged.of_padded(padded)
     for i, row in enumerate(rows):
-        assert ragged[i].tolist() == again[i].tolist() == row
+        assert ragged[i].tolist() == restored[i].tolist() == row
         assert padded[i].tolist() == row + [-1] * (padded.shape[1] - len(row))
-    wanted = data.draw(st.lists(st.integers(0, len(rows) - 1))) if rows else []
-    owner, values = ragged.rows(np.array(wanted, int))
-    assert values.tolist() == [v for i in wanted for v in rows[i]]
-    assert owner.tolist() == [k for k, i in enumerate(wanted) for _ in rows[i]]
+    rows_drawn = data.draw(st.lists(st.integers(0, len(rows) - 1))) if rows else []
+    owner, values = ragged.rows(np.array(rows_drawn, int))
+    assert values.tolist() == [v for i in rows_drawn for v in rows[i]]
+    assert owner.tolist() == [k for k, i in enumerate(rows_drawn) for _ in rows[i]]
 
 
 def test_rows_stored_as_sixteen_bits_are_read_as_32(written):
