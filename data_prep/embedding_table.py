@@ -73,9 +73,9 @@ class TripletTable:
         low = 0
         for number, here in self.ranges(ids):
             missing = np.ones(len(here), bool)
-            for known, rows in self._chunks(number):
-                at = np.minimum(np.searchsorted(known, here), len(known) - 1)
-                is_here = missing & (known[at] == here)
+            for ids_here, rows in self._chunks(number):
+                at = np.minimum(np.searchsorted(ids_here, here), len(ids_here) - 1)
+                is_here = missing & (ids_here[at] == here)
                 out[low + np.flatnonzero(is_here)] = rows[at[is_here]]
                 missing &= ~is_here
             if missing.any():

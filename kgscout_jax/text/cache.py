@@ -106,9 +106,9 @@ class EmbeddingCache:
             high = segment["key"][order, 0]
             at = np.minimum(np.searchsorted(high, keys[:, 0]), len(high) - 1)
             rows = order[at]
-            found = missing & (segment["key"][rows] == keys).all(axis=1)
-            out[found] = segment["row"][rows[found]]
-            missing &= ~found
+            is_here = missing & (segment["key"][rows] == keys).all(axis=1)
+            out[is_here] = segment["row"][rows[is_here]]
+            missing &= ~is_here
         return np.flatnonzero(missing)
 
     def _open(self, file: Path) -> np.ndarray:

@@ -119,7 +119,7 @@ class SentenceEncoder:
         try:
             patterns = ["*.json", "*.txt", "*.safetensors", "*/config.json"]
             return Path(snapshot_download(repo, allow_patterns=patterns))
-        except Exception as error:  # any failure to reach the hub, told in one line
+        except Exception as error:  # any failure to reach the hub, reported in one line
             first = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise UserError(
                 f"encoder {self.name!r}: neither a folder nor an installed package, "
