@@ -1,12 +1,14 @@
-"""Shards that the tests of preparation share; each is prepared once."""
+"""Shards and encoders that the tests of preparation share."""
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import pytest
 from prep_factory import settings_for, write_input
 
+from data_prep import driver
 from data_prep.driver import prepare
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.text.encoder import SentenceEncoder
@@ -17,9 +19,18 @@ def cache(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def encoder_of():
+    """The encoders by name and backend; every preparation here shares their models."""
+    shared = functools.cache(SentenceEncoder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(driver, "SentenceEncoder", shared)
+        yield shared
+
+
 @pytest.fixture(scope="session")
-def encoder() -> SentenceEncoder:
-    return SentenceEncoder()
+def encoder(encoder_of) -> SentenceEncoder:
+    return encoder_of("all-MiniLM-L6-v2", backend="torch")
 
 
 @pytest.fixture(scope="session")
