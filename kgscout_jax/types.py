@@ -16,6 +16,11 @@ def display_name(text: str) -> str:
     return " ".join(text.split())
 
 
+def replace_surrogates(text: str) -> str:
+    """The text with "?" for lone surrogates, which no UTF-8 file and tokenizer take."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def entity_key(text: str) -> str:
     """The identity of an entity: lower-cased, white space collapsed."""
     return " ".join(text.lower().split())

@@ -8,12 +8,15 @@ from jaxtyping import Int
 from kgscout_jax.graph.arrays import NamedTriplets
 from kgscout_jax.text.encoder import SentenceEncoder
 from kgscout_jax.text.linearize import linearize, relation_phrase
+from kgscout_jax.types import replace_surrogates
 
 
 def relation_texts(graph: NamedTriplets, encoder: SentenceEncoder) -> list[str]:
     """The text of each relation, as it is embedded."""
     prefix = encoder.identity.document_prefix
-    return [encodable(prefix + relation_phrase(name)) for name in graph.relations]
+    return [
+        replace_surrogates(prefix + relation_phrase(name)) for name in graph.relations
+    ]
 
 
 def triplet_texts(
@@ -25,11 +28,6 @@ def triplet_texts(
     entities, relations = graph.entities, graph.relations
     ends = {i: str(entities[i]) for row in rows for i in (row[0], row[2])}
     return [
-        encodable(prefix + linearize((ends[h], str(relations[r]), ends[t])))
+        replace_surrogates(prefix + linearize((ends[h], str(relations[r]), ends[t])))
         for h, r, t in rows
     ]
-
-
-def encodable(text: str) -> str:
-    """The text with "?" for lone surrogates, which no tokenizer takes."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.embedding_texts import encodable
 from kgscout_jax.graph.embeddings import storage_fingerprint
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph
@@ -27,6 +26,7 @@ from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout
 from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.inference.settings import RetrieveSettings
+from kgscout_jax.types import replace_surrogates
 from kgscout_jax.utils.io import read_json_lines, sha256_file
 from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.manifest import fingerprint
@@ -92,7 +92,7 @@ def retrieve_file(settings: RetrieveSettings) -> int:
             while batch := list(itertools.islice(rows, settings.batch_size)):
                 for row, result in zip(batch, results(retrieve, batch), strict=True):
                     failed += isinstance(result, str)
-                    line = encodable(to_line(row, result, mark))
+                    line = replace_surrogates(to_line(row, result, mark))
                     file.write(line.encode() + b"\n")
                 file.flush()
                 bar.update(len(batch))
@@ -134,8 +134,8 @@ def read_rows(path: Path) -> Iterator[tuple[int, Row]]:
         yield (
             number,
             Row(
-                id=encodable(id),
-                question=encodable(question),
+                id=replace_surrogates(id),
+                question=replace_surrogates(question),
                 topics=tuple(topics) if topics else None,
                 problem=problem,
             ),
@@ -240,7 +240,7 @@ def completed_questions(path: Path, mark: str) -> dict[str, int]:
                 f"{path}:{number}: of another policy, graph or settings; choose "
                 "another --out, or give --overwrite to begin anew"
             )
-        question = encodable(str(value.get("question")))
+        question = replace_surrogates(str(value.get("question")))
         completed[str(value.get("id"))] = hash(question)
     return completed
 

@@ -24,7 +24,6 @@ from jaxtyping import Float16, Float32, Int32
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.format import Preparation
 from kgscout_jax.export.load import Exported
-from kgscout_jax.graph.embedding_texts import encodable
 from kgscout_jax.graph.embeddings import Embeddings, embeddings_of, encoder_lock
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.inputs import Candidates, find_candidates, inputs_of
@@ -34,6 +33,7 @@ from kgscout_jax.retrieve.candidates import CutSettings
 from kgscout_jax.retrieve.protocol import top_k
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
 from kgscout_jax.text.linearize import question_text
+from kgscout_jax.types import replace_surrogates
 from kgscout_jax.utils.call_coalescing import CallCoalescer
 
 if TYPE_CHECKING:
@@ -338,4 +338,4 @@ def check_question(question: object) -> str:
     """
     if not isinstance(question, str) or not question.strip():
         raise UserError(f"question: found {question!r}, expected some text")
-    return encodable(question)
+    return replace_surrogates(question)

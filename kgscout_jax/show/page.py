@@ -16,7 +16,7 @@ from typing import Any
 
 from kgscout_jax.show.drawing import drawing_data
 from kgscout_jax.show.view import GraphView
-from kgscout_jax.types import display_name
+from kgscout_jax.types import display_name, replace_surrogates
 from kgscout_jax.utils.io import write_text
 
 ASSETS = Path(__file__).parent / "assets"
@@ -38,8 +38,8 @@ _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 def graph_page(view: GraphView) -> str:
     """A whole HTML document with one drawing; it opens from disk, without a network."""
-    title = escape(_encodable(display_name(view.title)))
-    question = escape(_encodable(display_name(view.question)))
+    title = escape(replace_surrogates(display_name(view.title)))
+    question = escape(replace_surrogates(display_name(view.question)))
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -73,7 +73,7 @@ def graph_fragment(view: GraphView, id: str) -> str:
         view: what to draw.
         id: the element's id, another one for each drawing of a page.
     """
-    label = escape(_encodable(f"Kept triplets: {display_name(view.question)}"))
+    label = escape(replace_surrogates(f"Kept triplets: {display_name(view.question)}"))
     return (
         f'<section class="kgv" id="{escape(id)}" aria-label="{label}">'
         f'<script type="application/json">{_inert_json(drawing_data(view))}</script>'
@@ -122,9 +122,4 @@ def write_page(path: Path, view: GraphView) -> None:
 def _inert_json(value: Any) -> str:
     """JSON that holds no character which could end the script element around it."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return _encodable(text).translate(_UNSAFE)
-
-
-def _encodable(text: str) -> str:
-    """The text with "?" for lone surrogates, which no UTF-8 file can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return replace_surrogates(text).translate(_UNSAFE)

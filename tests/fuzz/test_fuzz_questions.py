@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from kgscout_jax.cli.main import main
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.embedding_texts import encodable
 from kgscout_jax.inference.batch import (
     completed_questions,
     excerpt,
@@ -19,6 +18,7 @@ from kgscout_jax.inference.batch import (
     read_rows,
 )
 from kgscout_jax.inference.scout import Scout
+from kgscout_jax.types import replace_surrogates
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
@@ -82,7 +82,7 @@ def test_any_file_of_results_is_read_or_refused(tmp_path, content, question):
     except UserError as error:
         one_line(error)
     else:
-        assert completed["\ud800"] == hash(encodable(question))
+        assert completed["\ud800"] == hash(replace_surrogates(question))
 
 
 def test_long_values_are_cut_in_messages():
