@@ -44,7 +44,7 @@ from kgscout_jax.policy.sampling import gumbel_top_k
 from kgscout_jax.retrieve.kgscout import KGScout
 from kgscout_jax.retrieve.protocol import holds_answer
 from kgscout_jax.utils.jax_setup import setup_jax
-from kgscout_jax.utils.progress import progress
+from kgscout_jax.utils.progress import ProgressBar
 
 WEIGHTS = np.array([2.0, 2.0, 3.0], np.float32)
 """Of presence, hit and path share in what training maximises."""
@@ -239,7 +239,7 @@ def measure(settings: Settings) -> dict[str, Any]:
     reader = BatchReader(shards, split)
     found: dict[int, list[dict[str, Any]]] = {k: [] for k in settings.k}
     keys = jax.random.split(jax.random.key(settings.seed), len(rows))
-    with progress(len(rows) * len(settings.k), "measuring", "budgets") as bar:
+    with ProgressBar(len(rows) * len(settings.k), "measuring", "budgets") as bar:
         for row, score, key in zip(rows.tolist(), scores, keys, strict=True):
             question = asked(settings, reader, row, score)
             for k in settings.k:

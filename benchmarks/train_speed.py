@@ -25,7 +25,7 @@ from benchmarks.train_settings import TrainBenchmark
 from benchmarks.train_world import World, generated_world, read_world
 from kgscout_jax.data.batches import Tables
 from kgscout_jax.errors import UserError
-from kgscout_jax.utils.progress import progress
+from kgscout_jax.utils.progress import ProgressBar
 
 AIMS = {"torch_networkx": 15, "torch_mlp_dde": 2}
 BATCHES = 4
@@ -83,7 +83,7 @@ def speed(settings: TrainBenchmark) -> dict[str, Any]:
         watches[name] = Watch(settings.clock)
         works[name] = turn_of(peer, questions, count, watches[name])
         counts[name] = count
-    with progress(len(works), "compiling", "contenders") as bar:
+    with ProgressBar(len(works), "compiling", "contenders") as bar:
         for work in works.values():
             work()
             bar.update(1)

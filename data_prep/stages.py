@@ -17,7 +17,7 @@ from data_prep.worker import Chunk, Job, task_name
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import QUESTION_BATCH
 from kgscout_jax.text.linearize import question_text
-from kgscout_jax.utils.progress import progress
+from kgscout_jax.utils.progress import ProgressBar
 
 CHUNK = 32
 """Questions per task: what a killed run may have to repeat."""
@@ -69,7 +69,9 @@ def _run_all(
     job: Job, engine: Engine, chunks: Sequence[Chunk], stage: str, what: str
 ) -> None:
     remaining = [chunk for chunk in chunks if not job.workspace.has(chunk.task(stage))]
-    with progress(sum(len(c.questions) for c in remaining), what, "questions") as bar:
+    with ProgressBar(
+        sum(len(c.questions) for c in remaining), what, "questions"
+    ) as bar:
         results = engine.map(job.cut if stage == "cut" else job.choose, remaining)
         for chunk, _ in zip(remaining, results, strict=True):
             bar.update(len(chunk.questions))
@@ -93,7 +95,7 @@ def embed_all(
     owner = f"{partition.i}-of-{partition.n}"
     total = [0, 0]
     sizes: list[int] = []
-    with progress(len(ids), "embedding triplets", "triplets") as bar:
+    with ProgressBar(len(ids), "embedding triplets", "triplets") as bar:
 
         def tasks() -> Iterator[EmbeddingTask]:
             for number, own in ranges:

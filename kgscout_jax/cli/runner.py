@@ -65,8 +65,8 @@ def _imported(place: str, extra: str | None = None) -> Any:
         ) from None
 
 
-def guarded(work: Callable[[], int | None]) -> int:
-    """The exit code of ``work``: bad input is one line on stderr and 2.
+def guarded(run: Callable[[], int | None]) -> int:
+    """The exit code of ``run``: bad input is one line on stderr and 2.
 
     Interrupted from the keyboard: 130. Anything else that is raised is a defect and
     keeps its traceback.
@@ -76,7 +76,7 @@ def guarded(work: Callable[[], int | None]) -> int:
     )
     logging.getLogger("kgscout").setLevel(logging.INFO)
     try:
-        return work() or 0
+        return run() or 0
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -96,22 +96,22 @@ def parse(config: type[C], args: Sequence[str], prog: str) -> C:
     """
     import tyro
 
-    said = io.StringIO()
+    output = io.StringIO()
     try:
-        with contextlib.redirect_stderr(said):
+        with contextlib.redirect_stderr(output):
             return tyro.cli(config, args=list(args), prog=prog)
     except SystemExit as stop:
         if stop.code != 2:
             raise
-    raise UserError(f"{out_of_box(said.getvalue())} (see {prog} --help)")
+    raise UserError(f"{boxed_message(output.getvalue())} (see {prog} --help)")
 
 
-def out_of_box(said: str) -> str:
-    """The message in a box that tyro drew, as one line.
+def boxed_message(output: str) -> str:
+    """The message in a box drawn by tyro, as one line.
 
-    Where the output knows no box-drawing characters, a title stands for the lid.
+    Without box-drawing characters, the title replaces the upper edge of the box.
     """
-    lines = said.splitlines()
+    lines = output.splitlines()
     boxed = [line.strip("│ ") for line in lines if line.startswith("│")]
     parts: list[list[str]] = [[]]
     for line in boxed or lines:
@@ -119,5 +119,5 @@ def out_of_box(said: str) -> str:
             parts.append([])
         else:
             parts[-1].append(line.strip())
-    wanted = parts[0] if boxed else parts[min(1, len(parts) - 1)]
-    return " ".join(" ".join(wanted).split())
+    message = parts[0] if boxed else parts[min(1, len(parts) - 1)]
+    return " ".join(" ".join(message).split())

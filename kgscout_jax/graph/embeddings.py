@@ -34,7 +34,7 @@ from kgscout_jax.graph.folder import GraphFolder
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import EncoderIdentity, SentenceEncoder
 from kgscout_jax.utils.lock import locked
-from kgscout_jax.utils.progress import progress
+from kgscout_jax.utils.progress import ProgressBar
 
 logger = logging.getLogger("kgscout")
 
@@ -241,7 +241,7 @@ def _fill(
         logger.info(
             "%d triplets are embedded already, %d are new", len(rows) - new, new
         )
-    with progress(new, "embedding triplets", "triplets") as bar:
+    with ProgressBar(new, "embedding triplets", "triplets") as bar:
         for low in range(start, len(rows), ROWS_PER_BLOCK):
             block = rows[low : low + ROWS_PER_BLOCK]
             if old is not None and len(copied := np.flatnonzero(block >= 0)):

@@ -30,7 +30,7 @@ from kgscout_jax.types import replace_surrogates
 from kgscout_jax.utils.io import read_json_lines, sha256_file
 from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.manifest import fingerprint
-from kgscout_jax.utils.progress import progress
+from kgscout_jax.utils.progress import ProgressBar
 
 logger = logging.getLogger("kgscout")
 
@@ -87,7 +87,7 @@ def retrieve_file(settings: RetrieveSettings) -> int:
         )
         with (
             open(part, "ab") as file,
-            progress(total, "retrieving", "questions") as bar,
+            ProgressBar(total, "retrieving", "questions") as bar,
         ):
             while batch := list(itertools.islice(rows, settings.batch_size)):
                 for row, result in zip(batch, results(retrieve, batch), strict=True):

@@ -51,7 +51,7 @@ from kgscout_jax.learn.trained_policy import (
 from kgscout_jax.learn.update_steps import Metrics, Steps
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.utils.lock import locked
-from kgscout_jax.utils.progress import progress
+from kgscout_jax.utils.progress import ProgressBar
 
 logger = logging.getLogger("kgscout")
 
@@ -142,7 +142,7 @@ def _train(
     # --- loop
     step = first
     hidden = not devices.is_first
-    steps_shown = progress(total_steps, "training", "steps", hidden=hidden)
+    steps_shown = ProgressBar(total_steps, "training", "steps", hidden=hidden)
     with Preemption() as preemption, steps_shown as bar:
         bar.update(step)
         for epoch in range(step // batch_count, config.epochs):
@@ -216,7 +216,7 @@ def initial_policy(path: Path, devices: Devices) -> TrainedPolicy:
 
 def log_step(
     run: RunFolder,
-    bar: progress,
+    bar: ProgressBar,
     step: int,
     epoch: int,
     metrics: Metrics,

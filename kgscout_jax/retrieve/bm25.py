@@ -32,7 +32,7 @@ from kgscout_jax.retrieve.protocol import (
     top_k,
 )
 from kgscout_jax.text.linearize import linearize, question_text
-from kgscout_jax.utils.progress import progress
+from kgscout_jax.utils.progress import ProgressBar
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -243,7 +243,7 @@ def tune(
     at[real] = places
     holds = holds_answer(split, rows)
     best: TuningResult | None = None
-    with progress(len(GRID_K1) * len(GRID_B), "tuning bm25", "settings") as bar:
+    with ProgressBar(len(GRID_K1) * len(GRID_B), "tuning bm25", "settings") as bar:
         for k1 in GRID_K1:
             for b in GRID_B:
                 index = texts.index(unique, k1, b)

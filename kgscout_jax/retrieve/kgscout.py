@@ -14,7 +14,7 @@ from kgscout_jax.data.batches import Batch, BatchReader, Tables, batch_outputs
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.retrieve.protocol import Rankings, rank_candidates
-from kgscout_jax.utils.progress import progress
+from kgscout_jax.utils.progress import ProgressBar
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class KGScout:
         seconds = np.zeros(len(rows))
         place = np.zeros(len(split), int)
         place[rows] = np.arange(len(rows))
-        with progress(len(rows), f"scoring with {self.name}", "questions") as bar:
+        with ProgressBar(len(rows), f"scoring with {self.name}", "questions") as bar:
             outputs = batch_outputs(timed, reader, rows, self.batch_size)
             for batch_rows, (logits, elapsed) in outputs:
                 count, at = len(batch_rows), place[batch_rows]

@@ -16,7 +16,7 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.serve.graphs import named_paths, open_graphs
 from kgscout_jax.serve.settings import LoadSettings
 from kgscout_jax.utils.buckets import bucket
-from kgscout_jax.utils.progress import progress
+from kgscout_jax.utils.progress import ProgressBar
 
 if TYPE_CHECKING:
     from kgscout_jax.inference.scout import Scout
@@ -92,7 +92,7 @@ def compile_for(
         for u in buckets_up_to(min(len(graph.relations), n), n)
         for b in sizes
     }
-    with progress(len(shapes), "compiling the network", "shapes") as bar:
+    with ProgressBar(len(shapes), "compiling the network", "shapes") as bar:
         for shape in sorted(shapes):
             np.asarray(scout.exported.logits(_of_shape(*shape, scout)))
             bar.update()

@@ -21,7 +21,7 @@ from jaxtyping import Float16, Int64, UInt64
 from kgscout_jax.errors import UserError
 from kgscout_jax.text.encoder import BATCH, SentenceEncoder
 from kgscout_jax.utils.io import write_array
-from kgscout_jax.utils.progress import progress
+from kgscout_jax.utils.progress import ProgressBar
 
 SEGMENT_ROWS = 4096
 
@@ -133,7 +133,7 @@ class EmbeddingCache:
     ) -> None:
         """Embed ``texts`` into ``out[rows]``, saving a segment every few thousand."""
         unsaved: list[np.ndarray] = []
-        with progress(len(texts), f"embedding {what}", "strings") as bar:
+        with ProgressBar(len(texts), f"embedding {what}", "strings") as bar:
             for positions, vectors in self.encoder.stream(texts, batch_size=batch_size):
                 out[rows[positions]] = vectors
                 unsaved.append(positions)

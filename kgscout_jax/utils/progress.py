@@ -10,51 +10,51 @@ from typing import Any
 logger = logging.getLogger("kgscout")
 
 
-class progress:
+class ProgressBar:
     """A progress bar on a terminal; elsewhere a log line every ten seconds.
 
-    Both go to stderr. ``update(n, **shown)`` advances by n and shows the values.
+    Both go to stderr. ``update(n, **values)`` advances by n and shows the values.
     """
 
     def __init__(
-        self, total: int, what: str, unit: str = "it", *, hidden: bool = False
+        self, total: int, label: str, unit: str = "it", *, hidden: bool = False
     ) -> None:
-        """``hidden``: another process tells of the same work."""
-        self.total, self.what, self.unit = total, what, unit
+        """``hidden``: another process reports the same progress."""
+        self.total, self.label, self.unit = total, label, unit
         self.hidden = hidden
-        self.done = 0
+        self.count = 0
 
-    def __enter__(self) -> progress:
+    def __enter__(self) -> ProgressBar:
         from tqdm import tqdm
 
         self._terminal = sys.stderr.isatty() and not self.hidden
-        self._started = self._told = time.monotonic()
+        self._started = self._last_report = time.monotonic()
         self._bar = tqdm(
             total=self.total or None,
-            desc=self.what,
+            desc=self.label,
             unit=f" {self.unit}",
             disable=not self._terminal,
             dynamic_ncols=True,
         )
         return self
 
-    def update(self, n: int = 1, **shown: Any) -> None:
-        """Advance by ``n``; ``shown`` are values to print beside the bar."""
-        self.done += n
+    def update(self, n: int = 1, **values: Any) -> None:
+        """Advance by ``n``; ``values`` are printed beside the bar."""
+        self.count += n
         if self._terminal:
-            if shown:
-                self._bar.set_postfix(shown, refresh=False)
+            if values:
+                self._bar.set_postfix(values, refresh=False)
             self._bar.update(n)
             return
         now = time.monotonic()
-        if now - self._told >= 10 and not self.hidden:
-            self._told = now
-            rate = self.done / (now - self._started)
-            values = "".join(f", {key} {value}" for key, value in shown.items())
+        if now - self._last_report >= 10 and not self.hidden:
+            self._last_report = now
+            rate = self.count / (now - self._started)
+            suffix = "".join(f", {key} {value}" for key, value in values.items())
             logger.info(
                 "%s: %d%s, %.0f %s/s%s",
-                *(self.what, self.done, f" of {self.total}" if self.total else ""),
-                *(rate, self.unit, values),
+                *(self.label, self.count, f" of {self.total}" if self.total else ""),
+                *(rate, self.unit, suffix),
             )
 
     def __exit__(self, *_: object) -> None:

@@ -20,7 +20,7 @@ from kgscout_jax.retrieve.name_space import NameSpace
 from kgscout_jax.retrieve.protocol import Rankings
 from kgscout_jax.retrieve.retrieved_file import retrieved_records
 from kgscout_jax.types import Question, entity_key
-from kgscout_jax.utils.progress import progress
+from kgscout_jax.utils.progress import ProgressBar
 
 if TYPE_CHECKING:
     from kgscout_jax.learn.trained_policy import TrainedPolicy
@@ -134,7 +134,7 @@ def question_rankings(
     columns = (rankings.heads, rankings.relations, rankings.tails)
     out = []
     task = f"naming triplets of {rankings.retriever}"
-    with progress(len(split), task, "questions") as bar:
+    with ProgressBar(len(split), task, "questions") as bar:
         for i, record in enumerate(retrieved_records(shards, split, rankings)):
             info = split.questions[i]
             n = int(rankings.lengths[i])

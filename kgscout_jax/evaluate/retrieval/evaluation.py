@@ -40,7 +40,7 @@ from kgscout_jax.retrieve.name_space import NameSpace
 from kgscout_jax.retrieve.protocol import Rankings, Retriever
 from kgscout_jax.retrieve.retrieved_file import write_retrieved
 from kgscout_jax.utils.io import write_json, write_lines, write_text
-from kgscout_jax.utils.progress import progress
+from kgscout_jax.utils.progress import ProgressBar
 
 PerQuestion = dict[str, dict[int, Float64[np.ndarray, "b"]]]
 """Metric -> K -> a value per question."""
@@ -112,7 +112,7 @@ def evaluate_retrieval(
         other = External(path)
         name = free_name(other, {*names, *rankings, *REPORT_KEYS})
         rankings[name] = other.rank(shards, split, ks[-1])
-    with progress(len(retrievers), "rank", "retriever") as bar:
+    with ProgressBar(len(retrievers), "rank", "retriever") as bar:
         for retriever in retrievers:
             rankings[retriever.name] = retriever.rank(shards, split, ks[-1])
             bar.update(last=retriever.name)
@@ -120,7 +120,7 @@ def evaluate_retrieval(
 
     shared_gold = gold_of(shards, split, NameSpace.of(shards))
     measured: dict[str, PerQuestion] = {}
-    with progress(len(rankings), "measure", "retriever") as bar:
+    with ProgressBar(len(rankings), "measure", "retriever") as bar:
         for name, ranking in rankings.items():
             gold = shared_gold if ranking.names is None else None
             measured[name] = retrieval_metrics(ranking, shards, split, ks, gold=gold)

@@ -21,7 +21,7 @@ from kgscout_jax.reason.selection import FORMS, POOL, Form, select
 from kgscout_jax.retrieve.budget import budgets, check_target
 from kgscout_jax.retrieve.protocol import Rankings, Retriever
 from kgscout_jax.retrieve.retrieved_file import retrieved_records
-from kgscout_jax.utils.progress import progress
+from kgscout_jax.utils.progress import ProgressBar
 
 KS = (10, 30, 100)
 """The K whose prompts are counted, of those that are measured; else all of these."""
@@ -111,7 +111,7 @@ def token_table(
     pool = [record.triplets for record in retrieved_records(shards, split, rankings)]
     table: list[dict[str, Any]] = []
     total = len(rules) * len(plan.forms) * len(rows)
-    with progress(total, "counting tokens", "prompts") as bar:
+    with ProgressBar(total, "counting tokens", "prompts") as bar:
         for rule in rules:
             for form in plan.forms:
                 positions: list[tuple[int, ...]] = [()] * len(split)

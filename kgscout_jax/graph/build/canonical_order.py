@@ -16,7 +16,7 @@ from jaxtyping import Bool, Int32, UInt64
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.build.external_sort import Runs
 from kgscout_jax.utils.array_writer import ArrayWriter
-from kgscout_jax.utils.progress import progress
+from kgscout_jax.utils.progress import ProgressBar
 
 KEY_BITS = 64
 MAX_TRIPLETS = 2**31 - 1
@@ -119,7 +119,7 @@ class CanonicalSort:
         tails = Runs(self._folder, "tails", self._rows)
         first = 0
         with (
-            progress(total, "sort triplets", "triplets") as bar,
+            ProgressBar(total, "sort triplets", "triplets") as bar,
             ArrayWriter(out / "triplets.npy", np.int32, 3) as triplets,
             OffsetWriter(out / "head_offsets.npy", self._n_entities) as offsets,
         ):
@@ -140,7 +140,7 @@ class CanonicalSort:
                     first += len(rows)
                     bar.update(len(keys))
         with (
-            progress(first, "index tails", "triplets") as bar,
+            ProgressBar(first, "index tails", "triplets") as bar,
             ArrayWriter(out / "by_tail.npy", np.int32) as by_tail,
             OffsetWriter(out / "tail_offsets.npy", self._n_entities) as offsets,
         ):

@@ -11,7 +11,7 @@ from kgscout_jax.graph.build.settings import BuildSettings
 from kgscout_jax.graph.read.arrow import compute
 from kgscout_jax.graph.read.arrow_batches import Columns, triplet_batches
 from kgscout_jax.graph.read.labels import relation_names
-from kgscout_jax.utils.progress import progress
+from kgscout_jax.utils.progress import ProgressBar
 
 
 def triplet_chunks(
@@ -33,7 +33,7 @@ def triplet_chunks(
     """
     batches: list[Columns] = []
     rows = size = 0
-    with progress(0, "read", "triplets") as bar:
+    with ProgressBar(0, "read", "triplets") as bar:
         for path in files:
             for columns in triplet_batches(path, notes, settings.language, exact=exact):
                 batch = columns

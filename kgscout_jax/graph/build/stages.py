@@ -27,7 +27,7 @@ from kgscout_jax.graph.read.labels import label_batches
 from kgscout_jax.graph.string_table import Strings
 from kgscout_jax.utils.array_writer import ArrayWriter
 from kgscout_jax.utils.io import sha256_file
-from kgscout_jax.utils.progress import progress
+from kgscout_jax.utils.progress import ProgressBar
 
 
 class Build:
@@ -142,7 +142,7 @@ class Build:
             data = self.old.path / self.old.manifest["data"]
             shutil.copyfile(data / "entities.utf8", self.staging / "entities.utf8")
         with (
-            progress(interner.rows, "number names", "triplets") as bar,
+            ProgressBar(interner.rows, "number names", "triplets") as bar,
             open(self.staging / "entities.utf8", "ab") as blob,
             ArrayWriter(self.staging / "entities.npy", np.int64) as offsets,
         ):

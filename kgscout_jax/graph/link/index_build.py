@@ -23,7 +23,7 @@ from kgscout_jax.graph.link.normalise import cases, tokenise
 from kgscout_jax.graph.link.stop_words import ARTICLES
 from kgscout_jax.graph.link.token_hashes import SubstringHashes
 from kgscout_jax.graph.string_table import Strings
-from kgscout_jax.utils.progress import progress
+from kgscout_jax.utils.progress import ProgressBar
 
 MAX_CHARACTERS = 400
 """Longer names are never linked."""
@@ -160,7 +160,7 @@ def _tokenise_names(names: Sequence[str], aliases: Sequence[str]) -> _NameTokens
     """Keys, tokens and cuts of all names and aliases."""
     chunks = [_NameTokens.of([], 0, np.empty(0, np.uint64))]
     words = np.empty(0, np.uint64)
-    with progress(len(names) + len(aliases), "reading names", "name") as bar:
+    with ProgressBar(len(names) + len(aliases), "reading names", "name") as bar:
         for first, texts in _chunks(names, aliases):
             chunks.append(_NameTokens.of(texts, first, words))
             words = np.union1d(words, chunks[-1].token_hashes)

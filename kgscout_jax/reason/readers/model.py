@@ -12,7 +12,7 @@ from kgscout_jax.reason.prompts import Prompt, render
 from kgscout_jax.reason.readers.protocol import Evidence, Outcome, Reading
 from kgscout_jax.reason.readers.replies import agree, read_reply
 from kgscout_jax.reason.selection import PromptSettings, prompt_for
-from kgscout_jax.utils.progress import progress
+from kgscout_jax.utils.progress import ProgressBar
 
 
 class ModelReader:
@@ -59,7 +59,7 @@ class ModelReader:
             if isinstance(prompt, Prompt)
             for sample in range(self.prompt.samples)
         ]
-        with progress(len(requests), f"asking {self.name}", "replies") as bar:
+        with ProgressBar(len(requests), f"asking {self.name}", "replies") as bar:
             failed = 0
 
             def count(_: int, completion: Completion) -> None:
