@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgscout_jax.utils.arrays import AT_ONCE, to_float32
+from kgscout_jax.utils.arrays import ROWS_PER_BLOCK, to_float32
 
 EVERY = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
 
@@ -23,7 +23,11 @@ def test_every_half():
 
 
 def test_arrays_of_every_kind():
-    rows = np.random.default_rng(0).normal(size=(3 * AT_ONCE + 1, 8)).astype(np.float16)
+    rows = (
+        np.random.default_rng(0)
+        .normal(size=(3 * ROWS_PER_BLOCK + 1, 8))
+        .astype(np.float16)
+    )
     locked = rows.copy()
     locked.flags.writeable = False
     for array in (rows, rows[::2], rows.T, rows[:0], rows[:, :0], locked):
