@@ -1,1 +1,1 @@
-"""Language models over the kept triplets: prompts, endpoints, replies."""
+"""Language models over retrieved triplets: prompts, endpoints, replies."""

@@ -48,7 +48,7 @@ class Rules:
     name: str
     """By which it is chosen."""
     source: str
-    """Whose numbers it compares with."""
+    """The papers, or the definition, that it follows."""
     definitions: Mapping[str, str]
     """Metric -> the sentence that defines it, in the order of the tables."""
     score: Scorer

@@ -97,7 +97,7 @@ def token_table(
     Args:
         shards: where the questions are.
         split: the questions.
-        retriever: whose triplets.
+        retriever: source of the triplets.
         ks: the K that are measured; the largest bounds every budget.
         plan: what is counted.
         seed: of the bootstrap.

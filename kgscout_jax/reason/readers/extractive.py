@@ -1,4 +1,4 @@
-"""A reader without a model: answers from the kept triplets alone.
+"""A reader without a model: answers from the triplets alone.
 
 A question about a graph mostly asks for one set: what its topic leads to by some
 sequence of relations. So the reader ranks *path sets*, the ends of all paths that

@@ -52,9 +52,9 @@ def find_paths(
     """The best paths of 1, 2, ... ``hops`` hops; edges are followed both ways.
 
     Of paths with the same topic, relations, directions and end the one with the
-    greatest sum of values is kept, ties by the order of the triplets. Up to
-    two hops this is exact as long as no level holds more than ``width`` paths. A longer
-    path is missed where its beginning was merged into one through a later node of it.
+    greatest sum of values stays, ties by the order of the triplets. Up to two hops this
+    is exact as long as no level holds more than ``width`` paths. A longer path is
+    missed where its beginning was merged into a path through one of its later nodes.
 
     Args:
         heads: node of each triplet's head, from 0 up.

@@ -3,7 +3,7 @@
 A prompt asks for ``{"ans": ["...", "..."]}`` (thesis, section 3.2), and models send
 that in a code fence, with a reason before or behind, with single quotes, cut off in the
 middle, twice, or not at all. ``read_reply`` gets out of it what is there and says how
-it came by it; it never raises, so that no question drops out of a denominator.
+it was read; it never raises, so that no question drops out of a denominator.
 
 Which of several objects counts:
 
@@ -94,7 +94,7 @@ class _Object:
 
 
 def read_reply(text: str | None) -> Reply:
-    """The answers in a model's reply, and how they were come by.
+    """The answers in a model's reply, and how they were read.
 
     Args:
         text: the reply as it came; None where there is none.
