@@ -17,6 +17,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from networkx_pagerank import networkx_pagerank
 
 from data_prep.settings import PrepSettings
 from kgscout_jax.data.shards import Shards
@@ -151,13 +152,7 @@ def ball_of(topics: list[str], hops: int = 2) -> set[tuple[str, str, str]]:
 
 
 def ranks_of(ball, topics: list[str], direction: str) -> dict[str, float]:
-    graph = nx.MultiDiGraph()
-    for head, _, tail in ball:
-        graph.add_edge(head, tail)
-        if direction == "both":
-            graph.add_edge(tail, head)
-    restart = dict.fromkeys(topics, 1.0)
-    return nx.pagerank(graph, personalization=restart, tol=1e-12, max_iter=5000)
+    return networkx_pagerank([(h, t) for h, _, t in ball], topics, direction)
 
 
 def hops_of(subgraph, topic: str, answers, directed: bool) -> set[tuple[str, str, int]]:
