@@ -74,7 +74,7 @@ def test_no_names_are_refused(scout, graph, topics):
 
 @pytest.mark.parametrize(
     "piece",
-    ["who directed Alien? ", "a", "[", "🎬", "e\u0301", "?!", "1 ", "漢", "\x00"],
+    ["who directed Alien? ", "a", "🎬", "e\u0301?!", "漢[1 \x00"],
 )
 def test_a_question_of_a_megabyte(scout, graph, piece):
     started = time.process_time()

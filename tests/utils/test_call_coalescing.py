@@ -26,32 +26,32 @@ class Squares:
         return [number**2 for number in numbers]
 
 
-def waiting(together: CallCoalescer, count: int) -> None:
+def waiting(coalescer: CallCoalescer, count: int) -> None:
     """Return once so many calls wait."""
     for _ in range(1000):
-        if len(together._waiting) == count:
+        if len(coalescer._waiting) == count:
             return
         threading.Event().wait(0.005)
-    raise AssertionError(f"{len(together._waiting)} wait, expected {count}")
+    raise AssertionError(f"{len(coalescer._waiting)} wait, expected {count}")
 
 
 def test_a_single_caller_is_served_at_once():
     squares = Squares()
-    together = CallCoalescer(squares, threading.Lock())
-    assert together([2, 3]) == [4, 9] and together([]) == [] and together([5]) == [25]
+    coalescer = CallCoalescer(squares, threading.Lock())
+    assert coalescer([2, 3]) == [4, 9] and coalescer([]) == [] and coalescer([5]) == [25]
     assert squares.rounds == [[2, 3], [], [5]]
 
 
 def test_waiting_calls_are_joined():
     squares = Squares()
-    together = CallCoalescer(squares, threading.Lock())
+    coalescer = CallCoalescer(squares, threading.Lock())
     squares.go.clear()
     with ThreadPoolExecutor(9) as pool:
-        first = pool.submit(together, [1])
+        first = pool.submit(coalescer, [1])
         while not squares.rounds:
             threading.Event().wait(0.005)
-        others = [pool.submit(together, [i] * (i % 3)) for i in range(2, 10)]
-        waiting(together, 8)
+        others = [pool.submit(coalescer, [i] * (i % 3)) for i in range(2, 10)]
+        waiting(coalescer, 8)
         squares.go.set()
         assert first.result() == [1]
         assert [o.result() for o in others] == [[i**2] * (i % 3) for i in range(2, 10)]
@@ -61,16 +61,16 @@ def test_waiting_calls_are_joined():
 @pytest.mark.parametrize("bad", range(2, 7))
 def test_a_failing_call_fails_alone(bad):
     squares = Squares()
-    together = CallCoalescer(squares, threading.Lock())
+    coalescer = CallCoalescer(squares, threading.Lock())
     squares.go.clear()
     with ThreadPoolExecutor(9) as pool:
-        first = pool.submit(together, [1])
+        first = pool.submit(coalescer, [1])
         while not squares.rounds:
             threading.Event().wait(0.005)
         others = {
-            i: pool.submit(together, [13 if i == bad else i]) for i in range(2, 7)
+            i: pool.submit(coalescer, [13 if i == bad else i]) for i in range(2, 7)
         }
-        waiting(together, 5)
+        waiting(coalescer, 5)
         squares.go.set()
         assert first.result() == [1]
         failed = [i for i, other in others.items() if other.exception()]
