@@ -38,7 +38,7 @@ def waiting(coalescer: CallCoalescer, count: int) -> None:
 def test_a_single_caller_is_served_at_once():
     squares = Squares()
     coalescer = CallCoalescer(squares, threading.Lock())
-    assert coalescer([2, 3]) == [4, 9] and coalescer([]) == [] and coalescer([5]) == [25]
+    assert [coalescer(each) for each in ([2, 3], [], [5])] == [[4, 9], [], [25]]
     assert squares.rounds == [[2, 3], [], [5]]
 
 
