@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Int32, UInt64
+from jaxtyping import Bool, Int32, UInt64
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.build.canonical_order import MAX_TRIPLETS, CanonicalSort
@@ -57,66 +57,69 @@ class Build:
         """Run all stages, then make the result the folder's data."""
         self.scratch.mkdir(parents=True)
         labels = LabelStore(self.scratch, self.settings.rows)
-        if self.settings.labels is not None:
-            for ids, names in label_batches(self.settings.labels, self.notes):
-                labels.add(Strings.of(ids), Strings.of(names))
-        removed = None
-        if self.old is not None and self.remove:
-            rows = triplet_chunks(
-                self.remove, self.settings, self.notes, exact=self.exact
-            )
-            removed, missing = removal_mask(self.old, rows)
-            self.notes["removed"] = int(removed.sum())
-            self.notes["not_there_to_remove"] = missing
-        interner = self._interner()
-        for columns in triplet_chunks(
-            self.files, self.settings, self.notes, labels, exact=self.exact
-        ):
-            interner.add(*columns)
-        if self.old is None and not interner.rows:
-            raise UserError(f"{', '.join(map(str, self.files))}: no triplets")
+        removed, interner = self._read(labels)
         self._end_stage("read")
         with ArrayWriter(self.scratch / "new.npy", np.uint64, 2) as new:
             for hashes in interner.resolve():
                 new.append(hashes)
         self._end_stage("intern")
-        relations = interner.relations
-        if interner.n_entities > MAX_TRIPLETS:
+        n_entities, n_relations = interner.n_entities, len(interner.relations)
+        if n_entities > MAX_TRIPLETS:
             raise UserError(
-                f"{self.out}: {interner.n_entities:,} entities, expected at most "
+                f"{self.out}: {n_entities:,} entities, expected at most "
                 f"{MAX_TRIPLETS:,}"
             )
-        sort = CanonicalSort(
-            self.scratch, interner.n_entities, len(relations), self.settings.rows
-        )
+        sort = CanonicalSort(self.scratch, n_entities, n_relations, self.settings.rows)
         self._write_names(interner, sort)
         index = self._write_index(interner)
         self._end_stage("names")
-        before = 0
+        duplicates = interner.rows
         if self.old is not None:
-            before = len(self.old.arrays["triplets"]) - self.notes.get("removed", 0)
-            sort.add_canonical(self.old.arrays["triplets"], removed)
+            old = self.old.arrays["triplets"]
+            sort.add_canonical(old, removed)
+            duplicates += len(old) - self.notes.get("removed", 0)
         n_triplets = sort.write(self.staging)
-        duplicates = before + interner.rows - n_triplets
+        duplicates -= n_triplets
         self._end_stage("sort")
         n_labels = self._write_labels(labels, index)
         n_unnamed = self._write_unnamed(index.names, n_labels > 0)
         shutil.rmtree(self.scratch)
         self._end_stage("label")
-        total = duplicates
         if self.old is not None:
             self.notes["duplicates_added"] = duplicates
-            total += self.old.manifest["counts"]["duplicates"]
+            duplicates += self.old.manifest["counts"]["duplicates"]
         return self._publish(
             {
-                "entities": interner.n_entities,
-                "relations": len(relations),
+                "entities": n_entities,
+                "relations": n_relations,
                 "triplets": n_triplets,
                 "labels": n_labels,
                 "unnamed": n_unnamed,
-                "duplicates": total,
+                "duplicates": duplicates,
             }
         )
+
+    def _read(
+        self, labels: LabelStore
+    ) -> tuple[Bool[np.ndarray, "m"] | None, Interner]:
+        """Marks of the old triplets to remove, and an interner with the new ones."""
+        chunks = functools.partial(
+            triplet_chunks, settings=self.settings, notes=self.notes, exact=self.exact
+        )
+        if self.settings.labels is not None:
+            for ids, names in label_batches(self.settings.labels, self.notes):
+                labels.add(Strings.of(ids), Strings.of(names))
+        removed = None
+        if self.old is not None and self.remove:
+            removed, missing = removal_mask(self.old, chunks(self.remove))
+            self.notes["removed"] = int(removed.sum())
+            self.notes["not_there_to_remove"] = missing
+        interner = self._interner()
+        for columns in chunks(self.files, labels=labels):
+            interner.add(*columns)
+        if self.old is None and not interner.rows:
+            raise UserError(f"{', '.join(map(str, self.files))}: no triplets")
+        return removed, interner
 
     def _end_stage(self, name: str) -> None:
         """Record the seconds since the stage before ended."""
