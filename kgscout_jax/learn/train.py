@@ -45,8 +45,8 @@ from kgscout_jax.learn.train_state import (
 from kgscout_jax.learn.trained_policy import (
     TrainedPolicy,
     check_encoder,
-    chosen,
-    policy_with,
+    read_leaves,
+    restore_policy,
 )
 from kgscout_jax.learn.update_steps import Metrics, Steps
 from kgscout_jax.policy.module import Policy
@@ -210,8 +210,8 @@ def _train(
 def initial_policy(path: Path, devices: Devices) -> TrainedPolicy:
     """The best policy of another run, which the first process reads."""
     metadata = devices.broadcast(lambda: RunFolder.existing(path).config)
-    leaves = devices.broadcast(lambda: chosen(RunFolder(path, devices), None)[1])
-    return policy_with(path, metadata, int(leaves["step"]), leaves)
+    leaves = devices.broadcast(lambda: read_leaves(RunFolder(path, devices), None)[1])
+    return restore_policy(path, metadata, int(leaves["step"]), leaves)
 
 
 def log_step(

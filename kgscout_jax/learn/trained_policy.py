@@ -40,11 +40,11 @@ def load_policy(path: Path | str, *, step: int | None = None) -> TrainedPolicy:
     """
     path = Path(path)
     run = RunFolder.existing(path)
-    step, leaves = chosen(run, step)
-    return policy_with(path, run.config, step, leaves)
+    step, leaves = read_leaves(run, step)
+    return restore_policy(path, run.config, step, leaves)
 
 
-def policy_with(
+def restore_policy(
     path: Path, about: dict[str, Any], step: int, leaves: dict[str, Any]
 ) -> TrainedPolicy:
     """The policy of the run in ``path`` that ``about`` describes, with these leaves."""
@@ -56,7 +56,7 @@ def policy_with(
     return TrainedPolicy(Policy(config, weights), step, about)
 
 
-def chosen(run: RunFolder, step: int | None) -> tuple[int, dict[str, Any]]:
+def read_leaves(run: RunFolder, step: int | None) -> tuple[int, dict[str, Any]]:
     """The leaves of ``step``, or of the best step that is not damaged."""
     if step is not None:
         if step not in run.steps:

@@ -37,7 +37,7 @@ from kgscout_jax.policy.config import (
     PprNetworkConfig,
     check_positive_int,
 )
-from kgscout_jax.policy.inputs import PolicyInputs, standardised_ppr
+from kgscout_jax.policy.inputs import PolicyInputs, ppr_features
 from kgscout_jax.policy.layers import activate, contract, counted_softmax, matmul
 from kgscout_jax.policy.parameters import (
     DenseWeights,
@@ -161,18 +161,18 @@ def pair_question(mlp: MlpWeights, embedding: int, d: int) -> MlpWeights:
     The question's weights become plus (even units) or minus (odd units) those of the
     embedding: units respond to w.(x + q) and w.(x - q), and the difference of their
     curved responses grows with x.q. With independent weights that product, on which
-    any ranking by meaning rests, would have to be found from noise.
+    any ranking by meaning rests, would have to be learned from noise.
     """
     first, *rest = mlp.hidden
     sign = 1.0 - 2.0 * (jnp.arange(first.kernel.shape[1]) % 2)
-    paired = first.kernel[embedding : embedding + d] * sign
-    kernel = first.kernel.at[2 * d : 3 * d].set(paired)
+    rows = first.kernel[embedding : embedding + d] * sign
+    kernel = first.kernel.at[2 * d : 3 * d].set(rows)
     return MlpWeights(
         hidden=(DenseWeights(kernel=kernel, bias=first.bias), *rest), output=mlp.output
     )
 
 
-def context_of(
+def question_context(
     weights: AttentionWeights,
     config: DualTowerConfig,
     question: Float[Array, "b d"],
@@ -194,14 +194,14 @@ def context_of(
     query = question @ weights.query.kernel + weights.query.bias
     query = query.reshape(b, heads, -1)
     key_kernel = weights.key_kernel.reshape(d, heads, -1)
-    folded = jnp.einsum("bhe,dhe->bhd", query, key_kernel)
+    key_query = jnp.einsum("bhe,dhe->bhd", query, key_kernel)
     # The input scale of the keys joins the usual 1 / sqrt(width of a head).
-    folded = folded * (scale / math.sqrt(d / heads))
-    scores = contract("bmd,bhd->bmh", memory, folded, dtype)
+    key_query = key_query * (scale / math.sqrt(d / heads))
+    scores = contract("bmd,bhd->bmh", memory, key_query, dtype)
     shares = counted_softmax(scores, counts[..., None])
-    pooled = scale * contract("bmh,bmd->bhd", shares, memory, dtype)
+    mean = scale * contract("bmh,bmd->bhd", shares, memory, dtype)
     value_kernel = weights.value.kernel.reshape(d, heads, -1)
-    value = jnp.einsum("bhd,dhe->bhe", pooled, value_kernel).reshape(b, d)
+    value = jnp.einsum("bhd,dhe->bhe", mean, value_kernel).reshape(b, d)
     value = value + weights.value.bias
     return value @ weights.output.kernel + weights.output.bias
 
@@ -222,14 +222,14 @@ def scores(
     relations = inputs.relations.astype(dtype)
     mask, counts = inputs.mask, inputs.relation_counts()
 
-    context_a = context_of(
+    context_a = question_context(
         weights.triplet_attention,
         config,
         question,
         triplets,
         mask.astype(jnp.float32),
     )
-    context_b = context_of(
+    context_b = question_context(
         weights.relation_attention, config, question, relations, counts
     )
 
@@ -250,7 +250,7 @@ def scores(
     row_a, row_b = row_a + first_a.bias, row_b + first_b.bias
     row_g = row_g + first_g.bias
 
-    ppr = standardised_ppr(inputs.ppr, config)
+    ppr = ppr_features(inputs.ppr, config)
     terms_a, terms_ga = jnp.split(triplet_terms, [width], axis=-1)
     terms_b, terms_gb = jnp.split(relation_terms, [width], axis=-1)
     hidden_a = activate(terms_a, row_a, ppr, kernel_a[3 * d :])
@@ -261,18 +261,18 @@ def scores(
     score_a = remaining_layers(weights.tower_a, hidden_a, dtype)
     score_b = remaining_layers(weights.tower_b, hidden_b, dtype)
     gate = jax.nn.sigmoid(remaining_layers(weights.gate, hidden_g, dtype))
-    joined = jnp.stack([score_a, score_b, gate], axis=-1)
+    features = jnp.stack([score_a, score_b, gate], axis=-1)
     first = weights.combiner.hidden[0]
     row = jnp.broadcast_to(first.bias, (mask.shape[0], first.bias.shape[0]))
     zeros = jnp.zeros((*mask.shape, first.bias.shape[0]))
-    hidden = activate(zeros, row, joined, first.kernel)
+    hidden = activate(zeros, row, features, first.kernel)
     return remaining_layers(weights.combiner, hidden, dtype)
 
 
 def remaining_layers(
     mlp: MlpWeights, hidden: Float[Array, "b n w"], dtype: DTypeLike
 ) -> Float[Array, "b n"]:
-    """The output of ``mlp``, given the activations of its first hidden layer."""
+    """The output of ``mlp``, from the activations of its first hidden layer."""
     for layer in mlp.hidden[1:]:
         terms = matmul(hidden, layer.kernel, dtype)
         width = terms.shape[-1]

@@ -4,9 +4,9 @@ With logits s_i, let u_i = exp(s_i - c) and q_i = 1 - exp(-u_i), with the thresh
 chosen so that the q_i of the real candidates sum to k. Read the Gumbel-perturbed logits
 as arrival times of independent exponential clocks of rate exp(s_i): q_i is the chance
 that clock i has rung when k of them are expected to have rung. It approximates the
-chance that Plackett-Luce sampling of k keeps candidate i (Plackett-Luce stops at the
+chance that Plackett-Luce sampling of k selects candidate i (Plackett-Luce stops at the
 k-th ring, whenever that is) and is exact for Poisson sampling, in which candidates are
-independent. So the chance that one of a set is kept is
+independent. So the chance that one of a set is selected is
 ``1 - prod(1 - q_i) = 1 - exp(-sum u_i)``, and its gradient needs no samples.
 
 All functions take one question; callers ``vmap``.
@@ -27,7 +27,7 @@ WIDEST = 1e3
 """Logits further below the highest count as if this far: the bracket stays finite."""
 
 CERTAIN = 30.0
-"""Intensity of a candidate that is surely kept: 1 - exp(-30) is 1 in float32."""
+"""Intensity of a candidate that is surely selected: 1 - exp(-30) is 1 in float32."""
 
 
 class Inclusion(NamedTuple):
@@ -38,17 +38,17 @@ class Inclusion(NamedTuple):
     probability: Float[Array, "n"]
     """q_i = 1 - exp(-u_i): sums to k, or to n_real where that is at most k."""
     threshold: Float[Array, ""]
-    """c, differentiable in the logits; -inf where every candidate is kept."""
+    """c, differentiable in the logits; -inf where every candidate is selected."""
 
 
 def inclusion(
     logits: Float[Array, "n"], mask: Bool[Array, "n"], k: Float[Array, ""] | float
 ) -> Inclusion:
-    """How likely each candidate is to be kept when k are.
+    """The probability that each candidate is among the k selected ones.
 
     Differentiable in ``logits``, through c as well: from sum q_i = k follows
     dc/ds_j = w_j / sum w with w_i = u_i exp(-u_i). First derivatives only; ``k`` is a
-    constant. Where n_real <= k everything is kept: q = 1, and no gradient.
+    constant. Where n_real <= k all are selected: q = 1, and no gradient.
 
     Shapes:
         logits, mask: [n]; what stands outside the mask is ignored.
@@ -56,8 +56,8 @@ def inclusion(
     """
     k = jax.lax.stop_gradient(jnp.asarray(k, jnp.float32))
     n_real = mask.sum(dtype=jnp.float32)
-    all_kept = n_real <= k
-    active = mask & ~all_kept
+    take_all = n_real <= k
+    active = mask & ~take_all
     # Inactive logits become 0 before any exp: a double where, so that their inf or nan
     # cannot reach the gradient.
     logits = jnp.where(active, logits.astype(jnp.float32), 0.0)
@@ -66,7 +66,7 @@ def inclusion(
     # Relative to the peak, a large common offset of the logits costs no digits.
     logits = jnp.where(active, jnp.maximum(logits - peak, -WIDEST), 0.0)
     constant = jax.lax.stop_gradient(logits)
-    root = solve_threshold(constant, active, jnp.where(all_kept, 0.5 * n_real, k))
+    root = solve_threshold(constant, active, jnp.where(take_all, 0.5 * n_real, k))
 
     # c = root in value, with the implicit gradient. The weights are a softmax of
     # log w_i = x_i - exp(x_i): for k far below or near n_real every w_i may underflow.
@@ -79,8 +79,8 @@ def inclusion(
     # Above CERTAIN q is 1 to the last bit; exp without the bound would overflow.
     offset = jnp.minimum(logits - threshold, CERTAIN)
     intensity = jnp.where(active, jnp.exp(jnp.where(active, offset, 0.0)), 0.0)
-    intensity = jnp.where(mask & all_kept, CERTAIN, intensity)
-    threshold = jnp.where(all_kept, -jnp.inf, threshold + peak)
+    intensity = jnp.where(mask & take_all, CERTAIN, intensity)
+    threshold = jnp.where(take_all, -jnp.inf, threshold + peak)
     return Inclusion(intensity, -jnp.expm1(-intensity), threshold)
 
 
@@ -102,10 +102,10 @@ def solve_threshold(
 
     def too_many(c: Float[Array, ""]) -> Bool[Array, ""]:
         u = jnp.exp(jnp.minimum(logits - c, CERTAIN))
-        # Count the fewer, the kept or the dropped: a sum near n hides a small rest.
-        kept = jnp.sum(jnp.where(mask, -jnp.expm1(-u), 0.0))
-        dropped = jnp.sum(jnp.where(mask, jnp.exp(-u), 0.0))
-        return jnp.where(2 * k < n_real, kept > k, dropped < n_real - k)
+        # Sum the smaller side: a sum near n hides a small rest.
+        inside = jnp.sum(jnp.where(mask, -jnp.expm1(-u), 0.0))
+        outside = jnp.sum(jnp.where(mask, jnp.exp(-u), 0.0))
+        return jnp.where(2 * k < n_real, inside > k, outside < n_real - k)
 
     def halve(_: int, bracket: tuple[Array, Array]) -> tuple[Array, Array]:
         low, high = bracket
@@ -124,7 +124,7 @@ def presence(
     mask: Bool[Array, "n"],
     n_nodes: int,
 ) -> Float[Array, "n_nodes"]:
-    """How likely each node is to be an end of a kept triplet.
+    """The probability that each node is an end of a selected triplet.
 
     ``1 - exp(-sum of u)`` over the triplets that hold the node; a self-loop holds its
     node once. Exact for independent candidates.

@@ -85,7 +85,7 @@ class PolicyInputs(NamedTuple):
                 raise ValueError(f"{name}: shape {array.shape}, expected {shape}")
 
 
-def standardised_ppr(
+def ppr_features(
     ppr: Float[Array, "b n 2"], config: PprNetworkConfig
 ) -> Float[Array, "b n 2"]:
     """log(ppr + 1e-8) by the mean and standard deviation of the training split."""

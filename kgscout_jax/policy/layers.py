@@ -39,9 +39,9 @@ def matmul_forward(x: Array, kernel: Array, dtype: DTypeLike) -> tuple[Array, An
     return matmul_with_rule(x, kernel, dtype), (x, kernel)
 
 
-def matmul_backward(dtype: DTypeLike, saved: Any, g: Array) -> tuple[Array, Array]:
+def matmul_backward(dtype: DTypeLike, residuals: Any, g: Array) -> tuple[Array, Array]:
     """Cotangents of x and kernel."""
-    x, kernel = saved
+    x, kernel = residuals
     flat = x.reshape(-1, x.shape[-1]).astype(dtype)
     flat_g = g.reshape(-1, g.shape[-1]).astype(dtype)
     product = partial(jnp.matmul, preferred_element_type=jnp.float32)
@@ -77,10 +77,10 @@ def contract_forward(
 
 
 def contract_backward(
-    spec: str, dtype: DTypeLike, saved: Any, g: Array
+    spec: str, dtype: DTypeLike, residuals: Any, g: Array
 ) -> tuple[Array, Array]:
     """Cotangents of x and y."""
-    x, y = saved
+    x, y = residuals
     terms, out = spec.split("->")
     of_x, of_y = terms.split(",")
     x_bar = contract(f"{of_y},{out}->{of_x}", y, g, dtype)

@@ -2,7 +2,7 @@
 
 Drawing one candidate after the other from softmax(logits), each time among those that
 are left (thesis 3.3.2), is the Plackett-Luce distribution. Adding Gumbel noise once and
-keeping the k largest draws from it exactly, in the same order (Yellott 1977; Kool et
+taking the k largest draws from it exactly, in the same order (Yellott 1977; Kool et
 al. 2019, "Stochastic Beams and Where to Find Them").
 
 All functions take one question; callers ``vmap`` over questions and samples. A question
@@ -69,12 +69,12 @@ def plackett_luce_log_prob(
     logits = jnp.where(mask, logits.astype(jnp.float32), LOWEST)
     logits = jnp.maximum(logits, LOWEST)
     # max, not set: a surplus position may repeat the index of a real one.
-    drawn = jnp.zeros(mask.shape, bool).at[indices].max(selected_mask)
-    never_drawn = jnp.where(mask & ~drawn, logits, LOWEST)
-    drawn_logits = jnp.where(selected_mask, logits[indices], LOWEST)
-    later = jax.lax.cumlogsumexp(drawn_logits, axis=0, reverse=True)
-    left = jnp.logaddexp(later, jax.nn.logsumexp(never_drawn))
-    return jnp.sum(jnp.where(selected_mask, drawn_logits - left, 0.0))
+    sample_mask = jnp.zeros(mask.shape, bool).at[indices].max(selected_mask)
+    rest_logits = jnp.where(mask & ~sample_mask, logits, LOWEST)
+    sample_logits = jnp.where(selected_mask, logits[indices], LOWEST)
+    later = jax.lax.cumlogsumexp(sample_logits, axis=0, reverse=True)
+    log_mass = jnp.logaddexp(later, jax.nn.logsumexp(rest_logits))
+    return jnp.sum(jnp.where(selected_mask, sample_logits - log_mass, 0.0))
 
 
 def categorical_entropy(

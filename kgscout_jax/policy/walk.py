@@ -14,7 +14,7 @@ A second network beside the thesis's (``forward``), smaller and better
   triplet and relation beside each alone, folded into one matmul per question,
   ``T (A + diag(q) B)``; and the cosines go past all layers to the logit.
 
-Nothing of shape [b, n, d] but the triplets themselves is ever held. It needs jax alone.
+Nothing of shape [b, n, d] but the triplets themselves is ever held in memory.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from kgscout_jax.policy.config import COMPUTE_DTYPES, PprNetworkConfig
-from kgscout_jax.policy.inputs import PolicyInputs, standardised_ppr
+from kgscout_jax.policy.inputs import PolicyInputs, ppr_features
 from kgscout_jax.policy.layers import contract, gather_rows, matmul
 from kgscout_jax.policy.parameters import (
     DenseWeights,
@@ -172,15 +172,15 @@ def scores(
     by_relation = contract("bud,bdw->buw", relations, kernel, dtype)
     w, g = config.width, config.condition
     by_relation, conditions, cosine = jnp.split(by_relation, [w, w + g], axis=-1)
-    followed = walker_weights(walkers, conditions, question)
-    rows = jnp.concatenate([by_relation, followed, cosine], axis=-1)
+    follow = walker_weights(walkers, conditions, question)
+    rows = jnp.concatenate([by_relation, follow, cosine], axis=-1)
     rows = inputs.by_candidate(rows)
-    splits = [w, w + followed.shape[-1]]
-    relation_terms, followed, relation_cosine = jnp.split(rows, splits, axis=-1)
+    splits = [w, w + follow.shape[-1]]
+    relation_terms, follow, relation_cosine = jnp.split(rows, splits, axis=-1)
 
     cosines = jnp.concatenate([triplet_cosine, relation_cosine], axis=-1)
-    flows = walk(followed, nodes, topics, mask, config)
-    ppr = standardised_ppr(inputs.ppr, config)
+    flows = walk(follow, nodes, topics, mask, config)
+    ppr = ppr_features(inputs.ppr, config)
     distances = topic_distances(nodes, topics, mask)
     features = [distances, flows, ppr, COSINE_SCALE * cosines]
     columns = jnp.concatenate(features, axis=-1)
@@ -212,7 +212,7 @@ def walker_weights(
 
 
 def walk(
-    followed: Float[Array, "b n f"],
+    follow: Float[Array, "b n f"],
     nodes: Int[Array, "b n 2"],
     topics: Bool[Array, "b v"],
     mask: Bool[Array, "b n"],
@@ -226,22 +226,22 @@ def walk(
     and long walks stay in range.
 
     Shapes:
-        followed: weights of each candidate, f = steps * 2 * walkers.
+        follow: weights of each candidate, f = steps * 2 * walkers.
         returns: o = 2 * walkers * (steps + 1) columns: for each step what goes along
             the candidate and against it; then what its head and tail hold in the end.
     """
     head, tail = nodes[..., 0], nodes[..., 1]
     (b, n), v, c = mask.shape, topics.shape[1], config.walkers
-    followed = followed * mask[..., None]
-    followed = followed.reshape(b, n, config.steps, 2, c)
-    held = jnp.broadcast_to(topics[..., None].astype(jnp.float32), (b, v, c))
+    follow = follow * mask[..., None]
+    follow = follow.reshape(b, n, config.steps, 2, c)
+    mass = jnp.broadcast_to(topics[..., None].astype(jnp.float32), (b, v, c))
     columns = []
     for step in range(config.steps):
-        along = gather_rows(held, head) * followed[:, :, step, 0]
-        against = gather_rows(held, tail) * followed[:, :, step, 1]
+        along = gather_rows(mass, head) * follow[:, :, step, 0]
+        against = gather_rows(mass, tail) * follow[:, :, step, 1]
         columns += [along, against]
-        arrived = sum_at(along, tail, v) + sum_at(against, head, v)
-        held = arrived / (arrived.max(axis=1, keepdims=True) + FLOW_NONE)
-    columns += [gather_rows(held, head), gather_rows(held, tail)]
+        inflow = sum_at(along, tail, v) + sum_at(against, head, v)
+        mass = inflow / (inflow.max(axis=1, keepdims=True) + FLOW_NONE)
+    columns += [gather_rows(mass, head), gather_rows(mass, tail)]
     # From about -1.3 for nothing to 1 for the most.
     return 1.0 + jnp.log(jnp.concatenate(columns, axis=-1) + FLOW_FLOOR) / 4
