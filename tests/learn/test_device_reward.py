@@ -16,18 +16,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from split_factory import Case, build_split
 from test_reward import CHAIN, PARTS, cases
+from training import (
+    Stopped,
+    compilations,
+    final,
+    recorded,
+    rows,
+    same_bits,
+    stop_after_saves,
+    tiny,
+)
 from written_shards import planted, write_shards
 
+from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn import train as train_module
-from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.estimators import advantages
 from kgscout_jax.learn.reward_device import DeviceReward, device_reward
 from kgscout_jax.learn.reward_host import HostReward, RewardWeights
 from kgscout_jax.learn.train import train
-from kgscout_jax.learn.update_steps import Steps
 
+pytestmark = pytest.mark.usefixtures("kgscout_cache")
 jitted = jax.jit(device_reward, static_argnames="directed")
 BATCH, SUBSETS, BUDGET, WIDTH, ANSWERS = 4, 3, 9, 16, 3
 """Static shapes, so that hundreds of cases compile a handful of times."""
@@ -172,7 +182,7 @@ def test_an_answer_named_twice_counts_twice_as_on_the_host():
     compare(twice, "directed", np.array([0]), positions, selected, size=BATCH)
 
 
-def test_the_inputs_of_no_question():
+def test_inputs_of_no_question_are_padding():
     split = build_split([Case(triplets=CHAIN, topics=["a"], answers=["d"])]).split
     inputs = DeviceReward(split).read(np.array([], int), 2, 8)
     assert inputs.pair_of_candidate.shape == (2, 8)
@@ -188,9 +198,9 @@ def test_one_shape_is_compiled_once_and_maps():
     split = build_split(batch, n=WIDTH).split
     counted = jax.jit(partial(device_reward, directed=False))
     calls = []
-    for rows in ([0, 1], [5, 2], [3, 3]):
+    for pair in ([0, 1], [5, 2], [3, 3]):
         positions = rng.integers(0, WIDTH, (2, 5, 4))
-        calls.append(arguments(split, "both", rows, positions, positions >= 0))
+        calls.append(arguments(split, "both", pair, positions, positions >= 0))
     alone = [counted(*call, 0.2) for call in calls]
     assert counted._cache_size() == 1
     stacked = jax.tree.map(lambda *arrays: jnp.stack(arrays), *calls)
@@ -219,56 +229,17 @@ def test_advantages_are_those_of_the_host(baseline, normalise):
 # --- in training
 
 
-@pytest.fixture(scope="module", autouse=True)
-def compilation_cache(tmp_path_factory):
-    """What one run compiles, the next one finds."""
-    names = {
-        "jax_compilation_cache_dir": str(tmp_path_factory.mktemp("cache")),
-        "jax_persistent_cache_min_compile_time_secs": 0.0,
-    }
-    before = {name: getattr(jax.config, name) for name in names}
-    for name, value in names.items():
-        jax.config.update(name, value)
-    yield
-    for name, value in before.items():
-        jax.config.update(name, value)
-
-
 @pytest.fixture(scope="module")
-def shards(tmp_path_factory) -> Path:
+def shards(tmp_path_factory) -> Shards:
     """Questions of which the last few keep everything."""
     train = [planted(i, triplets=30) for i in range(17)]
     train += [planted(i, triplets=3) for i in range(17, 20)]
-    return write_shards(tmp_path_factory.mktemp("shards"), {"train": train}).path
+    return write_shards(tmp_path_factory.mktemp("shards"), {"train": train})
 
 
-def tiny(shards: Path, run: Path, **more: Any) -> TrainConfig:
-    sizes: dict[str, Any] = {
-        "tower_hidden": (8, 4),
-        "gate_hidden": 8,
-        "combiner_hidden": 4,
-        "heads": 2,
-    }
-    rhythm = {"k": 4, "k_low": 2, "epochs": 2, "batch_size": 8, "save_every": 2}
-    return TrainConfig(
-        shards=shards,
-        run=run,
-        estimator="reinforce",
-        samples=4,
-        learning_rate=1e-2,
-        **{**sizes, **rhythm, **more},
-    )
-
-
-def logged(run: Path) -> list[dict[str, Any]]:
-    lines = (run / "metrics.jsonl").read_text().splitlines()
-    rows = [json.loads(line) for line in lines]
-    for row in rows:
-        row.pop("seconds", None)
-        row.pop("questions_per_second", None)
-        row.pop("device_wait_share", None)
-        row.pop("host_wait_share", None)
-    return rows
+def on_device(shards: Shards, run: Path, **more: Any) -> TrainConfig:
+    more = {"samples": 4, "epochs": 2, **more}
+    return tiny(shards, run, estimator="reinforce", **more)
 
 
 @pytest.fixture
@@ -277,20 +248,11 @@ def every_step(monkeypatch) -> None:
 
 
 @pytest.mark.usefixtures("every_step")
-def test_training_gives_the_rewards_of_the_host(shards, tmp_path, monkeypatch):
-    made: list[Steps] = []
-
-    class Recorded(Steps):
-        def __init__(self, *args: Any) -> None:
-            super().__init__(*args)
-            made.append(self)
-
-    monkeypatch.setattr(train_module, "Steps", Recorded)
+def test_training_gives_the_rewards_of_the_host(shards, tmp_path):
     for reward in ("host", "device"):
         more = {"reward": reward, "baseline": "greedy", "staleness": 0}
-        config = tiny(shards, tmp_path / reward, **more)
-        train(config)
-    host, device = logged(tmp_path / "host"), logged(tmp_path / "device")
+        steps_used = recorded(on_device(shards, tmp_path / reward, **more))
+    host, device = rows(tmp_path / "host"), rows(tmp_path / "device")
     assert [set(row) for row in host] == [set(row) for row in device]
     steps = [row for row in host if row["kind"] == "step"]
     assert len(steps) == 6
@@ -302,60 +264,40 @@ def test_training_gives_the_rewards_of_the_host(shards, tmp_path, monkeypatch):
         if one["kind"] == "step":
             assert other["reward"] == pytest.approx(one["reward"], abs=2e-6)
     # Nothing but the one step and the measuring between epochs, each compiled once.
-    counts = {
-        name: function._cache_size()
-        for name, function in vars(made[1]).items()
-        if hasattr(function, "_cache_size") and function._cache_size()
-    }
+    counts = compilations(steps_used)
     assert counts == {"reinforce_on_device": 1, "rank": 1}
 
 
-class Stopped(Exception):
-    """Stands for whatever ends a process."""
-
-
 @pytest.mark.usefixtures("every_step")
-def test_stopped_and_resumed_on_the_device(shards, tmp_path, monkeypatch):
+def test_a_run_rewarded_on_the_device_resumes_bit_for_bit(
+    shards, tmp_path, monkeypatch
+):
     more = {"reward": "device", "baseline": "moving_average"}
-    train(tiny(shards, tmp_path / "whole", **more))
-    save = RunFolder.save
-
-    def stopping(self: RunFolder, step: int, *args: Any) -> None:
-        save(self, step, *args)
-        if step == 2:
-            self.close()
-            raise Stopped
-
-    monkeypatch.setattr(RunFolder, "save", stopping)
+    train(on_device(shards, tmp_path / "whole", **more))
+    stop_after_saves(monkeypatch, 1)  # after step 2
     with pytest.raises(Stopped):
-        train(tiny(shards, tmp_path / "stopped", **more))
-    monkeypatch.setattr(RunFolder, "save", save)
-    other = tiny(shards, tmp_path / "stopped", **more | {"reward": "host"})
+        train(on_device(shards, tmp_path / "stopped", **more))
+    other = on_device(shards, tmp_path / "stopped", **more | {"reward": "host"})
     with pytest.raises(UserError, match="was started with --reward device, found host"):
         train(other)
-    train(tiny(shards, tmp_path / "stopped", **more))
-    assert logged(tmp_path / "stopped") == logged(tmp_path / "whole")
-    found = [RunFolder.existing(tmp_path / name) for name in ("whole", "stopped")]
-    whole, resumed = (folder.load(6) for folder in found)
-    for folder in found:
-        folder.close()
-    assert whole.keys() == resumed.keys()
-    for name, leaf in whole.items():
-        assert leaf.tobytes() == resumed[name].tobytes(), name
-    rewards = [row["reward"] for row in logged(tmp_path / "whole") if "loss" in row]
+    train(on_device(shards, tmp_path / "stopped", **more))
+    assert rows(tmp_path / "stopped") == rows(tmp_path / "whole")
+    whole = final(tmp_path / "whole")
+    same_bits(final(tmp_path / "stopped"), whole)
+    rewards = [row["reward"] for row in rows(tmp_path / "whole") if "loss" in row]
     average = rewards[0]
     for reward in rewards[1:]:
         average = 0.95 * average + 0.05 * reward
     assert whole["average"] == pytest.approx(average, abs=1e-5)
 
 
-def test_a_run_that_is_older_than_the_setting_goes_on(shards, tmp_path):
-    config = tiny(shards, tmp_path / "run", baseline="greedy")
+def test_a_run_that_is_older_than_a_setting_resumes_with_its_default(shards, tmp_path):
+    config = on_device(shards, tmp_path / "run", baseline="greedy")
     train(config)
     file = tmp_path / "run" / "config.json"
     about = json.loads(file.read_text())
     del about["config"]["reward"]
     file.write_text(json.dumps(about))
-    before = logged(tmp_path / "run")
+    before = rows(tmp_path / "run")
     train(config)
-    assert logged(tmp_path / "run") == before
+    assert rows(tmp_path / "run") == before

@@ -13,7 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from kgscout_jax.learn.estimators import advantages, closed_form, reinforce
+from kgscout_jax.learn.estimators import (
+    advantages,
+    closed_form,
+    cross_entropy,
+    reinforce,
+)
 from kgscout_jax.policy.sampling import greedy_top_k, gumbel_top_k
 
 # --- the closed form
@@ -257,3 +262,11 @@ def test_leave_one_out_of_three_samples():
         normalise=False,
     )  # fmt: skip
     assert found.tolist() == [[-4.5, 0.0, 4.5]]
+
+
+def test_candidates_on_paths_are_the_positives_of_cross_entropy():
+    # Two candidates, one on a path.
+    logits = np.array([2.0, -1.0, -np.inf], np.float32)
+    mask, wanted = np.array([True, True, False]), np.array([True, False, False])
+    expected = (np.log1p(np.exp(-2.0)) + np.log1p(np.exp(-1.0))) / 2
+    assert float(cross_entropy(logits, mask, wanted)) == pytest.approx(expected)

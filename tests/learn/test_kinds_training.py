@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from test_train import epochs, final, place_of_good, rows, same_bits, tiny
-from written_shards import write_shards
+from training import (
+    Stopped,
+    epochs,
+    final,
+    place_of_good,
+    rows,
+    same_bits,
+    stop_after_saves,
+    tiny,
+)
 
-from kgscout_jax.data.shards import Shards
 from kgscout_jax.evaluate.retrieval.run import evaluate_run
 from kgscout_jax.evaluate.settings import RetrievalSettings
-from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.train import train
 from kgscout_jax.learn.trained_policy import load_policy
@@ -22,11 +27,6 @@ KINDS = {
     "walk": {"policy": "walk", "width": 16, "walkers": 3, "walk_steps": 2},
     "mlp": {"policy": "mlp", "estimator": "bce"},
 }
-
-
-@pytest.fixture(scope="module")
-def shards(tmp_path_factory) -> Shards:
-    return write_shards(tmp_path_factory.mktemp("shards"))
 
 
 @pytest.fixture(scope="module", params=list(KINDS))
@@ -47,21 +47,11 @@ def test_what_was_planted_is_learned(shards, finished):
     assert losses[-1] < losses[0]
 
 
-def test_resumed_bit_for_bit(shards, finished, tmp_path, monkeypatch):
+def test_a_stopped_run_resumes_bit_for_bit(shards, finished, tmp_path, monkeypatch):
     kind, run = finished
-    save, count = RunFolder.save, 0
-
-    def stopping(self, *args):
-        nonlocal count
-        save(self, *args)
-        count += 1
-        if count == 2:
-            self.close()
-            raise KeyError("stopped")
-
-    monkeypatch.setattr(RunFolder, "save", stopping)
+    stop_after_saves(monkeypatch, 2)
     config = tiny(shards, tmp_path / "run", **KINDS[kind])
-    with pytest.raises(KeyError):
+    with pytest.raises(Stopped):
         train(config)
     train(config)
     same_bits(final(config.run), final(run))
@@ -87,13 +77,3 @@ def test_runs_are_compared_in_one_table(shards, finished, tmp_path, capsys):
     assert paired["kgscout"]["answer_hit"]["4"]["difference"] == 0
     assert paired["cosine"]["answer_hit"]["4"]["difference"] < 0
     assert "twin" in capsys.readouterr().out
-
-
-def test_gold_is_what_cross_entropy_wants(shards):
-    """Hand-made: two candidates, one on a path."""
-    from kgscout_jax.learn.estimators import cross_entropy
-
-    logits = np.array([2.0, -1.0, -np.inf], np.float32)
-    mask, wanted = np.array([True, True, False]), np.array([True, False, False])
-    expected = (np.log1p(np.exp(-2.0)) + np.log1p(np.exp(-1.0))) / 2
-    assert float(cross_entropy(logits, mask, wanted)) == pytest.approx(expected)

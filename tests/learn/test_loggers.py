@@ -11,11 +11,10 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from written_shards import write_shards
+from training import tiny
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoints import RunFolder
-from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.loggers import Loggers, check_loggers, open_loggers, scalars
 
 ABOUT = {"config": {"k": 4, "estimator": "reinforce"}}
@@ -60,7 +59,7 @@ def run(tmp_path) -> RunFolder:
     return run
 
 
-def test_scalars():
+def test_scalars_are_the_finite_numbers_of_a_row():
     row = {"kind": "epoch", "step": 4, "epoch": 1, "dev_hit@10": 1, "x": math.nan}
     assert scalars({**row, "name": "text"}) == {"epoch/dev_hit_at_10": 1.0}
 
@@ -188,18 +187,12 @@ def test_wandb_that_cannot_begin_is_one_line(run, monkeypatch):
 
 
 def test_training_logs_and_what_it_logs_to_may_change(
-    tmp_path, kgscout_cache, monkeypatch
+    shards, tmp_path, kgscout_cache, monkeypatch
 ):
     pytest.importorskip("tensorboardX")
     from kgscout_jax.learn.train import train
 
-    shards = write_shards(tmp_path / "shards")
-    # as in test_train: what it compiled is found again
-    config = TrainConfig(
-        shards=shards.path, run=tmp_path / "run", k=4, k_low=2, epochs=4, batch_size=8,
-        learning_rate=1e-2, warmup_steps=2, tower_hidden=(8, 4), gate_hidden=8,
-        combiner_hidden=4, heads=2, save_every=2, log=("tensorboard",),
-    )  # fmt: skip
+    config = tiny(shards, tmp_path / "run", log=("tensorboard",))
     monkeypatch.setattr("kgscout_jax.learn.loggers.find_spec", lambda _: None)
     with pytest.raises(UserError, match="--log tensorboard: tensorboardX is not inst"):
         train(config)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -11,11 +10,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from test_devices import FREE, QUICK, ROOT
+from training import final, rows
 from written_shards import write_shards
 
 from kgscout_jax.learn.checkpoints import RunFolder
@@ -67,16 +66,8 @@ def ended(*processes: subprocess.Popen[str], code: int = 0) -> list[str]:
 
 def kept(run: Path) -> dict[str, np.ndarray]:
     """Every array of the latest checkpoint, which must be of the last step."""
-    folder = RunFolder.existing(run)
-    assert folder.latest_step == 2 * STEPS
-    leaves = folder.load(2 * STEPS)
-    folder.close()
-    return leaves
-
-
-def rows(run: Path) -> list[dict[str, Any]]:
-    lines = (run / "metrics.jsonl").read_text().splitlines()
-    return [json.loads(line) for line in lines]
+    assert RunFolder.existing(run).latest_step == 2 * STEPS
+    return final(run)
 
 
 def same_run(one: Path, other: Path) -> None:
@@ -115,7 +106,7 @@ def both(shards, kgscout_cache, tmp_path_factory) -> Path:
     return run
 
 
-def test_what_two_began_one_ends_on_other_devices(both, shards, tmp_path):
+def test_one_process_resumes_the_run_of_two(both, shards, tmp_path):
     run = without_last(both, tmp_path / "run")
     (said,) = ended(start(3, "--shards", shards, "--run", str(run), *FLAGS))
     assert "resumed at step 4 of 6" in said
@@ -123,7 +114,7 @@ def test_what_two_began_one_ends_on_other_devices(both, shards, tmp_path):
 
 
 @pytest.mark.slow
-def test_two_train_as_one_and_end_what_one_began(both, shards, tmp_path):
+def test_two_processes_train_as_one_and_resume_its_run(both, shards, tmp_path):
     alone = tmp_path / "alone"
     ended(start(1, "--shards", shards, "--run", str(alone), *FLAGS))
     same_run(both, alone)
@@ -134,7 +125,7 @@ def test_two_train_as_one_and_end_what_one_began(both, shards, tmp_path):
 
 
 @pytest.mark.slow
-def test_one_that_is_told_to_stop_stops_both(both, shards, tmp_path):
+def test_sigterm_to_one_process_stops_both(both, shards, tmp_path):
     flags = [*FLAGS, "--epochs", "2000"]
     run = tmp_path / "run"
     processes = pair("--shards", shards, "--run", str(run), *flags)
@@ -148,7 +139,7 @@ def test_one_that_is_told_to_stop_stops_both(both, shards, tmp_path):
 
 
 @pytest.mark.slow
-def test_an_error_of_the_first_is_told_to_both(both, shards, tmp_path):
+def test_an_error_of_the_first_process_ends_both(both, shards, tmp_path):
     wrong = ["--shards", shards, "--run", str(tmp_path / "run"), *FLAGS]
     processes = pair(*wrong, "--init", str(tmp_path / "nowhere"))
     for said in ended(*processes, code=2):

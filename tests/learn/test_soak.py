@@ -12,8 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from test_train import REINFORCE, ROOT, tiny
-from written_shards import write_shards
+from training import REINFORCE, ROOT, tiny
 
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.learn.checkpoints import RunFolder
@@ -22,11 +21,6 @@ from kgscout_jax.learn.train import train
 pytestmark = pytest.mark.usefixtures("kgscout_cache")
 COMPILED = "/jax/core/compile/backend_compile_duration"
 STEPS = 40  # of an epoch: one question each
-
-
-@pytest.fixture(scope="module")
-def shards(tmp_path_factory) -> Shards:
-    return write_shards(tmp_path_factory.mktemp("shards"))
 
 
 def resident() -> int:
@@ -72,7 +66,9 @@ def soak(shards: Shards, run: Path, ends: list[Any], epochs: int, **more: Any) -
     "estimator",
     ["closed_form", pytest.param("reinforce", marks=pytest.mark.slow)],
 )
-def test_hundreds_of_steps(shards, watched, tmp_path, estimator):
+def test_hundreds_of_steps_compile_nothing_new_and_hold_their_memory(
+    shards, watched, tmp_path, estimator
+):
     more = REINFORCE if estimator == "reinforce" else {}
     grown = soak(shards, tmp_path, watched, epochs=8, **more)
     assert grown < 24e6  # the allocator's noise; a leak of the state shows above
@@ -80,7 +76,7 @@ def test_hundreds_of_steps(shards, watched, tmp_path, estimator):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("reward", ["host", "device"])
-def test_thousands_of_steps(shards, watched, tmp_path, reward):
+def test_thousands_of_steps_hold_their_memory(shards, watched, tmp_path, reward):
     more = {**REINFORCE, "reward": reward}
     grown = soak(shards, tmp_path, watched, epochs=100, **more)  # 4,000 steps
     assert grown < 16e6  # 8 KB a step over 2,000 of them

@@ -9,161 +9,40 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import jax
 import numpy as np
 import pytest
-from written_shards import DIMENSION, GOOD, NOWHERE, PLANTED, planted, write_shards
+from training import (
+    REINFORCE,
+    ROOT,
+    STEPS,
+    Stopped,
+    command,
+    epochs,
+    final,
+    place_of_good,
+    rows,
+    same_bits,
+    stop_after_saves,
+    tiny,
+)
+from written_shards import DIMENSION, NOWHERE, PLANTED, planted, write_shards
 
-from kgscout_jax.data.batches import BatchReader, Tables
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
-from kgscout_jax.learn import train as train_module
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.train import train
 from kgscout_jax.learn.trained_policy import check_encoder, load_policy
-from kgscout_jax.learn.update_steps import Steps
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.utils.lock import locked
-
-ROOT = Path(__file__).resolve().parents[2]
-TINY: dict[str, Any] = {
-    "k": 4,
-    "k_low": 2,
-    "epochs": 4,
-    "batch_size": 8,
-    "learning_rate": 1e-2,
-    "warmup_steps": 2,
-    "tower_hidden": (8, 4),
-    "gate_hidden": 8,
-    "combiner_hidden": 4,
-    "heads": 2,
-    "save_every": 2,
-}
-REINFORCE: dict[str, Any] = {
-    "estimator": "reinforce",
-    "samples": 8,
-    "entropy_weight": 0.01,
-}
-# Settings that are constants of the compiled steps are the same in most tests, so that
-# they find each other's compilations in $KGSCOUT_CACHE.
-STEPS = 5  # of an epoch: 40 questions
-
 
 pytestmark = pytest.mark.usefixtures("kgscout_cache")
 
 
-@pytest.fixture(scope="module")
-def shards(tmp_path_factory) -> Shards:
-    return write_shards(tmp_path_factory.mktemp("shards"))
-
-
-def tiny(shards: Shards, run: Path, **more: Any) -> TrainConfig:
-    return TrainConfig(shards=shards.path, run=run, **{**TINY, **more})
-
-
-def final(run: Path) -> dict[str, np.ndarray]:
-    """Every array of the latest checkpoint."""
-    folder = RunFolder.existing(run)
-    assert folder.latest_step is not None
-    leaves = folder.load(folder.latest_step)
-    folder.close()
-    return leaves
-
-
-def same_bits(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> None:
-    assert one.keys() == other.keys()
-    for name in one:
-        assert one[name].dtype == other[name].dtype
-        assert one[name].tobytes() == other[name].tobytes(), name
-
-
-def rows(run: Path) -> list[dict[str, Any]]:
-    """The rows of metrics.jsonl but for the times."""
-    times = (
-        *("seconds", "questions_per_second"),
-        *("device_wait_share", "host_wait_share"),
-    )
-    lines = (run / "metrics.jsonl").read_text().splitlines()
-    return [
-        {key: value for key, value in json.loads(line).items() if key not in times}
-        for line in lines
-    ]
-
-
-def epochs(run: Path) -> list[dict[str, Any]]:
-    return [row for row in rows(run) if row["kind"] == "epoch"]
-
-
-def recorded(config: TrainConfig) -> Steps:
-    """Train; the jitted functions that were used."""
-    made: list[Steps] = []
-
-    class Recorded(Steps):
-        def __init__(self, *args: Any) -> None:
-            super().__init__(*args)
-            made.append(self)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(train_module, "Steps", Recorded)
-        train(config)
-    (steps,) = made
-    return steps
-
-
-def compilations(steps: Steps) -> dict[str, int]:
-    """How often each of the functions that were called was compiled."""
-    counts = {
-        name: function._cache_size()
-        for name, function in vars(steps).items()
-        if hasattr(function, "_cache_size")
-    }
-    return {name: count for name, count in counts.items() if count}
-
-
-@pytest.fixture(scope="module")
-def finished(shards, tmp_path_factory) -> Path:
-    """A run of closed_form that nobody disturbed."""
-    run = tmp_path_factory.mktemp("runs") / "finished"
-    steps = recorded(tiny(shards, run))
-    assert set(compilations(steps).values()) == {1}  # a step never compiles again
-    return run
-
-
-@pytest.fixture(scope="module")
-def moving(shards, tmp_path_factory) -> Path:
-    """A run of reinforce whose baseline is a moving average: state, too."""
-    run = tmp_path_factory.mktemp("runs") / "moving"
-    steps = recorded(tiny(shards, run, **REINFORCE, baseline="moving_average"))
-    assert set(compilations(steps).values()) == {1}
-    return run
-
-
-@pytest.fixture(scope="module")
-def leaving_one_out(shards, tmp_path_factory) -> Path:
-    """A run of reinforce with its default baseline."""
-    run = tmp_path_factory.mktemp("runs") / "leave_one_out"
-    train(tiny(shards, run, **REINFORCE, baseline="leave_one_out"))
-    return run
-
-
 # --- learning
-
-
-def place_of_good(policy: Policy, shards: Shards) -> float:
-    """How many candidates score above the one that was planted; mean over dev."""
-    dev = shards.split("dev")
-    batch = BatchReader(shards, dev).read(np.arange(len(dev)))
-    logits = np.asarray(jax.jit(policy)(batch.inputs(Tables.of(shards))))
-    relation = shards.triplets[:, 1][dev.candidates]
-    good = np.where(relation == shards.relations.index(GOOD), logits, -np.inf)
-    return float((logits > good.max(axis=1, keepdims=True)).sum(axis=1).mean())
 
 
 @pytest.mark.parametrize("estimator", ["closed_form", "reinforce"])
@@ -198,7 +77,7 @@ def test_every_baseline_runs(shards, moving, leaving_one_out, tmp_path, baseline
 # --- the run's folder
 
 
-def test_what_is_written(shards, finished):
+def test_a_run_holds_its_config_and_a_row_for_each_step_and_epoch(shards, finished):
     about = json.loads((finished / "config.json").read_text())
     assert set(about) == {"config", "policy", "encoder", "shards"}
     assert about["config"]["tower_hidden"] == [8, 4]
@@ -211,7 +90,7 @@ def test_what_is_written(shards, finished):
     ]  # fmt: skip
 
 
-def test_the_latest_two_and_the_best_are_kept(finished):
+def test_the_latest_two_checkpoints_and_the_best_stay(finished):
     folder = RunFolder.existing(finished)
     scored = {row["step"]: row["dev_reward"] for row in epochs(finished)}
     top = max(scored.values())
@@ -238,19 +117,19 @@ def test_a_policy_is_loaded_at_its_best(shards, finished):
     check_encoder(trained.about, shards, finished)
 
 
-def test_a_step_that_was_not_kept(finished):
+def test_a_step_without_checkpoint_is_refused(finished):
     with pytest.raises(UserError, match=r"no checkpoint of step 7.*20"):
         load_policy(finished, step=7)
 
 
-def test_no_run(tmp_path):
+def test_a_folder_that_is_no_run_is_refused(tmp_path):
     with pytest.raises(UserError, match="no such run"):
         load_policy(tmp_path / "nowhere")
     with pytest.raises(UserError, match=r"no config\.json, this is not a run"):
         load_policy(tmp_path)
 
 
-def test_a_run_without_a_checkpoint(finished, tmp_path):
+def test_a_run_without_a_checkpoint_is_refused(finished, tmp_path):
     shutil.copy(finished / "config.json", tmp_path / "config.json")
     with pytest.raises(UserError, match="no checkpoint yet"):
         load_policy(tmp_path)
@@ -259,23 +138,10 @@ def test_a_run_without_a_checkpoint(finished, tmp_path):
 # --- resuming
 
 
-class Stopped(Exception):
-    """Stands for whatever ends a process."""
-
-
-def test_stopped_after_a_save_and_resumed(shards, moving, tmp_path, monkeypatch):
-    save: Callable[..., None] = RunFolder.save
-    count = 0
-
-    def stopping(self: RunFolder, *args: Any) -> None:
-        nonlocal count
-        save(self, *args)
-        count += 1
-        if count in (2, 8):  # in the first epoch, and in the third
-            self.close()
-            raise Stopped
-
-    monkeypatch.setattr(RunFolder, "save", stopping)
+def test_a_run_stopped_after_a_save_resumes_bit_for_bit(
+    shards, moving, tmp_path, monkeypatch
+):
+    stop_after_saves(monkeypatch, 2, 8)  # in the first epoch, and in the third
     config = tiny(shards, tmp_path, **REINFORCE, baseline="moving_average")
     for _ in range(2):
         with pytest.raises(Stopped):
@@ -283,16 +149,6 @@ def test_stopped_after_a_save_and_resumed(shards, moving, tmp_path, monkeypatch)
     train(config)
     same_bits(final(tmp_path), final(moving))
     assert rows(tmp_path) == rows(moving)
-
-
-def command(config: TrainConfig) -> list[str]:
-    """``python train.py`` with these settings."""
-    out = [sys.executable, "train.py"]
-    for name, value in config.to_dict().items():
-        if name in ("shards", "run", *TINY, *REINFORCE, "baseline"):
-            out.append("--" + name.replace("_", "-"))
-            out += map(str, value) if isinstance(value, list) else [str(value)]
-    return out
 
 
 def kill_at(process: subprocess.Popen, run: Path, moment: int, delay: float) -> bool:
@@ -315,7 +171,7 @@ def kill_at(process: subprocess.Popen, run: Path, moment: int, delay: float) -> 
     return False
 
 
-def test_killed_and_resumed(shards, finished, tmp_path):
+def test_a_killed_run_resumes_bit_for_bit(shards, finished, tmp_path):
     # A checkpoint is about 20 files: some moments are in the middle of a save.
     rng = random.Random(3)
     config = tiny(shards, tmp_path / "run")
@@ -332,7 +188,7 @@ def test_killed_and_resumed(shards, finished, tmp_path):
     assert rows(config.run) == rows(finished)
 
 
-def test_a_line_that_a_killed_run_was_writing(shards, finished, tmp_path):
+def test_a_torn_line_of_metrics_is_dropped(shards, finished, tmp_path):
     run = shutil.copytree(finished, tmp_path / "run")
     whole = (run / "metrics.jsonl").read_text()
     later = json.dumps({"kind": "step", "step": 23, "epoch": 5}) + "\n"
@@ -360,12 +216,6 @@ def test_other_settings_are_refused(shards, finished, change, flag):
     assert (finished / "config.json").read_bytes() == before
 
 
-def test_other_shards_are_refused(finished, tmp_path):
-    other = write_shards(tmp_path / "other", fingerprint="other")
-    with pytest.raises(UserError, match="was started on other shards"):
-        train(tiny(other, finished))
-
-
 def test_a_finished_run_stays_as_it_is(shards, finished, tmp_path):
     # Moved shards and another rhythm of saving are fine.
     run = shutil.copytree(finished, tmp_path / "run")
@@ -381,14 +231,7 @@ def test_a_finished_run_stays_as_it_is(shards, finished, tmp_path):
 def test_init_starts_from_another_runs_parameters(
     shards, finished, tmp_path, monkeypatch
 ):
-    save: Callable[..., None] = RunFolder.save
-
-    def stopping(self: RunFolder, *args: Any) -> None:
-        save(self, *args)
-        self.close()
-        raise Stopped
-
-    monkeypatch.setattr(RunFolder, "save", stopping)
+    stop_after_saves(monkeypatch, 1)
     with pytest.raises(Stopped):
         train(tiny(shards, tmp_path, init=finished, save_every=1))
     start = load_policy(finished)
@@ -404,13 +247,13 @@ def test_init_starts_from_another_runs_parameters(
         np.testing.assert_array_equal(after[name], before[name])
 
 
-def test_init_from_no_run(shards, tmp_path):
+def test_init_from_no_run_is_refused(shards, tmp_path):
     with pytest.raises(UserError, match="no such run"):
         train(tiny(shards, tmp_path / "run", init=tmp_path / "nowhere"))
     assert not (tmp_path / "run").exists()
 
 
-def test_a_run_that_another_process_is_writing(shards, tmp_path):
+def test_a_locked_run_is_refused(shards, tmp_path):
     held = locked(tmp_path / "run", "training")
     with held, pytest.raises(UserError, match="another training is writing here"):
         train(tiny(shards, tmp_path / "run"))
@@ -421,7 +264,7 @@ def test_a_budget_of_one_needs_no_other_flag(shards, tmp_path):
     assert tiny(shards, tmp_path / "run", k=1).budgets == (1,)
 
 
-def test_init_from_a_run_with_another_encoder(finished, tmp_path):
+def test_init_from_a_run_of_another_encoder_is_refused(finished, tmp_path):
     other = write_shards(tmp_path / "shards", encoder={"weights_sha256": "f" * 64})
     with pytest.raises(UserError, match="encoder random with weights_sha256 fff"):
         train(tiny(other, tmp_path / "run", init=finished))
@@ -430,7 +273,7 @@ def test_init_from_a_run_with_another_encoder(finished, tmp_path):
 # --- data that is hard to learn from
 
 
-def test_everything_is_kept(shards, tmp_path):
+def test_no_gradient_where_every_candidate_is_selected(shards, tmp_path):
     train(tiny(shards, tmp_path, k=40, k_low=40))
     for row in rows(tmp_path):
         assert all(math.isfinite(v) for k, v in row.items() if k != "kind")
@@ -441,7 +284,7 @@ def test_everything_is_kept(shards, tmp_path):
 @pytest.mark.parametrize(
     "more", [REINFORCE, {"dtype": "bfloat16", "questions_per_epoch": 9}]
 )
-def test_questions_of_every_size(tmp_path, more):
+def test_questions_of_every_size_train_to_finite_parameters(tmp_path, more):
     # A batch in which everything is kept, others in which much is not, and questions
     # without a candidate.
     sizes = [1, 2, 3, 4, 5, 9, 13, 17, 21, 25, 29, 32]
@@ -461,7 +304,7 @@ def test_questions_of_every_size(tmp_path, more):
     assert {leaf.dtype for leaf in params} == {np.dtype(np.float32)}
 
 
-def test_no_usable_question(tmp_path):
+def test_shards_without_a_trainable_question_are_refused(tmp_path):
     shards = write_shards(
         tmp_path / "shards", {"train": [NOWHERE], "dev": [planted(0)]}
     )
@@ -470,13 +313,13 @@ def test_no_usable_question(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_no_train_split(tmp_path):
+def test_shards_without_a_train_split_are_refused(tmp_path):
     shards = write_shards(tmp_path / "shards", {"dev": PLANTED["dev"]})
     with pytest.raises(UserError, match="no split 'train'; present: dev"):
         train(tiny(shards, tmp_path / "run"))
 
 
-def test_no_dev_split(shards, tmp_path):
+def test_without_a_dev_split_the_latest_checkpoint_is_the_best(shards, tmp_path):
     folder = shutil.copytree(shards.path, tmp_path / "shards")
     manifest = json.loads((folder / "manifest.json").read_text())
     del manifest["splits"]["dev"]
@@ -521,6 +364,6 @@ def test_settings_are_checked(shards, tmp_path, wrong, message):
         tiny(shards, tmp_path, **wrong)
 
 
-def test_heads_that_do_not_divide(shards, tmp_path):
+def test_heads_that_do_not_divide_the_dimension_are_refused(shards, tmp_path):
     with pytest.raises(UserError, match="3 does not divide dimension 16"):
         train(tiny(shards, tmp_path / "run", heads=3))

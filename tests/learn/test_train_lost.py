@@ -19,12 +19,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_train import ROOT, TINY, command, final, rows, same_bits, tiny
+from training import ROOT, TINY, command, final, rows, same_bits, tiny
 from written_shards import write_shards
 
 from kgscout_jax.cli.main import train_main
 from kgscout_jax.cli.runner import parse
-from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn import checkpoints
 from kgscout_jax.learn.checkpoint_errors import DamagedCheckpoint
@@ -38,23 +37,10 @@ from kgscout_jax.learn.trained_policy import load_policy
 pytestmark = pytest.mark.usefixtures("kgscout_cache")
 
 
-@pytest.fixture(scope="module")
-def shards(tmp_path_factory) -> Shards:
-    return write_shards(tmp_path_factory.mktemp("shards"))
-
-
-@pytest.fixture(scope="module")
-def finished(shards, tmp_path_factory) -> Path:
-    """A run that nobody disturbed."""
-    run = tmp_path_factory.mktemp("runs") / "finished"
-    train(tiny(shards, run))
-    return run
-
-
 # --- signals, through the command
 
 
-def test_sigterm_says_how_to_go_on(shards, tmp_path):
+def test_the_command_that_sigterm_prints_resumes_the_run(shards, tmp_path):
     # More steps than the signal leaves time for; the line's command goes on.
     config = tiny(shards, tmp_path / "a run", epochs=16, save_every=7)
     args = command(config)
@@ -92,7 +78,7 @@ def test_sigterm_says_how_to_go_on(shards, tmp_path):
         {"normalise_advantage": False, "tower_hidden": (8,), "init": Path("a run")},
     ],
 )
-def test_the_command_gives_the_same_settings(more):
+def test_the_resume_command_gives_the_same_settings(more):
     config = TrainConfig(shards=Path("some shards"), run=Path("r"), **more)
     start, *words = shlex.split(
         resume_command(config.to_dict(), config.run).removeprefix("kgscout ")
@@ -117,7 +103,9 @@ def small_disk(tmp_path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def test_a_full_disk(shards, finished, small_disk, capsys):
+def test_a_full_disk_is_one_line_and_the_run_resumes(
+    shards, finished, small_disk, capsys
+):
     run = small_disk / "run"
     args = arguments(tiny(shards, run))
     assert train_main(args, "kgscout train") == 2
@@ -138,7 +126,7 @@ def test_a_full_disk(shards, finished, small_disk, capsys):
 
 
 @pytest.mark.slow
-def test_files_that_may_not_grow(shards, tmp_path):
+def test_a_limit_on_file_sizes_is_one_line(shards, tmp_path):
     # Another way to have no room, which needs no rights: a limit on the size of files.
     config = tiny(shards, tmp_path / "run", gate_hidden=512)
 
@@ -179,7 +167,9 @@ def truncate(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [flip, truncate, Path.unlink])
-def test_a_damaged_latest_checkpoint(shards, finished, tmp_path, damage, caplog):
+def test_a_damaged_latest_checkpoint_is_set_aside(
+    shards, finished, tmp_path, damage, caplog
+):
     run = shutil.copytree(finished, tmp_path / "run")
     before = RunFolder(run).steps
     damage(data_file(run, 20))
@@ -194,7 +184,9 @@ def test_a_damaged_latest_checkpoint(shards, finished, tmp_path, damage, caplog)
     assert rows(run) == rows(finished)
 
 
-def test_no_checkpoint_is_whole(shards, finished, tmp_path, caplog):
+def test_a_run_without_a_whole_checkpoint_starts_again(
+    shards, finished, tmp_path, caplog
+):
     run = shutil.copytree(finished, tmp_path / "run")
     steps = RunFolder(run).steps
     for step in steps:
@@ -209,7 +201,9 @@ def test_no_checkpoint_is_whole(shards, finished, tmp_path, caplog):
         load_policy(run, step=20)
 
 
-def test_a_damaged_best_checkpoint(finished, tmp_path, caplog):
+def test_the_second_best_stands_for_a_damaged_best_checkpoint(
+    finished, tmp_path, caplog
+):
     run = shutil.copytree(finished, tmp_path / "run")
     folder = RunFolder(run)
     best, second, *_ = folder.best_first
@@ -223,7 +217,9 @@ def test_a_damaged_best_checkpoint(finished, tmp_path, caplog):
     assert (run / "checkpoints" / str(best)).is_dir()  # reading moves nothing
 
 
-def test_damaged_metrics_of_a_checkpoint(shards, finished, tmp_path, caplog):
+def test_a_checkpoint_with_damaged_metrics_is_set_aside(
+    shards, finished, tmp_path, caplog
+):
     run = shutil.copytree(finished, tmp_path / "run")
     truncate(run / "checkpoints" / "20" / "metrics" / "metrics")
     assert load_policy(run).step in RunFolder(run).steps

@@ -14,11 +14,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from test_train import REINFORCE, epochs, final, rows, same_bits, tiny
-from written_shards import write_shards
+from training import REINFORCE, epochs, final, rows, same_bits, tiny
 
 from kgscout_jax.data.batches import Tables
-from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
@@ -45,12 +43,7 @@ pytestmark = pytest.mark.usefixtures("kgscout_cache")
 MOVING = {**REINFORCE, "baseline": "moving_average", "epochs": 2}
 
 
-@pytest.fixture(scope="module")
-def shards(tmp_path_factory) -> Shards:
-    return write_shards(tmp_path_factory.mktemp("shards"))
-
-
-def test_which_steps_are_stale(tmp_path):
+def test_steps_are_stale_but_after_a_save_or_an_epoch(tmp_path):
     def stale(**more: Any) -> list[int]:
         config = TrainConfig(
             shards=tmp_path, run=tmp_path, estimator="reinforce", save_every=3, **more
@@ -90,7 +83,7 @@ def bits(state: Any) -> dict[str, np.ndarray]:
     return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
 
 
-def test_an_update_is_that_of_the_parameters_before(parts):
+def test_a_stale_update_uses_the_parameters_before(parts):
     # By hand: subsets of step t + 1 are drawn, and its gradient is taken, at the
     # parameters that the update of step t starts from.
     config, updates, fresh, batches = parts
@@ -154,7 +147,9 @@ def signalled(monkeypatch):
 
 
 @pytest.mark.parametrize("step", [1, 2, 4])
-def test_stopped_by_sigterm_and_resumed(shards, whole, tmp_path, signalled, step):
+def test_a_run_stopped_by_sigterm_resumes_bit_for_bit(
+    shards, whole, tmp_path, signalled, step
+):
     # The step under way ends, and one more if the signal came within it; the loop
     # then saves wherever it is: where a step was ahead, with the older parameters.
     config = tiny(shards, tmp_path, **MOVING, save_every=3)
@@ -192,7 +187,9 @@ def test_a_signal_in_the_last_epochs_end_changes_nothing(shards, tmp_path, signa
     assert [row["step"] for row in epochs(tmp_path)] == [5, 10]
 
 
-def test_settings_that_decide_which_steps_are_stale(shards, whole, tmp_path):
+def test_settings_that_decide_which_steps_are_stale_may_not_change(
+    shards, whole, tmp_path
+):
     for change, message in (
         ({"save_every": 2}, "--save-every 3, found 2"),
         ({"staleness": 0, "save_every": 3}, "--staleness 1, found 0"),

@@ -41,7 +41,7 @@ def test_large_arrays_fault_once_only():
     assert kept < 20 < faults()
 
 
-def test_elsewhere_it_says_so(monkeypatch):
+def test_without_glibc_memory_is_not_kept(monkeypatch):
     def other(_):
         raise OSError("no C library")
 

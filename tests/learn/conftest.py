@@ -1,0 +1,43 @@
+"""Shards and runs that tests of training share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from training import REINFORCE, compilations, recorded, tiny
+from written_shards import write_shards
+
+from kgscout_jax.data.shards import Shards
+from kgscout_jax.learn.train import train
+
+
+@pytest.fixture(scope="session")
+def shards(tmp_path_factory) -> Shards:
+    return write_shards(tmp_path_factory.mktemp("shards"))
+
+
+@pytest.fixture(scope="session")
+def finished(shards, kgscout_cache, tmp_path_factory) -> Path:
+    """A run of closed_form that nobody disturbed."""
+    run = tmp_path_factory.mktemp("runs") / "finished"
+    steps = recorded(tiny(shards, run))
+    assert set(compilations(steps).values()) == {1}  # a step never compiles again
+    return run
+
+
+@pytest.fixture(scope="session")
+def moving(shards, kgscout_cache, tmp_path_factory) -> Path:
+    """A run of reinforce whose baseline is a moving average: state, too."""
+    run = tmp_path_factory.mktemp("runs") / "moving"
+    steps = recorded(tiny(shards, run, **REINFORCE, baseline="moving_average"))
+    assert set(compilations(steps).values()) == {1}
+    return run
+
+
+@pytest.fixture(scope="session")
+def leaving_one_out(shards, kgscout_cache, tmp_path_factory) -> Path:
+    """A run of reinforce with its default baseline."""
+    run = tmp_path_factory.mktemp("runs") / "leave_one_out"
+    train(tiny(shards, run, **REINFORCE, baseline="leave_one_out"))
+    return run
