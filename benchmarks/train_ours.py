@@ -140,8 +140,9 @@ class Ours:
             proposal = self.steps.propose(
                 self.state.params, self.tables, batch, self.key
             )
+            subsets = proposal.subsets(self.config.baseline)
             if self.mode == "host":
-                positions = np.asarray(proposal.positions)[: len(rows)]
+                positions = np.where(subsets[1], subsets[0], -1)[: len(rows)]
                 works["reward"] = lambda: self.host.total(rows, positions)
             else:
                 score = jax.jit(self.device.total)
@@ -151,7 +152,7 @@ class Ours:
                         rows, len(batch.mask), batch.mask.shape[1]
                     )
                     return jax.block_until_ready(
-                        score(inputs, batch.nodes, batch.answers, proposal.positions)
+                        score(inputs, batch.nodes, batch.answers, *subsets)
                     )
 
                 works["reward"] = reward

@@ -139,16 +139,19 @@ class Reinforce(Update):
     def propose(self, params: Any, inputs: Any) -> Proposed:
         rows, batch, key = inputs
         proposal = self.steps.propose(params, self.tables, batch, key)
-        self.timeline.add(proposal.positions)
+        self.timeline.add(proposal.greedy)
         return self.Proposed(rows, batch, proposal)
 
     def update(self, state: State, inputs: Proposed) -> tuple[State, Metrics]:
         rows, batch, proposal = inputs
         local = self.reader.local(rows, self.config.batch_size)
         with self.timeline.waiting():
-            jax.block_until_ready((proposal.positions, state.average))
-        positions = self.devices.local_rows(proposal.positions)[: len(local)]
-        total = self.reward.total(local, positions)
+            jax.block_until_ready((proposal.indices, state.average))
+        sampled, mask, greedy = map(self.devices.local_rows, proposal[:3])
+        positions = np.where(mask, sampled, -1)
+        if self.config.baseline == "greedy":
+            positions = np.concatenate([positions, greedy[:, None]], axis=1)
+        total = self.reward.total(local, positions[: len(local)])
         learns = self.learns(rows, self.config.k)
         if self.devices.mesh is None:
             state, metrics = self._update_here(state, batch, proposal, learns, total)

@@ -41,14 +41,16 @@ class DeviceReward(Reward):
         inputs: RewardInputs,
         nodes: Int[Array, "b n 2"],
         answers: Int[Array, "b a"],
-        positions: Int[Array, "b g k"],
+        indices: Int[Array, "b g k"],
+        selected_mask: Bool[Array, "b g k"],
     ) -> Float[Array, "b g"]:
         """The weighted reward of g subsets for each of b questions; pure, for jit."""
         parts = device_reward(
             inputs,
             nodes,
             answers,
-            positions,
+            indices,
+            selected_mask,
             self.weights.decay,
             directed=self.direction == "directed",
         )
@@ -102,7 +104,8 @@ def device_reward(
     inputs: RewardInputs,
     nodes: Int[Array, "b n 2"],
     answers: Int[Array, "b a"],
-    positions: Int[Array, "b g k"],
+    indices: Int[Array, "b g k"],
+    selected_mask: Bool[Array, "b g k"],
     decay: Float[Array, ""] | float,
     *,
     directed: bool,
@@ -116,14 +119,15 @@ def device_reward(
         inputs: of the same questions, from ``DeviceReward.read``.
         nodes: local node ids of head and tail of each candidate.
         answers: local node ids of the gold answers, -1 as padding.
-        positions: of the selected candidates; repeats count once. One that is negative
-            or beyond the question's n_real selects nothing.
+        indices: the selected candidates; repeats count once. One that is negative or
+            beyond the question's n_real selects nothing.
+        selected_mask: False where an index selects nothing.
         decay: connectivity lost per hop beyond the first.
         directed: triplets connect from head to tail only, else both ways.
     """
     v, n = inputs.is_topic.shape[1], nodes.shape[1]
-    real = (positions >= 0) & (positions < inputs.n_real[:, None, None])
-    selected = jax.vmap(_selected, in_axes=(0, None))(jnp.where(real, positions, n), n)
+    real = selected_mask & (indices >= 0) & (indices < inputs.n_real[:, None, None])
+    selected = jax.vmap(_selected, in_axes=(0, None))(jnp.where(real, indices, n), n)
     answer_mask = answers >= 0
     answers = jnp.maximum(answers, 0)
     present = jax.vmap(_present, in_axes=(0, 0, 0, 0, None))(
@@ -144,11 +148,11 @@ def device_reward(
     )
 
 
-def _selected(positions: Int[Array, "g k"], n: int) -> Int8[Array, "n g"]:
+def _selected(indices: Int[Array, "g k"], n: int) -> Int8[Array, "n g"]:
     """1 where a subset of one question selects a candidate; n selects nothing."""
-    g = positions.shape[0]
+    g = indices.shape[0]
     subset = jnp.arange(g)[:, None]
-    return jnp.zeros((n, g), jnp.int8).at[positions, subset].set(1, mode="drop")
+    return jnp.zeros((n, g), jnp.int8).at[indices, subset].set(1, mode="drop")
 
 
 def _present(

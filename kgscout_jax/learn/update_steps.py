@@ -37,15 +37,26 @@ Objective = tuple[Array, Metrics]
 
 
 class Proposal(NamedTuple):
-    """Subsets of b questions and their logits."""
+    """Subsets of b questions, g sampled ones and the greedy one, and their logits."""
 
-    positions: Int[Array, "b s k"]
-    """Of candidates, -1 beyond n_real: the samples, then, with the greedy baseline, the
-    k best."""
+    indices: Int[Array, "b g k"]
+    selected_mask: Bool[Array, "b g k"]
+    greedy: Int[Array, "b k"]
+    """The k best candidates, -1 beyond n_real."""
     logits: Float[Array, "b n"]
     pullback: Callable[[Float[Array, "b n"]], tuple[Any]]
     """From a gradient of the logits to one of the parameters: the forward pass is not
     done again once the host has scored the subsets."""
+
+    def subsets(self, baseline: str) -> tuple[Any, Any]:
+        """Indices and mask of what is scored: the samples, and a greedy baseline."""
+        if baseline != "greedy":
+            return self.indices, self.selected_mask
+        greedy = self.greedy[:, None]
+        return (
+            jnp.concatenate([self.indices, greedy], axis=1),
+            jnp.concatenate([self.selected_mask, greedy >= 0], axis=1),
+        )
 
 
 class Steps:
@@ -106,20 +117,15 @@ class Steps:
 
         def draw(
             keys: Array, logits: Float[Array, "b n"], mask: Bool[Array, "b n"]
-        ) -> Int[Array, "b s k"]:
+        ) -> tuple[Array, Array, Array]:
             sample = jax.vmap(gumbel_top_k, in_axes=(0, None, None, None))
             sample = jax.vmap(sample, in_axes=(0, 0, 0, None))
-            indices, selected_mask = sample(keys, logits, mask, k)
-            positions = jnp.where(selected_mask, indices, -1)
-            if self.config.baseline == "greedy":
-                greedy = best_positions(logits, mask, k)[:, None]
-                positions = jnp.concatenate([positions, greedy], axis=1)
-            return positions
+            return *sample(keys, logits, mask, k), best_positions(logits, mask, k)
 
-        positions = self._by_device(draw)(keys, logits, batch.mask)
+        subsets = self._by_device(draw)(keys, logits, batch.mask)
         if self.mesh is not None:
             pullback = jax.tree.map(partial(self._shard_wide, batch.mask), pullback)
-        return Proposal(positions, logits, pullback)
+        return Proposal(*subsets, logits, pullback)
 
     def _update_closed_form(
         self,
@@ -184,11 +190,9 @@ class Steps:
         advantage: Float[Array, "b g"],
         average: Float[Array, ""],
     ) -> tuple[State, Metrics]:
-        positions = proposal.positions[:, : self.config.samples]
-
         def loss(logits: Float[Array, "b n"]) -> Objective:
             value = jax.vmap(reinforce)(
-                logits, batch.mask, positions, positions >= 0, advantage
+                logits, batch.mask, proposal.indices, proposal.selected_mask, advantage
             )
             return self._loss(logits, batch, weight, value, {})
 
@@ -211,7 +215,8 @@ class Steps:
         assert self.reward is not None
         proposal = self._propose(state.params, tables, batch, key)
         score = self._by_device(self.reward.total)
-        total = score(inputs, batch.nodes, batch.answers, proposal.positions)
+        subsets = proposal.subsets(self.config.baseline)
+        total = score(inputs, batch.nodes, batch.answers, *subsets)
         return self._update_scored(state, batch, learns, all_selected, proposal, total)
 
     def _update_scored(

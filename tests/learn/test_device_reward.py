@@ -58,7 +58,8 @@ def arguments(split, direction, rows, positions, selected, size=None):
         DeviceReward(split, direction).read(np.asarray(rows), b),
         filled(split.nodes[rows], 0),
         filled(split.answers[rows], -1, max(ANSWERS, split.answers.shape[1])),
-        filled(np.where(selected, positions, -1), -1),
+        filled(positions, 0),
+        filled(selected, 0).astype(bool),
     )
 
 
