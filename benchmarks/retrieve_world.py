@@ -99,7 +99,7 @@ def make_world(size: int, questions: int, encoder: SentenceEncoder) -> World:
     graph = KnowledgeGraph.from_triplets(
         (names[h], relations[r], names[t]) for h, r, t in rows
     )
-    digest = encoder.identity.digest
+    digest = encoder.identity.fingerprint
     graph.embeddings.by_encoder[digest] = EmbeddingTable(
         graph.triplets,
         random_units(len(graph.triplets), encoder.identity.dimension, rng),
@@ -161,7 +161,7 @@ def topics_of(
 
 def bytes_of(graph: KnowledgeGraph, encoder: SentenceEncoder) -> dict[str, int]:
     """Bytes of a graph in memory: triplets with their indices, names, embeddings."""
-    table = graph.embeddings.tables[encoder.identity.digest]
+    table = graph.embeddings.tables[encoder.identity.fingerprint]
     arrays = [graph.triplets]
     for side in (graph.by_head, graph.by_tail):
         arrays += [a for a in (side.offsets, side.triplet_ids) if a is not None]

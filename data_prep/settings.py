@@ -72,7 +72,7 @@ class PrepSettings:
     workers: int | None = None
     """Processes that cut and choose; default: one per CPU, or all of a Ray cluster."""
     engine: EngineName = "local"
-    """Who does the work: processes on this machine, or a Ray cluster."""
+    """Where tasks run: processes on this machine, or a Ray cluster."""
     ray_address: str | None = None
     """Of the Ray cluster; default $RAY_ADDRESS, else a new one on this machine."""
     part: str | None = None

@@ -138,7 +138,7 @@ def embeddings_of(
     Raises:
         UserError: the table beside the graph is damaged.
     """
-    held, digest = graph.embeddings, encoder.identity.digest
+    held, digest = graph.embeddings, encoder.identity.fingerprint
     with held.lock:
         if digest not in held.by_encoder:
             table = stored_table(graph, encoder.identity)
@@ -164,7 +164,7 @@ def stored_table(
     """
     if graph.storage is None:
         return None
-    table = open_table(graph.storage.path / FOLDER / identity.digest, identity)
+    table = open_table(graph.storage.path / FOLDER / identity.fingerprint, identity)
     if table is None or table.fingerprint != storage_fingerprint(graph.storage):
         return None
     return table
@@ -184,7 +184,7 @@ def embed_graph(graph: EmbeddableGraph, encoder: SentenceEncoder) -> EmbeddingTa
     Raises:
         UserError: the folder cannot be written, or another process embeds it.
     """
-    held, digest = graph.embeddings, encoder.identity.digest
+    held, digest = graph.embeddings, encoder.identity.fingerprint
     with held.lock:
         table = held.by_encoder.get(digest)
         if not isinstance(table, EmbeddingTable):
@@ -197,7 +197,7 @@ def embed_graph(graph: EmbeddableGraph, encoder: SentenceEncoder) -> EmbeddingTa
 def _embed_in_memory(
     graph: EmbeddableGraph, encoder: SentenceEncoder
 ) -> EmbeddingTable:
-    old = graph.embeddings.previous.get(encoder.identity.digest)
+    old = graph.embeddings.previous.get(encoder.identity.fingerprint)
     rows = np.empty((len(graph.triplets), encoder.identity.dimension), np.float16)
     for _ in _fill(graph, encoder, rows, old, 0):
         pass
@@ -210,7 +210,7 @@ def _embed_in_folder(
 ) -> EmbeddingTable:
     assert graph.storage is not None
     identity, fingerprint = encoder.identity, storage_fingerprint(graph.storage)
-    folder = graph.storage.path / FOLDER / identity.digest
+    folder = graph.storage.path / FOLDER / identity.fingerprint
     with locked(folder, "embedding of this graph"):
         old = open_table(folder, identity)
         if old is not None and old.fingerprint == fingerprint:

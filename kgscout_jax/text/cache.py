@@ -45,7 +45,9 @@ class EmbeddingCache:
 
     def __init__(self, encoder: SentenceEncoder, root: Path | None = None) -> None:
         self.encoder = encoder
-        self.folder = (root or default_cache()) / "embeddings" / encoder.identity.digest
+        self.folder = (
+            (root or default_cache()) / "embeddings" / encoder.identity.fingerprint
+        )
         self.hits = 0
         """Strings read from disk so far."""
         self.misses = 0

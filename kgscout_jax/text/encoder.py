@@ -74,7 +74,7 @@ class EncoderIdentity:
         return fields
 
     @property
-    def digest(self) -> str:
+    def fingerprint(self) -> str:
         """A short hash of all fields but the name: the name of a cache folder."""
         fields = {k: v for k, v in self.to_dict().items() if k != "name"}
         return hashlib.sha256(repr(sorted(fields.items())).encode()).hexdigest()[:16]

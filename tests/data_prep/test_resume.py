@@ -186,8 +186,7 @@ import torch
 from data_prep import driver
 from data_prep import stages
 from data_prep.settings import PrepSettings
-from data_prep.sources import load_source
-from data_prep.topic_linking import TopicLinker, split_questions
+from kgscout_jax.text.encoder import SentenceEncoder
 
 torch.set_num_threads(1)
 stages.CHUNK = 2
@@ -197,7 +196,9 @@ settings = PrepSettings(
     source="kg", kg=(source / "graph.tsv",), input=source / "questions", out=out,
     cache=Path(cache), max_triplets=12, workers=2, cut="ppr", select="cosine",
 )
-import sentence_transformers  # so that each child has it already
+encoder = SentenceEncoder()
+encoder.identity  # loads the model: each child has it already
+driver.SentenceEncoder = lambda *_, **__: encoder
 
 
 def files():

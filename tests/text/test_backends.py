@@ -100,7 +100,7 @@ class TestBackend:
         torch = SentenceEncoder()
         identity = encoder.identity
         assert identity.backend == encoder.backend
-        assert identity.digest != torch.identity.digest
+        assert identity.fingerprint != torch.identity.fingerprint
         assert identity.weights_sha256 == torch.identity.weights_sha256
         assert EncoderIdentity(**identity.to_dict()) == identity
         EmbeddingCache(torch, tmp_path).embed(QUESTIONS)
@@ -117,7 +117,7 @@ class TestBackend:
 def test_the_default_keeps_the_identity_of_old_tables():
     identity = EncoderIdentity(name="x", weights_sha256="0" * 64, dimension=384)
     # As written before there were backends.
-    assert identity.digest == "8823049e21e5d460"
+    assert identity.fingerprint == "8823049e21e5d460"
     assert "backend" not in identity.to_dict()
     assert EncoderIdentity(**identity.to_dict()) == identity
 

@@ -74,7 +74,7 @@ class TestEncoder:
         assert identity.query_prefix == identity.document_prefix == ""
         same = SentenceEncoder("sentence-transformers/all-MiniLM-L6-v2").identity
         # The name is for people: by either name the tables are the same.
-        assert same.digest == identity.digest
+        assert same.fingerprint == identity.fingerprint
         assert same.name != identity.name
 
     def test_unit_length_float16(self, encoder):
@@ -210,7 +210,7 @@ class TestCache:
     def test_the_place_is_an_environment_variable(self, encoder, tmp_path, monkeypatch):
         monkeypatch.setenv("KGSCOUT_CACHE", str(tmp_path))
         EmbeddingCache(encoder).embed(["a"])
-        (segment,) = (tmp_path / "embeddings" / encoder.identity.digest).iterdir()
+        (segment,) = (tmp_path / "embeddings" / encoder.identity.fingerprint).iterdir()
         assert segment.suffix == ".npy"
 
     @pytest.mark.parametrize("damage", ["truncated", "empty", "text", "other array"])
