@@ -122,10 +122,10 @@ class Steps:
             sample = jax.vmap(sample, in_axes=(0, 0, 0, None))
             return *sample(keys, logits, mask, k), best_positions(logits, mask, k)
 
-        subsets = self._by_device(draw)(keys, logits, batch.mask)
+        drawn, selected, greedy = self._by_device(draw)(keys, logits, batch.mask)
         if self.mesh is not None:
             pullback = jax.tree.map(partial(self._shard_wide, batch.mask), pullback)
-        return Proposal(*subsets, logits, pullback)
+        return Proposal(drawn, selected, greedy, logits, pullback)
 
     def _update_closed_form(
         self,
