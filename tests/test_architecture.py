@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[1]
 ROW = re.compile(r"^\| `(\w+)` \|.*\|([^|]*)\|$", re.MULTILINE)
 
@@ -71,12 +69,10 @@ def table() -> dict[str, set[str]]:
     return rooms
 
 
-@pytest.mark.xfail(strict=False, reason="rooms are on the move")
 def test_no_modules_import_each_other():
     graphlib.TopologicalSorter(arrows()).prepare()
 
 
-@pytest.mark.xfail(strict=False, reason="rooms are on the move")
 def test_rooms_import_what_the_page_says_and_nothing_else():
     rooms = table()
     assert set(rooms) == {room_of(module) for module in FILES} - {""}
@@ -90,7 +86,6 @@ def test_rooms_import_what_the_page_says_and_nothing_else():
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.xfail(strict=False, reason="rooms are on the move")
 def test_the_page_names_no_import_that_is_gone():
     used = {room: set() for room in table()}
     for module, targets in arrows().items():

@@ -39,8 +39,8 @@ def unique_keys(keys: Int64[np.ndarray, "n"], cells: int) -> Int64[np.ndarray, "
 
 
 def positions(
-    known: Int64[np.ndarray, "k"], keys: Int64[np.ndarray, "n"], cells: int
-) -> Int64[np.ndarray, "n"]:
+    known: Int64[np.ndarray, "k"], keys: Int64[np.ndarray, "*n"], cells: int
+) -> Int64[np.ndarray, "*n"]:
     """The place of each key in ``known``, which has all of them and ascends."""
     if cells <= min(BITMAP_CELLS // 8, CELLS_PER_KEY * len(keys)):
         table = np.empty(cells, np.int64)
