@@ -185,7 +185,8 @@ class SentenceEncoder:
         """
         token_ids = self._tokenize(texts)
         lengths = np.fromiter(map(len, token_ids), np.int64, len(token_ids))
-        pads = padded_length(lengths)
+        # A string alone needs no padding: without it the model skips its masks.
+        pads = lengths if batch_size == 1 else padded_length(lengths)
         order = np.argsort(pads, kind="stable")
         starts = np.flatnonzero(np.diff(pads[order], prepend=-1))
         pad_id = int(getattr(self.model.tokenizer, "pad_token_id", 0) or 0)
