@@ -20,20 +20,20 @@ from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout
 
 
-def printed(found: RetrievalResult, capsys) -> str:
+def printed(result: RetrievalResult, capsys) -> str:
     capsys.readouterr()
-    print_evidence(found)
+    print_evidence(result)
     return capsys.readouterr().out
 
 
 def harmless(text: str) -> None:
     """No control, nothing unseen but joiners, nothing that turns the line."""
     for character in text:
-        kind = unicodedata.category(character)
-        assert character in "\n " + JOINERS or kind[0] in "LMNPS", repr(character)
+        category = unicodedata.category(character)
+        assert character in "\n " + JOINERS or category[0] in "LMNPS", repr(character)
 
 
-def found_of(triplets, topics=(), links=(), lost=()) -> RetrievalResult:
+def result_of(triplets, topics=(), links=(), lost=()) -> RetrievalResult:
     return RetrievalResult(
         question="who?",
         topics=tuple(topics),
@@ -46,10 +46,10 @@ def found_of(triplets, topics=(), links=(), lost=()) -> RetrievalResult:
 
 @FUZZ
 @given(TRIPLETS, st.lists(TEXT, max_size=3), st.lists(TEXT, max_size=3))
-def test_whatever_is_found_is_printed_as_text(capsys, triplets, topics, lost):
+def test_evidence_is_printed_as_harmless_text(capsys, triplets, topics, lost):
     links = [Link(entity=0, name=t, score=0.5, how="exact", start=0, stop=1)
              for t in topics[:1]]  # fmt: skip
-    out = printed(found_of(triplets, topics, links, lost), capsys)
+    out = printed(result_of(triplets, topics, links, lost), capsys)
     harmless(out)
     ranks = re.findall(r"^ *(\d+) +-?\d+\.\d\d ", out, re.M)
     assert ranks == [str(i + 1) for i in range(len(triplets))]  # nobody forges a row
@@ -67,26 +67,27 @@ def test_escape_and_short_name_are_harmless(text):
 def test_a_name_cannot_forge_a_row(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     row = "x\n 2   9.99   Alien   directed_by   Eve"
-    out = printed(found_of([(row, "r", "b")], topics=["t\ntopics: Eve"]), capsys)
+    out = printed(result_of([(row, "r", "b")], topics=["t\ntopics: Eve"]), capsys)
     assert len(re.findall(r"^topics: ", out, re.M)) == 1
     assert len(re.findall(r"^ *\d+ +-?\d+\.\d\d ", out, re.M)) == 1
     assert "x\\n 2" in out
-    out = printed(found_of([("[red]Ada[/red]", "[blink]r", "b")]), capsys)
+    out = printed(result_of([("[red]Ada[/red]", "[blink]r", "b")]), capsys)
     assert "[red]Ada[/red]" in out and "[blink]r" in out  # names are no markup
 
 
 def test_an_ascii_terminal_gets_escapes(monkeypatch):
     out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", out)
-    print_evidence(found_of([("né", "名前", "🎬")], topics=["né"], lost=["שלום"]))
+    print_evidence(result_of([("né", "名前", "🎬")], topics=["né"], lost=["שלום"]))
     out.flush()
     said = out.buffer.getvalue().decode("ascii")
     assert "topics: n\\xe9" in said and "\\U0001f3ac" in said
 
 
-def test_the_whole_command(scout, tmp_path, monkeypatch, capsys):
-    """A graph in a file: what a tab-separated line can hold."""
-    monkeypatch.setattr(Scout, "from_pretrained", lambda *_, **__: scout)
+def test_ask_prints_and_draws_hostile_names_of_a_file(
+    hash_scout, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(Scout, "from_pretrained", lambda *_, **__: hash_scout)
     monkeypatch.setenv("COLUMNS", "200")
     names = [
         " ".join(text.encode("utf-8", "ignore").decode().replace("\t", " ").split())
@@ -105,9 +106,8 @@ def test_the_whole_command(scout, tmp_path, monkeypatch, capsys):
         assert "z" * MAX_NAME not in re.sub(r"\s", "", out).replace("z…", "")
         assert len(out) < 60_000
         page = (tmp_path / "x.html").read_text("utf-8")
-        assert "<b>Alien" not in page and page.count("<script") == page.count(
-            "</script"
-        )
+        assert "<b>Alien" not in page
+        assert page.count("<script") == page.count("</script")
     for nothing in ("", " \u2028", "\n"):
         assert main([*args, nothing]) == 2
         assert "question: found" in capsys.readouterr().err

@@ -8,7 +8,6 @@ import random
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,14 +24,14 @@ CALLERS = 8
 
 
 @pytest.fixture(scope="module")
-def other(scout, export, tmp_path_factory) -> Scout:
-    """Another policy of the same encoder: the same one, its towers' signs turned."""
-    out = tmp_path_factory.mktemp("other") / "policy"
-    export_initial(scout.encoder.identity, out, seed=99)
-    return Scout(load_exported(out), scout.encoder)
+def scouts(hash_scout, tmp_path_factory) -> tuple[Scout, Scout]:
+    """Two policies of one encoder."""
+    out, encoder = tmp_path_factory.mktemp("other") / "policy", hash_scout.encoder
+    export_initial(encoder.identity, out, seed=99)
+    return hash_scout, Scout(load_exported(out), encoder)
 
 
-def test_every_reply_is_of_one_policy_and_one_graph(scout, other):
+def test_every_reply_is_of_one_policy_and_one_graph(scouts):
     pytest.importorskip("fastapi", reason="the extra serve is not installed")
     from starlette.testclient import TestClient
 
@@ -42,9 +41,8 @@ def test_every_reply_is_of_one_policy_and_one_graph(scout, other):
     graphs = {}
     for studio in ("Atelier", "</script>\x00\u202e"):
         graphs[studio] = KnowledgeGraph.from_triplets(film_triplets(studio))
-        graphs[studio].embed(scout.encoder)
+        graphs[studio].embed(scouts[0].encoder)
     questions = [f"who directed {film}?" for film in FILMS]
-    scouts = (scout, other)
     possible = {
         question: [
             one.retrieve(question, graph, 5)
@@ -54,7 +52,8 @@ def test_every_reply_is_of_one_policy_and_one_graph(scout, other):
         for question in questions
     }
     assert len({str(each.scored) for each in possible[questions[0]]}) == 4
-    app = create_app(scout, {"films": graphs["Atelier"]}, ServiceSettings(max_batch=4))
+    settings = ServiceSettings(max_batch=4)
+    app = create_app(scouts[0], {"films": graphs["Atelier"]}, settings)
     stop = threading.Event()
 
     def reload() -> None:
@@ -68,18 +67,18 @@ def test_every_reply_is_of_one_policy_and_one_graph(scout, other):
     with TestClient(app) as client, ThreadPoolExecutor(CALLERS + 1) as threads:
         threads.submit(reload)
         try:
-            asked = random.Random(0).choices([*questions * 8, *NASTY], k=60)
-            bodies = [json.dumps({"question": q, "k": 5}) for q in asked]
-            kind = {"content-type": "application/json"}
+            sent = random.Random(0).choices([*questions * 8, *NASTY], k=60)
+            headers = {"content-type": "application/json"}
 
-            def post(body: str):
-                return client.post("/retrieve", content=body, headers=kind)
+            def post(question: str):
+                body = json.dumps({"question": question, "k": 5})
+                return client.post("/retrieve", content=body, headers=headers)
 
-            replies = list(threads.map(post, bodies))
+            replies = list(threads.map(post, sent))
         finally:
             stop.set()
     seen = set()
-    for question, reply in zip(asked, replies, strict=True):
+    for question, reply in zip(sent, replies, strict=True):
         if question not in possible:
             assert reply.status_code in (200, 422)
             continue
@@ -96,10 +95,10 @@ def test_every_reply_is_of_one_policy_and_one_graph(scout, other):
     assert len(seen) > 1
 
 
-def test_an_export_that_is_replaced_is_loaded_whole_or_refused(export, other, tmp_path):
+def test_an_export_that_is_replaced_is_loaded_whole_or_refused(scouts, tmp_path):
     """One writer, two readers: what is loaded passes its own golden logits."""
     served = tmp_path / "served"
-    sources = [Path(export), other.exported.path]
+    sources = [scout.exported.path for scout in scouts]
     push(sources[0], served)
     weights = {
         load_exported(source).about["files"]["model.safetensors"]["sha256"]: i
@@ -122,7 +121,7 @@ def test_an_export_that_is_replaced_is_loaded_whole_or_refused(export, other, tm
 
         def read() -> tuple[set[int], int]:
             seen, refused = set(), 0
-            end = time.monotonic() + 5
+            end = time.monotonic() + 2
             while time.monotonic() < end:
                 try:
                     found = load_exported(served, verify=True)

@@ -4,7 +4,7 @@ import logging
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from networkx_pagerank import networkx_pagerank
 
@@ -58,15 +58,35 @@ def run(batch, direction, **options):
     return np.split(rank, start[1:-1])
 
 
+SHAPES = [
+    (5, [(0, 1), (0, 2), (3, 0), (4, 0)], [0]),  # a star
+    (4, [(0, 1), (0, 2), (3, 0)], [1]),  # a leaf is the topic
+    (4, [(0, 1), (0, 2), (3, 0)], [1, 3]),
+    (6, [(i, i + 1) for i in range(5)], [2]),  # a chain
+    (6, [(i + 1, i) for i in range(5)], [0]),
+    (2, [(0, 1)], [0]),  # pairs
+    (2, [(1, 0)], [0, 1]),
+    (5, [(0, 1), (1, 2), (3, 4)], [0]),
+    (5, [(0, 1)], [0, 2, 4]),  # topics without an edge
+    (4, [(0, 1), (0, 1), (2, 0)], [0]),  # parallel edges to a leaf
+    (4, [(0, 1), (1, 0), (0, 2), (2, 3)], [0]),
+    (3, [(0, 0), (0, 1), (2, 0)], [0]),  # self-loop of a hub, of a leaf
+    (3, [(0, 1), (1, 1), (0, 2)], [0]),
+    (5, [(3, 1), (0, 3), (3, 2), (1, 4)], [0]),
+]
+
+
 @pytest.mark.parametrize("direction", ["both", "directed"])
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(batch=batches)
+@example(batch=SHAPES)
 def test_ranks_equal_networkx_on_the_same_multigraph(direction, batch):
     batch = [fold(*question) for question in batch]
-    found = run(batch, direction)
-    for (n, edges, restart), rank in zip(batch, found, strict=True):
+    ranks = run(batch, direction, tolerance=1e-9, max_iterations=1000)
+    for (n, edges, restart), rank in zip(batch, ranks, strict=True):
         expected = oracle(n, edges, restart, direction)
-        assert np.abs(rank - expected).sum() <= n * 1e-6
+        assert np.abs(rank - expected).sum() <= n * 1e-9 + 1e-11
+        assert (rank[expected == 0] == 0).all()
         assert rank.sum() == pytest.approx(1.0 if restart else 0.0, abs=n * 1e-6)
 
 
@@ -76,41 +96,13 @@ def random_graph(seed, n, m):
     return n, [(int(h), int(t)) for h, t in ends], [0, n // 2]
 
 
-LEAVES = {
-    "star": (5, [(0, 1), (0, 2), (3, 0), (4, 0)], [0]),
-    "star, a leaf is topic": (4, [(0, 1), (0, 2), (3, 0)], [1]),
-    "star, all leaves are topics": (4, [(0, 1), (0, 2), (3, 0)], [1, 3]),
-    "chain": (6, [(i, i + 1) for i in range(5)], [2]),
-    "chain from its end": (6, [(i + 1, i) for i in range(5)], [0]),
-    "pair": (2, [(0, 1)], [0]),
-    "pair, both are topics": (2, [(1, 0)], [0, 1]),
-    "pair apart from the topic": (5, [(0, 1), (1, 2), (3, 4)], [0]),
-    "topics without an edge": (5, [(0, 1)], [0, 2, 4]),
-    "parallel edges to a leaf": (4, [(0, 1), (0, 1), (2, 0)], [0]),
-    "edges to and fro": (4, [(0, 1), (1, 0), (0, 2), (2, 3)], [0]),
-    "self-loop of a hub": (3, [(0, 0), (0, 1), (2, 0)], [0]),
-    "self-loop of a leaf": (3, [(0, 1), (1, 1), (0, 2)], [0]),
-    "heads in no order": (5, [(3, 1), (0, 3), (3, 2), (1, 4)], [0]),
-}
-
-
-def test_leaves_have_the_ranks_of_networkx_whatever_the_shape():
-    found = run(list(LEAVES.values()), "both", tolerance=1e-9)
-    for (name, question), rank in zip(LEAVES.items(), found, strict=True):
-        expected = oracle(*question, "both")
-        apart = np.abs(rank - expected).sum()
-        assert apart <= len(rank) * 1e-9 + 1e-11, name
-        np.testing.assert_array_equal(rank, run([question], "both", tolerance=1e-9)[0])
-        assert (rank[expected == 0] == 0).all(), name
-
-
 def test_leaves_of_one_hub_tie_exactly():
     edges = [(i, 0) if i % 3 else (0, i) for i in range(1, 50)]
     (rank,) = run([(52, [*edges, (0, 50), (50, 51), (51, 0)], [50])], "both")
     assert len(set(rank[1:50].tolist())) == 1
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     edges=edge_lists,
     restart=node_sets.filter(len),
@@ -127,7 +119,6 @@ def test_the_error_bound_holds_with_leaves(edges, restart, leaves, alpha):
     assert np.abs(rank - expected).sum() <= n * 1e-6
 
 
-@settings(deadline=None)
 @given(edges=edge_lists, alpha=st.sampled_from([0.5, 0.85, 0.99]))
 def test_eigenvalues_of_the_step_without_leaves_are_within_alpha(edges, alpha):
     # What Chebyshev's method relies on, on dense matrices.
@@ -186,22 +177,6 @@ def test_two_nodes_have_the_ranks_worked_out_by_hand():
     # b is dangling and gives all it has back to a: b = .85 a and a + b = 1
     (rank,) = run([(2, [(0, 1)], [0])], "directed", tolerance=1e-9, max_iterations=500)
     np.testing.assert_allclose(rank, [1 / 1.85, 0.85 / 1.85], atol=2e-9)
-
-
-def test_parallel_edges_add_and_self_loops_count_twice_both_ways():
-    # From 0: twice to 1, once to 2; both lead nowhere else.
-    edges = [(0, 1), (0, 1), (0, 2)]
-    (rank,) = run([(3, edges, [0])], "directed")
-    assert rank[1] == pytest.approx(2 * rank[2])
-    # Both ways, the loop at 0 is two of the three ways out of 0.
-    # b = .85 a / 3 and a + b = 1
-    (rank,) = run([(2, [(0, 0), (0, 1)], [0])], "both")
-    assert rank[0] == pytest.approx(1 / (1 + 0.85 / 3), abs=2e-6)
-
-
-def test_unreachable_nodes_are_exactly_zero():
-    (rank,) = run([(4, [(0, 1), (2, 3), (3, 0)], [0])], "directed")
-    assert rank[2:].tolist() == [0.0, 0.0]
 
 
 def test_repeated_restarts_and_gaps_in_block_numbers_change_nothing():

@@ -1,7 +1,8 @@
-"""Interning, canonical order, pieces and adjacency of the knowledge graph."""
+"""Interning, canonical order, chunks, changes and adjacency of the knowledge graph."""
 
 from __future__ import annotations
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,6 +18,10 @@ RELATIONS = st.sampled_from(["r", "R", "r  s", "r s", "t"])
 TRIPLETS = st.lists(st.tuples(NAMES, RELATIONS, NAMES), max_size=25)
 
 
+def triplets_of(graph: KnowledgeGraph) -> list[tuple[str, str, str]]:
+    return [graph.triplet(i) for i in range(len(graph.triplets))]
+
+
 def test_entities_ignore_case_and_relations_do_not():
     graph = KnowledgeGraph.from_triplets(
         [("New  York", "in", "USA"), ("new york", "In", "Usa "), ("USA", "in", "usa")]
@@ -28,24 +33,14 @@ def test_entities_ignore_case_and_relations_do_not():
 
 
 def test_duplicates_are_dropped_parallel_edges_and_self_loops_stay():
+    loop, first, parallel, reverse = (
+        tuple(t.split()) for t in ("a r a", "a r b", "a s b", "b r a")
+    )
     graph = KnowledgeGraph.from_triplets(
-        [
-            ("a", "r", "b"),
-            ("A", "r", " B"),  # the same by identity
-            ("a", "s", "b"),  # parallel
-            ("b", "r", "a"),  # the other way round
-            ("a", "r", "a"),
-            ("a", "r", "b"),
-        ]
+        [first, ("A", "r", " B"), parallel, reverse, loop, first]
     )
     assert graph.duplicates == 2
-    assert [graph.triplet(i) for i in range(4)] == [
-        ("a", "r", "a"),
-        ("a", "r", "b"),
-        ("a", "s", "b"),
-        ("b", "r", "a"),
-    ]
-    assert len(graph.triplets) == 4
+    assert triplets_of(graph) == [loop, first, parallel, reverse]
 
 
 def test_find_matches_any_spelling_of_a_name():
@@ -71,15 +66,14 @@ def test_empty_names_are_refused(triplet, what):
 
 
 def test_an_empty_graph_is_valid():
-    graph, pieces = GraphBuilder().build()
-    assert graph.triplets.shape == (0, 3)
-    assert pieces == []
-    builder = GraphBuilder()
-    builder.add([])
-    graph, pieces = builder.build()
-    assert graph.triplets.shape == (0, 3)
-    assert [piece.tolist() for piece in pieces] == [[]]
-    assert graph.by_head.rows(np.empty(0, np.int32))[1].tolist() == []
+    for chunks in ([], [[]]):
+        builder = GraphBuilder()
+        for chunk in chunks:
+            builder.add(chunk)
+        graph, ids = builder.build()
+        assert graph.triplets.shape == (0, 3)
+        assert [own.tolist() for own in ids] == chunks
+        assert graph.by_head.rows(np.empty(0, np.int32))[1].tolist() == []
 
 
 def identity(triplet):
@@ -94,7 +88,7 @@ def test_chunk_ids_equal_set_operations(pieces):
     graph, ids = builder.build()
     rows = [tuple(row) for row in graph.triplets.tolist()]
     assert rows == sorted(set(rows))
-    named = [identity(graph.triplet(i)) for i in range(len(rows))]
+    named = list(map(identity, triplets_of(graph)))
     assert set(named) == {identity(t) for piece in pieces for t in piece}
     assert len(set(named)) == len(named)
     for piece, own in zip(pieces, ids, strict=True):
@@ -129,3 +123,29 @@ def test_group_by_keeps_entities_without_triplets():
     adjacency = group_by(np.array([3, 1, 3], np.int32), 5)
     assert adjacency.offsets.tolist() == [0, 0, 1, 1, 3, 3]
     assert adjacency.rows(np.array([4, 3, 0, 3], np.int32))[1].tolist() == [0, 2, 0, 2]
+
+
+@given(TRIPLETS, TRIPLETS, TRIPLETS)
+def test_ids_stay_when_triplets_are_added_or_removed(first, added, removed):
+    graph = KnowledgeGraph.from_triplets(first)
+    other = graph.without_triplets(removed).with_triplets(added)
+    old, new, gone = (set(map(identity, t)) for t in (first, added, removed))
+    assert set(map(identity, triplets_of(other))) == (old - gone) | new
+    assert list(other.entities)[: len(graph.entities)] == list(graph.entities)
+    assert list(other.relations)[: len(graph.relations)] == list(graph.relations)
+    rows = list(map(tuple, other.triplets.tolist()))
+    assert rows == sorted(set(rows))
+
+
+def test_networkx_edges_become_triplets():
+    multi = nx.MultiDiGraph()
+    multi.add_edge("Ann", "Bob", key="knows")
+    multi.add_edge("Ann", "Bob", relation="likes")
+    graph = KnowledgeGraph.from_networkx(multi)
+    assert set(triplets_of(graph)) == {("Ann", "knows", "Bob"), ("Ann", "likes", "Bob")}
+    plain = nx.Graph()
+    plain.add_edge(1, 2, label="next")
+    graph = KnowledgeGraph.from_networkx(plain, relation="label")
+    assert graph.triplet(0) == ("1", "next", "2")
+    with pytest.raises(UserError, match=r"edge 1 to 2: .*'relation', found 'label'"):
+        KnowledgeGraph.from_networkx(plain)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kgscout_jax.text.linearize import linearize, question_text, relation_phrase
@@ -26,7 +26,7 @@ from kgscout_jax.text.linearize import linearize, question_text, relation_phrase
         ("", ""),
     ],
 )
-def test_relation_phrase(relation, phrase):
+def test_a_relation_phrase_is_lower_case_words(relation, phrase):
     assert relation_phrase(relation) == phrase
 
 
@@ -42,16 +42,9 @@ def test_a_phrase_is_alphanumeric_words_between_single_spaces(relation):
     assert phrase.replace(" ", "") == "".join(kept)
 
 
-def test_linearize():
-    triplet = ("Zürich  (City)", "location.contains", " ETH\tZürich")
-    assert linearize(triplet) == "zürich (city) location contains eth zürich"
-
-
-def test_a_relation_without_letters_leaves_head_and_tail():
-    assert linearize(("A", "--", "B")) == "a b"
-
-
 @given(st.text(), st.text(), st.text())
+@example("Zürich  (City)", "location.contains", " ETH\tZürich")
+@example("A", "--", "B")
 def test_the_linearised_triplet_is_its_three_parts(head, relation, tail):
     text = linearize((head, relation, tail))
     assert text == " ".join(text.split())

@@ -7,8 +7,10 @@ import logging
 
 import numpy as np
 import pytest
+from graph.graph_files import write_tsv
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.build.driver import build_graph, update_graph
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import LinkIndex, build_index
 from kgscout_jax.graph.link.aliases import read_aliases
@@ -97,27 +99,21 @@ def test_aliases_of_a_gzipped_file_skip_unknown_names(graph, tmp_path, caplog):
         ("Big\tA\nBig\tB\tC\n", "aliases.tsv:2: expected name TAB alias, found 3 col"),
         ("Big\t \n", "aliases.tsv:1: .* found 2 columns, one of them empty"),
         ("Nobody\tA\n", "none of its 1 names is in the graph"),
+        (None, "no such file"),
     ],
 )
-def test_an_error_names_the_malformed_line_of_aliases(graph, tmp_path, text, message):
+def test_malformed_or_missing_aliases_are_refused(graph, tmp_path, text, message):
     file = tmp_path / "aliases.tsv"
-    file.write_text(text)
+    if text is not None:
+        file.write_text(text)
     with pytest.raises(UserError, match=message):
         graph_linker(graph, aliases=file)
 
 
-def test_a_missing_file_of_aliases_is_refused(graph, tmp_path):
-    with pytest.raises(UserError, match="no such file"):
-        graph_linker(graph, aliases=tmp_path / "none.tsv")
-
-
 def test_the_index_beside_a_graph_folder_goes_when_the_graph_changes(tmp_path):
-    from kgscout_jax.graph.build.driver import build_graph, update_graph
-
-    facts, more, out = tmp_path / "a.tsv", tmp_path / "b.tsv", tmp_path / "graph"
-    facts.write_text("".join("\t".join(row) + "\n" for row in TRIPLETS))
-    more.write_text("Tom Hanks\tborn_in\tConcord\n")
-    build_graph([facts], out)
+    out = tmp_path / "graph"
+    more = write_tsv(tmp_path / "b.tsv", [("Tom Hanks", "born_in", "Concord")])
+    build_graph([write_tsv(tmp_path / "a.tsv", TRIPLETS)], out)
     linker = graph_linker(KnowledgeGraph.open(out))
     assert linker.link("what was tom hanks in")[0].name == "Tom Hanks"
     (kept,) = out.glob("v*/link/manifest.json")

@@ -91,28 +91,22 @@ def test_spellings_of_one_name_have_one_key(one, other):
     assert key(one) == key(other)
 
 
-@pytest.mark.parametrize("text", ["", " ", "!!!", "😀", "'s", "\u0301", "—"])
-def test_texts_without_letters_have_no_tokens(text):
-    assert key(text) == ""
-
-
 @pytest.mark.parametrize(
     ("text", "tokens"),
     [
-        ("the bus stops at texas", ["the", "bus", "stop", "at", "texa"]),
-        ("Jesus' glass is his", ["jesus", "glass", "is", "his"]),
-        ("brett 's father", ["brett", "father"]),
+        ("the bus stops at texas", "the bus stop at texa"),
+        ("Jesus' glass is his", "jesus glass is his"),
+        ("brett 's father", "brett father"),
+        *((nothing, "") for nothing in ("", " ", "!!!", "😀", "'s", "\u0301", "—")),
     ],
 )
-def test_tokens_lose_plurals_and_possessives(text, tokens):
-    assert fast_tokens([text]) == [tokens]
+def test_tokens_lose_plurals_possessives_and_signs(text, tokens):
+    assert fast_tokens([text]) == [tokens.split()]
 
 
 def test_the_comparison_form_has_spaces_and_plurals():
-    assert (
-        comparison_form("The  Simpsons' House_of “Cárds”")
-        == "the simpsons house of cards"
-    )
+    form = comparison_form("The  Simpsons' House_of “Cárds”")
+    assert form == "the simpsons house of cards"
 
 
 def test_a_span_includes_the_plural_s():
@@ -135,7 +129,5 @@ def test_hashes_depend_on_the_substring_alone(piece, before):
     for i, cut in enumerate(alone_cut):
         shorter = piece[:i] + piece[i + 1 :]
         codes = np.array([ord(c) for c in shorter], np.uint64)
-        assert (
-            cut
-            == SubstringHashes(codes).hashes(np.array([0]), np.array([len(shorter)]))[0]
-        )
+        whole = np.array([0]), np.array([len(shorter)])
+        assert cut == SubstringHashes(codes).hashes(*whole)[0]

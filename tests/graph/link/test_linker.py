@@ -13,35 +13,18 @@ from hypothesis import strategies as st
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.link import Link, Linker, LinkSettings, build_index
 
-NAMES = [
-    "The Godfather",  # 0
-    "Tom Hanks",
-    "Paris",
-    "Paris, Texas",
-    "Beyoncé",
-    "Wolfgang Amadeus Mozart",  # 5
-    "m.0abc",
-    "Martin Luther",
-    "Martin Luther King, Jr.",
-    "Currency",
-    "Czech Republic",  # 10
-    "Missionary",
-    "The Missionary",
-    "[REC]",
-    "Jamarcus Russell",
-    "Lincoln",  # 15
-    "Lincoln, Nebraska",
-    "Abraham Lincoln",
-    "Director",
-    "2012",
-    "Spider-Man",  # 20
-    "United States of America",
-    "LINCOLN!",
-]
-DEGREES = np.array(
-    [9, 40, 90, 4, 12, 30, 3, 9, 30, 50, 30, 2, 2, 2, 5, 3, 9, 60, 80, 30, 9, 200, 5]
-)
-ALIASES = [("America", 21), ("the Boss of Film", 0)]
+DEGREE_OF = {
+    "The Godfather": 9, "Tom Hanks": 40, "Paris": 90, "Paris, Texas": 4,
+    "Beyoncé": 12, "Wolfgang Amadeus Mozart": 30, "m.0abc": 3, "Martin Luther": 9,
+    "Martin Luther King, Jr.": 30, "Currency": 50, "Czech Republic": 30,
+    "Missionary": 2, "The Missionary": 2, "[REC]": 2, "Jamarcus Russell": 5,
+    "Lincoln": 3, "Lincoln, Nebraska": 9, "Abraham Lincoln": 60, "Director": 80,
+    "2012": 30, "Spider-Man": 9, "United States of America": 200, "LINCOLN!": 5,
+}
+NAMES = list(DEGREE_OF)
+DEGREES = np.array(list(DEGREE_OF.values()))
+AMERICA = NAMES.index("United States of America")
+ALIASES = [("America", AMERICA), ("the Boss of Film", 0)]
 
 
 @pytest.fixture(scope="module")
@@ -111,11 +94,8 @@ def test_of_equal_names_the_best_connected_is_linked():
         assert Linker(index).link("where is springfield")[0].entity == best
 
 
-def test_identifiers_are_never_linked(linker):
+def test_identifiers_and_function_words_alone_are_not_linked(linker):
     assert all(link.name != "m.0abc" for link in linker.link("what is m.0abc"))
-
-
-def test_function_words_alone_are_not_linked():
     index = build_index(["The The", "Who", "What", "Is", "Ada Lovelace"])
     links = Linker(index).link("who is ada lovelace")
     assert [link.name for link in links] == ["Ada Lovelace"]
@@ -133,12 +113,11 @@ def test_links_are_deterministic_and_an_empty_question_has_none(linker):
     assert linker.link("") == []
 
 
+WORDS = st.sampled_from([*NAMES, "[", "]", "\u202e", "مرحبا", "👩‍👩‍👧"])
 WEIRD = st.one_of(
     st.text(),
     st.text(st.characters(categories=["Cc", "Cf", "Cs", "Co", "Mn", "So", "Lo"])),
-    st.lists(st.sampled_from([*NAMES, "[", "]", "\u202e", "مرحبا", "👩‍👩‍👧"])).map(
-        " ".join
-    ),
+    st.lists(WORDS).map(" ".join),
 )
 
 
@@ -161,21 +140,10 @@ def test_any_names_can_be_indexed(names, question):
         assert link.name == names[link.entity]
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "tom hanks " * 10_000,
-        "[" * 100_000,
-        "[a]" * 33_000,
-        "x" * 100_000,
-        "x " * 50_000,
-        "\u0301" * 100_000,
-    ],
-    ids=["names", "open", "brackets", "word", "words", "accents"],
-)
-def test_a_question_of_100_000_characters_takes_bounded_time(linker, question):
+@pytest.mark.parametrize("piece", ["tom hanks ", "[", "[a]", "x", "x ", "\u0301"])
+def test_a_question_of_100_000_characters_takes_bounded_time(linker, piece):
     start = time.process_time()
-    linker.link(question)
+    linker.link(piece * (100_000 // len(piece)))
     assert time.process_time() - start < 5
 
 

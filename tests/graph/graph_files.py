@@ -1,0 +1,46 @@
+"""Files of triplets, and graphs that must be equal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from kgscout_jax.graph.knowledge_graph import GraphBuilder, KnowledgeGraph
+
+IDS = [("m.01", "by", "m.02"), ("m.01", "cvt", "m.03"), ("m.04", "year", "1979")]
+
+
+def write_tsv(path: Path, rows) -> Path:
+    path.write_text("".join("\t".join(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def memory_graph(*chunks) -> KnowledgeGraph:
+    builder = GraphBuilder()
+    builder.add([row for chunk in chunks for row in chunk])
+    return builder.build()[0]
+
+
+def assert_equal(found: KnowledgeGraph, expected: KnowledgeGraph) -> None:
+    """Ids, names, order, indices and look-ups agree."""
+    assert list(found.entities) == list(expected.entities)
+    assert list(found.relations) == list(expected.relations)
+    assert found.triplets.dtype == np.int32
+    assert found.triplets.tolist() == expected.triplets.tolist()
+    everything = np.arange(len(expected.entities), dtype=np.int32)[::-1]
+    for side in ("by_head", "by_tail"):
+        one, other = getattr(found, side), getattr(expected, side)
+        assert one.offsets.tolist() == other.offsets.tolist()
+        assert one.rows(everything)[1].tolist() == other.rows(everything)[1].tolist()
+        assert one.rows(everything)[1].dtype == np.int32
+    assert found.unnamed_mask.tolist() == expected.unnamed_mask.tolist()
+    for i, name in enumerate(expected.entities):
+        assert found.find(f" {name.upper()} ") == expected.find(name.upper())
+        assert found.find(name) == i
+        assert found.find_every(name).tolist() == [i]
+    for absent in ("not there", "half \ud800"):
+        assert found.find(absent) is None
+        assert found.find_every(absent).tolist() == []
+    for i in range(len(expected.triplets)):
+        assert found.triplet(i) == expected.triplet(i)

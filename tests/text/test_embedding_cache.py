@@ -1,0 +1,93 @@
+"""The cache of embeddings: each string is embedded once, its row never changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from text.hash_encoder import DIMENSION, HashEncoder
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.text import cache as cache_module
+from kgscout_jax.text.cache import EmbeddingCache, string_keys
+from kgscout_jax.text.encoder import BATCH, QUESTION_BATCH
+
+TEXTS = [f"string {i}" for i in range(60)]
+
+
+@pytest.fixture
+def encoder() -> HashEncoder:
+    return HashEncoder()
+
+
+def test_keys_are_of_the_string_alone():
+    keys = string_keys(["a", "b", "a", "\ud800"])
+    assert (keys[0] == keys[2]).all()
+    assert len({tuple(key) for key in keys.tolist()}) == 3
+
+
+def test_each_distinct_string_is_embedded_once(encoder, tmp_path):
+    for hits, misses in ((0, 3), (3, 0)):
+        cache = EmbeddingCache(encoder, tmp_path)
+        texts = ["b", "a", "b", "c", "a"]
+        np.testing.assert_array_equal(cache.embed(texts), HashEncoder().encode(texts))
+        assert (cache.hits, cache.misses) == (hits, misses)
+    assert sorted(encoder.texts) == ["a", "b", "c"]
+
+
+def test_the_result_does_not_depend_on_what_was_cached(encoder, tmp_path):
+    cache = EmbeddingCache(encoder, tmp_path)
+    cache.embed([*TEXTS[40:], "something else"])
+    cache.embed(TEXTS[:10])
+    assert cache.misses == 31
+    np.testing.assert_array_equal(cache.embed(TEXTS), HashEncoder().encode(TEXTS))
+    assert cache.misses == 61
+
+
+def test_each_batch_size_has_its_own_rows(encoder, tmp_path):
+    for misses in (4, 0):
+        cache = EmbeddingCache(encoder, tmp_path)
+        for size in (QUESTION_BATCH, BATCH):
+            rows = cache.embed(TEXTS[:2], batch_size=size)
+            expected = HashEncoder().encode(TEXTS[:2], batch_size=size)
+            np.testing.assert_array_equal(rows, expected)
+        assert (cache.hits, cache.misses) == (4 - misses, misses)
+
+
+def test_an_interrupted_run_resumes_after_the_last_segment(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache_module, "SEGMENT_ROWS", BATCH)
+    texts = [f"{i} river" for i in range(3 * BATCH)]
+    with pytest.raises(KeyboardInterrupt):
+        EmbeddingCache(HashEncoder(fails_after=2 * BATCH), tmp_path).embed(texts)
+    cache = EmbeddingCache(HashEncoder(), tmp_path)
+    np.testing.assert_array_equal(cache.embed(texts), HashEncoder().encode(texts))
+    assert (cache.hits, cache.misses) == (2 * BATCH, BATCH)
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_no_strings_write_no_file(encoder, tmp_path):
+    assert EmbeddingCache(encoder, tmp_path).embed([]).shape == (0, DIMENSION)
+    assert not list(tmp_path.rglob("*.npy"))
+
+
+def test_the_folder_is_of_an_environment_variable(encoder, tmp_path, monkeypatch):
+    monkeypatch.setenv("KGSCOUT_CACHE", str(tmp_path))
+    EmbeddingCache(encoder).embed(["a"])
+    (segment,) = (tmp_path / "embeddings" / encoder.identity.fingerprint).iterdir()
+    assert segment.suffix == ".npy"
+
+
+@pytest.mark.parametrize("damage", ["truncated", "empty", "text", "other array"])
+def test_a_damaged_segment_is_named(encoder, tmp_path, damage):
+    EmbeddingCache(encoder, tmp_path).embed(["a", "b"])
+    (segment,) = tmp_path.rglob("*.npy")
+    data = segment.read_bytes()
+    if damage == "other array":
+        np.save(segment, np.zeros((2, DIMENSION), np.float16))
+    else:
+        broken = {"truncated": data[:-7], "empty": b"", "text": b"not an array"}
+        segment.write_bytes(broken[damage])
+    with pytest.raises(UserError) as caught:
+        EmbeddingCache(encoder, tmp_path).embed(["a", "b"])
+    message = str(caught.value)
+    assert f"{segment}" in message and "damaged cache segment" in message
+    assert "\n" not in message
