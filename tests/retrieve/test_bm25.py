@@ -1,6 +1,7 @@
 """BM25 against the formula written out in plain Python, and its tuning."""
 
 import dataclasses
+import itertools
 import math
 import re
 
@@ -50,7 +51,7 @@ def oracle(query, texts, everywhere, k1, b, idf):
     return scores
 
 
-def asked(cases, questions, name="dev"):
+def shards_with_questions(cases, questions, name="dev"):
     """Shards and their split, with these texts of the questions."""
     shards, split = shards_of(cases, name=name)
     infos = [
@@ -66,19 +67,14 @@ def worlds(draw):
     """Questions of random words over triplets of random words."""
     name = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
     triplet = st.tuples(name, st.sampled_from(["in.red", "old_of", "x"]), name)
-    cases = draw(
-        st.lists(
-            st.lists(triplet, min_size=1, max_size=6, unique=True),
-            min_size=1,
-            max_size=4,
-        )
-    )
+    triplets = st.lists(triplet, min_size=1, max_size=6, unique=True)
+    cases = draw(st.lists(triplets, min_size=1, max_size=4))
     query = st.lists(st.sampled_from([*WORDS, "unheard", "Red?"]), max_size=5)
     questions = [" ".join(draw(query)) or "?" for _ in cases]
     return [Case(triplets=each, topics=[each[0][0]]) for each in cases], questions
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     worlds(),
     st.floats(0, 3),
@@ -86,7 +82,7 @@ def worlds(draw):
     st.sampled_from(["candidates", "shards"]),
 )
 def test_scores_equal_the_textbook_formula(world, k1, b, idf):
-    shards, split = asked(*world)
+    shards, split = shards_with_questions(*world)
     texts = TripletTexts.of(shards)
     options = BM25Settings(k1=k1, b=b, idf=idf)
     rows = np.arange(len(split))
@@ -116,7 +112,9 @@ CITIES = [
 
 
 def test_a_word_of_the_question_ranks_first():
-    shards, split = asked(CITIES, [f"the River of town{i}?" for i in range(3)])
+    shards, split = shards_with_questions(
+        CITIES, [f"the River of town{i}?" for i in range(3)]
+    )
     retriever = BM25(BM25Settings())
     assert isinstance(retriever, Retriever)
     found = retriever.rank(shards, split, 1)
@@ -127,7 +125,7 @@ def test_a_word_of_the_question_ranks_first():
 
 
 def test_equal_texts_are_ordered_by_triplet_id():
-    shards, split = asked(CITIES, ["nothing in common"] * 3)
+    shards, split = shards_with_questions(CITIES, ["nothing in common"] * 3)
     found = BM25().rank(shards, split, 5)
     assert not found.scores.any()
     ids = [sorted(row[row >= 0].tolist()) for row in split.candidates]
@@ -138,27 +136,23 @@ def test_equal_texts_are_ordered_by_triplet_id():
 def test_tuning_selects_the_best_of_the_grid_every_time():
     """The answers stand in long texts: no discount of length is best."""
     long = "river river " + " ".join(WORDS * 3)
-    cases, questions = [], []
+    cases = []
     for i in range(4):
-        short = [(f"t{i}", "river", f"s{j}.{i}") for j in range(TUNING_K)]
-        cases.append(
-            Case(triplets=[*short, (f"t{i}", long, f"w{i}")], topics=[f"t{i}"],
-                 answers=[f"w{i}"])
-        )  # fmt: skip
-        questions.append("river")
-    shards, split = asked(cases, questions, name="train")
+        topic, answer = f"t{i}", f"w{i}"
+        short = [(topic, "river", f"s{j}.{i}") for j in range(TUNING_K)]
+        triplets = [*short, (topic, long, answer)]
+        cases.append(Case(triplets=triplets, topics=[topic], answers=[answer]))
+    shards, split = shards_with_questions(cases, ["river"] * 4, name="train")
     texts = TripletTexts.of(shards)
     tuned = tune(texts, split)
     assert tuned == tune(texts, split) and tuned.questions == 4
     rows = np.arange(4)
     holds = holds_answer(split, rows)
     hits = {}
-    for k1 in GRID_K1:
-        for b in GRID_B:
-            options = BM25Settings(k1=k1, b=b)
-            scores, _ = bm25_scores(texts, split, rows, options)
-            rank = np.argsort(-scores, axis=1, kind="stable")[:, :TUNING_K]
-            hits[k1, b] = np.take_along_axis(holds, rank, 1).any(axis=1).mean()
+    for k1, b in itertools.product(GRID_K1, GRID_B):
+        scores, _ = bm25_scores(texts, split, rows, BM25Settings(k1=k1, b=b))
+        rank = np.argsort(-scores, axis=1, kind="stable")[:, :TUNING_K]
+        hits[k1, b] = np.take_along_axis(holds, rank, 1).any(axis=1).mean()
     assert tuned.hit == max(hits.values()) > min(hits.values())
     assert hits[tuned.settings.k1, tuned.settings.b] == tuned.hit
     notes = BM25().rank(shards, split, 3).notes
@@ -167,7 +161,7 @@ def test_tuning_selects_the_best_of_the_grid_every_time():
 
 
 def test_holds_answer_marks_candidates_with_an_answer():
-    _, split = asked(CITIES, ["?"] * 3)
+    _, split = shards_with_questions(CITIES, ["?"] * 3)
     found = holds_answer(split, np.array([2, 0]))
     expected = [
         [bool(set(split.nodes[i, j]) & set(split.answers[i])) for j in range(2)]
@@ -178,9 +172,9 @@ def test_holds_answer_marks_candidates_with_an_answer():
 
 def test_a_question_without_candidates_has_an_empty_ranking():
     empty = Case(triplets=[("a", "r", "b")], candidates=[])
-    shards, split = asked([empty], ["a?"])
-    found = BM25().rank(shards, split, 3)
-    assert found.lengths.tolist() == [0]
+    assert BM25().rank(*shards_with_questions([empty], ["a?"]), 3).lengths.tolist() == [
+        0
+    ]
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,10 @@ def test_round_trip_gives_identical_metrics(world, tmp_path, retriever):
     for field in ("heads", "relations", "tails", "scores", "lengths"):
         np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field))
     np.testing.assert_allclose(theirs.seconds, ours.seconds, atol=1e-6)
-    expected = retrieval_metrics(ours, shards, split, [1, 2, 3])
-    found = retrieval_metrics(theirs, shards, split, [1, 2, 3])
+    expected, found = (
+        retrieval_metrics(rankings, shards, split, [1, 2, 3])
+        for rankings in (ours, theirs)
+    )
     for name, by_k in expected.items():
         for k, values in by_k.items():
             np.testing.assert_array_equal(found[name][k], values, err_msg=name)
@@ -59,9 +61,8 @@ def test_a_written_line_has_the_documented_fields(world, tmp_path):
     write_retrieved(path, shards, split, PPR().rank(shards, split, 2))
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert [row["id"] for row in rows] == ["q0", "q1", "q2"]
-    assert set(rows[0]) == {
-        *("id", "question", "retriever", "triplets", "answers", "seconds")
-    }
+    fields = "id question retriever triplets answers seconds"
+    assert set(rows[0]) == set(fields.split())
     assert [len(row["triplets"]) for row in rows] == [2, 2, 0]
     assert rows[0]["answers"] == ["D"]
     head, relation, tail, score = rows[1]["triplets"][0]
@@ -140,13 +141,13 @@ def test_an_error_names_the_malformed_line(world, tmp_path, record, message):
     assert message in str(error.value) and "\n" not in str(error.value)
 
 
-def test_a_missing_file_is_refused(tmp_path):
+def test_a_missing_file_is_refused_and_one_of_other_data_logged(
+    world, tmp_path, caplog
+):
+    path = tmp_path / "f.jsonl"
     with pytest.raises(UserError, match="no such file"):
-        External(tmp_path / "nowhere.jsonl")
-
-
-def test_a_file_of_another_data_set_is_logged(world, tmp_path, caplog):
-    path = write(tmp_path / "f.jsonl", {"id": "else", "triplets": []})
+        External(path)
+    write(path, {"id": "else", "triplets": []})
     rankings = External(path).rank(*world, 5)
     assert rankings.notes["missing"] == 3
     assert "none of its 1 ids" in caplog.text
