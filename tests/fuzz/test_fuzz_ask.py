@@ -64,15 +64,14 @@ def test_escape_and_short_name_are_harmless(text):
         assert short_name(text).endswith("…")
 
 
-def test_a_name_cannot_forge_a_row(capsys, monkeypatch):
+def test_names_are_neither_rows_nor_markup(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     row = "x\n 2   9.99   Alien   directed_by   Eve"
-    out = printed(result_of([(row, "r", "b")], topics=["t\ntopics: Eve"]), capsys)
+    triplets = [(row, "r", "b"), ("[red]Ada[/red]", "[blink]r", "b")]
+    out = printed(result_of(triplets, topics=["t\ntopics: Eve"]), capsys)
     assert len(re.findall(r"^topics: ", out, re.M)) == 1
-    assert len(re.findall(r"^ *\d+ +-?\d+\.\d\d ", out, re.M)) == 1
-    assert "x\\n 2" in out
-    out = printed(result_of([("[red]Ada[/red]", "[blink]r", "b")]), capsys)
-    assert "[red]Ada[/red]" in out and "[blink]r" in out  # names are no markup
+    assert len(re.findall(r"^ *\d+ +-?\d+\.\d\d ", out, re.M)) == 2
+    assert all(text in out for text in ("x\\n 2", "[red]Ada[/red]", "[blink]r"))
 
 
 def test_an_ascii_terminal_gets_escapes(monkeypatch):

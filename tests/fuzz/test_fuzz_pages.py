@@ -39,12 +39,10 @@ class Page(HTMLParser):
 
 
 def view(triplets, *, topics=(), answers=(), text="q") -> GraphView:
+    scored = [(*t, 1.0 - i / 100) for i, t in enumerate(triplets)]
+    topics, answers = tuple(topics), tuple(answers)
     return GraphView(
-        title=text,
-        question=text,
-        topics=tuple(topics),
-        answers=tuple(answers),
-        triplets=[(*t, 1.0 - i / 100) for i, t in enumerate(triplets)],
+        title=text, question=text, topics=topics, answers=answers, triplets=scored
     )
 
 
@@ -66,9 +64,14 @@ def test_no_name_becomes_markup(triplets, topics, answers, text):
 HOSTILE = [text for text in NASTY if text.strip()]
 
 
-@pytest.mark.browser
-@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium on PATH")
-def test_a_browser_sees_names_and_runs_none(tmp_path):
+def in_browser(test):
+    """A test that needs Chromium."""
+    skip = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium on PATH")
+    return pytest.mark.browser(skip(test))
+
+
+@in_browser
+def test_a_browser_shows_names_and_runs_none(tmp_path):
     triplets = [(name, name, f"{name} end") for name in [LONG, *HOSTILE][:30]]
     # as many as a page draws at first
     hostile = view(triplets, topics=HOSTILE[:5], answers=HOSTILE[5:9], text=HOSTILE[16])
@@ -91,8 +94,7 @@ def test_a_browser_sees_names_and_runs_none(tmp_path):
     assert any("</script><script>" in row for row in seen["rows"])
 
 
-@pytest.mark.browser
-@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium on PATH")
+@in_browser
 def test_a_whole_page_in_a_browser(tmp_path):
     triplets = [(name, name, f"{name} end") for name in HOSTILE]
     text = "</title><script>document.title='broken'</script>" + HOSTILE[17]

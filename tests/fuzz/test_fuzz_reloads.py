@@ -38,28 +38,27 @@ def test_every_reply_is_of_one_policy_and_one_graph(scouts):
     from kgscout_jax.serve.app import create_app
     from kgscout_jax.serve.settings import ServiceSettings
 
-    graphs = {}
-    for studio in ("Atelier", "</script>\x00\u202e"):
-        graphs[studio] = KnowledgeGraph.from_triplets(film_triplets(studio))
-        graphs[studio].embed(scouts[0].encoder)
+    graphs = [
+        KnowledgeGraph.from_triplets(film_triplets(studio))
+        for studio in ("Atelier", "</script>\x00\u202e")
+    ]
+    for graph in graphs:
+        graph.embed(scouts[0].encoder)
     questions = [f"who directed {film}?" for film in FILMS]
+    pairs = list(itertools.product(scouts, graphs))
     possible = {
-        question: [
-            one.retrieve(question, graph, 5)
-            for one in scouts
-            for graph in graphs.values()
-        ]
+        question: [one.retrieve(question, graph, 5) for one, graph in pairs]
         for question in questions
     }
     assert len({str(each.scored) for each in possible[questions[0]]}) == 4
     settings = ServiceSettings(max_batch=4)
-    app = create_app(scouts[0], {"films": graphs["Atelier"]}, settings)
+    app = create_app(scouts[0], {"films": graphs[0]}, settings)
     stop = threading.Event()
 
     def reload() -> None:
-        turns = itertools.cycle(itertools.product(scouts, graphs.values()))
-        while not stop.is_set():
-            one, graph = next(turns)
+        for one, graph in itertools.cycle(pairs):
+            if stop.is_set():
+                return
             app.state.replace_scout(one)
             app.state.graphs.replace("films", graph)
             time.sleep(0.001)

@@ -44,13 +44,13 @@ def test_runs_merge_into_the_order_of_numpy(tmp_path, seed):
 
 
 def test_array_writer_writes_what_numpy_reads(tmp_path):
+    chunks = [np.arange(6).reshape(2, 3), np.empty((0, 3)), np.arange(3).reshape(1, 3)]
     with ArrayWriter(tmp_path / "a.npy", np.int32, 3) as writer:
-        writer.append(np.arange(6).reshape(2, 3))
-        writer.append(np.empty((0, 3)))
-        writer.append(np.arange(3).reshape(1, 3))
+        for chunk in chunks:
+            writer.append(chunk)
     found = np.load(tmp_path / "a.npy", mmap_mode="r", allow_pickle=False)
     assert found.dtype == np.int32
-    assert found.tolist() == [[0, 1, 2], [3, 4, 5], [0, 1, 2]]
+    assert found.tolist() == np.concatenate(chunks).tolist()
     with ArrayWriter(tmp_path / "b.npy", np.bool_):
         pass
     assert np.load(tmp_path / "b.npy").tolist() == []
@@ -81,8 +81,7 @@ def test_canonical_order_and_indices_equal_those_of_numpy(tmp_path, seed, bits):
     found = {path.stem: np.load(path) for path in out.iterdir()}
     assert found["triplets"].dtype == np.int32
     assert found["triplets"].tolist() == expected.tolist()
-    heads = group_by(found["triplets"][:, 0], n_entities)
-    tails = group_by(found["triplets"][:, 2], n_entities)
+    heads, tails = (group_by(found["triplets"][:, i], n_entities) for i in (0, 2))
     assert found["head_offsets"].tolist() == heads.offsets.tolist()
     assert found["tail_offsets"].tolist() == tails.offsets.tolist()
     assert found["by_tail"].tolist() == tails.triplet_ids.tolist()

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from graph.graph_files import write_tsv
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from text.hash_encoder import DIMENSION, HashEncoder
 
@@ -47,24 +47,19 @@ def folder(tmp_path) -> Path:
     return tmp_path / "graph"
 
 
+TOP = np.iinfo(np.int32).max
+LARGEST = [(0, 0, 0), (TOP - 1, 9, TOP), (TOP, 5, 0), (TOP, 9, TOP)]
 ROWS = st.lists(st.tuples(*[st.integers(0, 3)] * 3), max_size=20)
 
 
 @given(ROWS, ROWS)
+@example(LARGEST, LARGEST)
+@example(LARGEST[1:3], LARGEST)
 def test_matching_rows_are_equal_and_complete(old, new):
     old, new = sorted(set(old)), sorted(set(new))
     rows = match_rows(*(np.array(r, np.int32).reshape(-1, 3) for r in (old, new)))
     places = {row: i for i, row in enumerate(old)}
     assert rows.tolist() == [places.get(row, -1) for row in new]
-
-
-def test_rows_with_the_largest_ids_match():
-    top = np.iinfo(np.int32).max
-    rows = np.array(
-        [[0, 0, 0], [top - 1, 9, top], [top, 5, 0], [top, 9, top]], np.int32
-    )
-    assert match_rows(rows, rows).tolist() == [0, 1, 2, 3]
-    assert match_rows(rows[1:3], rows).tolist() == [-1, 0, 1, -1]
 
 
 def test_a_changed_graph_embeds_only_its_new_triplets(encoder):

@@ -167,21 +167,6 @@ def test_questions_do_not_depend_on_each_other(monkeypatch):
     assert np.bincount(together.blocks, minlength=9).max() <= 50
 
 
-def test_a_relation_is_chosen_before_its_edges():
-    """By hand: 99 edges of one relation share what the single other one has alone."""
-    rows = [("hub", "many", f"leaf {i}") for i in range(99)]
-    graph = KnowledgeGraph.from_triplets([("hub", "one", "goal"), *rows])
-    found = walk_subgraphs(
-        graph, [graph.find_all(["hub"])], np.zeros((1, 2)), hops=1, max_triplets=None,
-        guide=Guide(alpha=0.5),
-    )  # fmt: skip
-    goal = graph.find("goal")
-    flow = dict(zip(graph.triplets[found.triplet_ids][:, 2], found.scores, strict=True))
-    # half of the walker stays at the hub; half of its choices is the single edge
-    assert flow[goal] == pytest.approx(0.5 * 0.5)
-    assert flow[graph.find("leaf 3")] == pytest.approx(0.5 * 0.5 / 99)
-
-
 def test_the_walk_follows_relations_similar_to_the_question():
     graph = KnowledgeGraph.from_triplets(
         [("a", "likes", "b"), ("a", "hates", "c"), ("b", "likes", "d")]

@@ -16,8 +16,11 @@ edge_lists = st.lists(
     st.tuples(st.integers(0, N - 1), st.integers(0, N - 1)), max_size=20
 )
 node_sets = st.lists(st.integers(0, N - 1), max_size=3, unique=True)
+leaf_lists = st.lists(st.tuples(st.integers(0, N - 1), st.booleans()), max_size=5)
 batches = st.lists(
-    st.tuples(st.integers(1, N), edge_lists, node_sets), min_size=1, max_size=5
+    st.tuples(st.integers(1, N), edge_lists, node_sets, leaf_lists),
+    min_size=1,
+    max_size=5,
 )
 
 
@@ -27,10 +30,12 @@ def oracle(n, edges, restart, direction, alpha=0.85):
     return np.array([rank[i] for i in range(n)])
 
 
-def fold(n, edges, restart):
-    """A drawn graph on N nodes as one on n."""
+def fold(n, edges, restart, leaves=()):
+    """A drawn graph on N nodes as one on n, and leaves of its nodes."""
     edges = [(head % n, tail % n) for head, tail in edges]
-    return n, edges, sorted({node % n for node in restart})
+    for leaf, (hub, out) in enumerate(leaves, n):
+        edges.append((hub % n, leaf) if out else (leaf, hub % n))
+    return n + len(leaves), edges, sorted({node % n for node in restart})
 
 
 def run(batch, direction, **options):
@@ -78,13 +83,14 @@ SHAPES = [
 
 @pytest.mark.parametrize("direction", ["both", "directed"])
 @settings(max_examples=100)
-@given(batch=batches)
-@example(batch=SHAPES)
-def test_ranks_equal_networkx_on_the_same_multigraph(direction, batch):
+@given(batch=batches, alpha=st.sampled_from([0.0, 0.5, 0.85, 0.95]))
+@example(batch=SHAPES, alpha=0.85)
+def test_ranks_equal_networkx_on_the_same_multigraph(direction, batch, alpha):
     batch = [fold(*question) for question in batch]
-    ranks = run(batch, direction, tolerance=1e-9, max_iterations=1000)
+    options = {"tolerance": 1e-9, "max_iterations": 1000, "alpha": alpha}
+    ranks = run(batch, direction, **options)
     for (n, edges, restart), rank in zip(batch, ranks, strict=True):
-        expected = oracle(n, edges, restart, direction)
+        expected = oracle(n, edges, restart, direction, alpha)
         assert np.abs(rank - expected).sum() <= n * 1e-9 + 1e-11
         assert (rank[expected == 0] == 0).all()
         assert rank.sum() == pytest.approx(1.0 if restart else 0.0, abs=n * 1e-6)
@@ -100,42 +106,6 @@ def test_leaves_of_one_hub_tie_exactly():
     edges = [(i, 0) if i % 3 else (0, i) for i in range(1, 50)]
     (rank,) = run([(52, [*edges, (0, 50), (50, 51), (51, 0)], [50])], "both")
     assert len(set(rank[1:50].tolist())) == 1
-
-
-@settings(max_examples=60)
-@given(
-    edges=edge_lists,
-    restart=node_sets.filter(len),
-    leaves=st.lists(st.tuples(st.integers(0, N - 1), st.booleans())),
-    alpha=st.sampled_from([0.0, 0.5, 0.85, 0.95]),
-)
-def test_the_error_bound_holds_with_leaves(edges, restart, leaves, alpha):
-    for i, (hub, out) in enumerate(leaves, N):
-        edges = [*edges, (hub, i) if out else (i, hub)]
-    n = N + len(leaves)
-    options = {"alpha": alpha, "max_iterations": 1000}
-    (rank,) = run([(n, edges, restart)], "both", **options)
-    expected = oracle(n, edges, restart, "both", alpha=alpha)
-    assert np.abs(rank - expected).sum() <= n * 1e-6
-
-
-@given(edges=edge_lists, alpha=st.sampled_from([0.5, 0.85, 0.99]))
-def test_eigenvalues_of_the_step_without_leaves_are_within_alpha(edges, alpha):
-    # What Chebyshev's method relies on, on dense matrices.
-    adjacency = np.zeros((N, N))
-    for head, tail in edges:
-        adjacency[head, tail] += 1
-        adjacency[tail, head] += 1
-    out_degree = adjacency.sum(axis=1)
-    leaf = out_degree == 1
-    leaf &= ~(adjacency * leaf).any(axis=1) & (np.diag(adjacency) == 0)
-    core = ~leaf & (out_degree > 0)
-    returned = adjacency[np.ix_(core, leaf)].sum(axis=1)
-    step = alpha * adjacency[np.ix_(core, core)] / out_degree[core]
-    step /= (1 - alpha**2 * returned / out_degree[core])[:, None]
-    values = np.linalg.eigvals(step)
-    assert np.abs(values.imag).max(initial=0) < 1e-6
-    assert np.abs(values).max(initial=0) <= alpha + 1e-9
 
 
 @pytest.mark.parametrize("direction", ["both", "directed"])
@@ -168,15 +138,6 @@ def test_a_block_does_not_depend_on_the_others_bit_for_bit(direction, monkeypatc
     reverse = run(batch[::-1], direction)[::-1]
     for one, other in zip(together, reverse, strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-def test_two_nodes_have_the_ranks_worked_out_by_hand():
-    # a = .15 + .85 b and b = .85 a
-    (rank,) = run([(2, [(0, 1)], [0])], "both", tolerance=1e-9, max_iterations=500)
-    np.testing.assert_allclose(rank, [0.15 / 0.2775, 0.1275 / 0.2775], atol=2e-9)
-    # b is dangling and gives all it has back to a: b = .85 a and a + b = 1
-    (rank,) = run([(2, [(0, 1)], [0])], "directed", tolerance=1e-9, max_iterations=500)
-    np.testing.assert_allclose(rank, [1 / 1.85, 0.85 / 1.85], atol=2e-9)
 
 
 def test_repeated_restarts_and_gaps_in_block_numbers_change_nothing():

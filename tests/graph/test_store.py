@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.arrays import group_by
 from kgscout_jax.graph.knowledge_graph import GraphBuilder, KnowledgeGraph
 from kgscout_jax.types import display_name, entity_key
 
@@ -117,12 +116,6 @@ def test_adjacency_equals_a_loop_over_triplets(triplets, wanted):
         ]
         assert side.rows(np.array(nodes, np.int32))[1].tolist() == expected
         assert len(side.offsets) == len(graph.entities) + 1
-
-
-def test_group_by_keeps_entities_without_triplets():
-    adjacency = group_by(np.array([3, 1, 3], np.int32), 5)
-    assert adjacency.offsets.tolist() == [0, 0, 1, 1, 3, 3]
-    assert adjacency.rows(np.array([4, 3, 0, 3], np.int32))[1].tolist() == [0, 2, 0, 2]
 
 
 @given(TRIPLETS, TRIPLETS, TRIPLETS)

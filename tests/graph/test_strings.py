@@ -48,13 +48,8 @@ def test_strings_are_a_sequence(texts, data):
 
 
 def test_ranges_are_concatenated():
-    assert ranges(np.array([5, 0, 9]), np.array([2, 0, 3])).tolist() == [
-        5,
-        6,
-        9,
-        10,
-        11,
-    ]
+    places = ranges(np.array([5, 0, 9]), np.array([2, 0, 3]))
+    assert places.tolist() == [5, 6, 9, 10, 11]
 
 
 @given(TEXTS)
@@ -99,13 +94,8 @@ def test_index_compares_names_that_share_half_a_hash():
     wanted = whole.copy()
     wanted[:3, 0] = whole[0, 0]
     absent = wanted[:1] ^ np.array([[0, 1]], np.uint64)
-    assert index.ids_of(np.concatenate([wanted, absent])).tolist() == [
-        0,
-        1,
-        2,
-        3,
-        -1,
-    ]
+    ids = index.ids_of(np.concatenate([wanted, absent]))
+    assert ids.tolist() == [0, 1, 2, 3, -1]
 
 
 OPAQUE = ["m.0abc", "g.11b6_x", "Q42", "q42", "_:b0", "_:", "<http://x.org/>"]
@@ -115,13 +105,10 @@ NAMED = ["m.", "Q", "Q0", "M*A*S*H", "m.a.s.h", "Queen", "g.i", "1979", "a_:b", 
 def test_identifiers_without_label_are_unnamed():
     assert opaque_mask(OPAQUE).all() and not opaque_mask(NAMED).any()
     strings = Strings.of(OPAQUE + NAMED)
-    assert unnamed_mask(strings, None).tolist() == [True] * len(OPAQUE) + [False] * len(
-        NAMED
-    )
+    expected = [True] * len(OPAQUE) + [False] * len(NAMED)
+    assert unnamed_mask(strings, None).tolist() == expected
     # Where there are labels, identifiers of any form wait for one; text does not.
     texts = ["e17", "E17", "New York", "1979-01-02", "-3.5", "line\n5", "Alien"]
     none = np.zeros(len(texts), bool)
-    assert unnamed_mask(Strings.of(texts), none).tolist() == [
-        *(True, True, False, False, False, False, False)
-    ]
+    assert unnamed_mask(Strings.of(texts), none).tolist() == [True] * 2 + [False] * 5
     assert not unnamed_mask(Strings.of(texts), ~none).any()

@@ -54,10 +54,8 @@ def oracle(query, texts, everywhere, k1, b, idf):
 def shards_with_questions(cases, questions, name="dev"):
     """Shards and their split, with these texts of the questions."""
     shards, split = shards_of(cases, name=name)
-    infos = [
-        dataclasses.replace(info, text=text)
-        for info, text in zip(split.questions, questions, strict=True)
-    ]
+    pairs = zip(split.questions, questions, strict=True)
+    infos = [dataclasses.replace(info, text=text) for info, text in pairs]
     split = dataclasses.replace(split, questions=infos)
     return with_split(shards, split), split
 
@@ -88,9 +86,9 @@ def test_scores_equal_the_textbook_formula(world, k1, b, idf):
     rows = np.arange(len(split))
     scores, seconds = bm25_scores(texts, split, rows, options)
     assert seconds.shape == (len(split),)
-    names = shards.entities, shards.relations
+    entities, relations = shards.entities, shards.relations
     lines = [
-        words_of(linearize((names[0][h], names[1][r], names[0][t])))
+        words_of(linearize((entities[h], relations[r], entities[t])))
         for h, r, t in shards.triplets.tolist()
     ]
     for i, info in enumerate(split.questions):

