@@ -6,6 +6,7 @@ import errno
 import json
 import shutil
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from graph.graph_files import IDS, assert_equal, memory_graph, write_tsv
@@ -81,11 +82,8 @@ def test_an_array_of_another_shape_is_refused(whole):
 
 
 def file_contents(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
+    files = filter(Path.is_file, folder.rglob("*"))
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def test_an_error_leaves_the_old_graph_or_no_folder(tmp_path, whole):
@@ -111,13 +109,6 @@ def test_a_killed_update_leaves_the_old_graph(tmp_path, whole, monkeypatch):
     """Whatever a killed update leaves, the old graph opens, and the next one cleans."""
     expected = memory_graph(IDS)
     more = write_tsv(tmp_path / "b.tsv", [("x", "y", "z")])
-
-    class Killed(BaseException):
-        pass
-
-    def kill(*_, **__):
-        raise Killed
-
     monkeypatch.setattr(versions, "delete_unlisted", lambda _: None)  # as if killed
     for where, name in (
         (stages.CanonicalSort, "write"),
@@ -126,8 +117,8 @@ def test_a_killed_update_leaves_the_old_graph(tmp_path, whole, monkeypatch):
         (versions, "write_json"),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(where, name, kill)
-            with pytest.raises(Killed):
+            patch.setattr(where, name, Mock(side_effect=KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
                 update_graph(whole, add=[more])
         # An abandoned folder of the same name stands in nobody's way.
         assert_equal(KnowledgeGraph.open(whole, verify=True), expected)
@@ -162,10 +153,8 @@ def test_foreign_and_locked_folders_are_refused(tmp_path, whole):
 
 
 def test_a_full_disk_is_a_one_line_error(tmp_path, whole, monkeypatch):
-    def full(*_, **__):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
     before = file_contents(whole)
+    full = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
     monkeypatch.setattr(stages.CanonicalSort, "write", full)
     for run in (
         lambda: update_graph(whole, add=[tmp_path / "a.tsv"]),

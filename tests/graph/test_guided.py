@@ -104,15 +104,11 @@ def test_rank_and_flow_equal_the_definition(
         rank, flow = oracle(rows, start.tolist(), cosines[b], guide, hops, direction)
         here = slice(*found.offsets[b : b + 2])
         assert found.triplet_ids[here].tolist() == sorted(flow)
-        np.testing.assert_allclose(
-            found.scores[here], [flow[i] for i in sorted(flow)], atol=1e-12
-        )
-        ends = [
-            (rank.get(rows[i][0], 0), rank.get(rows[i][2], 0)) for i in sorted(flow)
-        ]
-        np.testing.assert_allclose(
-            found.ppr[here], np.reshape(ends, (-1, 2)), atol=1e-12
-        )
+        flows = [flow[i] for i in sorted(flow)]
+        np.testing.assert_allclose(found.scores[here], flows, atol=1e-12)
+        ends = [[rank.get(rows[i][c], 0) for c in (0, 2)] for i in sorted(flow)]
+        expected = np.reshape(ends, (-1, 2))
+        np.testing.assert_allclose(found.ppr[here], expected, atol=1e-12)
         assert not len(start) or sum(rank.values()) == pytest.approx(1)
 
 
@@ -121,13 +117,10 @@ def test_rank_and_flow_equal_the_definition(
 def test_own_triplets_are_walked_like_a_graph_of_their_own(made, hops, direction):
     graph, topics, cosines = made
     every = np.arange(len(graph.triplets), dtype=np.int32)
-    own = walk_subgraphs(
-        graph, topics, cosines, own_triplets=[every] * len(topics), hops=hops,
-        max_triplets=None, direction=direction,
-    )  # fmt: skip
-    shared = walk_subgraphs(
-        graph, topics, cosines, hops=hops, max_triplets=None, direction=direction
-    )
+    options = {"hops": hops, "max_triplets": None, "direction": direction}
+    triplets = [every] * len(topics)
+    own = walk_subgraphs(graph, topics, cosines, own_triplets=triplets, **options)
+    shared = walk_subgraphs(graph, topics, cosines, **options)
     assert own.sizes_before_cut.tolist() == [len(every)] * len(topics)
     m = len(every)
     at = np.searchsorted(
@@ -135,8 +128,7 @@ def test_own_triplets_are_walked_like_a_graph_of_their_own(made, hops, direction
     )
     np.testing.assert_allclose(own.scores[at], shared.scores, rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(own.ppr[at], shared.ppr, rtol=1e-12, atol=1e-15)
-    unseen = np.delete(own.scores, at)
-    assert not unseen.any()
+    assert not np.delete(own.scores, at).any()
 
 
 def test_questions_do_not_depend_on_each_other(monkeypatch):
@@ -158,8 +150,9 @@ def test_questions_do_not_depend_on_each_other(monkeypatch):
     monkeypatch.setattr(guided_walk, "MAX_TABLE_CELLS", 0)
     apart = walk(0, 9)
     alone = walk(4, 5)
-    for field in ("blocks", "triplet_ids", "ppr", "scores", "sizes_before_cut",
-                  "nodes_before_cut"):  # fmt: skip
+    for (
+        field
+    ) in "blocks triplet_ids ppr scores sizes_before_cut nodes_before_cut".split():
         np.testing.assert_array_equal(getattr(together, field), getattr(apart, field))
     here = together.blocks == 4
     np.testing.assert_array_equal(together.triplet_ids[here], alone.triplet_ids)

@@ -42,15 +42,10 @@ def run(batch, direction, **options):
     """PageRank of a batch of (n, edges, restart), split into one array per block."""
     sizes = [n for n, _, _ in batch]
     start = np.cumsum([0, *sizes])
-    edges = [
-        (h + s, t + s)
-        for s, (_, own, _) in zip(start[:-1], batch, strict=True)
-        for h, t in own
-    ]
+    blocks = list(zip(start.tolist(), batch, strict=False))
+    edges = [(h + s, t + s) for s, (_, own, _) in blocks for h, t in own]
     ends = np.array(edges, np.int32).reshape(-1, 2)
-    restart = [
-        r + s for s, (_, _, own) in zip(start[:-1], batch, strict=True) for r in own
-    ]
+    restart = [node + s for s, (_, _, own) in blocks for node in own]
     rank = pagerank(
         int(start[-1]),
         ends[:, 0],

@@ -13,33 +13,14 @@ from hypothesis import strategies as st
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.link import Link, Linker, LinkSettings, build_index
 
-DEGREE_OF = {
-    "The Godfather": 9,
-    "Tom Hanks": 40,
-    "Paris": 90,
-    "Paris, Texas": 4,
-    "Beyoncé": 12,
-    "Wolfgang Amadeus Mozart": 30,
-    "m.0abc": 3,
-    "Martin Luther": 9,
-    "Martin Luther King, Jr.": 30,
-    "Currency": 50,
-    "Czech Republic": 30,
-    "Missionary": 2,
-    "The Missionary": 2,
-    "[REC]": 2,
-    "Jamarcus Russell": 5,
-    "Lincoln": 3,
-    "Lincoln, Nebraska": 9,
-    "Abraham Lincoln": 60,
-    "Director": 80,
-    "2012": 30,
-    "Spider-Man": 9,
-    "United States of America": 200,
-    "LINCOLN!": 5,
-}
-NAMES = list(DEGREE_OF)
-DEGREES = np.array(list(DEGREE_OF.values()))
+TABLE = """The Godfather 9|Tom Hanks 40|Paris 90|Paris, Texas 4|Beyoncé 12|m.0abc 3|
+Wolfgang Amadeus Mozart 30|Martin Luther 9|Martin Luther King, Jr. 30|Currency 50|
+Czech Republic 30|Missionary 2|The Missionary 2|[REC] 2|Jamarcus Russell 5|Lincoln 3|
+Lincoln, Nebraska 9|Abraham Lincoln 60|Director 80|2012 30|Spider-Man 9|LINCOLN! 5|
+United States of America 200"""
+ROWS = [row.strip().rsplit(" ", 1) for row in TABLE.split("|")]
+NAMES = [name for name, _ in ROWS]
+DEGREES = np.array([int(degree) for _, degree in ROWS])
 AMERICA = NAMES.index("United States of America")
 ALIASES = [("America", AMERICA), ("the Boss of Film", 0)]
 

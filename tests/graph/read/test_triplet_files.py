@@ -128,7 +128,8 @@ def parquet(**columns) -> bytes:
     return sink.getvalue()
 
 
-NOTHING = pa.array([], pa.string())
+EXPECTED = ": expected string columns head, relation, tail, found "
+NO_ROWS = parquet(**dict.fromkeys(("head", "relation", "tail"), pa.array([], "string")))
 TWO_STRINGS = parquet(a=["x"], b=["y"], c=[1])
 NUMBERS = parquet(head=["x"], relation=["y"], tail=[1])
 NULL = parquet(head=["x", "x"], relation=["y", "y"], tail=["z", None])
@@ -161,20 +162,11 @@ LARGE = parquet(head=["x"] * 999, relation=["y"] * 999, tail=["z"] * 999)
             "version https://git-lfs.github.com/spec/v1\n",
             ": a git-lfs pointer",
         ),
-        (
-            "parquet",
-            TWO_STRINGS,
-            ": expected string columns head, relation, tail, found "
-            "a (string), b (string), c (int64)",
-        ),
+        ("parquet", TWO_STRINGS, EXPECTED + "a (string), b (string), c (int64)"),
         ("parquet", NUMBERS, "tail (int64)"),
         ("parquet", NULL, ": row 2: column 'tail' is null"),
         ("parquet", BLANK, ": row 2: column 'head' is empty"),
-        (
-            "parquet",
-            parquet(head=NOTHING, relation=NOTHING, tail=NOTHING),
-            ": holds no triplets",
-        ),
+        ("parquet", NO_ROWS, ": holds no triplets"),
         ("parquet", LARGE[:4] + b"\0" * 20 + LARGE[24:], ": "),
         ("tsv", None, ": no such file"),
         ("parquet", None, ": no such file"),
