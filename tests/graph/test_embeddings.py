@@ -149,6 +149,7 @@ def test_lazy_embeddings_hold_a_bounded_number_of_rows(encoder, tmp_path, monkey
     monkeypatch.setattr(embeddings, "MAX_CACHED_ROWS", 2)
     graph = KnowledgeGraph.from_triplets(A + B)
     source = embeddings_of(graph, encoder, cache=tmp_path)
+    assert isinstance(source, LazyEmbeddings)
     for _ in range(2):
         for i in range(len(graph.triplets)):
             assert source.rows(np.array([i])).shape == (1, DIMENSION)
