@@ -11,11 +11,11 @@ demo: setup
 	$(BIN)/python recipes/demo.py
 
 test: setup
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 test-slow: setup
 	$(BIN)/pip install --quiet --disable-pip-version-check $(CONSTRAINTS) -e '.[ray,wandb]'
-	$(BIN)/python -m pytest -n 2 -m slow
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 check-docs: setup
 	$(BIN)/python -m pytest docs -rs -o addopts="-q"

@@ -1,27 +1,45 @@
 """What all tests share."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from film_world import export, films, graph, scout  # noqa: F401 (fixtures)
 from hypothesis import settings
 
+ROOT = Path(__file__).resolve().parents[1]
+COMPILE_FAST = (
+    "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
+)
+for variable, value in {
+    # A second thread of torch would wait for a core that the other worker has.
+    "OMP_NUM_THREADS": "1",
+    # Workers, processes that tests start, and later runs compile a function once.
+    "JAX_COMPILATION_CACHE_DIR": str(ROOT / ".pytest_cache" / "jax"),
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    # Functions run a few times on small arrays: compilation takes longer than they do.
+    # With both, a gradient of a small network compiles in a third of the time.
+    "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
+    "XLA_FLAGS": COMPILE_FAST,
+}.items():
+    os.environ.setdefault(variable, value)
+
 # Machines are sometimes busy: an example may take as long as it likes.
-settings.register_profile("kgscout", deadline=None)
-settings.load_profile("kgscout")
+settings.register_profile("kgscout", deadline=None, max_examples=25)
+settings.register_profile("thorough", deadline=None, max_examples=200)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "kgscout"))
 
 
 @pytest.fixture(scope="session")
-def kgscout_cache(tmp_path_factory):
-    """$KGSCOUT_CACHE, an empty folder; what is compiled in it is found again."""
+def kgscout_cache(tmp_path_factory) -> Iterator[Path]:
+    """$KGSCOUT_CACHE, an empty folder."""
     from kgscout_jax.utils.jax_setup import setup_jax
 
     folder = tmp_path_factory.mktemp("kgscout-cache")
-    before = os.environ.get("KGSCOUT_CACHE")
-    os.environ["KGSCOUT_CACHE"] = str(folder)
-    setup_jax()
-    yield folder
-    if before is None:
-        del os.environ["KGSCOUT_CACHE"]
-    else:
-        os.environ["KGSCOUT_CACHE"] = before
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KGSCOUT_CACHE", str(folder))
+        setup_jax()
+        yield folder

@@ -95,6 +95,15 @@ def test_the_page_names_no_import_that_is_gone():
         assert room == "cli" or not allowed - used[room], room
 
 
+def test_sentence_transformers_is_imported_by_the_encoders_alone():
+    users = {
+        room_of(module)
+        for module, file in FILES.items()
+        if re.search("(import|from) sentence_transformers", file.read_text("utf-8"))
+    }
+    assert users == {"text"}
+
+
 def test_at_most_three_modules_stand_at_the_top():
     modules = {file.name for file in (ROOT / "kgscout_jax").glob("*.py")}
     assert len(modules - {"__init__.py"}) <= 3

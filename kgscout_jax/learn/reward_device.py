@@ -249,11 +249,11 @@ def _coverage(
         return joined[pair].astype(counts)
 
     def relax(
-        best: Int[Array, "p+1 g"],
+        best: Int[Array, "rows g"],
         covered: Int[Array, "p g"],
         source: Int[Array, "p"],
         target: Int[Array, "p"],
-    ) -> Int[Array, "p+1 g"]:
+    ) -> Int[Array, "rows g"]:
         return best.at[target].max(best[source] + covered, mode="drop")
 
     covered = jax.vmap(cover)(selected, inputs.pair_of_candidate, inputs.pair)

@@ -197,7 +197,8 @@ def test_presence_is_one_minus_the_chance_that_nothing_holds_the_node():
     head[5:8], tail[5:8] = 3, 4  # parallel edges
     mask = np.arange(n) < 50
     found = call(2 * g.normal(size=n).astype(np.float32), mask, 7.0)
-    kept = presence(found.intensity, head, tail, mask, nodes)
+    ends = jnp.asarray(head), jnp.asarray(tail)
+    kept = presence(found.intensity, *ends, jnp.asarray(mask), nodes)
     q = np.asarray(found.probability, np.float64)
     for node in range(nodes):
         holds = mask & ((head == node) | (tail == node))

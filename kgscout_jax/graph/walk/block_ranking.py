@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Bool, Float, Float64, Int, Int64
+from jaxtyping import Bool, Float, Float64, Int, Int64, Num
 
 
 def top_of_block(
     blocks: Int[np.ndarray, "m"],
     ids: Int[np.ndarray, "m"],
-    scores: Float64[np.ndarray, "m"],
+    scores: Num[np.ndarray, "m"],
     k: int | None,
 ) -> Bool[np.ndarray, "m"]:
     """True at the k rows of each block with the highest scores, ties to the lower id.
@@ -36,7 +36,7 @@ def top_of_block(
 def places(
     blocks: Int[np.ndarray, "m"],
     ids: Int[np.ndarray, "m"],
-    scores: Float[np.ndarray, "m"],
+    scores: Num[np.ndarray, "m"],
 ) -> Int64[np.ndarray, "m"]:
     """The place of each row in its block from 0, best score first, ties to lower id.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float64, Int32, Int64
+from jaxtyping import Float64, Int32, Int64, Num
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.walk.block_keys import (
@@ -50,7 +50,7 @@ class Subgraphs:
         return len(self.sizes_before_cut)
 
     @property
-    def offsets(self) -> Int64[np.ndarray, "b+1"]:
+    def offsets(self) -> Int64[np.ndarray, "offsets"]:
         """Rows of block i are ``offsets[i]:offsets[i + 1]``."""
         return np.searchsorted(self.blocks, np.arange(self.n_blocks + 1))
 
@@ -177,7 +177,7 @@ def cut_rows(
     blocks: Int64[np.ndarray, "m"],
     ids: Int64[np.ndarray, "m"],
     ppr: Float64[np.ndarray, "m 2"],
-    scores: Float64[np.ndarray, "m"],
+    scores: Num[np.ndarray, "m"],
     nodes: Int64[np.ndarray, "k"],
     n_blocks: int,
     max_triplets: int | None,
