@@ -1,4 +1,4 @@
-"""What may be wrong with a checkpoint, or with saving one."""
+"""Errors of reading and of saving checkpoints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_ROOM = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the quota is used up
 
 
 class DamagedCheckpoint(UserError):
-    """A checkpoint is there, and is not what was saved."""
+    """A checkpoint whose content differs from what was saved."""
 
     def __init__(self, run: Path, step: int, why: str) -> None:
         super().__init__(f"{run}: the checkpoint of step {step} is damaged ({why})")
@@ -25,26 +25,26 @@ class DamagedCheckpoint(UserError):
 
 
 def no_room(error: BaseException | None) -> str | None:
-    """What is missing if ``error``, or one behind it, is about room on disk."""
+    """The reason if ``error`` or one of its causes is a lack of disk space, or None."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             return NO_ROOM[error.errno]
-        for number, what in NO_ROOM.items():
-            if os.strerror(number) in str(error):  # tensorstore's are ValueErrors
-                return what
+        for number, reason in NO_ROOM.items():
+            if os.strerror(number) in str(error):  # tensorstore raises ValueError
+                return reason
         error = error.__cause__ or error.__context__
     return None
 
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Without what libraries log of a checkpoint that cannot be read: we report it."""
+    """Silence what libraries log about an unreadable checkpoint: we report it."""
     before = logging.root.manager.disable
     logging.disable(logging.ERROR)
     try:
         yield
     except Exception:
-        gc.collect()  # tasks whose errors nobody asked for are reported as they go
+        gc.collect()  # tasks with unread errors log them when they are collected
         raise
     finally:
         logging.disable(before)

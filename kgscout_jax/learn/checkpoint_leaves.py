@@ -1,10 +1,10 @@
 """The arrays of a checkpoint by name, and their checksums.
 
-Orbax does not notice a byte that changed. A checksum is the sum of an array's words,
-each times an odd weight of its place, modulo 2 ** 32: one word that changed always
-changes it, several do but once in 2 ** 32. Sums of integers are exact in any order: it
-is computed where the arrays are, on whatever number of devices, and stored beside them
-without the host waiting.
+Orbax does not notice a changed byte. A checksum is the sum of an array's words, each
+times an odd weight of its position, modulo 2 ** 32. One changed word always changes the
+checksum; several leave it unchanged once in 2 ** 32. Sums of integers are exact in any
+order, so the devices that hold the arrays compute it, whatever their number, and it is
+stored beside them without a wait of the host.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CHECKSUMS = "seals"
 
 
 def flatten(tree: Any) -> dict[str, Any]:
-    """Leaves of a pytree by their path, a form that any later version can read."""
+    """Leaves of a pytree by their path; independent of the version of the code."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
     return {
         jax.tree_util.keystr(path, simple=True, separator="/"): x for path, x in leaves

@@ -1,11 +1,11 @@
 """A run's folder: config.json, metrics.jsonl, checkpoints/ (Orbax).
 
-The latest two checkpoints and the best by dev reward stay. A process killed in mid-save
-leaves the previous one loadable. A damaged one is recognised by its checksums.
+The folder retains the latest two checkpoints and the best by dev reward. A process
+killed during a save leaves the previous one loadable. Checksums reveal damage.
 
-Of several processes the first one alone reads and writes the folder, and tells the
-others what it read. So the folder need not be on a shared disk, and every checkpoint is
-one of a single process, whatever the number that trained.
+Only the first of several processes reads and writes the folder, and broadcasts what it
+read. So the folder need not be on a shared disk, and the format of a checkpoint does
+not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class RunFolder:
     """Reads and writes one run.
 
     All processes call ``latest_whole``, ``save``, ``log`` and ``drop_rows_after`` in
-    the same order; the rest is for the first process alone.
+    the same order; only the first process calls the rest.
     """
 
     def __init__(self, path: Path, devices: Devices | None = None) -> None:
@@ -62,7 +62,7 @@ class RunFolder:
         self.devices = devices or Devices()
         self.config_file = path / "config.json"
         self.metrics_file = path / "metrics.jsonl"
-        # What fails in Orbax's threads is raised to us as well; each of them logs it.
+        # Errors in Orbax's threads are raised to us too; no need for them in the log.
         logging.getLogger("absl").setLevel(logging.CRITICAL)
         self._checkpointer: ocp.training.Checkpointer | None = None
         self.loggers: Loggers | None = None
@@ -86,14 +86,14 @@ class RunFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         write_json(self.config_file, config)
 
-    # --- which checkpoints there are
+    # --- list of checkpoints
 
     def _folder(self, step: int) -> Path:
         return self.path / "checkpoints" / str(step)
 
     @property
     def steps(self) -> list[int]:
-        """Steps of the checkpoints that are there, damaged ones too, ascending."""
+        """Steps of the checkpoints present, damaged ones too, ascending."""
         # Orbax gives a folder its name only once it is complete.
         names = (path.name for path in (self.path / "checkpoints").glob("[0-9]*"))
         return sorted(int(name) for name in names if name.isdigit())
@@ -104,7 +104,7 @@ class RunFolder:
         return max(self.steps, default=None)
 
     def dev_reward(self, step: int) -> float | None:
-        """The dev reward of a checkpoint, None without; UserError if damaged."""
+        """The dev reward of a checkpoint, None without one; UserError if damaged."""
         file = self._folder(step) / "metrics" / "metrics"
         if not file.exists():
             return None
@@ -130,7 +130,7 @@ class RunFolder:
     def latest_whole(self) -> tuple[int, dict[str, Any]] | None:
         """The latest step with its leaves, after moving damaged ones aside; or None.
 
-        For the processes that hold the run only.
+        Only for processes that hold the run's lock.
         """
         leaves = self.devices.broadcast(self._latest_whole)
         return None if leaves is None else (int(leaves["step"]), leaves)
@@ -150,12 +150,12 @@ class RunFolder:
         return None
 
     def _clean(self) -> None:
-        """Remove what saves that were never completed left behind."""
+        """Remove the files of incomplete saves."""
         for path in (self.path / "checkpoints").glob("*orbax-checkpoint-tmp*"):
             shutil.rmtree(path, ignore_errors=True)
 
     def _set_aside(self, step: int, why: str) -> None:
-        """Move a checkpoint to where nothing looks for it."""
+        """Move a damaged checkpoint out of the way."""
         folder = self.path / DAMAGED / str(step)
         folder.parent.mkdir(exist_ok=True)
         shutil.rmtree(folder, ignore_errors=True)
@@ -173,7 +173,7 @@ class RunFolder:
         """The leaves saved at ``step``, as numpy arrays.
 
         Raises:
-            DamagedCheckpoint: they are not those that were saved.
+            DamagedCheckpoint: they differ from what was saved.
         """
         try:
             with quiet(), self._context():
@@ -181,7 +181,7 @@ class RunFolder:
         except MemoryError:
             raise
         except Exception as error:  # Orbax raises all kinds
-            if "RESOURCE_EXHAUSTED" in str(error):  # of the device, no fault of a file
+            if "RESOURCE_EXHAUSTED" in str(error):  # the device's memory, not the file
                 raise
             raise DamagedCheckpoint(self.path, step, one_line(error)) from None
         expected = leaves.pop(CHECKSUMS, None)  # None: saved by an earlier version
@@ -204,7 +204,7 @@ class RunFolder:
         return {name: np.asarray(leaf) for name, leaf in leaves.items()}
 
     def _context(self) -> ocp.Context:
-        """Orbax's settings: it waits for no other process."""
+        """Orbax's settings, under which it does not wait for other processes."""
         if self.devices.processes == 1:
             return ocp.Context()
         options = ocp.options.MultiprocessingOptions(
@@ -231,8 +231,8 @@ class RunFolder:
             folder: Any = (self.path / "checkpoints").absolute()
             folder.mkdir(parents=True, exist_ok=True)
             options = checkpoint_manager.CheckpointManagerOptions
-            # Orbax v1 always asks for the folder to be made, and v0 refuses to make it
-            # when some processes are left out.
+            # Orbax v1 always requests that the folder is created, and v0 refuses to
+            # create it when some processes take no part.
             checkpoint_manager.CheckpointManagerOptions = functools.partial(
                 options, create=False
             )
@@ -245,13 +245,13 @@ class RunFolder:
         return self._checkpointer
 
     def save(self, step: int, state: Any, dev_reward: float | None) -> None:
-        """Save ``state`` in the background; a save still under way is awaited."""
+        """Save ``state`` in the background, after any save in progress."""
         self.devices.broadcast(lambda: self._save(step, state, dev_reward))
 
     def _save(self, step: int, state: Any, dev_reward: float | None) -> None:
         metrics: Any = None if dev_reward is None else {METRIC: float(dev_reward)}
-        # Copies: the next step is given these buffers to write into. Orbax takes no
-        # arrays of one process's devices when there are more processes.
+        # Copies: the next step overwrites these buffers. With several processes Orbax
+        # accepts no arrays on the devices of one process.
         copy: Any = jnp.copy if self.devices.processes == 1 else np.asarray
         leaves = jax.tree.map(copy, flatten(self.devices.local_copy(state)))
         leaves[CHECKSUMS] = copy(checksums(leaves))
@@ -260,10 +260,10 @@ class RunFolder:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """Around what writes: a full disk is reported in one line."""
+        """Context of writes: reports a full disk in one line."""
         try:
             yield
-        except Exception as error:  # of asyncio, tensorstore or the system
+        except Exception as error:  # from asyncio, tensorstore or the system
             problem = no_room(error)
             if problem is None:
                 raise
@@ -275,7 +275,7 @@ class RunFolder:
             ) from None
 
     def close(self) -> None:
-        """Wait for saves under way; raises UserError if there was no room for one."""
+        """Wait for saves in progress; raises UserError if the disk is full."""
         checkpointer, self._checkpointer = self._checkpointer, None
         try:
             if checkpointer is not None:
@@ -288,7 +288,7 @@ class RunFolder:
     # --- metrics.jsonl
 
     def open_loggers(self, names: Sequence[str]) -> None:
-        """Send all rows, past and future, to what ``--log`` names."""
+        """Send all rows, past and future, to the loggers that ``--log`` names."""
         if names:
             self.loggers = open_loggers(names, self.path, self.config, self.metrics())
 
@@ -313,7 +313,7 @@ class RunFolder:
         return [row for row in rows if kind in (None, row["kind"])]
 
     def drop_rows_after(self, step: int) -> None:
-        """Drop rows of ``metrics.jsonl`` beyond ``step``: those steps come again."""
+        """Drop rows of ``metrics.jsonl`` beyond ``step``: those steps are repeated."""
         self.devices.broadcast(lambda: self._drop_rows_after(step))
 
     def _drop_rows_after(self, step: int) -> None:
@@ -321,7 +321,7 @@ class RunFolder:
             return
         lines = []
         for line in self.metrics_file.read_text("utf-8").splitlines():
-            # A line that is no JSON is the one that a killed process was writing.
+            # A line that is not JSON was cut short by a killed process.
             with contextlib.suppress(json.JSONDecodeError):
                 if json.loads(line)["step"] <= step:
                     lines.append(line)

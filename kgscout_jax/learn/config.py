@@ -1,4 +1,4 @@
-"""What a training run is asked to do; saved in the run as ``config.json``."""
+"""Settings of a training run; saved in the run as ``config.json``."""
 
 from __future__ import annotations
 
@@ -25,41 +25,41 @@ class TrainConfig:
     """
 
     shards: Path
-    """Folder of shards; its train split is learned, its dev split measured."""
+    """Folder of shards: training on its train split, measurement on its dev split."""
     run: Path
     """Folder of the run: config.json, metrics.jsonl, checkpoints/."""
     init: Path | None = None
     """Start from this run's best parameters."""
     policy: Literal["thesis", "walk", "mlp"] = "thesis"
-    """The network: the thesis's towers; learned walks, smaller and better; or the
-    baseline of the literature, an MLP over each triplet (with --estimator bce)."""
+    """The network: thesis, its dual tower; walk, learned walks, smaller and better;
+    mlp, the baseline of the literature (with --estimator bce)."""
     estimator: Literal["closed_form", "reinforce", "bce"] = "closed_form"
-    """How the policy gradient is estimated; bce: none, but cross-entropy on the
-    triplets of the shortest paths."""
+    """Estimator of the policy gradient; bce has none, it trains with cross-entropy on
+    the triplets of the shortest paths."""
     k: int = 100
-    """Triplets kept: the largest budget of closed_form, the only one of reinforce."""
+    """Triplets selected: the largest budget of closed_form, the only one of reinforce."""
     k_low: int = 2
     """Smallest budget of closed_form; each step draws one, log-uniformly, up to k."""
     reward_direction: Literal["directed", "both"] = "directed"
-    """Kept triplets connect from head to tail only (the thesis), or both ways."""
+    """Selected triplets connect from head to tail only (the thesis), or both ways."""
     reward: Literal["host", "device"] = "host"
     """reinforce: where subsets are scored; device: each step is one jitted call."""
     presence_weight: float = 2.0
-    """closed_form: weight of the expected share of answers kept."""
+    """closed_form: weight of the expected share of answers selected."""
     hit_weight: float = 2.0
-    """closed_form: weight of the probability that any answer is kept."""
+    """closed_form: weight of the probability that any answer is selected."""
     path_direction: Literal["directed", "both"] = "both"
-    """closed_form, bce: how edges of the shortest paths wanted may be walked."""
+    """closed_form, bce: direction in which shortest paths follow edges."""
     path_weight: float = 3.0
-    """closed_form: weight of the expected share of shortest-path triplets kept."""
+    """closed_form: weight of the expected share of shortest-path triplets selected."""
     bce_weight: float = 0.0
-    """closed_form: weight of the cross-entropy on shortest-path triplets beside the
-    policy's objective; 2 to 5 keep more paths and slightly fewer answers."""
+    """closed_form: weight of the cross-entropy on shortest-path triplets in the
+    objective; 2 to 5 select more paths and slightly fewer answers."""
     baseline: Literal["greedy", "moving_average", "leave_one_out"] = "leave_one_out"
-    """reinforce: what is subtracted from the reward."""
+    """reinforce: the baseline subtracted from the reward."""
     staleness: int = 1
-    """reinforce, host reward: propose subsets 1 update ahead, so that the device works
-    while the host scores; 0: after each update."""
+    """reinforce, host reward: 1 proposes subsets one update ahead, so that the device
+    works while the host scores; 0 proposes them after each update."""
     samples: int = 128
     """reinforce: subsets sampled per question and step; the network runs once."""
     normalise_advantage: bool = True
@@ -71,16 +71,16 @@ class TrainConfig:
     batch_size: int = 16
     """Questions per update."""
     questions_per_epoch: int | None = None
-    """Draw this many training questions anew for each epoch; None for all."""
+    """Training questions drawn for each epoch; None for all."""
     learning_rate: float | None = None
-    """Peak, then lowered on a cosine to a tenth; reinforce 5e-4, closed_form 1e-3."""
+    """Peak; decays on a cosine to a tenth. Default: reinforce 5e-4, others 1e-3."""
     warmup_steps: int = 50
     """Steps of linear warm-up; at most a tenth of all steps."""
     weight_decay: float = 0.01
     clip_norm: float = 1.0
     """Bound on the gradient's global norm."""
     dtype: Literal["float32", "bfloat16"] = "float32"
-    """Of the matmuls; sums are float32."""
+    """Precision of the matmuls; sums are float32."""
     tower_hidden: tuple[int, ...] = (256, 64)
     """thesis: widths of each tower's hidden layers."""
     gate_hidden: int = 128
@@ -88,31 +88,31 @@ class TrainConfig:
     combiner_hidden: int = 16
     """thesis: width of the combiner's hidden layer."""
     heads: int = 4
-    """thesis: of each attention."""
+    """thesis: heads of each attention."""
     width: int = 128
-    """walk: of the first layer."""
+    """walk: width of the first layer."""
     walkers: int = 8
-    """walk: walks from the topics, each with relation weights of its own."""
+    """walk: number of walks from the topics; each has its own relation weights."""
     walk_steps: int = 3
-    """walk: steps of each."""
+    """walk: steps of each walk."""
     dev_questions: int = 500
-    """Measure on at most this many dev questions after each epoch, always the same."""
+    """Dev questions measured after each epoch, at most; always the same ones."""
     save_every: int = 200
-    """Steps between saves; each epoch's end is saved too."""
+    """Steps between checkpoints; the end of each epoch is saved too."""
     devices: int | None = None
-    """Devices of each process to train on; None for all. Results differ by rounding."""
+    """Devices of each process; None for all. Results differ by rounding only."""
     shard_tables: bool = False
     """Each device holds a part of the triplet table; for tables too large for one."""
     coordinator: str | None = None
-    """Several processes: HOST:PORT of the first, where the others find it."""
+    """Several processes: HOST:PORT at which the first process listens."""
     processes: int | None = None
-    """With --coordinator: how many processes there are."""
+    """With --coordinator: number of processes."""
     process_id: int | None = None
-    """With --coordinator: the number of this one, from 0."""
+    """With --coordinator: index of this process, from 0."""
     distributed: bool = False
-    """Several processes on a cluster that JAX knows (TPU pod, Slurm, Open MPI)."""
+    """Several processes on a cluster that JAX detects (TPU pod, Slurm, Open MPI)."""
     log: tuple[Literal["tensorboard", "wandb"], ...] = ()
-    """Show what metrics.jsonl holds there too (extras of the same names)."""
+    """Send the rows of metrics.jsonl to these loggers too (extras of these names)."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -143,7 +143,7 @@ class TrainConfig:
         self._check_processes()
 
     def _check_processes(self) -> None:
-        """Raise UserError unless the flags that join processes fit together."""
+        """Raise UserError unless the flags about processes are consistent."""
         numbers = ("processes", "process_id")
         if self.coordinator is None:
             for name in numbers:
@@ -163,12 +163,12 @@ class TrainConfig:
     def _check(self, name: str, good: bool, expected: str) -> None:
         if not good:
             flag = name.replace("_", "-")
-            found = getattr(self, name)
-            raise UserError(f"--{flag}: found {found}, expected {expected}")
+            value = getattr(self, name)
+            raise UserError(f"--{flag}: found {value}, expected {expected}")
 
     @property
     def stale(self) -> bool:
-        """Whether subsets are proposed before the update of the step before."""
+        """Whether subsets are proposed before the previous step's update."""
         return self.samples_on_host and self.staleness > 0
 
     @property
@@ -178,13 +178,13 @@ class TrainConfig:
 
     @property
     def budgets(self) -> tuple[int, ...]:
-        """Budgets at which dev reward is measured; their mean picks the best step."""
+        """Budgets at which dev reward is measured; their mean selects the best step."""
         if self.estimator == "reinforce":
             return (self.k,)
         return tuple(sorted({min(k, self.k) for k in (10, 30, 100, self.k)}))
 
     def to_dict(self) -> dict[str, Any]:
-        """Every field as JSON knows it."""
+        """All fields as JSON values."""
         out = {}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)

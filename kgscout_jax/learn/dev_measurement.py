@@ -1,4 +1,4 @@
-"""What is measured between epochs: the reward of the best candidates, by the host."""
+"""Measurement between epochs: the reward of the top candidates, on the host."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kgscout_jax.learn.sharded_reader import ShardedReader, count_candidates
 from kgscout_jax.learn.update_steps import Steps
 
 TRAIN_QUESTIONS = 256
-"""Training questions that are measured, always the same."""
+"""Number of training questions that are measured, always the same ones."""
 
 
 class Measurement:
@@ -50,9 +50,9 @@ class Measurement:
                 [np.where(place < budget, ranked, -1) for budget in self.budgets],
                 axis=1,
             )
-            parts = self.reward.score(local, positions)
-            sums += float(parts.total(self.reward.weights).mean(axis=1).sum())
-            hits += (parts.presence > 0).sum(axis=0)
+            scores = self.reward.score(local, positions)
+            sums += float(scores.total(self.reward.weights).mean(axis=1).sum())
+            hits += (scores.presence > 0).sum(axis=0)
             count += len(local)
         if self.devices.processes > 1:
             sums, count, *hits = self.devices.sum(np.array([sums, count, *hits]))
@@ -69,9 +69,9 @@ def measurements(
     config: TrainConfig,
     devices: Devices,
 ) -> dict[str, Measurement]:
-    """What is measured, by split: some training questions, and dev if there is one."""
-    some = sample_rows(rows, TRAIN_QUESTIONS)
-    out = {"train": Measurement(shards, split, some, config, devices)}
+    """Measurements by split: a sample of training questions, and dev if it exists."""
+    train_rows = sample_rows(rows, TRAIN_QUESTIONS)
+    out = {"train": Measurement(shards, split, train_rows, config, devices)}
     if "dev" in shards.splits:
         dev = devices.synchronized(lambda: shards.split("dev"))
         count_candidates(dev, devices)

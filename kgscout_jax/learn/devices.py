@@ -1,13 +1,13 @@
-"""The devices that a run trains on, and what its processes exchange.
+"""The devices of a run, and the exchange between its processes.
 
 Data parallel: one mesh axis over all devices of all processes. Batches are split over
-their questions, everything else is a copy on each device (``sharded_table`` splits the
-triplet table when asked to). Jitted functions see global arrays, so means, norms and
-random numbers are those of the whole batch, whatever the number of devices. With one
-device there is no mesh, and arrays are what they are without this file.
+their questions; every device has a copy of everything else (``sharded_table`` can split
+the triplet table). Jitted functions see global arrays, so means, norms and random
+numbers are those of the whole batch, whatever the number of devices. With one device
+there is no mesh, and arrays are ordinary arrays.
 
-Processes agree through collectives: each of them must come to the same calls in the
-same order. That is why an error in one of them is raised in all, see ``synchronized``.
+Processes exchange data by collectives: all must make the same calls in the same order.
+So an error in one process is raised in all, see ``synchronized``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ T = TypeVar("T")
 AXIS = "data"
 """Name of the mesh's only axis."""
 STOP_CHECK_EVERY = 10
-"""Steps between checks whether any process is to stop: each waits for all."""
+"""Steps between checks for a stop in any process: each check waits for all."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Devices:
 
     @property
     def is_first(self) -> bool:
-        """Whether this process is the one that writes and logs."""
+        """Whether this is the process that writes and logs."""
         return self.process == 0
 
     # --- batches
@@ -76,13 +76,13 @@ class Devices:
         return slice(self.process * share, (self.process + 1) * share)
 
     def shard(self, tree: Any) -> Any:
-        """Global arrays of the first axes' own parts, numpy: one part per process."""
+        """Global arrays from numpy arrays that hold this process's rows."""
         if self.mesh is None:
             return jax.tree.map(jnp.asarray, tree)
         sharding = NamedSharding(self.mesh, PartitionSpec(AXIS))
         return jax.tree.map(
-            lambda part: jax.make_array_from_process_local_data(
-                sharding, part, (len(part) * self.processes, *part.shape[1:])
+            lambda rows: jax.make_array_from_process_local_data(
+                sharding, rows, (len(rows) * self.processes, *rows.shape[1:])
             ),
             tree,
         )
@@ -91,13 +91,13 @@ class Devices:
         """This process's part of a global array that is split over its first axis."""
         if self.processes == 1:
             return np.asarray(array)
-        parts = {shard.index[0].start or 0: shard for shard in array.addressable_shards}
-        return np.concatenate([parts[start].data for start in sorted(parts)])
+        shards = {s.index[0].start or 0: s for s in array.addressable_shards}
+        return np.concatenate([shards[start].data for start in sorted(shards)])
 
     # --- copies
 
     def replicate(self, tree: Any) -> Any:
-        """A copy of each array on each device; the same arrays come in everywhere."""
+        """A copy of each array on each device; all processes pass the same arrays."""
         if self.mesh is None:
             return tree
         sharding = NamedSharding(self.mesh, PartitionSpec())
@@ -118,12 +118,12 @@ class Devices:
         """The key of a step, on each device."""
         if self.processes == 1:
             return jax.random.fold_in(key, step)
-        # On the host: it would otherwise wait for what the device has to do first.
+        # On the host: otherwise it would wait for the device's queue.
         with jax.default_device(jax.local_devices(backend="cpu")[0]):
             return self.replicate(jax.random.fold_in(key, step))
 
     def local_copy(self, tree: Any) -> Any:
-        """Arrays on one device of this process, from copies on all."""
+        """Arrays on one device of this process, from copies on all devices."""
         if self.mesh is None:
             return tree
         return jax.tree.map(lambda leaf: leaf.addressable_data(0), tree)
@@ -135,7 +135,7 @@ class Devices:
         return bool(self.all_gather(np.asarray(flag)).any())
 
     def stop_requested(self, flag: bool, step: int) -> bool:
-        """Whether any process is to stop; several exchange that now and then only."""
+        """Whether any process has to stop; several processes check every few steps."""
         if self.processes == 1:
             return flag
         return step % STOP_CHECK_EVERY == 0 and self.any(flag)
@@ -149,7 +149,7 @@ class Devices:
         values = np.asarray(values)
         if self.processes == 1:
             return values[None]
-        # As bytes: JAX would make float32 of float64.
+        # As bytes: JAX would convert float64 to float32.
         flat = np.frombuffer(values.tobytes(), np.uint8)
         from jax.experimental import multihost_utils
 
@@ -157,7 +157,7 @@ class Devices:
         return np.frombuffer(rows.tobytes(), values.dtype).reshape(-1, *values.shape)
 
     def synchronized(self, function: Callable[[], T]) -> T:
-        """What ``function`` returns here; all raise the UserError of any process."""
+        """The result of ``function`` here; all raise the UserError of any process."""
         if self.processes == 1:
             return function()
         result, problem = attempted(function)
@@ -171,7 +171,7 @@ class Devices:
         return result  # pyright: ignore[reportReturnType]
 
     def broadcast(self, function: Callable[[], Any]) -> Any:
-        """What ``function`` returns in the first process: JSON, or a dict of arrays.
+        """The result of ``function`` in the first process: JSON, or a dict of arrays.
 
         The others do not call it, and raise the UserError that it raises there.
         """
@@ -190,18 +190,18 @@ class Devices:
 
 
 def devices_of(config: TrainConfig) -> Devices:
-    """The devices that a config asks for; joins the other processes first.
+    """The devices that a config requests; joins the other processes first.
 
     Raises:
-        UserError: there are fewer devices, or the processes do not find each other.
+        UserError: too few devices, or the processes cannot connect.
     """
     join(config)
     every = jax.devices()
     if config.devices is None and len(every) == 1:
         return Devices()
     by_process: dict[int, list[Any]] = {}
-    # In the order of processes, not of the network: a process's questions follow each
-    # other, and what crosses is one sum of small gradients.
+    # In the order of processes, not of the network: a process's questions are
+    # contiguous, and only one sum of small gradients crosses the network.
     for device in sorted(every, key=lambda device: (device.process_index, device.id)):
         by_process.setdefault(device.process_index, []).append(device)
     fewest = min(map(len, by_process.values()))
@@ -220,10 +220,10 @@ def devices_of(config: TrainConfig) -> Devices:
 
 
 def join(config: TrainConfig) -> None:
-    """Connect this process with the run's others, if there are any.
+    """Connect this process with the run's other processes, if there are any.
 
     Raises:
-        UserError: they do not find each other.
+        UserError: the processes cannot connect.
     """
     if config.coordinator is None and not config.distributed:
         return
@@ -245,7 +245,7 @@ def join(config: TrainConfig) -> None:
 
 
 def attempted(function: Callable[[], T]) -> tuple[T | None, bytes]:
-    """What ``function`` returns, or the message of its UserError."""
+    """The result of ``function``, or the message of its UserError."""
     try:
         return function(), b""
     except UserError as error:
@@ -266,7 +266,7 @@ def to_bytes(value: Any, problem: str) -> bytes:
 
 
 def from_bytes(data: bytes) -> Any:
-    """What ``to_bytes`` packed; raises UserError if it was a problem."""
+    """The value that ``to_bytes`` packed; raises UserError if it was a problem."""
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
         problem, is_arrays, value = json.loads(file["header"].tobytes())
         if problem:

@@ -1,18 +1,18 @@
-"""One update by each estimator, and the steps of an epoch, one batch ahead.
+"""One update by each estimator, and the pipeline of an epoch's steps.
 
-An update has three parts, so that they can overlap: ``read`` is the host's work,
-``propose`` gives the device what needs parameters only, ``update`` does the rest and
-returns the new state. What is random is a function of (seed, step).
+An update has three stages, so that they can overlap: ``read`` runs on the host,
+``propose`` starts the device on what needs parameters only, ``update`` does the rest
+and returns the new state. Random numbers are a function of (seed, step).
 
-The next batch is read while the device works on this one, whatever the settings.
-``--staleness 1`` also proposes its subsets before this update: the device is then busy
-proposing while the host scores. An update thus applies the policy gradient at the
+The next batch is always read while the device works on the current one.
+``--staleness 1`` also proposes its subsets before the current update: the device
+proposes while the host scores. An update then applies the policy gradient at the
 parameters its subsets were drawn from, which are one update old (delayed gradient
 descent: the estimate is unbiased there, nothing is reweighted).
 
 After each multiple of ``--save-every`` and at the start of an epoch nothing is ahead: a
 checkpoint of such a step needs the state only, and whether a step is stale depends on
-its number alone. A run that is to stop elsewhere saves the older parameters, too.
+its number alone. A run that stops at another step also saves the older parameters.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from kgscout_jax.learn.update_steps import Metrics, Proposal, Steps
 
 
 class Update:
-    """One estimator's updates, in three parts."""
+    """The updates of one estimator, in three stages."""
 
     def __init__(
         self,
@@ -56,23 +56,23 @@ class Update:
         self.seed_key = jax.random.key(config.seed)
 
     def read(self, rows: Int[np.ndarray, "k"], step: int) -> Any:
-        """What the update of ``step`` needs whatever the parameters are."""
+        """The inputs of the update of ``step`` that do not depend on parameters."""
         raise NotImplementedError
 
     def propose(self, params: Any, inputs: Any) -> Any:
-        """What it needs, with what depends on ``params`` under way."""
+        """The inputs of the update; starts the device on what depends on ``params``."""
         del params
         return inputs
 
     def update(self, state: State, inputs: Any) -> tuple[State, Metrics]:
-        """The state after that update, and the metrics of the step."""
+        """The state after the update, and the metrics of the step."""
         raise NotImplementedError
 
     def read_batch(self, rows: Int[np.ndarray, "k"]) -> Batch:
         return self.reader.read(rows, self.config.batch_size)
 
     def padded(self, values: np.ndarray) -> Float[np.ndarray, "b"]:
-        """A number of each question of a batch, 0 for the empty ones behind them."""
+        """One value per question of a batch; 0 for the empty questions at its end."""
         out = np.zeros(self.size, np.float32)
         out[: len(values)] = values
         return out
@@ -155,7 +155,7 @@ class Reinforce(Update):
         learns = self.learns(rows, self.config.k)
         if self.devices.mesh is None:
             state, metrics = self._update_here(state, batch, proposal, learns, total)
-        else:  # no process may have the rewards of the whole batch
+        else:  # each process has the rewards of its own questions only
             padded = np.zeros(
                 (self.size // self.devices.processes, total.shape[1]), np.float32
             )
@@ -181,7 +181,7 @@ class Reinforce(Update):
         weight: Float[np.ndarray, "b"],
         total: Float[np.ndarray, "j s"],
     ) -> tuple[State, Metrics]:
-        """The update from rewards in numpy, whose sums have an order of their own."""
+        """The update from rewards in numpy, whose sums differ in order from JAX's."""
         rewards, learns = total[:, : self.config.samples], weight[: len(total)]
         average = float(state.average)
         mean = float(rewards[learns > 0].mean()) if learns.any() else average
@@ -199,7 +199,7 @@ class Reinforce(Update):
 
 
 class ReinforceOnDevice(Update):
-    """Sampled subsets, scored on the device: the host waits for nothing."""
+    """Sampled subsets, scored on the device: the host never waits."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -229,7 +229,7 @@ class ReinforceOnDevice(Update):
 
 
 def update_class(config: TrainConfig) -> type[Update]:
-    """The updates that ``--estimator`` and ``--reward`` ask for."""
+    """The updates for ``--estimator`` and ``--reward``."""
     if config.estimator == "closed_form":
         return ClosedForm
     if config.estimator == "bce":
@@ -238,13 +238,13 @@ def update_class(config: TrainConfig) -> type[Update]:
 
 
 def is_stale(config: TrainConfig, step: int, batch_count: int) -> bool:
-    """Whether ``step`` (from 0) proposes before the update of the step before it."""
+    """Whether ``step`` (from 0) proposes before the previous step's update."""
     drained = step % config.save_every == 0 or step % batch_count == 0
     return config.stale and not drained
 
 
 class Pipeline:
-    """Calls give the state after one more step; one pipeline per epoch."""
+    """The steps of one epoch: each call returns the state after one more step."""
 
     def __init__(
         self,
@@ -255,20 +255,20 @@ class Pipeline:
     ) -> None:
         """
         Args:
-            update: what a step does.
-            batches: those of a whole epoch.
-            first: the step to start with, from 0.
-            stale_params: the parameters at which its subsets are proposed, if not those
-                of the state it starts from.
+            update: the updates of the estimator.
+            batches: all batches of the epoch.
+            first: the first step to take, from 0.
+            stale_params: the parameters that the first step proposes with, if not those
+                of its state.
         """
         self.updates, self.batches, self.step = update, batches, first
         self.stale_params = stale_params
-        """The older parameters that the next step needs, after a last call too."""
+        """The older parameters that the next step needs; set by a last call too."""
         self._inputs: Any = None
         self._proposed: Any = None
 
     def __call__(self, state: State, *, last: bool = False) -> tuple[State, Metrics]:
-        """The state after a step; with ``last``, no other call will come."""
+        """The state after a step; ``last``: no other call follows."""
         count, updates = len(self.batches), self.updates
         inputs = self._inputs or updates.read(
             self.batches[self.step % count], self.step

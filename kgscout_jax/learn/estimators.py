@@ -1,7 +1,7 @@
 """Two estimators of the policy gradient, and the loss of the supervised baseline.
 
 Both are pure functions of one question's logits; the caller vmaps. A question with no
-more candidates than the budget keeps everything whatever the logits: weight 0.
+more candidates than the budget selects all of them whatever the logits: weight 0.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ class ClosedForm(NamedTuple):
     """Expectations under the Poissonised top-k of one question."""
 
     presence: Float[Array, ""]
-    """Expected share of the gold answers that are kept (thesis: R_pres)."""
+    """Expected share of the gold answers that are selected (thesis: R_pres)."""
     hit: Float[Array, ""]
-    """Probability that at least one triplet with a gold answer is kept."""
+    """Probability that at least one triplet with a gold answer is selected."""
     path: Float[Array, ""]
-    """Expected share of the candidates on shortest paths that are kept."""
+    """Expected share of the candidates on shortest paths that are selected."""
 
 
 def closed_form(
@@ -39,9 +39,9 @@ def closed_form(
 ) -> ClosedForm:
     """Expected presence, hit and path share for a budget of k, without sampling.
 
-    With inclusion probabilities q_i = 1 - exp(-u_i) that sum to k, an answer is kept
-    with probability 1 - exp(-sum of u_i over the triplets that hold it). Exact for
-    Poisson sampling, an approximation for Plackett-Luce.
+    With inclusion probabilities q_i = 1 - exp(-u_i) that sum to k, the probability of
+    an answer's selection is 1 - exp(-sum of u_i over the triplets that hold it). This
+    is exact for Poisson sampling and an approximation for Plackett-Luce.
     """
     included = inclusion(logits, mask, k)
     node_presence = presence(
@@ -64,9 +64,9 @@ def closed_form(
 def cross_entropy(
     logits: Float[Array, "n"], mask: Bool[Array, "n"], on_path: Bool[Array, "n"]
 ) -> Float[Array, ""]:
-    """Mean binary cross-entropy of the real candidates; positive: those on paths.
+    """Mean binary cross-entropy of the real candidates; those on paths are positive.
 
-    No policy gradient: what SubgraphRAG trains with, on the same candidates.
+    This is SubgraphRAG's loss, on the same candidates; it has no policy gradient.
     """
     logits = jnp.where(mask, logits, 0.0)  # a double where: -inf outside the mask
     losses = jax.nn.softplus(jnp.where(on_path, -logits, logits))
@@ -133,13 +133,13 @@ def advantages_and_average(
     """The advantages of the samples, and the next moving average of the reward.
 
     Args:
-        config: of the run.
+        config: the run's settings.
         total: [b, s] rewards of the samples, then of the greedy subset if there is one;
             numpy or JAX.
         learns: [b], 1 for questions that carry a gradient, else 0.
         mean: reward over those questions; ``average`` if there are none.
         average: the moving average so far.
-        step: 0 starts it.
+        step: 0 starts the average.
     """
     xp = total.__array_namespace__()
     advantage = advantages(

@@ -1,10 +1,9 @@
-"""Rows of metrics shown elsewhere too: TensorBoard and Weights & Biases, when asked.
+"""Optional loggers of the rows of metrics: TensorBoard and Weights & Biases.
 
-``metrics.jsonl`` stays what holds. A run that goes on has dropped the rows beyond its
-checkpoint and makes them again: TensorBoard's file is written anew from the rows that
-were kept, and W&B, which forgets nothing, is sent only what it has not got. Either way
-no point is there twice, and a run that is first logged when it is resumed is logged
-from its beginning.
+``metrics.jsonl`` stays the reference. A resumed run drops the rows beyond its
+checkpoint and repeats those steps. TensorBoard's file is rewritten from the remaining
+rows; W&B, which deletes nothing, receives only new rows. So no point appears twice, and
+a run whose logging starts when it is resumed is logged from its beginning.
 """
 
 from __future__ import annotations
@@ -27,58 +26,58 @@ logger = logging.getLogger("kgscout")
 
 Row = Mapping[str, Any]
 PACKAGES = {"tensorboard": "tensorboardX", "wandb": "wandb"}
-"""What each needs, by the name it is imported by."""
+"""The package that each logger imports."""
 
 
 class Sink(Protocol):
-    """Somewhere that rows go to."""
+    """A destination of rows."""
 
     def log(self, row: Row) -> None:
-        """Show one row."""
+        """Log one row."""
         ...
 
     def close(self, failed: bool) -> None:
-        """Finish; ``failed``: training ends by an error."""
+        """Finish; ``failed``: training ends with an error."""
         ...
 
 
 class Loggers:
-    """All that rows go to, beside ``metrics.jsonl``; a failing one is given up."""
+    """All sinks of a run, beside ``metrics.jsonl``; one that fails is dropped."""
 
     def __init__(self, sinks: Mapping[str, Sink]) -> None:
         self.sinks = dict(sinks)
 
     def log(self, row: Row) -> None:
-        """Pass one row on."""
+        """Log one row to each sink."""
         self._each("log", lambda sink: sink.log(row))
 
     def close(self) -> None:
-        """Finish all of them."""
+        """Finish all sinks."""
         error = sys.exc_info()[1]
         stopped = isinstance(error, SystemExit) and not error.code
         failed = error is not None and not stopped
         self._each("finish", lambda sink: sink.close(failed))
         self.sinks = {}
 
-    def _each(self, what: str, work: Callable[[Sink], None]) -> None:
+    def _each(self, action: str, function: Callable[[Sink], None]) -> None:
         for name, sink in list(self.sinks.items()):
             try:
-                work(sink)
-            except Exception as error:  # noqa: BLE001 (training is worth more)
-                told = "--log %s: cannot %s (%s); training goes on without it"
-                logger.warning(told, name, what, error)
+                function(sink)
+            except Exception as error:  # noqa: BLE001 (logging must not stop training)
+                message = "--log %s: cannot %s (%s); training goes on without it"
+                logger.warning(message, name, action, error)
                 del self.sinks[name]
 
 
 def check_loggers(names: Sequence[str]) -> None:
-    """Raise UserError where a library is not installed; nothing is imported."""
+    """Raise UserError if a library is not installed; imports nothing."""
     for name in names:
         package = PACKAGES[name]
         try:
-            found = find_spec(package) is not None
-        except ValueError:  # what a half-removed module raises
-            found = False
-        if not found:
+            installed = find_spec(package) is not None
+        except ValueError:  # raised for a partly removed module
+            installed = False
+        if not installed:
             raise UserError(
                 f"--log {name}: {package} is not installed: "
                 f"pip install 'kgscout-jax[{name}]'"
@@ -86,32 +85,33 @@ def check_loggers(names: Sequence[str]) -> None:
 
 
 def open_loggers(
-    names: Sequence[str], run: Path, about: Mapping[str, Any], rows: Sequence[Row]
+    names: Sequence[str], run: Path, metadata: Mapping[str, Any], rows: Sequence[Row]
 ) -> Loggers:
-    """What ``--log`` names, knowing all rows so far.
+    """The loggers that ``--log`` names, with all rows so far.
 
     Args:
-        names: of PACKAGES.
-        run: the run's folder: ``tensorboard/`` and ``wandb/`` are made in it.
-        about: the run's ``config.json``, shown beside the curves.
-        rows: those of ``metrics.jsonl`` that hold, in their order.
+        names: keys of PACKAGES.
+        run: the run's folder: ``tensorboard/`` and ``wandb/`` are created in it.
+        metadata: the run's ``config.json``, shown beside the curves.
+        rows: the rows of ``metrics.jsonl``, in order.
 
     Raises:
-        UserError: a library is not installed, or cannot begin.
+        UserError: a library is not installed, or cannot start.
     """
     check_loggers(names)
     makers: dict[str, Callable[..., Sink]] = {
         "tensorboard": TensorBoard,
         "wandb": Wandb,
     }
-    loggers = Loggers({name: makers[name](run, about) for name in dict.fromkeys(names)})
+    sinks = {name: makers[name](run, metadata) for name in dict.fromkeys(names)}
+    loggers = Loggers(sinks)
     for row in rows:
         loggers.log(row)
     return loggers
 
 
 def scalars(row: Row) -> dict[str, float]:
-    """The finite values of a row by ``kind/name``, in letters that all of them take."""
+    """The finite values of a row by ``kind/name``; all loggers accept the names."""
     return {
         f"{row['kind']}/{name.replace('@', '_at_')}": float(value)
         for name, value in row.items()
@@ -122,9 +122,9 @@ def scalars(row: Row) -> dict[str, float]:
 
 
 class TensorBoard:
-    """Event files in ``RUN/tensorboard``: look with ``tensorboard --logdir RUN``."""
+    """Event files in ``RUN/tensorboard``, for ``tensorboard --logdir RUN``."""
 
-    def __init__(self, run: Path, about: Mapping[str, Any]) -> None:
+    def __init__(self, run: Path, metadata: Mapping[str, Any]) -> None:
         from tensorboardX import SummaryWriter
 
         folder = run / "tensorboard"
@@ -132,9 +132,9 @@ class TensorBoard:
             folder.mkdir(parents=True, exist_ok=True)
             for old in folder.glob("events.out.tfevents.*"):
                 old.unlink()
-            # Who is looking meanwhile forgets what the removed files held.
+            # An open TensorBoard discards the points of the removed files.
             self.writer = SummaryWriter(str(folder), purge_step=0, flush_secs=20)
-            config = json.dumps(about.get("config", {}), indent=2)
+            config = json.dumps(metadata.get("config", {}), indent=2)
             self.writer.add_text("config", f"```\n{config}\n```", 0)
         except OSError as error:
             raise UserError(f"{folder}: cannot be written ({error.strerror})") from None
@@ -149,21 +149,21 @@ class TensorBoard:
 
 
 class Wandb:
-    """A run of Weights & Biases; it keeps its id, and what was sent, in ``wandb.json``.
+    """A run of Weights & Biases; ``wandb.json`` holds its id and the last step sent.
 
-    Project, entity, mode and the rest are set by W&B's own variables: WANDB_PROJECT,
+    W&B's own variables set the project, entity, mode and more: WANDB_PROJECT,
     WANDB_ENTITY, WANDB_MODE=offline, ...
     """
 
-    def __init__(self, run: Path, about: Mapping[str, Any]) -> None:
+    def __init__(self, run: Path, metadata: Mapping[str, Any]) -> None:
         import wandb
 
         self.file = run / "wandb.json"
-        known = read_json(self.file) if self.file.exists() else {}
-        self.id = str(known.get("id") or secrets.token_hex(4))
-        self.step = int(known.get("step", -1))
-        """Rows up to this step were sent, of this step those of ``kinds``."""
-        self.kinds = set(known.get("kinds", ()))
+        record = read_json(self.file) if self.file.exists() else {}
+        self.id = str(record.get("id") or secrets.token_hex(4))
+        self.step = int(record.get("step", -1))
+        """The last step sent; of this step, the rows of ``kinds``."""
+        self.kinds = set(record.get("kinds", ()))
         settings = wandb.Settings(console="off", quiet=True)
         try:
             self.run = wandb.init(
@@ -172,32 +172,32 @@ class Wandb:
                 id=self.id,
                 resume="allow",
                 dir=str(run),
-                config=dict(about.get("config", {})),
+                config=dict(metadata.get("config", {})),
                 settings=settings,
             )
         except wandb.Error as error:
-            said = " ".join(str(error).split())
+            reason = " ".join(str(error).split())
             raise UserError(
-                f"--log wandb: {said} (log in with: wandb login; or keep it here: "
+                f"--log wandb: {reason} (log in with: wandb login; or keep it here: "
                 "WANDB_MODE=offline)"
             ) from None
-        # The run's own steps are the x axis: W&B's count never goes back.
+        # The run's own steps are the x axis: W&B's own count never decreases.
         self.run.define_metric("step")
         self.run.define_metric("*", step_metric="step")
-        self._keep()
+        self._write_record()
 
     def log(self, row: Row) -> None:
         step, kind = row["step"], row["kind"]
         if step < self.step or (step == self.step and kind in self.kinds):
-            return  # a step that comes again, with the same values
+            return  # a repeated step, with the same values
         self.run.log({"step": step, **scalars(row)})
         self.kinds = {kind} if step > self.step else {*self.kinds, kind}
         self.step = step
-        self._keep()
+        self._write_record()
 
     def close(self, failed: bool) -> None:
         self.run.finish(exit_code=int(failed))
 
-    def _keep(self) -> None:
+    def _write_record(self) -> None:
         kinds = sorted(self.kinds)
         write_json(self.file, {"id": self.id, "step": self.step, "kinds": kinds})

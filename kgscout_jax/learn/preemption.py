@@ -1,4 +1,4 @@
-"""A request to stop: SIGTERM, or Ctrl-C, heeded after the step under way."""
+"""Requests to stop, by SIGTERM or Ctrl-C; training stops after the current step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Preemption:
-    """While entered, the first signal requests a stop; a second Ctrl-C ends at once."""
+    """Context in which the first signal requests a stop; a second Ctrl-C interrupts."""
 
     def __init__(self) -> None:
         self._signal: int | None = None
@@ -17,11 +17,11 @@ class Preemption:
 
     @property
     def requested(self) -> bool:
-        """Whether the process is to stop."""
+        """Whether a stop has been requested."""
         return self._signal is not None
 
     def __enter__(self) -> Preemption:
-        # Python delivers signals to the main thread only, and lets no other set them.
+        # Only Python's main thread may set signal handlers.
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGTERM, signal.SIGINT):
                 self._handlers[number] = signal.signal(number, self._request)

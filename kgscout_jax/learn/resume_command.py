@@ -1,4 +1,4 @@
-"""The command that resumes a run, made of the settings it was started with."""
+"""The command that resumes a run, built from its settings."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from kgscout_jax.errors import UserError
 def resume_command(
     config: Mapping[str, Any], run: Path, program: str = "kgscout train"
 ) -> str:
-    """The line that resumes a run, for a shell.
+    """The shell command that resumes a run.
 
     It has the flags that differ from their defaults: parsed, they give the same
     settings.
 
     Args:
         config: the settings in the run's ``config.json``.
-        run: where the run lies now.
-        program: what trains.
+        run: the run's folder now.
+        program: the program that trains.
     """
     words = [
         *program.split(" ", 1),
@@ -46,10 +46,10 @@ def command_line_program() -> str:
 
 
 def defaults(config: Mapping[str, Any]) -> dict[str, Any]:
-    """What each setting is where no flag says so, as ``config.json`` writes it.
+    """The default of each setting, as ``config.json`` writes it.
 
-    The defaults of some depend on a choice such as ``--estimator``: theirs are those of
-    the choices in ``config``.
+    Some defaults depend on a choice such as ``--estimator``; they follow the choices in
+    ``config``.
     """
     from kgscout_jax.learn.config import TrainConfig
 
@@ -68,7 +68,7 @@ def defaults(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def flag(name: str, value: Any) -> Iterator[str]:
-    """The words that set one setting, as the command line spells them."""
+    """The command-line words that set one setting."""
     name = name.replace("_", "-")
     if isinstance(value, bool):
         yield f"--{name}" if value else f"--no-{name}"

@@ -2,11 +2,10 @@
 
 Every array over nodes or hops has the subsets of a question as its last axis, so that a
 step is a gather and a scatter-max of whole rows: one row per candidate, whatever the
-number of subsets. Distances grow by one hop per round until no open subset reaches
-anything new: no bound on hops, hence no difference from the host (connectivity ends
-after 1 / decay hops, but efficiency never does). What does not depend on the subsets
-(which hop a candidate covers, the states of the shortest-path DAGs) the host reads
-beside the batch, see ``reward_inputs``.
+number of subsets. Distances grow by one hop per round until no open subset reaches a
+new node: hops are unbounded, as on the host (connectivity is 0 beyond 1 / decay hops,
+efficiency never is). The host reads what does not depend on the subsets (the hop that a
+candidate covers, the states of the shortest-path DAGs), see ``reward_inputs``.
 
 All maxima are of flags (int8, 0 or 1) or counts: no result depends on the order of a
 scatter. Flags are no booleans because XLA's CPU backend scatters those one by one,
@@ -29,12 +28,12 @@ from kgscout_jax.learn.reward_inputs import RewardInputs, reward_inputs
 from kgscout_jax.utils.buckets import bucket
 
 FAR = np.int32(2**30)
-"""Stands for the distance of what is not reachable."""
+"""The distance of unreachable nodes."""
 
 
 @dataclass(frozen=True)
 class DeviceReward(Reward):
-    """Reads what a batch of a split's questions needs, and scores subsets under jit."""
+    """Reads the inputs of a split's questions, and scores their subsets under jit."""
 
     def total(
         self,
@@ -82,8 +81,8 @@ class DeviceReward(Reward):
             size: questions in the batch; None for as many as rows.
             n: candidates in the batch (its ``mask.shape[1]``), at least the n_real of
                 each question; None for the width of the split.
-            most_hops: the most that a question of the batch has, if some of its
-                questions are read by other processes.
+            most_hops: the most hops of a question of the batch, if other processes read
+                some of its questions.
         """
         width: int = self.split.candidates.shape[1] if n is None else n
         return reward_inputs(
@@ -95,7 +94,7 @@ class DeviceReward(Reward):
         )
 
     def hops(self, rows: Int[np.ndarray, "k"]) -> int:
-        """The most hops that a question of ``rows`` has; reads no hop."""
+        """The most hops of a question of ``rows``; reads offsets only."""
         offsets = self.split.path_edges[self.direction].offsets
         return int((offsets[rows + 1] - offsets[rows]).max(initial=1))
 
@@ -164,7 +163,7 @@ def _present(
 ) -> Int8[Array, "a g"]:
     """1 where a subset of one question has a triplet that holds an answer."""
     a = answers.shape[0]
-    # An answer that is named twice has one of its places, and both look there.
+    # Duplicates of an answer share one place.
     place = jnp.full(v, a).at[jnp.where(answer_mask, answers, v)]
     place = place.set(jnp.arange(a), mode="drop")
     flags = jnp.zeros((a, selected.shape[1]), jnp.int8)
@@ -181,7 +180,7 @@ def _nearest(
     present: Int8[Array, "b a g"],
     directed: bool,
 ) -> Int32[Array, "b g"]:
-    """Fewest hops from a topic to a selected answer by selected triplets, else FAR."""
+    """Fewest hops from a topic to a selected answer over selected triplets, or FAR."""
 
     def relax(
         reached: Int8[Array, "v g"],
@@ -205,7 +204,7 @@ def _nearest(
         """Subsets that may still reach an answer."""
 
     def grow(search: Search) -> Search:
-        # Over the batch inside one loop: a mapped loop would copy all it carries.
+        # One loop over the whole batch: a mapped loop would copy its state.
         reached = jax.vmap(relax)(search.reached, selected, nodes)
         grown = (reached != search.reached).any(axis=1)
         hop = search.hop + 1
@@ -235,7 +234,7 @@ def _coverage(
     """
     b, _, g = selected.shape
     p = inputs.pair.shape[1]
-    # A path has fewer hops than there are nodes; narrow counts move half the bytes.
+    # A path has fewer hops than nodes; narrow counts move half the bytes.
     counts = jnp.int16 if v < 2**15 else jnp.int32
 
     def cover(

@@ -1,14 +1,13 @@
 """The reward of subsets of candidates, on the host (thesis, section 3.3.3).
 
-Where the thesis is silent: gold answers are those in the question's subgraph after the
-cut; a topic that is itself an answer scores 1 in connectivity, efficiency and coverage
-as soon as its entity is kept; what is unreachable scores 0. Coverage takes the best
-over all shortest paths and all (topic, answer) pairs by dynamic programming over the
-stored shortest-path DAGs, so no path is ever enumerated.
+Choices that the thesis leaves open: gold answers are those in the question's subgraph
+after the cut; a topic that is itself an answer scores 1 in connectivity, efficiency and
+coverage if its entity is selected; an unreachable answer scores 0. Coverage takes the
+best over all shortest paths and all (topic, answer) pairs by dynamic programming over
+the stored shortest-path DAGs, so no path is enumerated.
 
-All subsets of a question are scored together: a triplet carries one bit for each subset
-that selects it (``subset_bits.py``), and a search goes through the triplets that any of
-them selects, not through those of each.
+All subsets of a question are scored at once: a triplet has one bit for each subset that
+selects it (``subset_bits.py``), and one search covers all of them.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ class RewardParts(NamedTuple):
 
 @dataclass(frozen=True)
 class Reward:
-    """What is scored: subsets of a split's candidates."""
+    """Settings of a reward: the split, the direction and the weights."""
 
     split: Split
     direction: Literal["directed", "both"] = "directed"
@@ -86,7 +85,7 @@ class Reward:
 
 @dataclass(frozen=True)
 class HostReward(Reward):
-    """Scores subsets in numpy; holds no state, safe in a thread."""
+    """Scores subsets in numpy; stateless and thread-safe."""
 
     def score(
         self, rows: Int[np.ndarray, "b"], positions: Int[np.ndarray, "b g k"]
@@ -110,7 +109,7 @@ class HostReward(Reward):
         owner, local = _unpadded(self.split.answers, rows)
         answers = first[owner] + local
 
-        # Which subsets have a triplet of each node, and of each answer.
+        # The subsets that select a triplet of each node, and of each answer.
         present = np.zeros(
             (int(sizes.sum()), triplets.words.shape[1]), triplets.words.dtype
         )
@@ -133,7 +132,7 @@ class HostReward(Reward):
             (b, g),
         )
         connected = nearest >= 0
-        # Both parts fall with distance, so the nearest selected answer decides.
+        # Both fall with distance, so the nearest selected answer decides.
         closeness = np.clip(1.0 - self.weights.decay * (nearest - 1.0), 0.0, 1.0)
         connectivity = np.where(connected, closeness, 0.0)
         efficiency = np.where(connected, 1.0 / (1.0 + np.maximum(nearest, 0)), 0.0)
@@ -166,8 +165,8 @@ class HostReward(Reward):
         """Hops from the topics to the nearest selected answer, -1 if unreachable.
 
         One sweep over the triplets per hop, for all subsets at once, until each subset
-        has met an answer or goes nowhere new. A topic is at distance 0 of itself
-        whether it is selected or not.
+        has reached an answer or reaches no new node. A topic is at distance 0 of
+        itself, selected or not.
         """
         question, words = triplets.question, triplets.words
         sources, targets = triplets.heads, triplets.tails
@@ -178,22 +177,22 @@ class HostReward(Reward):
         frontier[topics] = ~words.dtype.type(0)
         reached = frontier.copy()
         out = np.full(shape, -1, np.int64)
-        done = np.zeros((len(out), words.shape[1]), words.dtype)
+        arrived = np.zeros((len(out), words.shape[1]), words.dtype)
         hops = 0
         while True:
-            met = np.zeros_like(done)
-            or_at(met, owner, frontier[answers] & answer_words)
-            met &= ~done
-            if met.any():
-                out[unpack_bits(met, out.shape[1])] = hops
-                done |= met
+            arrivals = np.zeros_like(arrived)
+            or_at(arrivals, owner, frontier[answers] & answer_words)
+            arrivals &= ~arrived
+            if arrivals.any():
+                out[unpack_bits(arrivals, out.shape[1])] = hops
+                arrived |= arrivals
             new = frontier[sources] & words
-            new &= ~(reached[targets] | done[question])
-            moved = np.flatnonzero(new[:, 0] if new.shape[1] == 1 else new.any(axis=1))
-            if not len(moved):
+            new &= ~(reached[targets] | arrived[question])
+            rows = np.flatnonzero(new[:, 0] if new.shape[1] == 1 else new.any(axis=1))
+            if not len(rows):
                 return out
             frontier[:] = 0
-            or_at(frontier, targets[moved], new[moved])
+            or_at(frontier, targets[rows], new[rows])
             reached |= frontier
             hops += 1
 
@@ -206,9 +205,9 @@ class HostReward(Reward):
     ) -> Float32[np.ndarray, "b g"]:
         """Best share of the hops of a shortest topic-answer path that is selected.
 
-        Walks the DAGs of all questions, topics and subsets together, one level of hops
-        at a time: the best count of selected hops on the way to v is the best over the
-        hops (u, v) of the count at u plus one if that hop is selected.
+        Walks the DAGs of all questions, topics and subsets at once, level by level: the
+        best count of selected hops on a path to v is the best over the hops (u, v) of
+        the count at u, plus one if that hop is selected.
         """
         b = len(rows)
         coverage = np.zeros((b, g), np.float32)
@@ -283,7 +282,7 @@ class HostReward(Reward):
 def _unpadded(
     padded: Int[np.ndarray, "q c"], rows: Int[np.ndarray, "b"]
 ) -> tuple[Int64[np.ndarray, "m"], Int64[np.ndarray, "m"]]:
-    """Place in ``rows``, and value, of each entry of these rows that is not padding."""
+    """Position in ``rows``, and value, of each element that is not padding."""
     of_rows = np.asarray(padded[rows])
     owner, place = np.nonzero(of_rows >= 0)
     return owner, of_rows[owner, place].astype(np.int64)

@@ -1,4 +1,4 @@
-"""What the device reads of questions to score subsets, made on the host in numpy."""
+"""Inputs of the reward on the device, made on the host in numpy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kgscout_jax.utils.buckets import bucket
 
 
 class RewardInputs(NamedTuple):
-    """What the reward needs beside a ``Batch``: b questions, v nodes, p hops, padded.
+    """Inputs of the reward beside a ``Batch``: b questions, v nodes, p hops, padded.
 
     A hop is a row of ``Split.path_edges``. A state is an end (topic slot, node) of one
     or more of them; a question has at most as many states as hops, p bounds both.
@@ -21,7 +21,7 @@ class RewardInputs(NamedTuple):
     n_real: Int[Array, "b"]
     is_topic: Bool[Array, "b v"]
     pair_of_candidate: Int[Array, "b n"]
-    """The pair of nodes a hop joins that this candidate joins, too; p for none."""
+    """The pair of nodes of a hop that this candidate joins too; p for none."""
     pair: Int[Array, "b p"]
     """The pair of nodes that each hop joins."""
     source: Int[Array, "b p"]
@@ -31,7 +31,7 @@ class RewardInputs(NamedTuple):
     length: Int[Array, "b p"]
     """Hops from the topic to each state if that is an answer, else 0."""
     levels: Int[Array, "b"]
-    """The longest of the shortest paths of each question."""
+    """Length of the longest of each question's shortest paths."""
 
 
 def reward_inputs(
@@ -43,7 +43,7 @@ def reward_inputs(
 ) -> RewardInputs:
     """The inputs of the questions ``rows``, padded to ``shape``: b, n and v.
 
-    ``most_hops`` is the least that hops are padded to, before rounding up.
+    ``most_hops`` is the minimum width of hops, before rounding up.
     """
     b, n, v = shape
     n_real = np.zeros(b, np.int32)
@@ -63,13 +63,13 @@ def reward_inputs(
     question, edges = split.path_edges[direction].rows(rows)
     slot, start, end, depth = edges.T.astype(np.int64)
     hops = np.bincount(question, minlength=b)
-    # Four-fold steps: few widths, so few compilations.
+    # Buckets grow four-fold: few widths, few compilations.
     p = bucket(int(hops.max(initial=most_hops)), factor=4)
 
     pairs, pair = np.unique(pair_key(question, start, end), return_inverse=True)
     pair_place = _place(pairs // v**2)
 
-    # Within a slot a node has one distance: the state of every hop that ends there.
+    # Within a slot a node has one distance, so all hops that end there share a state.
     owner = question * split.topics.shape[1] + slot
     states, target = np.unique(owner * v + end, return_inverse=True)
     source = np.searchsorted(states, owner * v + start)
@@ -126,5 +126,5 @@ def _node_mask(
 
 
 def _place(owner: Int64[np.ndarray, "e"]) -> Int64[np.ndarray, "e"]:
-    """The place of each element among those of the same owner; owners ascend."""
+    """The position of each element among those of its owner; owners ascend."""
     return np.arange(len(owner)) - np.searchsorted(owner, owner)

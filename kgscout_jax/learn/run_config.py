@@ -24,10 +24,10 @@ PLACES = (
     "process_id",
     "distributed",
 )
-"""Where a run computes: not what, but for rounding."""
+"""Settings of the hardware; they change results by rounding only."""
 MAY_CHANGE = ("run", "save_every", "shards", "log", *PLACES)
-"""Fields that may differ when a run is resumed; shards are compared by content. With
-stale steps ``save_every`` says which are."""
+"""Settings that may differ when a run is resumed; shards are compared by content.
+``save_every`` may not differ if it decides which steps are stale."""
 
 
 def write_or_check_config(
@@ -50,8 +50,8 @@ def write_or_check_config(
         if config.stale:
             may_change.remove("save_every")
         elif not config.samples_on_host:
-            may_change.add("staleness")  # means nothing there
-        # A field that the run is older than had its default.
+            may_change.add("staleness")  # has no effect
+        # A setting that is newer than the run had its default.
         defaults = TrainConfig(shards=config.shards, run=config.run).to_dict()
         for name, value in current["config"].items():
             before = saved["config"].get(name, defaults[name])

@@ -1,9 +1,9 @@
 """Batches split over devices: each process reads the rows of its own questions.
 
-Widths are static and the same everywhere, so what decides them must be known of all
-questions of a batch: how many candidates, relations and hops each has. The first two
-need the candidates; each process counts its share of the split, once, and they exchange
-the counts.
+Array widths are static and equal in all processes, so each process needs the number of
+candidates, relations and hops of all questions of a batch. The first two need the
+candidates: each process counts its share of the split once, and all exchange the
+counts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.learn.devices import Devices
 
 CHUNK = 1024
-"""Questions whose candidates are counted together."""
+"""Questions per chunk when candidates are counted."""
 
 
 class ShardedReader(BatchReader):
@@ -35,14 +35,14 @@ class ShardedReader(BatchReader):
         super().__init__(shards, split, direction)
         self.devices = devices or Devices()
         self.n_relations: Int32[np.ndarray, "q"] | None = None
-        """How many unique relations each question has; None: all are read here."""
+        """Unique relations of each question; None with a single process."""
         if self.devices.processes > 1:
             self.n_relations = gathered_counts(
                 self.devices, len(split), self._count_relations
             )
 
     def read(self, rows: Int[np.ndarray, "k"], size: int | None = None) -> Batch:
-        """The questions ``rows``; empty ones fill up to ``padded_size(size)``."""
+        """The questions ``rows``, padded with empty ones to ``padded_size(size)``."""
         devices, size = self.devices, size or len(rows)
         if self.n_relations is None:
             arrays = self.arrays(rows, devices.padded_size(size))
@@ -56,23 +56,23 @@ class ShardedReader(BatchReader):
         return devices.shard(arrays)
 
     def local(self, rows: Int[np.ndarray, "k"], size: int) -> Int[np.ndarray, "j"]:
-        """Those of the questions ``rows`` that this process reads and scores."""
+        """The questions of ``rows`` that this process reads and scores."""
         return rows[self.devices.local_slice(self.devices.padded_size(size))]
 
     def _count_relations(self, rows: Int[np.ndarray, "k"]) -> Int[np.ndarray, "k"]:
         """The number of unique relations of each question."""
         candidates = np.asarray(self.split.candidates[rows])
         relations = self.relation_of[np.maximum(candidates, 0)]
-        # Padding repeats the first candidate's; a question without any counts one.
+        # Padding repeats the first relation; a question without candidates counts 1.
         relations = np.where(candidates >= 0, relations, relations[:, :1])
         relations.sort(axis=1)
         return 1 + (np.diff(relations, axis=1) > 0).sum(axis=1)
 
 
 def count_candidates(split: Split, devices: Devices) -> None:
-    """Sets ``split.n_real``, which all processes count, a share each."""
+    """Set ``split.n_real``; each process counts its share of the questions."""
     if devices.processes > 1:
-        # Where cached_property keeps it: each process would read every question.
+        # Fills cached_property's cache: each process would read every question.
         split.__dict__["n_real"] = gathered_counts(
             devices,
             len(split),
@@ -83,7 +83,7 @@ def count_candidates(split: Split, devices: Devices) -> None:
 def gathered_counts(
     devices: Devices, questions: int, count: Callable[[np.ndarray], np.ndarray]
 ) -> Int32[np.ndarray, "q"]:
-    """A number of each question; ``count`` gives those of some rows."""
+    """One count per question; ``count`` computes those of some rows."""
     share = -(-questions // devices.processes)
     low = min(devices.process * share, questions)
     high = min(low + share, questions)

@@ -1,4 +1,4 @@
-"""Which subsets select a triplet, as bits: many subsets of one question in one word."""
+"""Bit masks of the subsets that select a triplet: many subsets in one word."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ def subset_triplets(
     positions: Int[np.ndarray, "b g k"],
     first: Int64[np.ndarray, "b"],
 ) -> SubsetTriplets:
-    """The triplets at ``positions``, those that are there; repeats count once.
+    """The triplets at the valid ``positions``; repeats count once.
 
     ``first`` is the number of each question's first node.
     """
     b, g, _ = positions.shape
     n_real = split.n_real[rows]
     n = max(int(n_real.max(initial=0)), 1)
-    kind = _word(g)
-    size = 8 * kind.itemsize
+    dtype = _word_dtype(g)
+    size = 8 * dtype.itemsize
     w = -(-g // size)
-    there = (positions >= 0) & (positions < n_real[:, None, None])
+    valid = (positions >= 0) & (positions < n_real[:, None, None])
     cells = (np.arange(b)[:, None, None] * n + positions) * w
     cells += (np.arange(g) // size)[:, None]
-    bit = (kind.type(1) << (np.arange(g) % size).astype(kind))[:, None]
-    words = np.zeros(b * n * w, kind)
-    np.bitwise_or.at(words, cells[there], np.broadcast_to(bit, there.shape)[there])
+    bit = (dtype.type(1) << (np.arange(g) % size).astype(dtype))[:, None]
+    words = np.zeros(b * n * w, dtype)
+    np.bitwise_or.at(words, cells[valid], np.broadcast_to(bit, valid.shape)[valid])
     words = words.reshape(b * n, w)
     used = np.flatnonzero(words[:, 0] if words.shape[1] == 1 else words.any(axis=1))
     question = used // n
@@ -53,8 +53,8 @@ def subset_triplets(
     return SubsetTriplets(question, nodes[:, 0], nodes[:, 1], words[used])
 
 
-def _word(g: int) -> np.dtype:
-    """The smallest word that holds ``g`` bits; else the largest, several are used."""
+def _word_dtype(g: int) -> np.dtype:
+    """The smallest word that holds ``g`` bits, else the largest word."""
     return np.dtype(f"<u{next((n for n in (1, 2, 4) if g <= 8 * n), 8)}")
 
 
@@ -67,7 +67,7 @@ def unpack_bits(words: UInt[np.ndarray, "m w"], g: int) -> Bool[np.ndarray, "m g
 def or_at(
     out: UInt[np.ndarray, "n w"], rows: Int64[np.ndarray, "m"], words: Any
 ) -> None:
-    """Set in each of ``rows`` of ``out`` the bits of its words; rows may repeat."""
+    """OR ``words`` into the ``rows`` of ``out``; rows may repeat."""
     w = out.shape[1]
     cells = rows if w == 1 else (rows[:, None] * w + np.arange(w)).reshape(-1)
     np.bitwise_or.at(out.reshape(-1), cells, words.reshape(-1))

@@ -1,11 +1,11 @@
-"""Who waits for whom: shares of wall time, from timestamps of real work.
+"""Shares of wall time that device and host wait for each other.
 
-The device works through what it is given in order. A thread waits for each piece in
-turn and notes when it was done, so a piece has run since it was given or since the one
-before it was done, whichever is later; what remains of the time is the device's
-waiting. Nobody else waits for that thread. It needs the interpreter for an instant to
-note the time: a note is late by as long as the host stays within one call of numpy or
-scipy, and the device's waiting is then told too short, never too long.
+The device executes tasks in order. A thread waits for each task in turn and records
+when it completes. So a task has run since its submission or since the completion of the
+task before it, whichever is later; the rest of the time the device waits. Nothing else
+waits for that thread. It needs the interpreter to record the time: a record is late by
+as long as the host stays within one call of numpy or scipy. The device's wait is then
+reported too short, never too long.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import jax
 
 
 class Timeline:
-    """Counts from one ``shares()`` to the next; close it to end its thread."""
+    """Measures from one ``shares()`` to the next; ``close`` ends its thread."""
 
     def __init__(self) -> None:
         self._queue: queue.SimpleQueue[tuple[jax.Array, float] | threading.Event | None]
@@ -32,18 +32,18 @@ class Timeline:
     def _restart(self) -> None:
         self._busy = 0.0
         self._host_waited = 0.0
-        self._started = self._done = time.perf_counter()
+        self._started = self._completed = time.perf_counter()
 
     def add(self, result: jax.Array) -> None:
-        """The device was just given work that ``result`` comes from.
+        """Record the submission of the task that computes ``result``.
 
-        ``result`` must never be donated: it is looked at later.
+        ``result`` must never be donated: it is read later.
         """
         self._queue.put((result, time.perf_counter()))
 
     @contextlib.contextmanager
     def waiting(self) -> Iterator[None]:
-        """The host does nothing here but wait for the device."""
+        """Context in which the host only waits for the device."""
         start = time.perf_counter()
         try:
             yield
@@ -51,12 +51,12 @@ class Timeline:
             self._host_waited += time.perf_counter() - start
 
     def shares(self) -> dict[str, float]:
-        """Shares of wall time since the last call; waits for all that was given."""
+        """Shares of wall time since the last call; waits for all submitted tasks."""
         reached = threading.Event()
         with self.waiting():
             self._queue.put(reached)
             reached.wait()
-        wall = max(self._done - self._started, 1e-9)
+        wall = max(self._completed - self._started, 1e-9)
         out = {
             "device_wait_share": round(max(1 - self._busy / wall, 0.0), 4),
             "host_wait_share": round(min(self._host_waited / wall, 1.0), 4),
@@ -65,7 +65,7 @@ class Timeline:
         return out
 
     def restart(self) -> None:
-        """Forget what was so far, measuring between epochs for example."""
+        """Start a new measurement; drops the time since the last call."""
         self.shares()
 
     def close(self) -> None:
@@ -77,11 +77,11 @@ class Timeline:
             if isinstance(item, threading.Event):
                 item.set()
                 continue
-            result, given = item
-            # An error is raised where the loop looks at the result, too.
+            result, submitted = item
+            # The training loop raises the same error when it reads the result.
             with contextlib.suppress(Exception):
                 result.block_until_ready()
             del item
-            done = time.perf_counter()
-            self._busy += done - max(given, self._done)
-            self._done = done
+            completed = time.perf_counter()
+            self._busy += completed - max(submitted, self._completed)
+            self._completed = completed

@@ -1,9 +1,9 @@
 """The training loop, read from top to bottom.
 
-Order of preference for where to start: resume this run's latest checkpoint, else the
-parameters of ``--init``, else fresh ones from ``--seed``. Everything random is a
-function of (seed, step) or (seed, epoch), so a killed run that is started again ends
-with the same bits as one never killed (same machine, versions and devices).
+Training starts from this run's latest checkpoint, else from the parameters of
+``--init``, else from fresh ones of ``--seed``. Random numbers are a function of
+(seed, step) or (seed, epoch), so a run that was killed and resumed ends with the same
+bits as an uninterrupted one (same machine, versions and devices).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ LOG_EVERY = 10
 
 
 def train(config: TrainConfig) -> RunFolder:
-    """The finished run.
+    """Train, or resume training; returns the finished run.
 
     Raises:
         UserError: bad settings or shards, a run of other settings, a run that another
@@ -110,7 +110,7 @@ def _train(
     # --- state: resume > init > fresh
     lock = locked(config.run, "training")
     devices.broadcast(lambda: resources.enter_context(lock))
-    resources.callback(run.close)  # waits for a save under way, whatever ends the loop
+    resources.callback(run.close)  # waits for a save in progress, also after an error
     devices.broadcast(lambda: write_or_check_config(run, config, policy_config, shards))
     transform = optimizer(config, total_steps)
     reward = DeviceReward(split, config.reward_direction)
@@ -119,18 +119,20 @@ def _train(
     first, stale_params = 0, None
     if (checkpoint := run.latest_whole()) is not None:
         first, leaves = checkpoint
-        # Stopped where a step was ahead: the next one needs the older parameters.
+        # The run stopped before a stale step, which needs the older parameters.
         stale = is_stale(config, first, batch_count)
         expected = state_to_tree(state, state.params if stale else None)
         check_leaves(config.run, leaves, flatten(expected))
         state, stale_params = restored_state(state, leaves, stale)
-        what = "resumed at" if first < total_steps else "finished, nothing left after"
-        logger.info("%s: %s step %d of %d", config.run, what, first, total_steps)
+        state_text = (
+            "resumed at" if first < total_steps else "finished, nothing left after"
+        )
+        logger.info("%s: %s step %d of %d", config.run, state_text, first, total_steps)
     run.drop_rows_after(first)
     devices.broadcast(lambda: run.open_loggers(config.log))
     state, stale_params = devices.replicate((state, stale_params))
 
-    # --- what a step does, and what an epoch ends with
+    # --- updates and measurements
     tables = device_tables(shards, devices, shard_rows=config.shard_tables)
     timeline = Timeline()
     resources.callback(timeline.close)
@@ -142,8 +144,8 @@ def _train(
     # --- loop
     step = first
     hidden = not devices.is_first
-    steps_shown = ProgressBar(total_steps, "training", "steps", hidden=hidden)
-    with Preemption() as preemption, steps_shown as bar:
+    progress = ProgressBar(total_steps, "training", "steps", hidden=hidden)
+    with Preemption() as preemption, progress as bar:
         bar.update(step)
         for epoch in range(step // batch_count, config.epochs):
             size, seed = config.questions_per_epoch, config.seed
@@ -195,8 +197,8 @@ def _train(
             row["seconds"] = round(time.monotonic() - started, 2)
             run.log(row)
             run.save(step, state_to_tree(state), row.get("dev_reward"))
-            shown = ", ".join(f"{k} {v:.3f}" for k, v in row.items() if "_" in k)
-            logger.info("epoch %d: %s", epoch + 1, shown)
+            values = ", ".join(f"{k} {v:.3f}" for k, v in row.items() if "_" in k)
+            logger.info("epoch %d: %s", epoch + 1, values)
             if devices.any(preemption.requested):
                 break
     devices.broadcast(run.close)
@@ -208,7 +210,7 @@ def _train(
 
 
 def initial_policy(path: Path, devices: Devices) -> TrainedPolicy:
-    """The best policy of another run, which the first process reads."""
+    """The best policy of another run; only the first process reads it."""
     metadata = devices.broadcast(lambda: RunFolder.existing(path).config)
     leaves = devices.broadcast(lambda: read_leaves(RunFolder(path, devices), None)[1])
     return restore_policy(path, metadata, int(leaves["step"]), leaves)

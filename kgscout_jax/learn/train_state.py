@@ -1,4 +1,4 @@
-"""The state of training: initial, in a checkpoint, restored; and the optimiser."""
+"""The state of training, its form in a checkpoint, and the optimiser."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ STALE_PARAMS = "behind"
 
 
 class State(NamedTuple):
-    """Everything that training changes, and a checkpoint holds."""
+    """Everything that training changes and a checkpoint holds."""
 
     params: Any
     opt_state: Any
     step: Int[Array, ""]
     average: Float[Array, ""]
-    """Moving average of the reward, for that baseline."""
+    """Moving average of the reward, for the baseline of that name."""
 
 
 def optimizer(config: TrainConfig, total_steps: int) -> optax.GradientTransformation:
-    """AdamW with clipping, warm-up and a cosine down to a tenth; matrices decay."""
+    """AdamW with clipping, warm-up and cosine decay to a tenth; matrices decay."""
     assert config.learning_rate is not None  # TrainConfig fills it in
     schedule = optax.warmup_cosine_decay_schedule(
         init_value=0.0,
@@ -57,7 +57,7 @@ def initial_state(policy: Policy, transform: optax.GradientTransformation) -> St
 
 
 def state_to_tree(state: State, stale_params: Any = None) -> dict[str, Any]:
-    """The state as a pytree of plain containers and arrays, which checkpoints hold."""
+    """The state as a pytree of plain containers and arrays, for a checkpoint."""
     older = {}
     if stale_params is not None:
         older = {STALE_PARAMS: nnx.to_pure_dict(stale_params)}
@@ -72,7 +72,7 @@ def state_to_tree(state: State, stale_params: Any = None) -> dict[str, Any]:
 def restored_state(
     like: State, leaves: dict[str, Any], stale: bool
 ) -> tuple[State, Any]:
-    """The state, and the older parameters or None, that ``state_to_tree`` gave."""
+    """The inverse of ``state_to_tree``: the state, and the older parameters or None."""
     shaped = state_to_tree(like, like.params if stale else None)
     tree = jax.tree.map(jnp.asarray, unflatten(shaped, leaves))
     stale_params = None

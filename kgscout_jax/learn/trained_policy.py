@@ -1,4 +1,4 @@
-"""A trained policy out of a run's folder, for evaluation, export or another start."""
+"""Load a trained policy from a run's folder: for evaluation, export or ``--init``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARAMS = "params"
 
 @dataclass(frozen=True)
 class TrainedPolicy:
-    """A policy with its parameters and where it came from."""
+    """A policy with its parameters, its step and the run's config."""
 
     policy: Policy
     step: int
@@ -36,7 +36,7 @@ def load_policy(path: Path | str, *, step: int | None = None) -> TrainedPolicy:
     """The policy of a run, at ``step`` or at its best by dev reward.
 
     Raises:
-        UserError: there is no run, no checkpoint, or one that does not fit.
+        UserError: no run, no checkpoint, or one that does not fit the config.
     """
     path = Path(path)
     run = RunFolder.existing(path)

@@ -45,11 +45,11 @@ class Proposal(NamedTuple):
     """The k best candidates, -1 beyond n_real."""
     logits: Float[Array, "b n"]
     pullback: Callable[[Float[Array, "b n"]], tuple[Any]]
-    """From a gradient of the logits to one of the parameters: the forward pass is not
-    done again once the host has scored the subsets."""
+    """Maps a gradient of the logits to one of the parameters, so that the forward pass
+    is not repeated after the host has scored the subsets."""
 
     def subsets(self, baseline: str) -> tuple[Any, Any]:
-        """Indices and mask of what is scored: the samples, and a greedy baseline."""
+        """Indices and mask of the scored subsets: samples, and a greedy baseline."""
         if baseline != "greedy":
             return self.indices, self.selected_mask
         greedy = self.greedy[:, None]
@@ -71,15 +71,15 @@ class Steps:
         reward: DeviceReward | None = None,
         mesh: Mesh | None = None,
     ) -> None:
-        """The functions, not compiled yet.
+        """The functions compile on their first call.
 
         Args:
-            policy: its structure; parameters come with each call.
-            config: of the run.
+            policy: gives the structure; each call passes parameters.
+            config: the run's settings.
             transform: the optimiser.
             n_nodes: static bound on local node ids.
             reward: needed by ``reinforce_on_device`` only.
-            mesh: devices over whose one axis the batch is split.
+            mesh: devices; the batch is split over its only axis.
         """
         self.mesh = mesh
         self.config = config
@@ -122,10 +122,10 @@ class Steps:
             sample = jax.vmap(sample, in_axes=(0, 0, 0, None))
             return *sample(keys, logits, mask, k), best_positions(logits, mask, k)
 
-        drawn, selected, greedy = self._by_device(draw)(keys, logits, batch.mask)
+        indices, selected, greedy = self._by_device(draw)(keys, logits, batch.mask)
         if self.mesh is not None:
             pullback = jax.tree.map(partial(self._shard_wide, batch.mask), pullback)
-        return Proposal(drawn, selected, greedy, logits, pullback)
+        return Proposal(indices, selected, greedy, logits, pullback)
 
     def _update_closed_form(
         self,
@@ -279,10 +279,10 @@ class Steps:
         return after, metrics
 
     def _by_device(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """``function`` of batches, done by each device for its questions.
+        """``function`` of batches, run by each device on its own questions.
 
-        The compiler would split the rest as well, but gathers whole batches for top-k,
-        and has all devices agree on each turn of a loop.
+        The compiler alone would gather whole batches for top-k and synchronise all
+        devices at each turn of a loop.
         """
         if self.mesh is None:
             return function
@@ -292,9 +292,9 @@ class Steps:
         )
 
     def _shard_wide(self, mask: Bool[Array, "b n"], residual: Array) -> Array:
-        """A residual of the pullback, split if it is per candidate.
+        """A residual of the pullback, split over devices if it is per candidate.
 
-        Without the constraint, the compiler may place a constant anywhere.
+        Without the constraint the compiler may place a constant on any device.
         """
         assert self.mesh is not None
         if residual.shape[:2] != mask.shape:
@@ -316,6 +316,6 @@ def weighted_mean(
     values: Float[Array, "b"], weight: Float[Array, "b"]
 ) -> Float[Array, ""]:
     """Mean over questions with weight; 0 if none has any."""
-    # Double where: a question without candidates may hold a NaN, and no gradient.
+    # Double where: a question without candidates may have a NaN, and has no gradient.
     values = jnp.where(weight > 0, values, 0.0)
     return (values * weight).sum() / jnp.maximum(weight.sum(), 1.0)
