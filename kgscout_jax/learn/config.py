@@ -37,7 +37,7 @@ class TrainConfig:
     """Estimator of the policy gradient; bce has none, it trains with cross-entropy on
     the triplets of the shortest paths."""
     k: int = 100
-    """Triplets selected: the largest budget of closed_form, the only one of reinforce."""
+    """Triplets selected: the largest budget of closed_form, the budget of reinforce."""
     k_low: int = 2
     """Smallest budget of closed_form; each step draws one, log-uniformly, up to k."""
     reward_direction: Literal["directed", "both"] = "directed"
