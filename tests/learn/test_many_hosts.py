@@ -106,6 +106,7 @@ def both(shards, kgscout_cache, tmp_path_factory) -> Path:
     return run
 
 
+@pytest.mark.slow
 def test_one_process_resumes_the_run_of_two(both, shards, tmp_path):
     run = without_last(both, tmp_path / "run")
     (said,) = ended(start(3, "--shards", shards, "--run", str(run), *FLAGS))

@@ -62,10 +62,8 @@ def soak(shards: Shards, run: Path, ends: list[Any], epochs: int, **more: Any) -
     return int(np.median(bytes_held[-3:]) - np.median(bytes_held[warm - 1 : warm + 2]))
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    ["closed_form", pytest.param("reinforce", marks=pytest.mark.slow)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("estimator", ["closed_form", "reinforce"])
 def test_hundreds_of_steps_compile_nothing_new_and_hold_their_memory(
     shards, watched, tmp_path, estimator
 ):

@@ -42,7 +42,7 @@ pytestmark = pytest.mark.usefixtures("kgscout_cache")
 
 def test_the_command_that_sigterm_prints_resumes_the_run(shards, tmp_path):
     # More steps than the signal leaves time for; the line's command goes on.
-    config = tiny(shards, tmp_path / "a run", epochs=16, save_every=7)
+    config = tiny(shards, tmp_path / "a run", epochs=10, save_every=7)
     args = command(config)
     process = subprocess.Popen(args, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     while process.poll() is None and not (config.run / "metrics.jsonl").exists():
@@ -53,7 +53,7 @@ def test_the_command_that_sigterm_prints_resumes_the_run(shards, tmp_path):
     (line,) = [line for line in said.splitlines() if "stopped at step" in line]
     at, after = line.split(", saved; go on with: ")
     step = int(at.split("stopped at step ")[1].split()[0])
-    assert 5 <= step < 80
+    assert 5 <= step < 50
     folder = RunFolder.existing(config.run)
     assert folder.latest_step == step
     folder.close()
@@ -63,9 +63,9 @@ def test_the_command_that_sigterm_prints_resumes_the_run(shards, tmp_path):
         [sys.executable, *words[1:]], cwd=ROOT, stderr=subprocess.PIPE, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert f"resumed at step {step} of 80" in done.stderr
+    assert f"resumed at step {step} of 50" in done.stderr
     folder = RunFolder.existing(config.run)
-    assert folder.latest_step == 80
+    assert folder.latest_step == 50
     folder.close()
 
 

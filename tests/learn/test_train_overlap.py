@@ -146,7 +146,10 @@ def signalled(monkeypatch):
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
-@pytest.mark.parametrize("step", [1, 2, 4])
+@pytest.mark.parametrize(
+    "step",
+    [pytest.param(step, marks=pytest.mark.slow) for step in (1, 4)] + [2],
+)
 def test_a_run_stopped_by_sigterm_resumes_bit_for_bit(
     shards, whole, tmp_path, signalled, step
 ):

@@ -39,7 +39,10 @@ def available(name: str):
     """A backend as a parameter, skipped where its package is missing."""
     missing = name in backends._NEEDS and not installed(backends._NEEDS[name][0])
     reason = f"what backend {name} needs is not installed"
-    return pytest.param(name, marks=pytest.mark.skipif(missing, reason=reason))
+    marks = [pytest.mark.skipif(missing, reason=reason)]
+    if name.startswith("openvino"):  # converting the model takes ten seconds
+        marks.append(pytest.mark.slow)
+    return pytest.param(name, marks=marks)
 
 
 ALL_BACKENDS = pytest.mark.parametrize("backend", [*map(available, BACKENDS)])
@@ -190,6 +193,7 @@ def test_a_backend_that_is_not_installed_names_its_extra(monkeypatch):
         SentenceEncoder(backend="openvino-bf16")
 
 
+@pytest.mark.slow
 def test_openvino_reports_to_nobody():
     """Its converter's own reporting needs a module that is never loaded."""
     pytest.importorskip("openvino", reason="the extra 'openvino' is not installed")
