@@ -99,7 +99,7 @@ def gradient_of(one: Ours, batch: Batch, *, trained: bool) -> Any:
         )
         logits = nnx.merge(one.steps.graphdef, params)(inputs)
         weights = jnp.arange(logits.shape[1], dtype=jnp.float32)
-        return jnp.where(batch.mask, logits * weights, 0.0).sum()
+        return jnp.where(batch.mask, logits * weights[None], 0.0).sum()
 
     def gradient(params: Any, inputs: PolicyInputs) -> Any:
         embeddings = inputs.question, inputs.triplets, inputs.relations

@@ -114,7 +114,7 @@ class Ours:
         def total(params: Any, tables: Tables, batch: Batch) -> Any:
             logits = nnx.merge(self.steps.graphdef, params)(batch.inputs(tables))
             weights = jnp.arange(logits.shape[1], dtype=jnp.float32)
-            return jnp.where(batch.mask, logits * weights, 0.0).sum()
+            return jnp.where(batch.mask, logits * weights[None], 0.0).sum()
 
         return jax.jit(jax.grad(total))
 

@@ -16,6 +16,7 @@ from jaxtyping import Array, Bool, Float, Key
 
 from kgscout_jax.policy.dual_tower import AttentionWeights, MlpWeights
 from kgscout_jax.policy.inputs import PPR_FLOOR, PolicyInputs
+from kgscout_jax.policy.layers import add_bias
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.parameters import DenseWeights
 
@@ -37,7 +38,8 @@ class PlainPolicy(Policy):
         question = inputs.question.astype(jnp.float32) * config.scale
         queries = jnp.broadcast_to(question[:, None], triplets.shape)
         ppr = jnp.log(inputs.ppr.astype(jnp.float32) + PPR_FLOOR)
-        ppr = (ppr - jnp.array(config.ppr_mean)) / jnp.array(config.ppr_std)
+        mean, std = jnp.array(config.ppr_mean), jnp.array(config.ppr_std)
+        ppr = (ppr - mean[None, None]) / std[None, None]
 
         def attended(block: AttentionWeights, memory: Array) -> Array:
             return attention(block, config.heads, queries, memory, inputs.mask)
@@ -78,7 +80,7 @@ def per_candidate(inputs: PolicyInputs) -> PolicyInputs:
 
 def dense(weights: DenseWeights, x: Array) -> Array:
     """One affine layer."""
-    return x @ weights.kernel + weights.bias
+    return add_bias(x @ weights.kernel, weights.bias)
 
 
 def mlp(weights: MlpWeights, x: Float[Array, "b n i"]) -> Float[Array, "b n 1"]:

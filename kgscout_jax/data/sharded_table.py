@@ -111,7 +111,8 @@ class RowLayout:
 
         def one(state: tuple[Array, Any]) -> tuple[Array, Any]:
             turn, out = state
-            place = start[:, None] + turn * capacity + jnp.arange(capacity)  # [n, c]
+            within = jnp.arange(capacity)[None]
+            place = start[:, None] + turn * capacity + within  # [n, c]
             real = place < end[:, None]
             place = jnp.minimum(place, wanted - 1)
             asked = send(jnp.where(real, row_sorted[place], 0))

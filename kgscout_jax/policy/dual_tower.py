@@ -38,7 +38,13 @@ from kgscout_jax.policy.config import (
     check_positive_int,
 )
 from kgscout_jax.policy.inputs import PolicyInputs, ppr_features
-from kgscout_jax.policy.layers import activate, contract, counted_softmax, matmul
+from kgscout_jax.policy.layers import (
+    activate,
+    add_bias,
+    contract,
+    counted_softmax,
+    matmul,
+)
 from kgscout_jax.policy.parameters import (
     DenseWeights,
     Initializer,
@@ -165,7 +171,7 @@ def pair_question(mlp: MlpWeights, embedding: int, d: int) -> MlpWeights:
     """
     first, *rest = mlp.hidden
     sign = 1.0 - 2.0 * (jnp.arange(first.kernel.shape[1]) % 2)
-    rows = first.kernel[embedding : embedding + d] * sign
+    rows = first.kernel[embedding : embedding + d] * sign[None]
     kernel = first.kernel.at[2 * d : 3 * d].set(rows)
     return MlpWeights(
         hidden=(DenseWeights(kernel=kernel, bias=first.bias), *rest), output=mlp.output
@@ -191,7 +197,7 @@ def question_context(
     b, d = question.shape
     heads, scale = config.heads, config.scale
     dtype = COMPUTE_DTYPES[config.compute_dtype]
-    query = question @ weights.query.kernel + weights.query.bias
+    query = add_bias(question @ weights.query.kernel, weights.query.bias)
     query = query.reshape(b, heads, -1)
     key_kernel = weights.key_kernel.reshape(d, heads, -1)
     key_query = jnp.einsum("bhe,dhe->bhd", query, key_kernel)
@@ -202,8 +208,8 @@ def question_context(
     mean = scale * contract("bmh,bmd->bhd", shares, memory, dtype)
     value_kernel = weights.value.kernel.reshape(d, heads, -1)
     value = jnp.einsum("bhd,dhe->bhe", mean, value_kernel).reshape(b, d)
-    value = value + weights.value.bias
-    return value @ weights.output.kernel + weights.output.bias
+    value = add_bias(value, weights.value.bias)
+    return add_bias(value @ weights.output.kernel, weights.output.bias)
 
 
 def scores(
@@ -247,8 +253,8 @@ def scores(
     row_a = context_a @ kernel_a[d : 2 * d] + question @ kernel_a[2 * d : 3 * d]
     row_b = context_b @ kernel_b[d : 2 * d] + question @ kernel_b[2 * d : 3 * d]
     row_g = question @ kernel_g[2 * d :]
-    row_a, row_b = row_a + first_a.bias, row_b + first_b.bias
-    row_g = row_g + first_g.bias
+    row_a, row_b = add_bias(row_a, first_a.bias), add_bias(row_b, first_b.bias)
+    row_g = add_bias(row_g, first_g.bias)
 
     ppr = ppr_features(inputs.ppr, config)
     terms_a, terms_ga = jnp.split(triplet_terms, [width], axis=-1)

@@ -90,7 +90,8 @@ def ppr_features(
 ) -> Float[Array, "b n 2"]:
     """log(ppr + 1e-8) by the mean and standard deviation of the training split."""
     logs = jnp.log(ppr.astype(jnp.float32) + PPR_FLOOR)
-    return (logs - jnp.array(config.ppr_mean)) / jnp.array(config.ppr_std)
+    mean, std = jnp.array(config.ppr_mean), jnp.array(config.ppr_std)
+    return (logs - mean[None, None]) / std[None, None]
 
 
 def ppr_statistics(

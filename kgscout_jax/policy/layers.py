@@ -91,11 +91,16 @@ def contract_backward(
 contract_with_rule.defvjp(contract_forward, contract_backward)
 
 
+def add_bias(x: Float[Array, "*batch w"], bias: Float[Array, "w"]) -> Array:
+    """x + bias, the same bias for every row."""
+    return x + jnp.expand_dims(bias, range(x.ndim - 1))
+
+
 def pre_activation(terms: Array, row: Array, features: Array, kernel: Array) -> Array:
     """terms + row + features @ kernel; so few features that the sum fuses."""
     total = terms + row[:, None]
     for i in range(kernel.shape[0]):
-        total = total + features[..., i : i + 1] * kernel[i]
+        total = total + features[..., i : i + 1] * kernel[i][None, None]
     return total
 
 

@@ -19,7 +19,7 @@ from jaxtyping import Array, Float, Key
 
 from kgscout_jax.policy.config import COMPUTE_DTYPES, NetworkConfig
 from kgscout_jax.policy.inputs import PolicyInputs
-from kgscout_jax.policy.layers import matmul
+from kgscout_jax.policy.layers import add_bias, matmul
 from kgscout_jax.policy.parameters import (
     DenseWeights,
     Initializer,
@@ -83,7 +83,7 @@ def scores(
     by_relation = matmul(relations, scale * weights.relation, dtype)
     by_relation = inputs.by_candidate(by_relation)
     distances = topic_distances(inputs.nodes, inputs.topics, inputs.mask)
-    row = question @ weights.question + weights.distances.bias
+    row = add_bias(question @ weights.question, weights.distances.bias)
     terms = terms + by_relation + matmul(distances, weights.distances.kernel, dtype)
     hidden = jax.nn.relu(terms + row[:, None])
     return hidden @ weights.output.kernel[:, 0] + weights.output.bias[0]

@@ -29,7 +29,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from kgscout_jax.policy.config import COMPUTE_DTYPES, PprNetworkConfig
 from kgscout_jax.policy.inputs import PolicyInputs, ppr_features
-from kgscout_jax.policy.layers import contract, gather_rows, matmul
+from kgscout_jax.policy.layers import add_bias, contract, gather_rows, matmul
 from kgscout_jax.policy.parameters import (
     DenseWeights,
     Initializer,
@@ -156,7 +156,7 @@ def scores(
 
     def kernel_of(alone: Array, product: Array) -> Float[Array, "b d c"]:
         """What embeddings meet: alone, times the question; last column: the cosine."""
-        kernel = alone + PRODUCT_SCALE * question[..., None] * product
+        kernel = alone[None] + PRODUCT_SCALE * question[..., None] * product[None]
         return jnp.concatenate([scale * kernel, question[..., None] / scale], axis=-1)
 
     kernel = kernel_of(weights.triplet, weights.triplet_product)
@@ -184,14 +184,14 @@ def scores(
     distances = topic_distances(nodes, topics, mask)
     features = [distances, flows, ppr, COSINE_SCALE * cosines]
     columns = jnp.concatenate(features, axis=-1)
-    row = question @ weights.question + weights.features.bias
+    row = add_bias(question @ weights.question, weights.features.bias)
     hidden = jax.nn.gelu(
         terms
         + relation_terms
         + matmul(columns, weights.features.kernel, jnp.float32)
         + row[:, None]
     )
-    hidden = matmul(hidden, weights.second.kernel, dtype) + weights.second.bias
+    hidden = add_bias(matmul(hidden, weights.second.kernel, dtype), weights.second.bias)
     score = jax.nn.gelu(hidden) @ weights.output.kernel[:, 0] + weights.output.bias[0]
     return score + COSINE_SCALE * cosines @ weights.cosines
 
@@ -205,9 +205,10 @@ def walker_weights(
 
     f = steps * 2 * walkers, as in ``WalkerWeights.output``.
     """
-    row = question @ weights.question + weights.bias
+    row = add_bias(question @ weights.question, weights.bias)
     hidden = jax.nn.gelu(conditions + row[:, None])
-    out = matmul(hidden, weights.output.kernel, jnp.float32) + weights.output.bias
+    out = matmul(hidden, weights.output.kernel, jnp.float32)
+    out = add_bias(out, weights.output.bias)
     return jax.nn.sigmoid(out + RARE)
 
 

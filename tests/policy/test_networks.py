@@ -124,7 +124,7 @@ def test_gradients_are_finite_for_any_number_of_candidates(config, dtype):
 
     def loss(weights, inputs):
         logits = policy_logits(weights, config, inputs)
-        return jnp.where(inputs.mask, logits * jnp.cos(jnp.arange(N)), 0.0).sum()
+        return jnp.where(inputs.mask, logits * jnp.cos(jnp.arange(N))[None], 0.0).sum()
 
     gradient = jax.jit(jax.grad(loss))
     for n_real in ([0] * 4, [1] * 4, [10] * 4, [N] * 4, [0, 1, 10, N]):

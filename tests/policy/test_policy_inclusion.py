@@ -182,7 +182,7 @@ def test_one_compilation_serves_every_budget():
 
     batched = jax.jit(jax.vmap(counted, (0, 0, None)))
     logits = jax.random.normal(jax.random.key(0), (3, 80))
-    mask = jnp.arange(80) < jnp.array([80, 25, 0])[:, None]
+    mask = jnp.arange(80)[None] < jnp.array([80, 25, 0])[:, None]
     for k in (5.0, 10.0, 40.0, 77.5):
         sums = batched(logits, mask, jnp.float32(k)).probability.sum(axis=1)
         np.testing.assert_allclose(sums, [k, min(k, 25), 0], rtol=1e-3)
@@ -221,7 +221,7 @@ def test_presence_has_gradients_for_certain_nodes_and_vmaps():
     def objective(s):
         u = jax.vmap(inclusion, (0, 0, None))(s, mask, 2.0).intensity
         kept = jax.vmap(presence, (0, 0, 0, 0, None))(u, ends, ends, mask, 4)
-        return jnp.sum(kept * jnp.arange(4.0))
+        return jnp.sum(kept * jnp.arange(4.0)[None])
 
     value, gradient = jax.jit(jax.value_and_grad(objective))(logits)
     assert np.isfinite(value) and np.isfinite(gradient).all()

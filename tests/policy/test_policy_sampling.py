@@ -73,7 +73,7 @@ def test_sampling_frequencies_match_the_log_prob():
 
 def test_vmaps_over_questions_and_samples():
     logits = jax.random.normal(jax.random.key(0), (4, 30))
-    mask = jnp.arange(30) < jnp.array([30, 8, 1, 0])[:, None]
+    mask = jnp.arange(30)[None] < jnp.array([30, 8, 1, 0])[:, None]
     keys = jax.random.split(jax.random.key(1), (4, 6))
     draw = jax.vmap(jax.vmap(gumbel_top_k, (0, None, None, None)), (0, 0, 0, None))
     indices, real = jax.jit(draw, static_argnums=3)(keys, logits, mask, 10)
