@@ -11,7 +11,7 @@ __all__ = ["KnowledgeGraph"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the class when it is first used: commands must start at once."""
+    """Import the class on first use, so that commands start quickly."""
     if name != "KnowledgeGraph":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from kgscout_jax.graph.knowledge_graph import KnowledgeGraph

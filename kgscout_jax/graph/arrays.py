@@ -1,4 +1,4 @@
-"""Arrays of a graph that every other module of it uses: triplets and adjacency."""
+"""The arrays that all graph modules share: triplets and adjacency."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kgscout_jax.utils.ragged import offsets_of, ranges
 
 
 class NamedTriplets(Protocol):
-    """Names, and triplets of their ids: all that a graph's texts depend on."""
+    """Names and id triplets: everything that the embedded texts depend on."""
 
     @property
     def entities(self) -> Sequence[str]: ...
@@ -25,24 +25,24 @@ class NamedTriplets(Protocol):
 
 @dataclass(frozen=True)
 class Adjacency:
-    """Triplet ids grouped by one of their ends (CSR).
+    """Triplet ids grouped by head or by tail (CSR).
 
-    The triplets of entity ``e`` are ``triplet_ids[offsets[e]:offsets[e + 1]]``; without
-    ``triplet_ids``, the ids from ``offsets[e]`` to ``offsets[e + 1]`` themselves: the
-    canonical order is grouped by head as it stands.
+    The triplets of entity ``e`` are ``triplet_ids[offsets[e]:offsets[e + 1]]``. Without
+    ``triplet_ids`` they are the ids from ``offsets[e]`` to ``offsets[e + 1]``, because
+    the canonical order is already grouped by head.
     """
 
     offsets: Int64[np.ndarray, "e+1"]
     triplet_ids: Int32[np.ndarray, "m"] | None = None
 
     def degrees(self, entities: Int[np.ndarray, "k"]) -> Int64[np.ndarray, "k"]:
-        """How many triplets each of ``entities`` has."""
+        """The number of triplets of each entity."""
         return self.offsets[entities + 1] - self.offsets[entities]
 
     def rows(
         self, entities: Int[np.ndarray, "k"]
     ) -> tuple[Int64[np.ndarray, "j"], Int32[np.ndarray, "j"]]:
-        """All triplets of ``entities``: place in ``entities``, and triplet id."""
+        """All triplets of ``entities``: position in ``entities``, and triplet id."""
         lengths = self.degrees(entities)
         index = ranges(self.offsets[entities], lengths)
         owner = np.repeat(np.arange(len(entities)), lengths)
@@ -67,7 +67,7 @@ def match_rows(
     n_tails = int(max(old[:, 2].max(), new[:, 2].max())) + 1
     old_pairs = old[:, 0].astype(np.int64) * n_relations + old[:, 1]
     new_pairs = new[:, 0].astype(np.int64) * n_relations + new[:, 1]
-    # Three ids do not fit 64 bits: the rank of (head, relation) in ``old`` and the
+    # Three ids do not fit 64 bits. The rank of (head, relation) in ``old`` and the
     # tail do.
     first = np.diff(old_pairs, prepend=-1) != 0
     pairs = old_pairs[first]

@@ -1,4 +1,4 @@
-"""Triplets to make a graph of: of a networkx graph, or of a graph without some."""
+"""Triplets from a networkx graph, and triplets of a graph with some removed."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def rows_without(
     triplets: Iterable[Triplet],
     find: Callable[[str], int | None],
 ) -> Int32[np.ndarray, "n 3"]:
-    """The rows of a graph's triplets that are none of ``triplets``.
+    """The rows of a graph's triplets, except ``triplets``.
 
     Args:
-        graph: triplets that it does not hold are ignored.
-        triplets: those to leave out, by name.
-        find: gives the id of an entity by its name.
+        graph: the graph; triplets that it does not hold are ignored.
+        triplets: the triplets to remove, by name.
+        find: returns the id of an entity by its name.
     """
     relations = {name: i for i, name in enumerate(graph.relations)}
     rows = set()
@@ -55,9 +55,9 @@ def networkx_triplets(graph: nx.Graph[Any], relation: str) -> Iterator[Triplet]:
         if name is None and multi and isinstance(edge[2], str):
             name = edge[2]
         if name is None:
-            found = ", ".join(map(repr, attributes)) or "none"
+            names = ", ".join(map(repr, attributes)) or "none"
             raise UserError(
                 f"edge {head!r} to {tail!r}: expected the attribute {relation!r}, "
-                f"found {found}"
+                f"found {names}"
             )
         yield str(head), str(name), str(tail)

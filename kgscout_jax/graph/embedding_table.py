@@ -1,7 +1,7 @@
-"""The embeddings of a whole graph: a table in memory or in files beside its data.
+"""The embeddings of a whole graph, in memory or in files beside its data.
 
-GRAPH/embeddings/DIGEST/   DIGEST is that of the encoder's identity
-    manifest.json          what the tables are of; written last
+GRAPH/embeddings/DIGEST/   the fingerprint of the encoder's identity
+    manifest.json          encoder, counts and names; written last
     NAME.triplets.npy      float16[M, d]; NAME is the data's fingerprint
     NAME.relations.npy     float16[R, d]
     NAME.ids.npy           int32[M, 3]: the triplet of each row
@@ -24,7 +24,7 @@ from kgscout_jax.utils.io import read_array, read_json, write_array, write_json
 MANIFEST = "manifest.json"
 FORMAT, VERSION = "kgscout-graph-embeddings", 1
 ROWS_PER_BLOCK = 1 << 14
-"""Rows of a table that are read or written at a time."""
+"""Rows of a table that are read or written at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +38,9 @@ class EmbeddingTable:
     names: dict[str, Any]
     """The fingerprints of the graph's names, see ``name_fingerprints``."""
     folder: Path | None = None
-    """The folder of its files, if it has any."""
+    """The folder of its files; None in memory."""
     fingerprint: str = ""
-    """The fingerprint of the graph's data, which its files are named by."""
+    """The fingerprint of the graph's data: the prefix of its file names."""
 
     def __post_init__(self) -> None:
         self._check(self.relations, "relations")
@@ -74,7 +74,7 @@ class EmbeddingTable:
 
 
 def finite_mask(rows: Float16[np.ndarray, "n d"]) -> Bool[np.ndarray, "n"]:
-    """Marks rows without NaN and infinity."""
+    """True at rows without NaN and infinity."""
     return np.asarray(np.isfinite(rows).all(axis=1))
 
 
@@ -116,15 +116,15 @@ def open_table(folder: Path, identity: EncoderIdentity) -> EmbeddingTable | None
 
 
 class TableWriter:
-    """Writes the table of a graph; a later process continues where one was killed."""
+    """Writes the table of a graph; a killed run can be resumed."""
 
     def __init__(self, folder: Path, fingerprint: str, shape: tuple[int, int]) -> None:
-        """``folder`` exists; ``shape`` is that of the embeddings of triplets."""
+        """``folder`` must exist; ``shape`` is the shape of the triplet embeddings."""
         self._folder, self._fingerprint, self._shape = folder, fingerprint, shape
         self._partial = folder / f"{fingerprint}.triplets.part"
         self._progress = folder / f"{fingerprint}.part.json"
         self.rows = 0
-        """Rows that were written before this process."""
+        """Rows that an earlier process completed."""
         self.triplets: Any = np.empty(shape, np.float16)
         """Float16[M, d], memory-mapped unless it is empty."""
         if not shape[0]:
@@ -152,7 +152,7 @@ class TableWriter:
         names: dict[str, Any],
         identity: EncoderIdentity,
     ) -> EmbeddingTable:
-        """Make what was written the folder's table, and delete the one before."""
+        """Publish the table as the folder's, and delete the previous one."""
         folder, fingerprint = self._folder, self._fingerprint
         if isinstance(self.triplets, np.memmap):
             self._partial.replace(folder / f"{fingerprint}.triplets.npy")

@@ -1,4 +1,4 @@
-"""The strings of a graph that are embedded: its relations and its triplets."""
+"""The embedded texts of a graph's relations and triplets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kgscout_jax.types import replace_surrogates
 
 
 def relation_texts(graph: NamedTriplets, encoder: SentenceEncoder) -> list[str]:
-    """The text of each relation, as it is embedded."""
+    """The embedded text of each relation."""
     prefix = encoder.identity.document_prefix
     return [
         replace_surrogates(prefix + relation_phrase(name)) for name in graph.relations
@@ -22,7 +22,7 @@ def relation_texts(graph: NamedTriplets, encoder: SentenceEncoder) -> list[str]:
 def triplet_texts(
     graph: NamedTriplets, ids: Int[np.ndarray, "k"], encoder: SentenceEncoder
 ) -> list[str]:
-    """The text of each of the triplets ``ids``, as it is embedded."""
+    """The embedded text of each of the triplets ``ids``."""
     prefix = encoder.identity.document_prefix
     rows = np.asarray(graph.triplets[ids]).tolist()
     entities, relations = graph.entities, graph.relations

@@ -1,9 +1,9 @@
-"""Embeddings of a graph's relations and triplets: of all, or of those in use.
+"""Embeddings of a graph's relations and triplets, for the whole graph or on demand.
 
-``graph.embed(encoder)`` embeds a graph once; the table of a GRAPH folder lies beside
-its data. When the graph has changed, rows of triplets that it still has are copied and
-only the others are embedded. Embedding that was killed continues where it was. A graph
-without a table is served by ``LazyEmbeddings``.
+``graph.embed(encoder)`` embeds a graph once. The table of a GRAPH folder lies beside
+its data. After a change of the graph, rows of unchanged triplets are copied and only
+new triplets are embedded. A killed run is resumed. A graph without a table uses
+``LazyEmbeddings``.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ logger = logging.getLogger("kgscout")
 
 FOLDER = "embeddings"
 MAX_CACHED_ROWS = 1 << 18
-"""Rows that ``LazyEmbeddings`` holds in memory."""
+"""The most rows that ``LazyEmbeddings`` caches in memory."""
 
 _guard = threading.Lock()
 
 
 def encoder_lock(encoder: SentenceEncoder) -> threading.RLock:
-    """The lock to hold while an encoder runs: its tokenizer takes one call at once."""
+    """The lock to hold while an encoder runs: its tokenizer is not thread-safe."""
     with _guard:
         return encoder.__dict__.setdefault("_lock", threading.RLock())
 
 
 @dataclass(eq=False)
 class LazyEmbeddings:
-    """Embeddings of a graph without a table, computed when they are first used.
+    """Embeddings of a graph without a table, computed on first use.
 
-    ``EmbeddingCache`` stores them on disk; the last of them stay in memory.
+    ``EmbeddingCache`` stores them on disk; the most recent stay in memory.
     """
 
     graph: NamedTriplets
@@ -101,24 +101,24 @@ class LazyEmbeddings:
 
 
 Embeddings = EmbeddingTable | LazyEmbeddings
-"""The embeddings of a graph, by whichever way it has them."""
+"""The embeddings of a graph: the whole table, or rows on demand."""
 
 
 @dataclass(eq=False)
 class GraphEmbeddings:
-    """The embeddings that a graph has, by the digest of the encoder's identity."""
+    """The embeddings of a graph, by the fingerprint of the encoder's identity."""
 
     by_encoder: dict[str, Embeddings] = field(default_factory=dict)
     previous: dict[str, EmbeddingTable] = field(default_factory=dict)
-    """Tables of the graph that this one was made from: their rows are copied."""
+    """Tables of the graph that this one was derived from; their rows are copied."""
     lock: threading.Lock = field(default_factory=threading.Lock)
     """Held while embeddings are opened or computed."""
 
     @property
     def tables(self) -> dict[str, EmbeddingTable]:
         """The embeddings of the whole graph."""
-        every = list(self.by_encoder.items())
-        return {key: each for key, each in every if isinstance(each, EmbeddingTable)}
+        items = list(self.by_encoder.items())
+        return {key: item for key, item in items if isinstance(item, EmbeddingTable)}
 
 
 class EmbeddableGraph(NamedTriplets, Protocol):
@@ -133,14 +133,14 @@ class EmbeddableGraph(NamedTriplets, Protocol):
 def embeddings_of(
     graph: EmbeddableGraph, encoder: SentenceEncoder, *, cache: Path | None = None
 ) -> Embeddings:
-    """The graph's table for this encoder if it has one, else ``LazyEmbeddings``.
+    """The graph's table for this encoder, or ``LazyEmbeddings`` without one.
 
     Raises:
         UserError: the table beside the graph is damaged.
     """
-    held, digest = graph.embeddings, encoder.identity.fingerprint
-    with held.lock:
-        if digest not in held.by_encoder:
+    embeddings, digest = graph.embeddings, encoder.identity.fingerprint
+    with embeddings.lock:
+        if digest not in embeddings.by_encoder:
             table = stored_table(graph, encoder.identity)
             if table is None:
                 logger.info(
@@ -148,16 +148,16 @@ def embeddings_of(
                     "embed it once (graph.embed, or --embed) for speed",
                     "the graph" if graph.storage is None else graph.storage.path,
                 )
-            held.by_encoder[digest] = table or LazyEmbeddings(
+            embeddings.by_encoder[digest] = table or LazyEmbeddings(
                 graph, encoder, EmbeddingCache(encoder, cache)
             )
-        return held.by_encoder[digest]
+        return embeddings.by_encoder[digest]
 
 
 def stored_table(
     graph: EmbeddableGraph, identity: EncoderIdentity
 ) -> EmbeddingTable | None:
-    """The table beside a GRAPH folder's data if it is of these data, else None.
+    """The table beside a GRAPH folder's data; None if it is missing or outdated.
 
     Raises:
         UserError: it is damaged.
@@ -176,21 +176,21 @@ def storage_fingerprint(storage: GraphFolder) -> str:
 
 
 def embed_graph(graph: EmbeddableGraph, encoder: SentenceEncoder) -> EmbeddingTable:
-    """The table of all relations and triplets; the graph holds it from then on.
+    """The table of all relations and triplets, stored in ``graph.embeddings``.
 
-    That of a GRAPH folder is written beside its data. Triplets of a graph that this one
-    was made from, or that the folder held before, are not embedded again.
+    The table of a GRAPH folder is written beside its data. Triplets of the graph that
+    this one was derived from, or of the folder's previous data, are not embedded again.
 
     Raises:
         UserError: the folder cannot be written, or another process embeds it.
     """
-    held, digest = graph.embeddings, encoder.identity.fingerprint
-    with held.lock:
-        table = held.by_encoder.get(digest)
+    embeddings, digest = graph.embeddings, encoder.identity.fingerprint
+    with embeddings.lock:
+        table = embeddings.by_encoder.get(digest)
         if not isinstance(table, EmbeddingTable):
             embed = _embed_in_memory if graph.storage is None else _embed_in_folder
-            table = held.by_encoder[digest] = embed(graph, encoder)
-            held.previous = {}
+            table = embeddings.by_encoder[digest] = embed(graph, encoder)
+            embeddings.previous = {}
     return table
 
 
@@ -233,7 +233,7 @@ def _fill(
 ) -> Iterator[int]:
     """Fill ``out`` from row ``start`` on; yields the number of complete rows.
 
-    Rows of triplets that ``old`` holds are copied from there.
+    Rows of triplets that are in ``old`` are copied.
     """
     rows = _old_rows(graph, old)
     new = int((rows[start:] < 0).sum())
@@ -258,7 +258,7 @@ def _fill(
 def _old_rows(
     graph: NamedTriplets, old: EmbeddingTable | None
 ) -> Int64[np.ndarray, "m"]:
-    """Per triplet its row in ``old``, -1 where it has none."""
+    """The row of each triplet in ``old``, or -1."""
     if old is None or not len(old.ids):
         return np.full(len(graph.triplets), -1, np.int64)
     if name_fingerprints(graph, old.names) != old.names:

@@ -12,7 +12,7 @@ from kgscout_jax.graph.string_table import Strings
 from kgscout_jax.utils.manifest import fingerprint
 
 NAMES_PER_UPDATE, BYTES_PER_UPDATE = 1 << 14, 1 << 24
-"""Names, and bytes of names, that are hashed at a time."""
+"""Names, and bytes of names, that are hashed at once."""
 
 _EMBEDDED_FILES = ("triplets.npy", "entities.utf8", "relations.utf8", "labels.utf8")
 
@@ -37,10 +37,9 @@ def name_fingerprints(
     """Number and sha256 of the names of entities and of relations.
 
     Args:
-        graph: whose names to hash.
-        prefix: fingerprints of an earlier state; as many names as they count are
-            hashed. The result equals ``prefix`` if and only if names were only
-            appended since.
+        graph: the graph.
+        prefix: fingerprints of an earlier state; only as many names as it counts are
+            hashed. The result equals ``prefix`` exactly if names were only appended.
     """
     out = {}
     for key, names in (("entities", graph.entities), ("relations", graph.relations)):

@@ -1,20 +1,20 @@
-"""The GRAPH folder: a knowledge graph that opens memory-mapped, whatever its size.
+"""The GRAPH folder: a knowledge graph in memory-mapped files.
 
     manifest.json            format, version, counts, settings, sources, checksums; last
-    v0001/                   the data that the manifest names; an update writes v0002
-        triplets.npy         int32[M, 3], ascending (head, relation, tail), each once
+    v0001/                   the current data; an update writes v0002
+        triplets.npy         int32[M, 3], ascending (head, relation, tail), unique
         head_offsets.npy     int64[E + 1]: triplets of head e are offsets[e] to [e + 1]
         tail_offsets.npy     int64[E + 1], into:
         by_tail.npy          int32[M]: triplet ids by (tail, id)
-        entities.utf8        first spellings (the ids, where there are labels), packed
-        entities.npy         int64[E + 1]: where each begins and ends
+        entities.utf8        first spellings (the ids, if there are labels), packed
+        entities.npy         int64[E + 1]: offsets into entities.utf8
         entity_hashes.npy    uint64[E], ascending: halves of hashes of the identities
         entity_ids.npy       int32[E]: the entity of each hash
         unnamed.npy          bool[E]: entities without a name
         relations.utf8, relations.npy
-        labels.utf8, labels.npy, label_hashes.npy, label_ids.npy    where there are any
+        labels.utf8, labels.npy, label_hashes.npy, label_ids.npy    if there are any
 
-``graph.build`` writes it. Names, types and checks of the files are defined here.
+``graph.build`` writes it. This module defines names, types and checks of the files.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ SHAPES: dict[str, tuple[type, str, int]] = {
     "unnamed": (np.bool_, E, 0),
     "relations": (np.int64, R, 1),
 }
-"""Array file -> its type, the count its length follows, and how much longer it is."""
+"""Array file -> (type, count that gives its length, additional length)."""
 LABEL_SHAPES: dict[str, tuple[type, str, int]] = {
     "labels": (np.int64, E, 1),
     "label_hashes": (np.uint64, L, 0),
@@ -106,7 +106,7 @@ class GraphFolder:
 
     @staticmethod
     def open(path: Path | str, *, verify: bool = False) -> GraphFolder:
-        """Open a folder and check that every file is there and has its size.
+        """Open a folder and check that every file exists and has its size.
 
         Args:
             path: the folder.
@@ -119,11 +119,11 @@ class GraphFolder:
         manifest = read_manifest(path)
         check_files(path, manifest["files"], verify=verify)
         data, counts = path / manifest["data"], manifest["counts"]
-        labelled = counts[L] > 0
+        has_labels = counts[L] > 0
         arrays = {}
-        for name, shape in (SHAPES | (LABEL_SHAPES if labelled else {})).items():
+        for name, shape in (SHAPES | (LABEL_SHAPES if has_labels else {})).items():
             arrays[name] = _array(data / f"{name}.npy", counts, *shape)
-        for name in (*BLOBS, *([L] if labelled else [])):
+        for name in (*BLOBS, *([L] if has_labels else [])):
             file = data / f"{name}.utf8"
             arrays[f"{name}.utf8"] = _blob(file, int(arrays[name][-1]))
         return GraphFolder(path, manifest, arrays)
@@ -139,7 +139,7 @@ class GraphFolder:
 
     @cached_property
     def labels(self) -> Strings | None:
-        """The label of each entity, empty where it has none; None without labels."""
+        """The label of each entity, empty if it has none; None without labels."""
         return self.strings(L) if L in self.arrays else None
 
     @cached_property
@@ -156,7 +156,7 @@ class GraphFolder:
 
     @cached_property
     def label_index(self) -> NameIndex | None:
-        """Finds entities by their label."""
+        """Finds entities by their labels; None without labels."""
         if self.labels is None:
             return None
         return NameIndex(
@@ -176,7 +176,7 @@ class GraphFolder:
         return self.arrays["unnamed"]
 
     def find(self, name: str) -> list[int]:
-        """Entities with this name as their id, then those with it as their label."""
+        """Entities with this name as id, then those with it as label."""
         matches = self.index.find(name)
         if self.label_index is None:
             return matches
@@ -185,7 +185,7 @@ class GraphFolder:
 
 @dataclass(frozen=True, eq=False)
 class LabelledNames(Sequence[str]):
-    """The label of each entity, or its id where it has none."""
+    """The label of each entity, or its id without one."""
 
     labels: Strings
     ids: Strings
@@ -219,9 +219,9 @@ def read_manifest(path: Path) -> GraphManifest:
             "stopped (kgscout graph --kg FILES --out writes one)"
         )
     manifest = read_json(file)
-    found = manifest.get("format") if isinstance(manifest, dict) else None
-    if found != FORMAT:
-        what = "shards" if found == "kgscout-shards" else repr(found)
+    file_format = manifest.get("format") if isinstance(manifest, dict) else None
+    if file_format != FORMAT:
+        what = "shards" if file_format == "kgscout-shards" else repr(file_format)
         raise UserError(f"{file}: expected a GRAPH folder ({FORMAT}), found {what}")
     version = manifest.get("version")
     if version != VERSION:
@@ -253,12 +253,12 @@ def _array(
 
 
 def _blob(path: Path, size: int) -> np.ndarray:
-    """The bytes of a blob, memory-mapped; its size is what the offsets end with."""
+    """The bytes of a blob, memory-mapped; ``size`` is the last of its offsets."""
     if not path.is_file():
         raise UserError(f"{path}: no such file")
-    found = path.stat().st_size
-    if found != size:
-        raise UserError(f"{path}: {found} bytes, expected {size}")
+    actual = path.stat().st_size
+    if actual != size:
+        raise UserError(f"{path}: {actual} bytes, expected {size}")
     if not size:
         return np.empty(0, np.uint8)
     return np.asarray(np.memmap(path, np.uint8, "r"))

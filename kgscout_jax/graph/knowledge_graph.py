@@ -1,6 +1,6 @@
 """The knowledge graph: interned names, int32 triplets, CSR indices by both ends.
 
-One class serves graphs in memory and GRAPH folders, which are memory-mapped.
+One class serves graphs in memory and memory-mapped GRAPH folders.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 class KnowledgeGraph:
     """Interned entities and relations with their triplets in canonical order.
 
-    Canonical order is ascending (head, relation, tail) id, each row once; ids are
-    given in order of first appearance. Parallel edges and self-loops are retained.
+    Canonical order is ascending (head, relation, tail) id, each row once. Ids follow
+    the order of first appearance. Parallel edges and self-loops are retained.
     """
 
     entities: Sequence[str]
@@ -46,24 +46,24 @@ class KnowledgeGraph:
     relations: Sequence[str]
     triplets: Int32[np.ndarray, "m 3"]
     duplicates: int = 0
-    """How many exact repetitions were dropped while building."""
+    """Number of exact repetitions that were dropped."""
     storage: GraphFolder | None = None
-    """The folder that all of this is memory-mapped from; None for a graph in memory."""
+    """The memory-mapped folder; None for a graph in memory."""
     embeddings: GraphEmbeddings = field(
         default_factory=GraphEmbeddings, init=False, repr=False, compare=False
     )
-    """The embeddings that were computed or opened so far, see ``embed``."""
+    """The embeddings computed or opened so far, see ``embed``."""
     linker: Once[Linker] = field(
         default_factory=Once, init=False, repr=False, compare=False
     )
-    """The linker of questions to these entities, once one was made."""
+    """The linker of questions to these entities, built on first use."""
 
     @staticmethod
     def open(folder: Path | str, *, verify: bool = False) -> KnowledgeGraph:
-        """The graph of a GRAPH folder, memory-mapped: at once, whatever its size.
+        """The graph of a GRAPH folder, memory-mapped.
 
         Args:
-            folder: what ``kgscout graph`` wrote.
+            folder: a folder that ``kgscout graph`` wrote.
             verify: also compare every byte with its checksum.
 
         Raises:
@@ -84,24 +84,24 @@ class KnowledgeGraph:
 
     @property
     def folder(self) -> Path | None:
-        """The GRAPH folder it was opened from, if any."""
+        """The GRAPH folder of this graph; None in memory."""
         return None if self.storage is None else self.storage.path
 
     @property
     def ids(self) -> Sequence[str]:
-        """The id of each entity: its name, but its identity where names are labels."""
+        """The id of each entity: its name, or its identity if names are labels."""
         return self.entities if self.storage is None else self.storage.ids
 
     @cached_property
     def unnamed_mask(self) -> Bool[np.ndarray, "e"]:
-        """Marks entities without a name: CVT nodes, mids, Q-ids, blank nodes."""
+        """True at entities without a name: CVT nodes, mids, Q-ids, blank nodes."""
         if self.storage is not None:
             return self.storage.unnamed_mask
         return opaque_mask(self.entities)
 
     @cached_property
     def _entity_ids(self) -> dict[str, int]:
-        """Identity key -> id, of a graph in memory."""
+        """Identity key -> id, for a graph in memory."""
         return {entity_key(name): i for i, name in enumerate(self.entities)}
 
     @cached_property
@@ -122,7 +122,7 @@ class KnowledgeGraph:
     def find(self, name: str) -> int | None:
         """The id of the entity with this name, in any spelling of its identity.
 
-        Where names are labels, ids are names too, and come first; of several entities
+        If names are labels, ids also match and take precedence. Of several entities
         with one label this is the first, see ``find_every``.
         """
         if self.storage is not None:
@@ -130,14 +130,14 @@ class KnowledgeGraph:
         return self._entity_ids.get(entity_key(name))
 
     def find_every(self, name: str) -> Int32[np.ndarray, "k"]:
-        """Ids of all entities with this name or id, that with the id first."""
+        """Ids of all entities with this name or id; a match by id comes first."""
         if self.storage is not None:
             return np.array(self.storage.find(name), np.int32)
         entity = self.find(name)
         return np.array([] if entity is None else [entity], np.int32)
 
     def find_all(self, names: Iterable[str]) -> Int32[np.ndarray, "k"]:
-        """Ids of those names that are in the graph, each once, in the order given."""
+        """Ids of the ``names`` that are in the graph, each once, in their order."""
         ids = dict.fromkeys(i for i in map(self.find, names) if i is not None)
         return np.fromiter(ids, np.int32, len(ids))
 
@@ -161,8 +161,8 @@ class KnowledgeGraph:
 
         Args:
             graph: each edge is a triplet from its first node to its second.
-            relation: the edge attribute that names the relation; of a multigraph the
-                edge's key does where it is a string and there is no attribute.
+            relation: the edge attribute that names the relation. In a multigraph
+                without it, a string edge key names the relation.
 
         Raises:
             UserError: an edge has no relation.
@@ -170,7 +170,7 @@ class KnowledgeGraph:
         return KnowledgeGraph.from_triplets(networkx_triplets(graph, relation))
 
     def with_triplets(self, triplets: Iterable[Triplet]) -> KnowledgeGraph:
-        """This graph in memory and more triplets; ids of names stay as they are.
+        """A graph in memory with ``triplets`` added; ids of names do not change.
 
         Rows of its embeddings are copied when the result is embedded.
 
@@ -183,9 +183,9 @@ class KnowledgeGraph:
         return self._successor(builder.build()[0])
 
     def without_triplets(self, triplets: Iterable[Triplet]) -> KnowledgeGraph:
-        """This graph in memory without some triplets; ids of names stay as they are.
+        """A graph in memory without ``triplets``; ids of names do not change.
 
-        Triplets that it does not hold are no error.
+        Triplets that are not in the graph are ignored.
 
         Raises:
             UserError: the graph is a folder.
@@ -202,29 +202,29 @@ class KnowledgeGraph:
             )
 
     def _successor(self, graph: KnowledgeGraph) -> KnowledgeGraph:
-        """``graph``, which may copy embeddings of this one."""
+        """``graph``, which can copy embeddings of this one."""
         graph.embeddings.previous = self.embeddings.tables or self.embeddings.previous
         return graph
 
     @property
     def has_embeddings(self) -> bool:
-        """Whether ``embed`` was called, with whatever encoder."""
+        """Whether ``embed`` was called with any encoder."""
         return bool(self.embeddings.tables)
 
     def embed(self, encoder: SentenceEncoder) -> EmbeddingTable:
-        """The embeddings of all triplets and relations; the graph holds them.
+        """The embeddings of all triplets and relations; the graph stores them.
 
-        Those of a GRAPH folder lie beside its data and are opened next time; when the
-        graph has changed, only what is new is embedded.
+        Those of a GRAPH folder lie beside its data and are reused. After a change of
+        the graph, only new triplets are embedded.
         """
         return embed_graph(self, encoder)
 
 
 class GraphBuilder:
-    """Interns triplets as they stream by, in any number of chunks.
+    """Interns a stream of triplets, in any number of chunks.
 
-    A chunk is a whole graph, or the subgraph of one question; ``build`` returns the
-    graph of all chunks and, per chunk, the ids of its triplets.
+    A chunk is a whole graph or the subgraph of one question. ``build`` returns the
+    graph of all chunks and the triplet ids of each chunk.
     """
 
     def __init__(self) -> None:
@@ -235,7 +235,7 @@ class GraphBuilder:
 
     @staticmethod
     def of(graph: KnowledgeGraph) -> GraphBuilder:
-        """A builder that a graph's names and triplets were added to, as one chunk."""
+        """A builder that holds a graph's names and triplets as its first chunk."""
         builder = GraphBuilder()
         builder._names = list(graph.entities)
         builder._entities = {entity_key(name): i for i, name in enumerate(graph.ids)}
@@ -244,9 +244,9 @@ class GraphBuilder:
         return builder
 
     def add(self, triplets: Iterable[Triplet]) -> int:
-        """Add one chunk and return its number. Names must not be empty (UserError)."""
-        # Spelling -> id within this chunk: names repeat, and looking one up is several
-        # times cheaper than deriving its identity again.
+        """Add one chunk and return its number; raises UserError for an empty name."""
+        # Spelling -> id within this chunk. Names repeat, and a look-up is several times
+        # cheaper than deriving the identity again.
         ends: dict[str, int] = {}
         phrases: dict[str, int] = {}
         rows = array("i")
@@ -269,7 +269,7 @@ class GraphBuilder:
         return len(self._chunks) - 1
 
     def _entity_id(self, name: str, triplet: Triplet) -> int:
-        """The id of an entity, new if need be; ``triplet`` is for the error."""
+        """The id of an entity, assigned on first use; ``triplet`` is for the error."""
         key = entity_key(name)
         number = self._entities.get(key)
         if number is None:
@@ -280,14 +280,14 @@ class GraphBuilder:
         return number
 
     def _relation_id(self, relation: str, triplet: Triplet) -> int:
-        """The id of a relation, new if need be; ``triplet`` is for the error."""
+        """The id of a relation, assigned on first use; ``triplet`` is for the error."""
         phrase = display_name(relation)
         if not phrase:
             raise UserError(f"triplet {triplet!r}: the relation is empty")
         return self._relations.setdefault(phrase, len(self._relations))
 
     def build(self) -> tuple[KnowledgeGraph, list[Int32[np.ndarray, "m"]]]:
-        """The graph, and for each chunk its triplet ids (ascending, each once)."""
+        """The graph, and the triplet ids of each chunk (ascending, each once)."""
         rows = np.concatenate(self._chunks or [np.empty((0, 3), np.int32)])
         order = np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))
         ranked = rows[order]

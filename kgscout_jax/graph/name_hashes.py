@@ -1,8 +1,8 @@
-"""128-bit hashes of names, many at once, without a Python object per name.
+"""Vectorised 128-bit hashes of names, without a Python object per name.
 
-The identity of an entity (``types.entity_key``) is hashed, so that two spellings of
-one entity have one hash. Interning trusts the 128 bits: among a hundred million names,
-two with one hash are expected with a probability around 1e-23. Look-ups compare names.
+The hashed text is the identity of an entity (``types.entity_key``), so two spellings of
+one entity have one hash. Interning trusts the 128 bits: the probability of a collision
+among a hundred million names is around 1e-23. Look-ups compare names.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from kgscout_jax.types import display_name, entity_key
 from kgscout_jax.utils.ragged import offsets_of
 
 LONG = 256
-"""Names of more bytes are hashed one by one, with BLAKE2b."""
+"""Names of more bytes are hashed individually with BLAKE2b."""
 
 BLOCK = 1 << 14
-"""Names hashed at a time."""
+"""Names hashed at once."""
 
 HASH_VERSION = 1
 """Version of the hash function; an index serves one version only."""
@@ -38,7 +38,7 @@ _TAILS = np.array([(1 << 8 * n) - 1 for n in range(8)] + [2**64 - 1], np.uint64)
 
 
 def irregular_mask(names: Strings) -> Bool[np.ndarray, "n"]:
-    """Marks names beyond ASCII or with white space to collapse: Python lowers these."""
+    """True at names that are not ASCII or have white space to collapse."""
     data, offsets = names.data, names.offsets
     lengths = np.diff(offsets)
     irregular = np.zeros(len(names), bool)
@@ -64,7 +64,7 @@ def entity_hashes(names: Strings) -> UInt64[np.ndarray, "n 2"]:
 
 
 def blank_mask(names: Strings) -> Bool[np.ndarray, "n"]:
-    """Marks names that are empty once white space is collapsed."""
+    """True at names that are empty once white space is collapsed."""
     blank = np.diff(names.offsets) == 0
     for i in np.flatnonzero(irregular_mask(names)):
         blank[i] = not names[int(i)].strip()
@@ -86,7 +86,7 @@ def _hashes(
 
 
 def display_names(names: Strings) -> Strings:
-    """The names with white space collapsed, as people read them."""
+    """The display names: white space is collapsed."""
     collapsed = {}
     for i in np.flatnonzero(irregular_mask(names)).tolist():
         spelling = display_name(names[i]).encode("utf-8")
@@ -115,7 +115,7 @@ def _raw(names: Strings, i: int) -> bytes:
 
 
 def hash_bytes(names: Strings) -> UInt64[np.ndarray, "n 2"]:
-    """Hashes of the bytes of each string: eight bytes a round, many strings at once."""
+    """Hashes of the bytes of each string, eight bytes of many strings a round."""
     padded = np.concatenate([names.data, np.zeros(8, np.uint8)])
     words = np.ndarray((len(padded) - 7,), "<u8", padded, strides=(1,))
     out = np.empty((len(names), 2), np.uint64)
@@ -131,16 +131,16 @@ def hash_bytes(names: Strings) -> UInt64[np.ndarray, "n 2"]:
 def _hash_block(
     words: UInt64[np.ndarray, "total"], offsets: Int64[np.ndarray, "n+1"]
 ) -> UInt64[np.ndarray, "n 2"]:
-    """Hashes of a few thousand strings, so that every array stays in the cache.
+    """Hashes of a few thousand strings: all arrays fit into the CPU cache.
 
-    Two states of 64 bits take up eight bytes a round; each is as good as it gets with
-    multiply and shift, and they differ in their factors.
+    Two states of 64 bits absorb eight bytes a round by multiplication and shift, with
+    different factors.
     """
     lengths = np.diff(offsets)
     rounds = (lengths + 7) >> 3
     rounds[lengths > LONG] = 0
     order = np.argsort(-rounds, kind="stable")
-    # How many strings still have bytes in round w: those are order[:active[w]].
+    # The strings with bytes left in round w are order[:active[w]].
     active = np.cumsum(np.bincount(rounds, minlength=1)[::-1])[::-1][1:]
     starts, rest = offsets[:-1][order], lengths[order]
     states = [rest.astype(np.uint64) * _LENGTHS[i] + _SEEDS[i] for i in (0, 1)]

@@ -1,4 +1,4 @@
-"""Name to id without a Python dict: sorted hashes, searched where they lie on disk."""
+"""Name -> id by binary search over sorted, memory-mapped hashes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class NameIndex:
     """Finds entities by the identity of a name; several may share a name."""
 
     names: Strings
-    """Name of each entity; empty where it has none."""
+    """Name of each entity, or empty."""
     hashes: UInt64[np.ndarray, "n"]
     """First 64 bits of the hashes of the names, ascending."""
     ids: Int32[np.ndarray, "n"]
@@ -28,7 +28,7 @@ class NameIndex:
         key = entity_key(name)
         try:
             first_half = entity_hashes(Strings.of([key]))[0, 0]
-        except UnicodeEncodeError:  # half a character, as JSON can hold: no name here
+        except UnicodeEncodeError:  # a lone surrogate, which JSON allows: no match
             return []
         low = np.searchsorted(self.hashes, first_half)
         high = np.searchsorted(self.hashes, first_half, side="right")
@@ -38,13 +38,13 @@ class NameIndex:
     def ids_of(self, hashes: UInt64[np.ndarray, "k 2"]) -> Int32[np.ndarray, "k"]:
         """Ids of entities by 128-bit hashes, -1 for unknown ones; names must be unique.
 
-        Both halves are compared: the stored one, and the other as the name on disk
-        gives it.
+        Both halves are compared: the stored one, and the other computed from the name
+        on disk.
         """
         out = np.full(len(hashes), -1, np.int32)
         place = np.searchsorted(self.hashes, hashes[:, 0])
         open_rows = np.arange(len(hashes))
-        while True:  # once more per name that shares half its hash with another
+        while True:  # repeats while names share the first half of their hash
             open_rows = open_rows[place[open_rows] < len(self.hashes)]
             equal = self.hashes[place[open_rows]] == hashes[open_rows, 0]
             open_rows = open_rows[equal]

@@ -1,4 +1,4 @@
-"""Which entities have no name that a person would understand."""
+"""Detects entities without a human-readable name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kgscout_jax.graph.read.arrow import compute
 from kgscout_jax.graph.string_table import Strings
 
 BLOCK = 1 << 18
-"""Names matched at a time."""
+"""Names matched at once."""
 
 OPAQUE = r"[mg]\.[0-9][0-9a-z_]*|[Qq][1-9][0-9]*|_:.*|<.*>"
 """Freebase mids, Wikidata Q-ids, blank nodes, IRIs without a readable segment."""
@@ -27,7 +27,7 @@ _OPAQUE = re.compile(OPAQUE)
 
 
 def opaque_mask(names: Sequence[str]) -> Bool[np.ndarray, "e"]:
-    """Marks names that are identifiers without meaning to people."""
+    """True at names that are opaque identifiers."""
     matches = (_OPAQUE.fullmatch(name) is not None for name in names)
     return np.fromiter(matches, bool, len(names))
 
@@ -35,11 +35,11 @@ def opaque_mask(names: Sequence[str]) -> Bool[np.ndarray, "e"]:
 def unnamed_mask(
     ids: Strings, label_mask: Bool[np.ndarray, "e"] | None
 ) -> Bool[np.ndarray, "e"]:
-    """Marks entities of one block without a name.
+    """True at entities of one block without a name.
 
-    Without labels: those whose identity is opaque. With labels (``label_mask``):
-    also identifiers that have none. Words, numbers and dates are literals and need no
-    label.
+    Without labels, these are the entities whose identity is opaque. With labels
+    (``label_mask``), identifiers without a label are unnamed too. Words, numbers and
+    dates are literals and need no label.
     """
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""The knowledge graph that ``--kg`` names: of triplet files or of a GRAPH folder."""
+"""Opens the knowledge graph of ``--kg``: triplet files or a GRAPH folder."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def open_graph(
 ) -> KnowledgeGraph:
     """The graph of exactly one GRAPH folder, or of all triplet files together.
 
-    A folder is opened memory-mapped, at once; files are read into memory, see
-    ``kgscout graph`` for large ones.
+    A folder is memory-mapped. Files are read into memory; see ``kgscout graph`` for
+    large ones.
 
     Args:
         paths: one folder that ``kgscout graph`` wrote, or triplet files.
-        notes: the readers add their counts of omitted triplets, see ``read_triplets``.
+        notes: counts of omitted triplets are added here, see ``read_triplets``.
 
     Raises:
         UserError: nothing given, folders mixed with files, or a file or folder that is

@@ -1,4 +1,4 @@
-"""Strings as one UTF-8 blob and offsets: opened at once, however many there are."""
+"""Strings as one UTF-8 blob and offsets, which can be memory-mapped."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from jaxtyping import Int, Int64, UInt8
 from kgscout_jax.utils.ragged import offsets_of, ranges
 
 BLOCK = 1 << 14
-"""Strings that iteration decodes at a time."""
+"""Strings that iteration decodes at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class Strings(Sequence[str]):
-    """A sequence of strings; decodes only those that are read.
+    """A sequence of strings that are decoded on access.
 
     String ``i`` is the bytes ``offsets[i]:offsets[i + 1]`` of ``data``.
     """

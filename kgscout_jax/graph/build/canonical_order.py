@@ -1,8 +1,8 @@
-"""Triplets in canonical order and their indices, for more than fit in memory.
+"""External sort of triplets into canonical order, with the indices by head and tail.
 
 A triplet is packed into one unsigned 64-bit key that sorts as (head, relation, tail).
-Where the ids of a graph need more bits than that, heads are divided into panels, each
-sorted for itself, the panel's first head subtracted.
+If the ids of a graph need more bits, heads are divided into panels. Each panel is
+sorted separately, with its first head subtracted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_TRIPLETS = 2**31 - 1
 
 
 class Packing:
-    """How triplets become keys: which bits hold relation and tail, which the head."""
+    """The bit layout of keys: head, relation, tail."""
 
     def __init__(self, n_entities: int, n_relations: int, bits: int = KEY_BITS) -> None:
         self.tail_bits = max(1, (n_entities - 1).bit_length())
@@ -34,7 +34,7 @@ class Packing:
         self.panels = max(1, -(-n_entities >> self.head_bits))
 
     def pack(self, rows: Int32[np.ndarray, "n 3"]) -> UInt64[np.ndarray, "n"]:
-        """Keys of triplets, each within its panel."""
+        """Keys of triplets, relative to their panels."""
         mask = (1 << self.head_bits) - 1
         keys = (rows[:, 0] & mask).astype(np.uint64) << np.uint64(self.relation_bits)
         keys |= rows[:, 1].astype(np.uint64)
@@ -56,7 +56,7 @@ class Packing:
 
 
 class CanonicalSort:
-    """Sorts triplets into canonical order on disk, writes them and their indices."""
+    """Sorts triplets into canonical order on disk; writes them and their indices."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class CanonicalSort:
         *,
         key_bits: int = KEY_BITS,
     ) -> None:
-        """``rows``: about how many triplets to hold in memory; ``folder``: scratch."""
+        """``rows``: approximate triplets in memory; ``folder``: scratch files."""
         self._packing = Packing(n_entities, n_relations, key_bits)
         self._n_entities, self._rows, self._folder = n_entities, rows, folder
         self._panels = [
@@ -89,7 +89,7 @@ class CanonicalSort:
         triplets: Int32[np.ndarray, "m 3"],
         removal_mask: Bool[np.ndarray, "m"] | None = None,
     ) -> None:
-        """Add triplets in canonical order, without those that are marked."""
+        """Add triplets in canonical order, except those that the mask removes."""
         heads = triplets[:, 0]
         starts = np.arange(len(self._panels) + 1) << self._packing.head_bits
         cuts = np.searchsorted(heads, starts).tolist()
@@ -111,9 +111,9 @@ class CanonicalSort:
             yield self._packing.pack(rows)
 
     def write(self, out: Path) -> int:
-        """Write triplets, each once, their indices too; returns how many they are.
+        """Write unique triplets and their indices; returns the number of triplets.
 
-        Raises UserError where there are more than int32 ids.
+        Raises UserError for more triplets than int32 ids.
         """
         total = sum(map(len, self._panels))
         tails = Runs(self._folder, "tails", self._rows)
@@ -152,7 +152,7 @@ class CanonicalSort:
 
 
 class OffsetWriter:
-    """Writes where each entity's rows begin, from a column that ascends."""
+    """Writes the offset of each entity's rows, from an ascending column."""
 
     def __init__(self, path: Path, n_entities: int) -> None:
         self._writer = ArrayWriter(path, np.int64)
@@ -163,13 +163,13 @@ class OffsetWriter:
         return self
 
     def add(self, ends: Int32[np.ndarray, "n"]) -> None:
-        """The next rows, by the entity they belong to."""
+        """Add the next rows, given by their entities."""
         if len(ends):
             self._upto(int(ends[-1]) + 1, ends)
             self._rows += len(ends)
 
     def _upto(self, entity: int, ends: Int32[np.ndarray, "n"]) -> None:
-        """Write the offsets of all entities below ``entity`` that have none yet."""
+        """Write the missing offsets of all entities below ``entity``."""
         for start in range(self._writer.rows, entity, 1 << 20):
             block = np.arange(start, min(start + (1 << 20), entity), dtype=np.int32)
             self._writer.append(self._rows + np.searchsorted(ends, block))

@@ -25,11 +25,11 @@ def triplet_chunks(
     """The triplets of all files in chunks.
 
     Args:
-        files: read one after the other.
+        files: the files, read in this order.
         settings: the size of a chunk, the language, the relation of labels.
-        notes: counts of what the readers leave out are added here.
-        labels: takes the triplets of the relation of labels, which are left out then.
-        exact: do without arrow's decoders.
+        notes: counts of omitted triplets are added here.
+        labels: receives the triplets of the label relation, which are then left out.
+        exact: do not use arrow's decoders.
     """
     batches: list[Columns] = []
     rows = size = 0

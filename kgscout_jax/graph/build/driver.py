@@ -1,8 +1,8 @@
-"""Triplet files to a GRAPH folder, and the same folder with triplets added or removed.
+"""Builds a GRAPH folder from triplet files, and updates one.
 
-Streaming: what is held in memory does not grow with the files (but for one bit per
-entity mention, the names of relations, and, where triplets are removed, one byte per
-triplet). Ids are those that ``GraphBuilder`` would give.
+Both are streaming: memory does not grow with the files, except for one bit per entity
+mention, the names of relations, and one byte per triplet if triplets are removed. Ids
+are those of ``GraphBuilder``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def build_graph(
     *,
     overwrite: bool = False,
 ) -> GraphFolder:
-    """The GRAPH folder of all triplet files together, written at ``out``.
+    """Build the GRAPH folder ``out`` from all triplet files together.
 
     Raises:
         UserError: a file is missing or malformed (nothing is written then), the graph
@@ -50,10 +50,10 @@ def update_graph(
     add: Sequence[Path] = (),
     remove: Sequence[Path] = (),
 ) -> GraphFolder:
-    """The GRAPH folder with triplets of files removed, then those of others added.
+    """Remove the triplets of some files from a GRAPH folder, then add those of others.
 
-    Entities and relations keep their ids, also those that lose their last triplet; new
-    ones are appended. The folder holds the old graph until it holds the new one.
+    Ids of entities and relations do not change, even without a remaining triplet; new
+    ones are appended. The new graph replaces the old one atomically.
 
     Raises:
         UserError: a file is missing or malformed, or ``out`` is no GRAPH folder; the
@@ -72,15 +72,15 @@ def _write(
     remove: Sequence[Path],
     settings: BuildSettings,
 ) -> GraphFolder:
-    """The next version of the folder."""
+    """Write the next version of the folder."""
     for path in (*files, *remove):
         file_format(path)
     try:
         return Build(out, old, files, remove, settings, exact=False).run()
     except BlankName:
-        for path in (*files, *remove):  # the exact reader says which line
+        for path in (*files, *remove):  # the exact reader names the line
             for _ in read_triplets(path, {}, settings.language):
                 pass
-    # Every line is valid: some are blank in a way that arrow takes for blank names.
+    # Every line is valid: arrow decoded some blank lines as blank names.
     delete_unlisted(out)
     return Build(out, old, files, remove, settings, exact=True).run()

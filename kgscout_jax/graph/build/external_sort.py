@@ -9,14 +9,14 @@ import numpy as np
 from jaxtyping import UInt64
 
 STRIDE = 1024
-"""Of so many keys of a run, one is kept in memory to find where to cut the run."""
+"""One key in this many is sampled in memory, to locate cuts of a run."""
 
 
 class Runs:
     """Unsigned 64-bit keys in sorted runs, one file each; ``merged`` sorts them all."""
 
     def __init__(self, folder: Path, name: str, rows: int) -> None:
-        """``rows``: about how many keys a merged block is to hold."""
+        """``rows``: approximate number of keys of a merged block."""
         self._folder, self._name, self._rows = folder, name, rows
         self._stride = max(1, min(STRIDE, rows // 4))
         self._files: list[Path] = []
@@ -24,7 +24,7 @@ class Runs:
         self._samples: list[UInt64[np.ndarray, "s"]] = []
 
     def __len__(self) -> int:
-        """How many keys there are in all runs."""
+        """The number of keys in all runs."""
         return sum(self._sizes)
 
     def add(self, keys: UInt64[np.ndarray, "n"]) -> None:
@@ -34,7 +34,7 @@ class Runs:
             self.add_sorted([keys])
 
     def add_sorted(self, blocks: Iterable[UInt64[np.ndarray, "n"]]) -> None:
-        """Write blocks that ascend, also from block to block, as one run."""
+        """Write blocks that ascend, within and across blocks, as one run."""
         path = self._folder / f"{self._name}-{len(self._files)}.run"
         size, samples = 0, []
         with open(path, "wb") as handle:
@@ -51,7 +51,7 @@ class Runs:
     def merged(self) -> Iterator[UInt64[np.ndarray, "n"]]:
         """All keys, ascending, in blocks; equal keys are never in two blocks.
 
-        A block is larger than ``rows`` where more keys than that are equal. Run files
+        A block is larger than ``rows`` if more keys than that are equal. Run files
         are deleted at the end.
         """
         samples = np.sort(np.concatenate([*self._samples, np.empty(0, np.uint64)]))
@@ -72,11 +72,11 @@ class Runs:
             path.unlink()
 
     def _read(self, k: int, start: int, count: int) -> UInt64[np.ndarray, "n"]:
-        """Keys of a run. Its file is opened anew: there may be more than handles."""
+        """Keys of a run. Opens the file per read: runs may outnumber file handles."""
         return np.fromfile(self._files[k], np.uint64, count, offset=8 * start)
 
     def _cuts(self, k: int, pivots: UInt64[np.ndarray, "p"]) -> list[int]:
-        """Per pivot how many keys of run ``k`` are at most that; then its size."""
+        """The number of keys of run ``k`` up to each pivot; then its size."""
         out = []
         near = np.searchsorted(self._samples[k], pivots, side="right") * self._stride
         for pivot, start in zip(pivots, near.tolist(), strict=True):

@@ -1,16 +1,15 @@
-"""Names to ids for more names than fit in memory, in order of first appearance.
+"""External interning: names to ids in order of first appearance.
 
-Three passes over chunks of triplets, everything between them on disk:
+Three passes over chunks of triplets, with intermediate files on disk:
 
-1. ``add``: the chunk's names are reduced to distinct 128-bit hashes of their identity,
-   each with the place of its first mention (2 * row for a head, 2 * row + 1 for a
-   tail), and written sorted by hash; its triplets refer to them.
-2. ``resolve``: range by range of hashes, all chunks together: an identity gets the
-   place of its first mention in any chunk. A bit is set for each such place, so that an
-   id is the number of bits before it.
-3. ``chunks``: chunk by chunk, triplets in final ids, and the names that are new in it.
+1. ``add`` reduces a chunk's names to distinct 128-bit hashes of their identity, each
+   with the place of its first mention (2 * row for a head, 2 * row + 1 for a tail),
+   sorted by hash. The chunk's triplets refer to them.
+2. ``resolve`` gives each identity the place of its first mention in any chunk, range
+   by range of hashes. It sets a bit per place; an id is the number of bits before it.
+3. ``chunks`` yields, per chunk, triplets in final ids and the names that are new in it.
 
-Relations are few: they are interned in memory.
+Relations are few and are interned in memory.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from kgscout_jax.types import display_name
 from kgscout_jax.utils.ragged import offsets_of
 
 RANGES = 4096
-"""Ranges of hashes that a chunk's identities are counted by."""
+"""Ranges of hashes: identities of a chunk are counted per range."""
 
 FindIds = Callable[[UInt64[np.ndarray, "k 2"]], Int32[np.ndarray, "k"]]
 """Hashes -> ids of entities, -1 for unknown ones."""
 
 
 class BlankName(Exception):
-    """A name is blank: the reader can say in which line."""
+    """A name is blank; the exact reader can name the line."""
 
 
 def strings_of(array: Any) -> Strings:
@@ -49,7 +48,7 @@ def strings_of(array: Any) -> Strings:
 
 
 class Interner:
-    """Interns chunks of triplets; see the module for the passes."""
+    """Interns chunks of triplets in the three passes of this module."""
 
     def __init__(
         self,
@@ -63,11 +62,11 @@ class Interner:
         """Make an interner with its files in ``folder``.
 
         Args:
-            folder: exists; holds nothing of another interner.
-            rows: how many identities of chunks to hold in memory at a time.
-            relations: those that have ids already.
-            n_old: how many entities have ids already.
-            old_ids: finds the ids of those.
+            folder: an existing folder without files of another interner.
+            rows: the most identities in memory.
+            relations: relations that have ids already.
+            n_old: number of entities that have ids already.
+            old_ids: finds the ids of these entities.
         """
         self._folder, self._max_rows = folder, rows
         self._relations = {name: i for i, name in enumerate(relations)}
@@ -80,16 +79,16 @@ class Interner:
 
     @property
     def relations(self) -> list[str]:
-        """Names of the relations; the place is the id."""
+        """Names of the relations; the position is the id."""
         return list(self._relations)
 
     @property
     def n_entities(self) -> int:
-        """How many entities there are; known after ``resolve``."""
+        """The number of entities; valid after ``resolve``."""
         return self._n_old + int(self._before[-1])
 
     def add(self, heads: Any, relations: Any, tails: Any) -> None:
-        """Take in one chunk (arrow large_string arrays of one length).
+        """Add one chunk (arrow large_string arrays of one length).
 
         Raises:
             BlankName: a name is blank.
@@ -106,7 +105,7 @@ class Interner:
             raise BlankName
         hashes = entity_hashes(names)
         first = np.empty(len(names), np.int64)
-        # Of several values for one place numpy keeps the last: the first mention.
+        # numpy assigns the last of several values: the first mention.
         first[mentions[::-1]] = np.arange(2 * n - 1, -1, -1)
         order, new = group_hashes(hashes)
         local = np.empty(len(names), np.int32)
@@ -148,10 +147,9 @@ class Interner:
         return self._folder / f"chunk-{number}.{what}"
 
     def resolve(self) -> Iterator[UInt64[np.ndarray, "k 2"]]:
-        """Give every identity the place of its first mention; run to the end once.
+        """Give every identity the place of its first mention; must be exhausted once.
 
-        Yields, in ascending order of the first half of the hash, (that half, place)
-        of the identities that are new.
+        Yields (first half of the hash, place) of the new identities, ascending.
         """
         self._bits = np.zeros((2 * self.rows >> 6) + 1, np.uint64)
         for begin, end in self._range_blocks():
@@ -192,7 +190,7 @@ class Interner:
         self._before = offsets_of(np.bitwise_count(self._bits))
 
     def _range_blocks(self) -> Iterator[tuple[int, int]]:
-        """Ranges of hashes, joined while their identities fit in memory."""
+        """Blocks of ranges of hashes whose identities fit in memory."""
         if not self._ranges:
             return
         total = np.sum(self._ranges, axis=0)
@@ -205,14 +203,14 @@ class Interner:
             begin = end
 
     def ids_of(self, places: Int64[np.ndarray, "k"]) -> Int32[np.ndarray, "k"]:
-        """The ids of entities by the places of their first mentions, after resolve."""
+        """Entity ids by the places of first mentions; valid after ``resolve``."""
         word = places >> 6
         below = (np.uint64(1) << (places & 63).astype(np.uint64)) - np.uint64(1)
         inside = np.bitwise_count(self._bits[word] & below)
         return (self._n_old + self._before[word] + inside).astype(np.int32)
 
     def chunks(self) -> Iterator[tuple[Int32[np.ndarray, "n 3"], Strings]]:
-        """Per chunk its triplets in final ids, and the names that first appear in it.
+        """Per chunk, the triplets in final ids and the names that first appear in it.
 
         Names are display spellings in the order of their ids. Files are deleted.
         """
@@ -238,7 +236,7 @@ class Interner:
 def group_hashes(
     hashes: UInt64[np.ndarray, "n 2"],
 ) -> tuple[Int64[np.ndarray, "n"], np.ndarray]:
-    """An order that sorts hashes by the first half, and marks the first of equals."""
+    """An order that groups equal hashes, and True at the first of each group."""
     order = np.argsort(hashes[:, 0])
     ranked = hashes[order]
     new = np.ones(len(order), bool)

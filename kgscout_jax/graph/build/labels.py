@@ -1,4 +1,4 @@
-"""The label of each entity, from files or triplets, for more than fit in memory."""
+"""Labels of entities, from files or triplets, in bounded memory."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from kgscout_jax.utils.ragged import offsets_of
 
 
 class LabelStore:
-    """Collects labels while triplets are read; writes them once entities have ids.
+    """Collects labels while triplets are read, and writes them by entity id.
 
     The first label of an entity counts.
     """
 
     def __init__(self, folder: Path, rows: int) -> None:
-        """``rows``: about how many labels to hold in memory; the folder is scratch."""
+        """``rows``: approximate labels in memory; ``folder``: scratch files."""
         self._folder, self._rows = folder, rows
         self._buffer: list[tuple[Strings, Strings]] = []
         self._size = self._count = 0
         self.unknown = 0
-        """How many labels are of no entity in the graph, after ``write``."""
+        """Number of labels without an entity in the graph; valid after ``write``."""
 
     def __len__(self) -> int:
-        """How many chunks of labels there are."""
+        """The number of chunks of labels."""
         return self._count + bool(self._buffer)
 
     def add(self, ids: Strings, labels: Strings) -> None:
-        """Add labels of entities by their ids, whether they are in the graph or not."""
+        """Add labels by entity id; unknown ids are allowed."""
         self._buffer.append((ids, labels))
         self._size += len(ids)
         if self._size >= self._rows:
@@ -74,13 +74,13 @@ class LabelStore:
     def write(
         self, out: Path, index: NameIndex, n_entities: int, old: Strings | None
     ) -> int:
-        """Write labels and their index into ``out``; how many entities have one.
+        """Write labels and their index; returns the number of labelled entities.
 
         Args:
-            out: the folder; nothing is written where there is no label at all.
+            out: the folder; nothing is written if there is no label.
             index: finds entities by their ids.
-            n_entities: how many there are.
-            old: labels of the first entities, which stay.
+            n_entities: number of entities.
+            old: existing labels of the first entities, which take precedence.
         """
         self._flush()
         owners = [self._owners(number, index) for number in range(self._count)]
@@ -121,9 +121,9 @@ class LabelStore:
         return total
 
     def _owners(self, number: int, index: NameIndex) -> Int32[np.ndarray, "n"]:
-        """The entity of each label of a chunk, ascending; reorders the chunk on disk.
+        """The entity of each label of a chunk, ascending; sorts the chunk on disk.
 
-        Labels of no entity are left out.
+        Labels without an entity are left out.
         """
         hashes = np.fromfile(self._file(number, "hashes"), np.uint64).reshape(-1, 2)
         labels = self._load(number, 0, len(hashes))
@@ -141,7 +141,7 @@ class LabelStore:
         stop: int,
         old: Strings | None,
     ) -> tuple[Int64[np.ndarray, "k"], Strings]:
-        """Entities of a range that have a label, ascending, and the first of each."""
+        """Entities of a range with a label, ascending, and the first label of each."""
         ids, blocks = [], []
         if old is not None and start < len(old):
             block = old.block(start, min(stop, len(old)))

@@ -1,4 +1,4 @@
-"""Which triplets of a GRAPH folder an update removes."""
+"""Finds the triplets that an update of a GRAPH folder removes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kgscout_jax.types import display_name
 def removal_mask(
     old: GraphFolder, chunks: Iterable[Columns]
 ) -> tuple[Bool[np.ndarray, "m"], int]:
-    """Marks the triplets of ``old`` to remove, and counts rows that are not there.
+    """True at the triplets of ``old`` to remove; number of rows without a match.
 
     Args:
         old: the folder before the update.
@@ -55,9 +55,9 @@ def find_triplets(
     offsets: Int64[np.ndarray, "e+1"],
     rows: Int32[np.ndarray, "n 3"],
 ) -> Int64[np.ndarray, "n"]:
-    """The id of each of ``rows`` among canonical triplets, -1 where it is not there.
+    """The id of each of ``rows`` among canonical triplets, or -1.
 
-    A binary search of all rows at once; ``offsets`` are those by head.
+    A vectorised binary search; ``offsets`` are the offsets by head.
     """
     low = np.array(offsets[rows[:, 0]])
     stop = np.asarray(offsets[rows[:, 0] + 1])

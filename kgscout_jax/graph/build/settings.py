@@ -13,22 +13,22 @@ GIGABYTE = 1 << 30
 BYTES_PER_ROW = 1000
 """Working memory per triplet of a chunk: its names, their hashes, sorting."""
 MIN_MEMORY, MAX_MEMORY = 0.25, 512
-"""Gigabytes; below, the program itself would be most of it; above, a chunk's mentions
-would need more than 32 bits."""
+"""Gigabytes. The program itself needs most of less than the minimum; above the maximum,
+a chunk's mentions need more than 32 bits."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BuildSettings:
-    """How a graph is built, beside its files of triplets."""
+    """Options of a graph build."""
 
     labels: Path | None = None
-    """A file that names entities: id, name."""
+    """A file of labels: id, name."""
     label_relation: str | None = None
-    """Triplets of this relation name their head, and are left out of the graph."""
+    """Triplets of this relation label their head and are left out of the graph."""
     language: str | None = None
     """Select RDF literals of this language and those without one."""
     memory: float = 2.0
-    """Gigabytes to work in, about, beside 0.2 for the program itself."""
+    """Approximate working memory in gigabytes, plus 0.2 for the program itself."""
 
     def __post_init__(self) -> None:
         if not MIN_MEMORY <= self.memory <= MAX_MEMORY:
@@ -46,9 +46,9 @@ class BuildSettings:
 
     @property
     def chunk_bytes(self) -> int:
-        """Bytes of names at which a chunk ends, however few triplets it has."""
+        """Bytes of names at which a chunk ends."""
         return int(self.memory * GIGABYTE / 8)
 
     def to_manifest(self) -> dict[str, Any]:
-        """The settings that decide what is written, as JSON values."""
+        """The settings that affect the files, as JSON values."""
         return {"label_relation": self.label_relation, "language": self.language}

@@ -31,7 +31,7 @@ from kgscout_jax.utils.progress import ProgressBar
 
 
 class Build:
-    """One building of one version of a folder; see ``run`` for the stages."""
+    """Builds one version of a folder; ``run`` has the stages."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Build:
         *,
         exact: bool,
     ) -> None:
-        """``exact``: do without arrow's decoders."""
+        """``exact``: do not use arrow's decoders."""
         self.out, self.old, self.settings, self.exact = out, old, settings, exact
         self.files, self.remove = files, remove
         self.version = next_version(out)
@@ -54,7 +54,7 @@ class Build:
         self._stage_start = time.perf_counter()
 
     def run(self) -> GraphFolder:
-        """Run all stages, then make the result the folder's data."""
+        """Run all stages and publish the result."""
         self.scratch.mkdir(parents=True)
         labels = LabelStore(self.scratch, self.settings.rows)
         removed, interner = self._read(labels)
@@ -102,7 +102,7 @@ class Build:
     def _read(
         self, labels: LabelStore
     ) -> tuple[Bool[np.ndarray, "m"] | None, Interner]:
-        """Marks of the old triplets to remove, and an interner with the new ones."""
+        """The mask of old triplets to remove, and an interner with the new triplets."""
         chunks = functools.partial(
             triplet_chunks, settings=self.settings, notes=self.notes, exact=self.exact
         )
@@ -122,13 +122,13 @@ class Build:
         return removed, interner
 
     def _end_stage(self, name: str) -> None:
-        """Record the seconds since the stage before ended."""
+        """Record the seconds since the previous stage ended."""
         now = time.perf_counter()
         self.seconds[name] = round(now - self._stage_start, 3)
         self._stage_start = now
 
     def _interner(self) -> Interner:
-        """An interner that knows the names of the old graph."""
+        """An interner that starts with the names of the old graph."""
         if self.old is None:
             return Interner(self.scratch, rows=2 * self.settings.rows)
         return Interner(
@@ -140,7 +140,7 @@ class Build:
         )
 
     def _write_names(self, interner: Interner, sort: CanonicalSort) -> None:
-        """Write entities and relations, and hand the triplets on to be sorted."""
+        """Write entities and relations, and pass the triplets to ``sort``."""
         if self.old is not None:
             data = self.old.path / self.old.manifest["data"]
             shutil.copyfile(data / "entities.utf8", self.staging / "entities.utf8")
@@ -167,7 +167,7 @@ class Build:
             offsets.append(packed.offsets)
 
     def _write_index(self, interner: Interner) -> NameIndex:
-        """Write the sorted hashes of all identities; the index over what is written."""
+        """Write the sorted hashes of all identities; returns the index."""
         new = np.load(self.scratch / "new.npy", mmap_mode="r", allow_pickle=False)
         old = None if self.old is None else self.old.index
         step = self.settings.rows
@@ -202,7 +202,7 @@ class Build:
         return count
 
     def _write_unnamed(self, names: Strings, labelled: bool) -> int:
-        """Write which entities have no name; how many."""
+        """Write the mask of unnamed entities; returns their number."""
         ends = (
             np.load(self.staging / "labels.npy", mmap_mode="r", allow_pickle=False)
             if labelled
@@ -221,7 +221,7 @@ class Build:
         return count
 
     def _publish(self, counts: dict[str, int]) -> GraphFolder:
-        """Swap the new data in and open them."""
+        """Publish the new data and open the folder."""
         used = [("kg" if self.old is None else "add", path) for path in self.files]
         used += [("remove", path) for path in self.remove]
         if self.settings.labels is not None:

@@ -1,4 +1,4 @@
-"""Versions of a GRAPH folder's data: one process writes, a crash leaves the old one."""
+"""Atomic versions of a GRAPH folder's data, written by one process at a time."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from kgscout_jax.utils.manifest import file_entry
 _UNFINISHED = re.compile(
     r"\.lock|v[0-9]{4,}|\.v[0-9]{4,}\.part|\.manifest\.json\..*\.part"
 )
-"""What building may leave in a folder besides the manifest, when it is killed."""
+"""Names that a killed build leaves beside the manifest."""
 
 
 @contextlib.contextmanager
 def exclusive_writer(out: Path) -> Iterator[None]:
-    """Lock ``out`` to write a graph in; deletes unfinished data before and after.
+    """Lock ``out`` for a build; deletes unfinished data before and after.
 
     Raises:
         UserError: another process holds it, or it holds something else than a graph.
@@ -49,7 +49,7 @@ def exclusive_writer(out: Path) -> Iterator[None]:
                 yield
             finally:
                 delete_unlisted(out)
-    except OSError as error:  # files that are read have messages of their own
+    except OSError as error:  # input files have their own messages
         problem = error.strerror or error
         raise UserError(f"{out}: cannot be written ({problem})") from None
     finally:
@@ -62,7 +62,7 @@ def _is_unfinished(path: Path) -> bool:
 
 
 def delete_unlisted(out: Path) -> None:
-    """Delete data that the manifest does not name: of a killed run, or replaced."""
+    """Delete data that the manifest does not name: unfinished or replaced."""
     current = None
     if (out / "manifest.json").exists():
         current = read_manifest(out)["data"]
@@ -72,13 +72,13 @@ def delete_unlisted(out: Path) -> None:
 
 
 def next_version(out: Path) -> str:
-    """The name of the folder that the next data go to."""
+    """The name of the next version's folder."""
     used = [int(p.name[1:]) for p in out.iterdir() if re.fullmatch(r"v\d{4,}", p.name)]
     return f"v{max(used, default=0) + 1:04d}"
 
 
 def publish(out: Path, staging: Path, version: str, manifest: dict[str, Any]) -> None:
-    """Make the data in ``staging`` those of the folder, atomically.
+    """Make the data in ``staging`` the folder's current version, atomically.
 
     The files are flushed to disk before the manifest names them.
     """

@@ -1,4 +1,4 @@
-"""Further names of entities, from a file."""
+"""Reader of a file of aliases."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def read_aliases(
 ) -> list[tuple[str, int]]:
     """(alias, entity) per line ``name TAB alias`` of a plain or .gz file.
 
-    Names that are not in the graph are skipped, and counted in the log.
+    Names that are not in the graph are skipped; the log has their number.
 
     Args:
-        find: returns the entities of a name, none if it is not in the graph.
+        find: returns the entities of a name, possibly none.
 
     Raises:
         UserError: a line is not two filled columns, or no name is in the graph.

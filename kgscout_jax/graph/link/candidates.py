@@ -1,4 +1,4 @@
-"""Surfaces that a question may mean: by key, then by words and misspelt words."""
+"""Candidate surfaces of a question: by key, then by words and misspelt words."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from kgscout_jax.graph.link.stop_words import ARTICLES, GRAMMAR, STOP_WORDS
 from kgscout_jax.types import entity_key
 
 MAX_SAME_KEY = 4
-"""Most surfaces of one key, best connected first."""
+"""The most surfaces of one key, best connected first."""
 MAX_VARIANTS = 16
-"""Most words that a misspelt word may stand for, commonest first."""
+"""The most corrections of a misspelt word, most frequent first."""
 MAX_POSTINGS = 300
-"""Most surfaces of one word, best connected first."""
+"""The most surfaces of one word, best connected first."""
 MAX_PAIR_POSTINGS = 20_000
-"""The same, where the surface must have two neighbouring words."""
+"""The same for surfaces that must have two neighbouring words."""
 MAX_COMPARED = 48
-"""Most surfaces per question that rapidfuzz compares."""
+"""The most surfaces per question that rapidfuzz compares."""
 MAX_FUZZY_TOKENS = 48
-"""Most tokens of a question that are looked up word by word."""
+"""The most tokens of a question that are looked up word by word."""
 MAX_GAP = 2
 """Largest distance in tokens of two words of one mention."""
 
@@ -41,16 +41,16 @@ Match = Literal["exact", "normalised", "alias", "fuzzy"]
 
 @dataclass(slots=True)
 class Candidate:
-    """A span of tokens (``last`` included) and a surface it may mean."""
+    """A span of tokens (``last`` included) and a surface that may match it."""
 
     first: int
     last: int
     surface: int
     how: Match
     likeness: float
-    """How alike the span and the surface are, 0 to 1."""
+    """Similarity of span and surface, 0 to 1."""
     coverage: float = 1.0
-    """How much of the surface, by rarity, is in the question."""
+    """Share of the surface, weighted by rarity, that is in the question."""
     misspelt: float = 0.0
     """Share of the span's words, function words aside, that the surface lacks."""
     head: bool = True
@@ -64,7 +64,7 @@ class Candidate:
 
 
 def key_candidates(question: QuestionTokens, index: LinkIndex) -> list[Candidate]:
-    """Surfaces whose key is the key of a span of the question."""
+    """Surfaces with the same key as a span of the question."""
     if not len(question) or not len(index):
         return []
     spans = question.spans(MAX_TOKENS)
@@ -119,7 +119,7 @@ def _key_candidate(
 def word_candidates(
     question: QuestionTokens, index: LinkIndex, skip: Bool[np.ndarray, "t"]
 ) -> list[Candidate]:
-    """Surfaces that share words, perhaps misspelt, with the question.
+    """Surfaces that share words with the question, misspelt ones included.
 
     Args:
         skip: True for tokens that need no further candidates.
@@ -156,12 +156,12 @@ Variants = tuple[Int64[np.ndarray, "v"], Float32[np.ndarray, "v"]]
 
 
 def _variants(question: QuestionTokens, index: LinkIndex, i: int) -> Variants:
-    """The word of token ``i``, and words that it may be a misspelling of."""
+    """The word of token ``i``, and its possible corrections."""
     t = index.tables
     start, stop = int(question.tokens.starts[i]), int(question.tokens.stops[i])
     own = _word_numbers(t.words, question.hashes[i : i + 1])
     near: list[np.ndarray] = []
-    # A word of some name is rarely misspelt; a short one is close to too many.
+    # Words of names are rarely misspelt; short words are close to too many others.
     shortest = SHORTEST_MISSPELT + 2 * len(own)
     share = 0.5 if len(own) else 0.75
     if stop - start >= shortest:
@@ -188,7 +188,7 @@ def _variants(question: QuestionTokens, index: LinkIndex, i: int) -> Variants:
 def _word_numbers(
     words: UInt64[np.ndarray, "w"], hashes: UInt64[np.ndarray, "k"]
 ) -> Int64[np.ndarray, "j"]:
-    """Numbers of those hashes that are words."""
+    """Word numbers of the hashes that are words."""
     low, high = equal_ranges(words, hashes)
     return low[high > low]
 
@@ -213,7 +213,7 @@ def _postings(
 def _pair_postings(
     index: LinkIndex, i: int, left: Variants, j: int, right: Variants
 ) -> list[tuple[Int32[np.ndarray, "k"], int, float]]:
-    """Surfaces with a word of both tokens, beyond the best connected of each."""
+    """Surfaces with both tokens, including less connected ones than ``_postings``."""
     out = []
     rights = _postings(index, right, MAX_PAIR_POSTINGS)
     for a, worth_a in _postings(index, left, MAX_PAIR_POSTINGS):
@@ -255,7 +255,7 @@ def _compare(
 ) -> list[Candidate]:
     """The most promising mentions as candidates, compared letter by letter."""
     coverage = np.minimum(worths / np.maximum(index.tables.masses[surfaces], 1e-6), 1)
-    # A rough order that only chooses which mentions are compared.
+    # A rough order, used only to select the mentions to compare.
     rough = worths * (0.3 + coverage) + 0.05 * index.tables.degrees[surfaces]
     order = np.lexsort((surfaces, -rough))[:MAX_COMPARED]
     out = []

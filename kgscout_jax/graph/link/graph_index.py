@@ -1,4 +1,4 @@
-"""A linker over a knowledge graph, its index stored beside the graph's folder."""
+"""A linker over a knowledge graph, with its index stored in the graph's folder."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ FOLDER = "link"
 def open_or_build_index(
     graph: KnowledgeGraph, *, aliases: Path | None = None, folder: Path | None = None
 ) -> LinkIndex:
-    """The index over a graph's names: opened if it is in ``folder``, else built.
+    """The index over a graph's names: opened from ``folder``, or built.
 
-    A stored index that is damaged or of other names or aliases is built again. If the
-    folder cannot be written, the index lives in memory.
+    A stored index that is damaged or was built from other names or aliases is built
+    again. If the folder cannot be written, the index stays in memory.
 
     Args:
         aliases: a file of ``name TAB alias``.
-        folder: where the index is stored; by default among the data of a GRAPH folder,
-            and nowhere for a graph in memory.
+        folder: where the index is stored; by default among the data of a GRAPH folder.
+            An index of a graph in memory is not stored by default.
 
     Raises:
         UserError: the file of aliases is missing or malformed.
     """
     if folder is None and graph.storage is not None:
-        # Among the graph's data: with them it is replaced when the graph changes.
+        # Among the graph's data, so that an update replaces it too.
         folder = graph.storage.path / graph.storage.manifest["data"] / FOLDER
     checksum = ""
     if aliases is not None:

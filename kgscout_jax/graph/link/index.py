@@ -1,9 +1,9 @@
-"""The tables that entities are looked up in: plain .npy files, opened memory-mapped.
+"""The look-up tables of entities: memory-mapped .npy files.
 
-A *surface* is one way to write an entity: its name or an alias. Surfaces are numbered
-by falling prior (degree), so that the lowest number wins a tie and the first postings
-are the best connected. Lookups are binary searches over hashes, without Python objects:
-a graph of tens of millions of names opens at once.
+A *surface* is one spelling of an entity: its name or an alias. Surfaces are numbered
+by descending prior (degree): the lowest number wins a tie, and the first postings are
+the best connected. Lookups are binary searches over hashes, without Python objects, so
+a graph of tens of millions of names opens immediately.
 
     manifest.json          format, version, counts, a fingerprint of the names, sizes
     names_*.npy            the names (absent if the caller has them), as ``Strings``
@@ -31,13 +31,13 @@ FORMAT = "kgscout-link"
 VERSION = 1
 MANIFEST = "manifest.json"
 MAX_TOKENS = 24
-"""Longer names (descriptions, most often) are never linked."""
+"""Longer names (mostly descriptions) are never linked."""
 SHORTEST_MISSPELT = 4
-"""Words from this length on are also looked up with one character wrong."""
+"""Words of at least this length are also looked up with one wrong character."""
 
 
 class Manifest(msgspec.Struct, kw_only=True):
-    """What ``manifest.json`` holds."""
+    """The content of ``manifest.json``."""
 
     format: str = FORMAT
     version: int = VERSION
@@ -45,9 +45,9 @@ class Manifest(msgspec.Struct, kw_only=True):
     fingerprint: str
     with_names: bool
     about: str
-    """Checksum of the file of aliases, or empty."""
+    """Checksum of the file of aliases; empty without one."""
     lengths: dict[str, int]
-    """Of each array."""
+    """Length of each array."""
 
     @staticmethod
     def read(path: Path) -> Manifest:
@@ -72,7 +72,7 @@ class Tables:
     """The arrays of an index; s surfaces, w words (unique tokens), p postings."""
 
     surfaces: Int32[np.ndarray, "s"]
-    """The entity of each surface, or the number of names plus that of the alias."""
+    """The entity of each surface; for an alias, number of names + alias number."""
     lengths: UInt8[np.ndarray, "s"]
     """Number of tokens."""
     masses: Float32[np.ndarray, "s"]
@@ -102,13 +102,13 @@ class Tables:
 DTYPES = {
     f.name: np.dtype(str(f.type).partition("[")[0].lower()) for f in fields(Tables)
 }
-"""Of each table, as annotated."""
+"""The dtype of each table, from its annotation."""
 
 
 def equal_ranges(
     sorted_values: np.ndarray, values: np.ndarray
 ) -> tuple[Int64[np.ndarray, "k"], Int64[np.ndarray, "k"]]:
-    """Where each of ``values`` begins and stops in ``sorted_values``."""
+    """Start and stop of each of ``values`` in ``sorted_values``."""
     return (
         np.searchsorted(sorted_values, values, "left"),
         np.searchsorted(sorted_values, values, "right"),
@@ -144,7 +144,7 @@ class LinkIndex:
         """Write the index.
 
         Args:
-            with_names: False where names lie elsewhere; ``open`` then needs them.
+            with_names: False if names are stored elsewhere; ``open`` then needs them.
             aliases_sha256: of the file of aliases; ``open`` compares it.
         """
         (folder / MANIFEST).unlink(missing_ok=True)
@@ -163,7 +163,7 @@ class LinkIndex:
             about=aliases_sha256,
             lengths={name: len(array) for name, array in arrays.items()},
         )
-        # Last: a folder without a manifest was never finished.
+        # Last: a folder without a manifest is incomplete.
         write_json(folder / MANIFEST, msgspec.structs.asdict(manifest))
 
     @staticmethod
@@ -176,13 +176,13 @@ class LinkIndex:
         """The index in ``folder``, memory-mapped.
 
         Args:
-            names: the graph's names, where they were saved elsewhere; they must be
-                those the index was built over.
+            names: the graph's names, if they are stored elsewhere; the index must have
+                been built from them.
             aliases_sha256: as given to ``save``; not compared if None.
 
         Raises:
             UserError: the folder is missing, damaged, of another version, or was built
-                over other names.
+                from other names.
         """
         manifest = Manifest.read(folder / MANIFEST)
         lengths = manifest.lengths
@@ -255,7 +255,7 @@ class LinkIndex:
         return int(self.tables.surfaces[surface]) >= len(self.names)
 
     def rarity(self, counts: Int64[np.ndarray, "k"]) -> Float32[np.ndarray, "k"]:
-        """Rarity of words by how many surfaces have them: 0 for all, 1 for one."""
+        """Rarity of words by their number of surfaces: 0 for all, 1 for one."""
         return rarity(counts, len(self))
 
 

@@ -1,4 +1,4 @@
-"""Building a ``LinkIndex``: everything is a sort over arrays of hashes."""
+"""Builds a ``LinkIndex`` by sorting arrays of hashes."""
 
 from __future__ import annotations
 
@@ -101,11 +101,11 @@ def build_index(
 
 @dataclass(frozen=True, kw_only=True)
 class _NameTokens:
-    """The tokens of names and aliases, which are the rows."""
+    """The tokens of names and aliases; each name or alias is a row."""
 
     keys: UInt64[np.ndarray, "r"]
     lengths: UInt8[np.ndarray, "r"]
-    """Number of tokens; 0 where a row is never linked."""
+    """Number of tokens; 0 for a row that is never linked."""
     token_hashes: UInt64[np.ndarray, "t"]
     token_rows: Int32[np.ndarray, "t"]
     token_cases: UInt8[np.ndarray, "t"]
@@ -133,7 +133,7 @@ class _NameTokens:
         head = head + ((counts[rows] > 1) & np.isin(hashes[head], ARTICLE_HASHES))
         keys = np.zeros(len(texts), np.uint64)
         keys[rows] = substrings.hashes(tokens.starts[head], tokens.stops[last])
-        # A capital at the beginning of a name tells nothing, a small letter does.
+        # An initial capital is not informative, a small letter is.
         signs = cases(texts, tokens)
         initial = np.zeros(len(tokens), bool)
         initial[begin[rows]] = True
@@ -196,7 +196,7 @@ ARTICLE_HASHES = _word_hashes(sorted(ARTICLES))
 def _invert(
     hashes: UInt64[np.ndarray, "t"], surfaces: Int32[np.ndarray, "t"]
 ) -> tuple[UInt64[np.ndarray, "w"], Int64[np.ndarray, "w+1"], Int32[np.ndarray, "p"]]:
-    """Words ascending and the surfaces of each, ascending and each once."""
+    """Ascending words, and the unique ascending surfaces of each."""
     real = surfaces >= 0
     hashes, surfaces = hashes[real], surfaces[real]
     order = np.lexsort((surfaces, hashes))
@@ -235,7 +235,7 @@ def _small_share(
 def _cut_table(
     rows: _NameTokens, words: UInt64[np.ndarray, "w"]
 ) -> tuple[np.ndarray, Int32[np.ndarray, "z"]]:
-    """Words without one of their characters, ascending, and which word each is of."""
+    """Ascending hashes of words without one character, and the word of each."""
     if not len(words):
         return np.empty(0, np.uint32), np.empty(0, np.int32)
     at = np.minimum(np.searchsorted(words, rows.cut_words), len(words) - 1)

@@ -1,4 +1,4 @@
-"""The entities that a question is about, from its text."""
+"""Links the text of a question to entities."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ BRACKET_LIKENESS = 0.7
 
 @dataclass(frozen=True, kw_only=True)
 class LinkSettings:
-    """How a question's entities are found."""
+    """Options of linking."""
 
     k: int = 3
-    """Most links per question."""
+    """The most links per question."""
     threshold: float = 0.5
     """Links less likely than this are left out, except the first."""
     floor: float = 0.005
@@ -74,7 +74,7 @@ class Linker:
         *,
         weights: Float64[np.ndarray, "f"] | None = None,
     ) -> None:
-        """Use ``weights`` in place of the scoring model's own, if there are any."""
+        """``weights`` replace those of the scoring model."""
         self.index, self.settings = index, settings or LinkSettings()
         self.weights = weights
 
@@ -93,19 +93,19 @@ class Linker:
         return self._select(candidates, probabilities, k)
 
     def candidates(self, question: QuestionTokens) -> list[Candidate]:
-        """Every surface that a part of the question may mean."""
+        """All surfaces that may match a span of the question."""
         candidates = key_candidates(question, self.index)
         if self.settings.fuzzy:
             spans = {(c.surface, c.first): c.last for c in candidates}
             mask = _full_match_mask(question, candidates)
             for c in word_candidates(question, self.index, mask):
-                # A candidate by key over the same words is already there.
+                # Skip words that already have a candidate by key.
                 if spans.get((c.surface, c.first)) != c.last:
                     candidates.append(c)
         return candidates
 
     def _bracket_links(self, question: str, k: int) -> list[Link]:
-        """Links of the bracketed parts that are, as a whole, close to a name."""
+        """Links of bracketed parts that as a whole are similar to a name."""
         links: list[Link] = []
         for begin, end in bracket_spans(question[:MAX_CHARACTERS]):
             mention = tokenise_question(question[begin:end])
@@ -175,7 +175,7 @@ def _full_match_mask(
         words = question.words[c.first : c.last + 1]
         neighbours = question.words[max(c.first - 1, 0) : c.first]
         neighbours += question.words[c.last + 1 : c.last + 2]
-        # The name may go on: "Martin Luther" in "martin luther king".
+        # The name may be longer: "Martin Luther" in "martin luther king".
         closed = all(word in STOP_WORDS for word in neighbours)
         content = sum(word not in STOP_WORDS for word in words)
         if closed and c.likeness >= 0.9 and content >= 2:

@@ -1,12 +1,12 @@
 """Text to tokens: one normalisation for names and questions.
 
-A character is mapped on its own, whatever stands around it: NFKD, case folded, accents
-dropped, everything else that is no letter or digit a space. Scripts that write no
-spaces (Han, kana, Hangul, Thai and their neighbours) give one token per character.
-Then apostrophes vanish, a possessive ``'s`` with them, and a token of four characters
-or more loses a plural ``s`` (not after s, u or i). What remains of the tokens, written
-without spaces, is a text's *key*: ``U.S.A.`` is ``USA`` and ``Spider-Man`` is
-``spiderman``. Keys find candidates; how alike they really are is graded afterwards.
+Each character is mapped independently of its context: NFKD, case folding, no accents,
+and a space for anything but letters and digits. Scripts without spaces (Han, kana,
+Hangul, Thai and similar) give one token per character. Then apostrophes and possessive
+``'s`` are removed, and a token of four characters or more loses a plural ``s`` (not
+after s, u or i). The tokens joined without spaces are a text's *key*: ``U.S.A.`` is
+``USA`` and ``Spider-Man`` is ``spiderman``. Keys generate candidates; their similarity
+is scored afterwards.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ CHARACTERS = _Characters()
 
 
 class _Cases(dict[int, str]):
-    """As ``CHARACTERS``, of equal lengths: U for a capital, l for a small letter."""
+    """Case per character of ``CHARACTERS``: U for a capital, l for a small letter."""
 
     def __missing__(self, code: int) -> str:
         c = chr(code)
@@ -78,9 +78,9 @@ CASES = _Cases()
 
 
 def comparison_form(text: str) -> str:
-    """The text normalised, words separated by single spaces, without possessives.
+    """The normalised text, words separated by single spaces, without possessives.
 
-    Unlike a key it has spaces and plurals.
+    Unlike a key, it contains spaces and plurals.
     """
     words = text.replace("\n", " ").translate(CHARACTERS).split()
     bare = (word.removesuffix("'s").replace("'", "") for word in words)
@@ -94,12 +94,12 @@ class Tokens:
     codes: UInt64[np.ndarray, "c"]
     """Code points of all tokens, one after the other."""
     starts: Int64[np.ndarray, "t"]
-    """Where in ``codes`` each token begins."""
+    """Start of each token in ``codes``."""
     stops: Int64[np.ndarray, "t"]
     texts: Int64[np.ndarray, "t"]
-    """Which text each token belongs to, ascending."""
+    """The text of each token, ascending."""
     places: Int64[np.ndarray, "c"]
-    """Where in the normalised text each character stands."""
+    """Position of each character in the normalised text."""
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -119,13 +119,13 @@ def tokenise(texts: Sequence[str]) -> Tokens:
 
 
 def cases(texts: Sequence[str], tokens: Tokens) -> UInt8[np.ndarray, "t"]:
-    """How the first character of each token is written: U, l or - (neither)."""
+    """The case of the first character of each token: U, l or - (neither)."""
     signs = _join_lines(texts).translate(CASES).encode("ascii")
     return np.frombuffer(signs, np.uint8)[tokens.places[tokens.starts]]
 
 
 def tokenise_normalised(mapped: str) -> Tokens:
-    """The tokens of a text that went through ``CHARACTERS``, texts divided by lines."""
+    """The tokens of text mapped by ``CHARACTERS``; each line is a text."""
     raw = mapped.encode("utf-32-le", "surrogatepass")
     codes = np.frombuffer(raw, np.uint32)
     lines = codes == LINE
@@ -165,8 +165,8 @@ def _plurals(
     long = stops - starts > 3
     last = stops[long] - 1
     before = codes[last - 1]
-    spared = (before == S) | (before == ord("u")) | (before == ord("i"))
-    mask[last] = (codes[last] == S) & ~spared
+    exempt = (before == S) | (before == ord("u")) | (before == ord("i"))
+    mask[last] = (codes[last] == S) & ~exempt
     return mask
 
 

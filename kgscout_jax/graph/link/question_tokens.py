@@ -1,4 +1,4 @@
-"""The tokens of a question with their place in its text."""
+"""The tokens of a question with their positions in its text."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def tokenise_question(text: str) -> QuestionTokens:
         zip(tokens.starts.tolist(), tokens.stops.tolist(), strict=True)
     ):
         word = "".join(map(chr, tokens.codes[begin:end].tolist()))
-        # A plural s belongs to its word, though it is not compared.
+        # The span includes a plural s, which is not compared.
         at = stops[i]
         if lower[at : at + 1] == "s" and not lower[at + 1 : at + 2].isalnum():
             stops[i], word = at + 1, word + "s"

@@ -1,7 +1,7 @@
 """The probability that a candidate is a topic: a logistic model of few features.
 
-The weights were fitted on training questions only (``benchmarks/linking.py --fit``);
-each feature means the same whatever the graph is.
+The weights were fitted on training questions only (``benchmarks/linking.py --fit``).
+The meaning of each feature is independent of the graph.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ class _Spans:
         grammar = np.array([w in GRAMMAR for w in words])
         content = ~np.array([w in STOP_WORDS for w in words])
         capitals = np.array([question.text[s].isupper() for s in question.starts])
-        # The first word of a question has a capital in any case.
+        # The first word of a question is always capitalised.
         self.capitals_tell = bool(capitals[1:].any() and not capitals.all())
         rarities, small = _token_statistics(question, index)
         self.rarities = np.where(content, rarities, 0).tolist()
         columns = content, grammar, capitals, [w.isdigit() for w in words]
-        # Sums over the first tokens: those of a span are a difference.
+        # Prefix sums: the sum of a span is a difference.
         self.sums = [
             [0, *np.cumsum(values).tolist()]
             for values in (*columns, np.where(grammar, 0, small))
@@ -141,16 +141,16 @@ class _Spans:
 def _token_statistics(
     question: QuestionTokens, index: LinkIndex
 ) -> tuple[Float32[np.ndarray, "t"], Float64[np.ndarray, "t"]]:
-    """Per token its rarity, and how much more names write it small than they do all."""
+    """Per token, its rarity and its share of lower case in names above the mean."""
     tables = index.tables
     low, high = equal_ranges(tables.words, question.hashes)
-    known = high > low
+    in_index = high > low
     at = np.minimum(low, max(len(tables.words) - 1, 0))
-    counts = np.where(known, tables.offsets[at + 1] - tables.offsets[at], 0)
+    counts = np.where(in_index, tables.offsets[at + 1] - tables.offsets[at], 0)
     small = np.zeros(len(question))
-    if known.any():
+    if in_index.any():
         mean = float(np.mean(tables.small)) / 200
-        small[known] = tables.small[at[known]] / 200 - mean
+        small[in_index] = tables.small[at[in_index]] / 200 - mean
     return index.rarity(counts), small
 
 

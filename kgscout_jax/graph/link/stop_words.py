@@ -1,8 +1,8 @@
-"""English words that say little about the entity a question is about.
+"""English stop words of entity linking.
 
-``GRAMMAR`` are function words. ``QUESTION_WORDS`` are words with which questions are
-asked, mostly relations and types ("currency", "directed", "president"): graphs have
-entities of these names, questions rarely mean them.
+``GRAMMAR`` are function words. ``QUESTION_WORDS`` are typical of questions, mostly
+relations and types ("currency", "directed", "president"). Graphs have entities of these
+names, but questions rarely refer to them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ QUESTION_WORDS = frozenset(
     worked write writer writers writes written wrote year years zone
     """.split()
 )
-"""Judged by hand, not counted in any set of questions."""
+"""Selected by hand, not by frequency in any set of questions."""
 
 PREPOSITIONS = frozenset(
     "of in on at by from for with about to near into during between against".split()

@@ -1,4 +1,4 @@
-"""Hashes of many substrings of a text at once.
+"""Vectorised hashes of substrings of a text.
 
 The hash of a substring c_0 c_1 ... is sum c_j p^j modulo 2^64, mixed. Sums over
 prefixes give the value of any substring with one subtraction and one product by a power
@@ -39,7 +39,7 @@ _POWERS = _Powers()
 
 
 def mixed(values: UInt64[np.ndarray, "..."]) -> UInt64[np.ndarray, "..."]:
-    """The values with all bits stirred (the finaliser of splitmix64)."""
+    """The values with mixed bits (the finaliser of splitmix64)."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))
@@ -68,7 +68,7 @@ class SubstringHashes:
     def without_one(
         self, starts: Int64[np.ndarray, "k"], stops: Int64[np.ndarray, "k"]
     ) -> tuple[UInt64[np.ndarray, "j"], Int64[np.ndarray, "j"]]:
-        """Hashes of each substring without one character, and the number of each."""
+        """Hashes of substrings without one character, and the substring of each."""
         lengths = stops - starts
         owners = np.repeat(np.arange(len(starts)), lengths)
         before = np.cumsum(lengths) - lengths

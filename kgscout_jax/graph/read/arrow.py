@@ -6,7 +6,7 @@ from typing import Any
 
 
 def compute() -> Any:
-    """pyarrow.compute; it makes its functions at run time, so no checker knows them."""
+    """pyarrow.compute, untyped: it creates its functions at run time."""
     import pyarrow.compute
 
     return pyarrow.compute

@@ -1,8 +1,8 @@
-"""Triplets as arrow columns, many rows at a time: for graphs too large for objects.
+"""Batches of triplets as arrow columns, for large graphs.
 
-Arrow decodes TSV, CSV and parquet where it agrees with the exact readers. Where it may
-not (a quote, a damaged line, a file that arrow refuses), the exact reader continues
-from the row that was reached, and either decodes it or names the line with the error.
+Arrow decodes TSV, CSV and parquet where it agrees with the exact readers. Elsewhere (a
+quote, a damaged line, a file that arrow refuses) the exact reader continues from the
+current row. It decodes the row or names the line with the error.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from kgscout_jax.graph.read.streams import BROKEN, open_bytes
 from kgscout_jax.graph.read.triplets import TABLES, file_format, read_triplets
 
 ROWS = 1 << 16
-"""Rows per batch where they come one by one."""
+"""Rows per batch of the exact readers."""
 
 BLOCK_BYTES = 1 << 23
-"""Bytes of a text table that are decoded at a time."""
+"""Bytes of a text table that are decoded at once."""
 
 Columns = tuple[Any, Any, Any]
 """Heads, relations, tails: arrow large_string arrays of one length, without nulls."""
 
 
 class _NeedsExactReader(Exception):
-    """Arrow may decode this file in another way than the exact reader."""
+    """Arrow may decode this file differently from the exact reader."""
 
 
 def triplet_batches(
@@ -40,14 +40,14 @@ def triplet_batches(
     *,
     exact: bool = False,
 ) -> Iterator[Columns]:
-    """The triplets of one file in batches; the same rows that ``read_triplets`` gives.
+    """The triplets of one file in batches: the rows of ``read_triplets``.
 
-    Names that are blank but not empty are not refused here: the caller finds them when
-    it derives their identity, and may then run ``read_triplets`` for the line.
+    Names that are blank but not empty are not refused here. The caller detects them
+    when it derives identities, and can run ``read_triplets`` to name the line.
 
     Args:
         path: see ``read_triplets``; also notes and language.
-        exact: do without arrow's decoders.
+        exact: do not use arrow's decoders.
 
     Raises:
         UserError: (on iteration) as ``read_triplets``.
@@ -71,7 +71,7 @@ def triplet_batches(
 
 
 def _of_rows(rows: Iterator[tuple[str, str, str]]) -> Iterator[Columns]:
-    """Batches of rows that come one by one."""
+    """Batches of single rows."""
     import pyarrow as pa
 
     while batch := list(itertools.islice(rows, ROWS)):
@@ -81,7 +81,7 @@ def _of_rows(rows: Iterator[tuple[str, str, str]]) -> Iterator[Columns]:
 
 
 def _table(path: Path, delimiter: str) -> Iterator[Columns]:
-    """The rows of a TSV or CSV file without quotes; _Unsure where in doubt."""
+    """The rows of a TSV or CSV file without quotes; else raises _NeedsExactReader."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -126,7 +126,7 @@ def _table(path: Path, delimiter: str) -> Iterator[Columns]:
 
 
 def _parquet(path: Path) -> Iterator[Columns]:
-    """The rows of a parquet file; _Unsure where a name is null or empty."""
+    """The rows of a parquet file; _NeedsExactReader if a name is null or empty."""
     import pyarrow as pa
 
     pc = compute()

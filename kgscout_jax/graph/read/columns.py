@@ -1,4 +1,4 @@
-"""TSV and CSV files: three columns, perhaps a header; exact, a line at a time."""
+"""Exact readers of TSV and CSV files: three columns with an optional header."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def read_csv(path: Path) -> Iterator[Triplet]:
 
 
 def numbered_rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Line numbers and cells of the rows of a text table, without blank lines.
+    """(line number, cells) of the rows of a text table, without blank lines.
 
-    Rows separated by commas may be quoted. A byte order mark is left out.
+    Comma-separated cells may be quoted. A byte order mark is removed.
 
     Raises:
         UserError: (on iteration) the file is missing, not text or not valid CSV.
@@ -67,7 +67,7 @@ def numbered_rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]
 
 
 def _triplets(path: Path, separator: str, separation: str) -> Iterator[Triplet]:
-    """Rows of three names in the order head, relation, tail; a header is left out."""
+    """Rows as head, relation, tail; a header is skipped."""
     h, r, t = 0, 1, 2
     first, empty = True, True
     for number, cells in numbered_rows(path, separator):

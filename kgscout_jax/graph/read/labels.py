@@ -1,4 +1,4 @@
-"""Files that name entities: id, name; TSV or CSV, compressed or not."""
+"""Reader of label files: TSV or CSV with id and name, optionally compressed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROWS = 1 << 16
 def label_batches(
     path: Path, notes: dict[str, int]
 ) -> Iterator[tuple[list[str], list[str]]]:
-    """Ids and names of one file, many at a time.
+    """Batches of ids and names of one file.
 
     Rows without a name are left out and counted in ``notes["blank_labels"]``.
 
@@ -50,7 +50,7 @@ def label_batches(
 
 
 def _rows(path: Path, separator: str) -> Iterator[list[str]]:
-    """Rows of two cells, the first not blank; a header is left out."""
+    """Rows of two cells, the first not blank; a header is skipped."""
     first = True
     for number, cells in numbered_rows(path, separator):
         if len(cells) != 2:
@@ -67,7 +67,7 @@ def _rows(path: Path, separator: str) -> Iterator[list[str]]:
 
 
 def relation_names(relation: str) -> list[str]:
-    """The spellings in files of a relation: of a name, an IRI or ``rdfs:label``.
+    """The spellings of a relation in files, for a name, an IRI or ``rdfs:label``.
 
     Raises:
         UserError: it is blank.

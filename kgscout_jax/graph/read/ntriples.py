@@ -1,4 +1,4 @@
-"""N-Triples, a line at a time, and the display names of RDF terms."""
+"""Reader of N-Triples, and the display names of RDF terms."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LETTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 
 
 def matches_language(tag: str | None, language: str | None) -> bool:
-    """Whether a literal with this tag is of the language; en-GB is of ``en``."""
+    """Whether a literal with this tag matches the language; en-GB matches ``en``."""
     if tag is None or language is None:
         return True
     tag, language = tag.lower(), language.lower()
@@ -40,8 +40,8 @@ def read_ntriples(
 ) -> Iterator[Triplet]:
     """The triplets of an N-Triples file; datatypes and language tags are left out.
 
-    A statement whose literal is blank names no entity: it is counted in
-    ``notes["blank_triplets"]`` and left out.
+    A statement with a blank literal names no entity. It is left out and counted in
+    ``notes["blank_triplets"]``.
     """
     names = Cache(iri_name)
     empty = True
@@ -115,9 +115,9 @@ def _unescape_one(match: re.Match[str]) -> str:
 def iri_name(iri: str) -> str:
     """The display name of an IRI: its last segment, percent-decoded.
 
-    The segment is what follows the last ``#`` or ``/`` (one at the very end aside):
-    ``http://www.wikidata.org/entity/Q42`` is Q42. Underscores stay; IRIs of different
-    name spaces with one last segment become one entity.
+    The segment follows the last ``#`` or ``/`` that is not at the end:
+    ``http://www.wikidata.org/entity/Q42`` is Q42. Underscores stay. IRIs of different
+    name spaces with the same last segment become one entity.
     """
     text = unescape(iri)
     name = unquote(re.split(r"[#/]", text.rstrip("#/"))[-1])

@@ -12,7 +12,7 @@ from kgscout_jax.graph.read.streams import one_line
 from kgscout_jax.types import Triplet
 
 PARQUET_ROWS = 1 << 16
-"""Rows decoded at a time."""
+"""Rows decoded at once."""
 
 
 def open_parquet(path: Path) -> Any:
@@ -59,10 +59,10 @@ def batches(path: Path, file: Any, columns: Sequence[str], size: int) -> Iterato
 
 
 def strings(path: Path, array: Any) -> list[str]:
-    """The strings of an arrow array without nulls; equal ones are one object.
+    """The strings of an arrow array without nulls; equal strings are one object.
 
-    Decoding each distinct string once is several times faster on triplets, and lets
-    later look-ups reuse its hash.
+    Decoding each distinct string once is several times faster on triplets, and later
+    look-ups reuse its hash.
     """
     encoded = array if is_dictionary(array.type) else array.dictionary_encode()
     try:
@@ -105,9 +105,9 @@ def triplet_columns(path: Path, file: Any) -> list[str]:
     order = column_order(schema.names)
     columns = [schema.names[i] for i in order] if order else textual[:3]
     if len(columns) < 3 or not set(columns) <= set(textual):
-        found = ", ".join(f"{field.name} ({field.type})" for field in schema)
+        names = ", ".join(f"{field.name} ({field.type})" for field in schema)
         raise UserError(
-            f"{path}: expected string columns head, relation, tail, found {found}"
+            f"{path}: expected string columns head, relation, tail, found {names}"
         )
     return columns
 

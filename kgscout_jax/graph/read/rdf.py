@@ -1,4 +1,4 @@
-"""Turtle, TriG and N-Quads through pyoxigraph, streaming."""
+"""Streaming reader of Turtle, TriG and N-Quads through pyoxigraph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORMATS = {".ttl": "TURTLE", ".trig": "TRIG", ".nq": "N_QUADS"}
 """Suffix -> pyoxigraph's name of the format."""
 
 _GENERATED = re.compile(r"[0-9a-f]{20,32}")
-"""The random label that the parser gives a node without one."""
+"""A random label of the parser for an unlabelled node."""
 
 
 def read_rdf(
@@ -25,9 +25,9 @@ def read_rdf(
 ) -> Iterator[Triplet]:
     """The triplets of a Turtle, TriG or N-Quads file; named graphs are merged.
 
-    Names are those of N-Triples. A node without a label is numbered in the order of
-    the file. Notes count ``blank_triplets`` (a blank literal), ``other_language`` and
-    ``quoted_triplets`` (a statement about a statement); all are left out.
+    Names are those of N-Triples. Unlabelled nodes are numbered in the order of the
+    file. Left out and counted in ``notes``: ``blank_triplets`` (a blank literal),
+    ``other_language`` and ``quoted_triplets`` (a statement about a statement).
 
     Raises:
         UserError: (on iteration) the file is missing, damaged or no valid RDF.
@@ -42,7 +42,7 @@ def read_rdf(
     names = _Names(path)
     empty = True
     with open_bytes(path) as handle:
-        # An IRI is displayed by its last segment: any base gives the same names.
+        # IRIs are displayed by their last segment, so the base does not matter.
         quads = ox.parse(handle, format_, base_iri="file:///")
         while True:
             try:
@@ -79,7 +79,7 @@ def read_rdf(
 
 
 def _brief(message: str) -> str:
-    """The parser's message without the place, which stands before it already."""
+    """The parser's message without its place, which the error names already."""
     return re.sub(r"^Parser error at line \d+ .*?: ", "not valid RDF: ", message)
 
 
@@ -88,8 +88,8 @@ class _Names:
 
     def __init__(self, path: Path) -> None:
         self._iri_names = Cache(iri_name)
-        # No label in a file can hold "/" or "#": such names are never given twice.
-        # Files of one name in two folders hold different nodes.
+        # Labels in files cannot hold "/" or "#", so these names are unique. The folder
+        # distinguishes files of the same name.
         stem = inner_name(path).partition(".")[0]
         self._stem = re.sub(r"\s", "_", f"{path.resolve().parent.name}/{stem}")
         self._numbers: OrderedDict[str, str] = OrderedDict()
@@ -102,8 +102,8 @@ class _Names:
         label = node.value
         if not _GENERATED.fullmatch(label):
             return f"_:{label}"
-        # Random labels would make every reading another graph. A node without a label
-        # is only met within its own statement, so old ones may be forgotten.
+        # Random labels would change the graph with every read. An unlabelled node only
+        # occurs within its own statement, so old numbers can be dropped.
         name = self._numbers.get(label)
         if name is None:
             self._count += 1

@@ -1,4 +1,4 @@
-"""Byte and text streams over plain and compressed files, errors as one line."""
+"""Byte and text streams over plain and compressed files, with one-line errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMPRESSED = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 """Last suffix of a file -> its compression."""
 
 BROKEN = (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError)
-"""What the decompressors raise on damaged data, besides OSError and ValueError."""
+"""Errors of the decompressors on damaged data, besides OSError and ValueError."""
 
 
 def inner_name(path: Path) -> str:
@@ -37,10 +37,10 @@ def one_line(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """A binary handle on what a plain or compressed file holds.
+    """A binary handle on the content of a plain or compressed file.
 
     Raises:
-        UserError: the file is missing, unreadable, or not whole, then or while reading.
+        UserError: the file is missing, unreadable or incomplete, now or while reading.
     """
     compression = COMPRESSED.get(path.suffix.lower())
     try:
@@ -57,7 +57,7 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
     except OSError as error:
         if (
             compression and error.errno is None
-        ):  # bz2 and pyarrow say OSError("Invalid data")
+        ):  # bz2 and pyarrow raise OSError("Invalid data")
             raise UserError(
                 f"{path}: not a whole {compression} file ({one_line(error)})"
             ) from None
@@ -68,7 +68,7 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
 def _open(
     path: Path, compression: str | None
 ) -> contextlib.AbstractContextManager[Any]:
-    """The handle itself; raises the libraries' own exceptions."""
+    """The handle; raises the libraries' own exceptions."""
     if compression == "gzip":
         return gzip.open(path, "rb")
     if compression == "bzip2":
@@ -78,17 +78,17 @@ def _open(
     if compression == "zstd":
         import pyarrow as pa
 
-        path.stat()  # pyarrow's own message about a missing file is another
+        path.stat()  # raises FileNotFoundError, unlike pyarrow
         return pa.input_stream(str(path), compression="zstd", buffer_size=1 << 20)
     return open(path, "rb")
 
 
 @contextlib.contextmanager
 def open_text(path: Path) -> Iterator[TextIO]:
-    """A UTF-8 text handle on what a plain or compressed file holds.
+    """A UTF-8 text handle on the content of a plain or compressed file.
 
     Raises:
-        UserError: as ``open_bytes``, and where the text is not UTF-8.
+        UserError: as ``open_bytes``, or the text is not UTF-8.
     """
     with (
         open_bytes(path) as raw,

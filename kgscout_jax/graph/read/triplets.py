@@ -1,4 +1,4 @@
-"""Files of triplets; the name gives the format and the compression."""
+"""Reader of triplet files; the file name selects format and compression."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ def file_format(path: Path) -> str:
 def read_triplets(
     path: Path, notes: dict[str, int] | None = None, language: str | None = None
 ) -> Iterator[Triplet]:
-    """The triplets of one file, streaming, in its order.
+    """The triplets of one file in its order, streaming.
 
     Args:
-        path: its name gives the format: ``.tsv``, ``.txt`` (tab-separated, no
+        path: its name selects the format: ``.tsv``, ``.txt`` (tab-separated, no
             quoting), ``.csv``, ``.nt``, ``.ttl``, ``.nq``, ``.trig``, each also with
             ``.gz``, ``.bz2``, ``.xz``, ``.zst``; ``.parquet``. In TSV and CSV a first
-            line head, relation, tail or subject, predicate, object is a header; in
-            parquet such columns are used, else the first three that hold strings. In
+            line head, relation, tail or subject, predicate, object is a header. In
+            parquet such columns are read, else the first three string columns. In
             RDF an IRI is named by its last segment, see ``iri_name``, a literal by its
             lexical value.
-        notes: ``blank_triplets`` counts the RDF statements without their blank literal,
+        notes: ``blank_triplets`` counts RDF statements with a blank literal,
             ``other_language`` those of other languages; both are left out. In other
             formats an empty name is an error.
         language: select RDF literals of this language and those without a tag; ``en``

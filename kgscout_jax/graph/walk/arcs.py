@@ -1,4 +1,4 @@
-"""Arcs out of the nodes that walks of many questions have reached."""
+"""Look-up of outgoing arcs, for the walks of many questions at once."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class Arcs(NamedTuple):
     """Arcs out of some nodes; nodes are keys block * n_entities + entity."""
 
     source: Int64[np.ndarray, "a"]
-    """Position of the node that an arc leaves."""
+    """Position of the node at the start of each arc."""
     target: Int64[np.ndarray, "a"]
     """Node keys."""
     triplet: Int64[np.ndarray, "a"]
     """Keys block * m + triplet id."""
     arc_type: Int64[np.ndarray, "a"]
-    """Relation id, plus the number of relations where it is crossed tail to head."""
+    """Relation id, plus the number of relations if crossed from tail to head."""
 
 
 class ArcSource(Protocol):
-    """Where a walk looks up arcs."""
+    """Returns the arcs out of nodes."""
 
     def counts(self, nodes: Int64[np.ndarray, "k"]) -> Int64[np.ndarray, "k"]:
         """Number of arcs out of each node."""
@@ -38,7 +38,7 @@ class ArcSource(Protocol):
 
 
 class GraphArcs:
-    """The arcs of one graph, the same for every question."""
+    """The arcs of one graph that all questions share."""
 
     def __init__(self, graph: KnowledgeGraph, direction: Direction) -> None:
         self.graph = graph
@@ -65,7 +65,7 @@ class GraphArcs:
 
 
 class SubgraphArcs:
-    """The arcs of the subgraphs that questions bring."""
+    """The arcs of the questions' own subgraphs."""
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """Sets of int64 keys block * width + id below a known bound.
 
-Where the bound is small enough, tables do the work of sorting and searching, several
+If the bound is small enough, tables replace sorting and searching, which is several
 times as fast.
 """
 
@@ -12,15 +12,15 @@ import numpy as np
 from jaxtyping import Int32, Int64
 
 BITMAP_CELLS = 1 << 27
-"""Up to this many possible keys, a set of keys is a bitmap (128 MB), else a sort."""
+"""Up to this many possible keys a bitmap (128 MB) is used, else a sort."""
 CELLS_PER_KEY = 64
-"""With more possible keys than this for each key, sorting is faster."""
+"""With more possible keys per key than this, sorting is faster."""
 
 
 def node_keys(
     nodes: Sequence[Int32[np.ndarray, "t"]], n_entities: int
 ) -> Int64[np.ndarray, "k"]:
-    """Keys block * n_entities + entity of each block's ``nodes``, in their order."""
+    """Keys block * n_entities + entity of each block's ``nodes``, in order."""
     blocks = np.repeat(np.arange(len(nodes)), [len(row) for row in nodes])
     flat = np.concatenate([*nodes, np.empty(0, np.int32)]).astype(np.int64)
     return blocks * n_entities + flat
@@ -39,19 +39,19 @@ def unique_keys(keys: Int64[np.ndarray, "n"], cells: int) -> Int64[np.ndarray, "
 
 
 def positions(
-    known: Int64[np.ndarray, "k"], keys: Int64[np.ndarray, "*n"], cells: int
+    sorted_keys: Int64[np.ndarray, "k"], keys: Int64[np.ndarray, "*n"], cells: int
 ) -> Int64[np.ndarray, "*n"]:
-    """The place of each key in ``known``, which has all of them and ascends."""
+    """The position of each key in ``sorted_keys``, which must contain all of them."""
     if cells <= min(BITMAP_CELLS // 8, CELLS_PER_KEY * len(keys)):
         table = np.empty(cells, np.int64)
-        table[known] = np.arange(len(known))
+        table[sorted_keys] = np.arange(len(sorted_keys))
         return table[keys]
-    return np.searchsorted(known, keys)
+    return np.searchsorted(sorted_keys, keys)
 
 
 def blocks_of(
     keys: Int64[np.ndarray, "n"], n_blocks: int, width: int
 ) -> Int64[np.ndarray, "n"]:
-    """The block of each key block * width + id, without dividing; keys ascend."""
+    """The block of each ascending key block * width + id, without a division."""
     bounds = np.searchsorted(keys, np.arange(n_blocks + 1) * width)
     return np.repeat(np.arange(n_blocks), np.diff(bounds))

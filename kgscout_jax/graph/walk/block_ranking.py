@@ -1,4 +1,4 @@
-"""Ranking rows within the blocks (questions) they belong to."""
+"""Rankings of rows within their blocks (questions)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def top_of_block(
     bounds = np.searchsorted(blocks, np.arange(int(blocks[-1]) + 2))
     for block in np.flatnonzero(np.diff(bounds) > k).tolist():
         here = slice(bounds[block], bounds[block + 1])
-        # Selecting the k-th place is several times cheaper than sorting.
+        # A partition is several times cheaper than a sort.
         worst = -scores[here]
         least = np.partition(worst, k - 1)[k - 1]
         better = worst < least
@@ -38,7 +38,7 @@ def places(
     ids: Int[np.ndarray, "m"],
     scores: Num[np.ndarray, "m"],
 ) -> Int64[np.ndarray, "m"]:
-    """The place of each row in its block from 0, best score first, ties to lower id.
+    """The rank of each row in its block from 0, best score first, ties to lower id.
 
     ``blocks`` must be ascending.
     """
@@ -56,9 +56,9 @@ def hybrid_scores(
     first: Float[np.ndarray, "m"],
     second: Float[np.ndarray, "m"],
 ) -> Float64[np.ndarray, "m"]:
-    """Scores that order each block by the better of two places, ties by the first.
+    """Scores that order each block by the better of two ranks, ties by the first.
 
-    The best k hold the best k / 2 of either ranking, for any k.
+    For any k, the best k contain the best k / 2 of either ranking.
     """
     a, b = places(blocks, ids, first), places(blocks, ids, second)
     return -(np.minimum(a, b) + a / (len(a) + 1.0))

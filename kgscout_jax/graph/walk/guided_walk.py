@@ -1,21 +1,21 @@
-"""Subgraphs by a walk that follows the question: a relation first, then an edge of it.
+"""Subgraphs by a question-guided walk: it chooses a relation, then one of its edges.
 
-The walk starts at the topics and takes at most ``hops`` steps; it goes on with
-probability alpha each time. At an entity it chooses a relation, each direction apart,
-with probability proportional to exp(cos(question, relation) / temperature), and then
-one of that relation's edges uniformly. A relation with a million edges weighs no more
-than one with a single edge, so hubs need no further rule. A triplet's *flow* is the
-probability that the walk ends at one of its ends and chooses to cross it; the triplets
-with the largest flow are the subgraph.
+The walk starts at the topics and takes at most ``hops`` steps. It continues with
+probability alpha at each step. At an entity it chooses a relation and direction with
+probability proportional to exp(cos(question, relation) / temperature), and then one of
+the relation's edges uniformly. A relation with a million edges weighs no more than one
+with a single edge, so hubs need no further rule. A triplet's *flow* is the probability
+that the walk ends at one of its ends and chooses to cross it. The triplets with the
+largest flow are the subgraph.
 
-Probability is pushed forward from the topics. Entities with little of it, in all or for
-each of their triplets, are not expanded: the cost depends on the neighbourhood, not on
-the graph. Their probability stays where it is.
+Probability is pushed forward from the topics. Entities with little probability, in
+total or per triplet, are not expanded and retain it. The cost depends on the
+neighbourhood, not on the graph.
 
-Guided PageRank (edges weighted by the relation's similarity to the question, triplets
-ranked by their ends) is the origin of this walk, which differs in that it chooses a
-relation before an edge, ranks by flow and takes few steps. recipes/cuts.md has what
-each difference is worth.
+The walk derives from guided PageRank (edges weighted by the relation's similarity to
+the question, triplets ranked by their ends). It differs in three ways: it chooses a
+relation before an edge, ranks by flow and takes few steps. recipes/cuts.md measures
+the effect of each.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ MAX_TABLE_CELLS = 1 << 22
 
 @dataclass(frozen=True, kw_only=True)
 class Guide:
-    """How strongly the question steers the walk, and how far the walk spreads."""
+    """Parameters of the walk."""
 
     temperature: float = 0.1
-    """Of the choice among relations; smaller trusts the cosine more."""
+    """Of the choice among relations; smaller values follow the cosine more."""
     alpha: float = 0.8
-    """Probability of going on rather than staying."""
+    """Probability of continuing at each step."""
     threshold: float = 1e-4
-    """Entities that hold less probability are not expanded."""
+    """Entities with less probability are not expanded."""
 
     per_triplet: float = 1e-7
-    """Nor are entities, except topics, that hold less than this for each of their
-    triplets: a later step has at most 1 / per_triplet of them, whatever the graph."""
+    """Entities with less probability per triplet, except topics, are not expanded. A
+    later step thus has at most 1 / per_triplet triplets in any graph."""
 
     def __post_init__(self) -> None:
         if not self.temperature > 0:
@@ -94,7 +94,7 @@ def walk_subgraphs(
         cosines: of each question with each relation of the graph.
         guide: temperature, alpha and thresholds.
         own_triplets: per question, ids of the triplets of its own subgraph, all of
-            which are in the result before the cut. None to walk ``graph``.
+            which take part in the cut. None to walk ``graph``.
         hops: the most steps.
         max_triplets: size of the cut, ties by triplet id; None for all.
         ppr_threshold: leave out triplets with less ``ppr`` at an end.
@@ -159,7 +159,7 @@ def push(
     """
     n = max(n_entities, 1)
     cells = len(cosines) * n
-    # Relative to the largest, which cancels: no temperature overflows.
+    # The largest cosine cancels: no temperature overflows.
     top = cosines.max(axis=1, keepdims=True, initial=-np.inf)
     weights = np.exp((cosines - top) / guide.temperature)
     nodes = np.unique(topics)
@@ -193,7 +193,7 @@ def push(
         moving = np.zeros(len(nodes), bool)
         moving[begin] = True
         moving &= mass >= guide.threshold
-        # Entities without arcs, or with too little probability, keep all of it.
+        # Entities without arcs, or with too little probability, retain all of it.
         rank += guide.alpha**step * np.where(moving, (1 - guide.alpha) * mass, mass)
         outflow = np.where(moving, mass, 0.0)[begin] * walked[3]
         mass = np.bincount(end, weights=outflow, minlength=len(nodes))
@@ -215,7 +215,7 @@ def _probabilities(
     blocks: Int64[np.ndarray, "k"],
     weights: Float64[np.ndarray, "b r"],
 ) -> Float64[np.ndarray, "a"]:
-    """The probability of each arc: a relation by weight, then an edge of it uniformly.
+    """The probability of each arc: relations by weight, their edges uniformly.
 
     Args:
         arcs: all arcs out of some nodes.
@@ -239,7 +239,7 @@ def _probabilities(
         present, which, sizes = np.unique(pair, return_inverse=True, return_counts=True)
     node, arc_type = np.divmod(present, n_types)
     weight = weights[blocks[node], arc_type % n_relations]
-    # The weight of a relation far from the best one may round to 0: it has no flow.
+    # A weight far below the largest may round to 0: the relation has no flow.
     total = np.bincount(node, weights=weight, minlength=len(blocks))
     share = weight / np.where(total > 0, total, 1.0)[node]
     return (share / sizes)[which]

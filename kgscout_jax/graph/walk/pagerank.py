@@ -2,16 +2,15 @@
 
 The fixed point is that of ``networkx.pagerank`` on the multigraph of all triplets, with
 ``personalization`` uniform over the restart nodes and dangling mass sent back to them.
-Two things differ from networkx's iteration, both to be nearer to that fixed point:
+Two differences from networkx's iteration bring the result nearer to that fixed point:
 
-- It starts at the restart distribution, not at the uniform one. A node that the walk
-  cannot reach is then exactly 0, instead of a remainder that depends on when the
-  iteration stopped.
+- It starts at the restart distribution, not at the uniform one. An unreachable node
+  is then exactly 0, instead of a remainder that depends on the number of iterations.
 - It stops when ``alpha / (1 - alpha) * change < n * tolerance``, not at ``change <
   n * tolerance``. The step contracts by alpha in L1, so this bounds the error by
   ``n * tolerance`` instead of 5.7 times as much for alpha = 0.85.
 
-Walked both ways, three things make it cheaper, and none changes the fixed point:
+For walks in both directions, three methods reduce the cost at the same fixed point:
 
 - Chebyshev's semi-iterative method (Golub and Van Loan, Matrix Computations, section
   11.2.8) needs half of the steps: the step is similar to a symmetric matrix whose
@@ -26,8 +25,8 @@ Walked both ways, three things make it cheaper, and none changes the fixed point
   weights D, hence has its eigenvalues where they were. The equations of the leaves hold
   exactly, so the change of one plain step on the whole graph is that norm of the
   change, and the rule for stopping stays what it was.
-- Only a restart node without arcs is dangling and has anything to lose, so how much
-  comes back to the restart nodes is known beforehand.
+- Only a restart node without arcs is dangling and has mass, so the mass that returns
+  to the restart nodes is known in advance.
 """
 
 from __future__ import annotations
@@ -43,9 +42,9 @@ from scipy.sparse import csr_array
 logger = logging.getLogger(__name__)
 
 SHRINK_BELOW = 0.75
-"""Converged blocks leave the working set once less than this share of it moves."""
+"""Converged blocks leave the working set when less than this share is active."""
 CHECK_EVERY = 4
-"""Steps between two looks at the change, which cost as much as a step."""
+"""Steps between convergence checks, which cost as much as a step."""
 
 
 def pagerank(
@@ -63,9 +62,9 @@ def pagerank(
     """PageRank of each node within its block; each block with a restart node sums to 1,
     but for the tolerance.
 
-    The result of a block is bit for bit the same whatever other blocks are in the
-    batch: sums run in the order of a block's own nodes and edges, and a block stands
-    still once it has converged. A block without a restart node is 0 throughout.
+    The result of a block is bit for bit independent of the other blocks in the batch:
+    sums run in the order of a block's own nodes and edges, and a converged block does
+    not change. A block without a restart node is 0 throughout.
 
     Args:
         n_nodes: number of nodes of all blocks together.
@@ -77,12 +76,12 @@ def pagerank(
             triplet (of a self-loop too, which then counts twice).
         alpha: probability of walking on rather than restarting.
         tolerance: bound on a block's L1 error, per node of the block.
-        max_iterations: a block that takes longer keeps its last estimate, with a
-            warning; with the defaults it is then within 1e-6 in all.
+        max_iterations: a block that takes longer returns its last estimate, with a
+            warning; with the defaults its total error is below 1e-6.
 
     Raises:
-        ValueError: a direction that is neither, an alpha outside [0, 1), blocks that do
-            not ascend, or a triplet between two blocks.
+        ValueError: an unknown direction, an alpha outside [0, 1), blocks that do not
+            ascend, or a triplet between two blocks.
     """
     if direction not in ("both", "directed"):
         raise ValueError(f"direction is {direction!r}, expected 'both' or 'directed'")
@@ -105,7 +104,7 @@ def pagerank(
         leaf[restart] = False
     core, leaves = _split_leaves(leaf, heads, tails)
     out_degree = out_degree[core.nodes]
-    # Blocks without gaps or numbers that nobody uses: 0 .. n_blocks - 1.
+    # Blocks renumbered without gaps: 0 .. n_blocks - 1.
     bounds = np.flatnonzero(block[1:] != block[:-1]) + 1
     bounds = np.concatenate([[0], bounds, [n_nodes]])
     sizes = np.diff(np.searchsorted(core.nodes, bounds))
@@ -127,7 +126,7 @@ def pagerank(
 
 
 class _Core(NamedTuple):
-    """The nodes that take part in the iteration, and what is between them."""
+    """The nodes of the iteration, and the triplets between them."""
 
     nodes: Int[np.ndarray, "c"]
     """Ascending."""
@@ -137,11 +136,11 @@ class _Core(NamedTuple):
 
 
 class _Leaves(NamedTuple):
-    """Nodes with a single arc, which take no part in the iteration."""
+    """Nodes with a single arc, which the iteration leaves out."""
 
     nodes: Int[np.ndarray, "l"]
     hubs: Int[np.ndarray, "l"]
-    """Position of each one's only neighbour among the nodes of the core."""
+    """Position of each leaf's only neighbour among the nodes of the core."""
 
 
 def _split_leaves(
@@ -182,7 +181,7 @@ class _Walk:
     """
 
     arcs: csr_array
-    """How many arcs lead from one node to another, by (where to, where from)."""
+    """Number of arcs between two nodes, by (target, source)."""
     scale: Float64[np.ndarray, "c"]
     """Alpha over ``measure``."""
     measure: Float64[np.ndarray, "c"]
@@ -190,13 +189,13 @@ class _Walk:
     restart_mass: Float64[np.ndarray, "c"]
     """Distribution over a block's restart nodes, over ``measure``."""
     constant: Float64[np.ndarray, "c"]
-    """What comes back to the restart nodes in any step."""
+    """Mass that returns to the restart nodes in each step."""
     dangling: Int[np.ndarray, "l"]
-    """Nodes without a way out, whose mass goes to the restart nodes."""
+    """Nodes without outgoing arcs, whose mass goes to the restart nodes."""
     block: Int[np.ndarray, "c"]
 
     def step(self, x: Float64[np.ndarray, "c"], alpha: float, n_blocks: int):
-        """The estimate after one more step."""
+        """The estimate after one step."""
         new = self.arcs @ x
         new *= self.scale
         new += self.constant
@@ -267,7 +266,7 @@ def _fixed_point(
     chebyshev: bool,
     max_iterations: int,
 ) -> Float64[np.ndarray, "c"]:
-    """What each node sends in the long run; 0 in blocks that are not active.
+    """What each node sends at the fixed point; 0 in blocks that are not active.
 
     Args:
         walk: its step contracts by alpha in the L1 norm.
@@ -322,10 +321,10 @@ def _count(nodes: Int[np.ndarray, "k"], n: int) -> Float64[np.ndarray, "n"]:
 
 
 def _arc_matrix(core: _Core, both: bool) -> csr_array:
-    """Arcs by (where to, where from).
+    """Arcs by (target, source).
 
-    A row's entries stand as the triplets were given. scipy's own conversion would sort
-    them and add up, and whether it does may depend on other blocks.
+    A row's entries stay in the order of the triplets. scipy's own conversion may sort
+    and sum them, depending on other blocks.
     """
     to, origin = core.tails, core.heads
     if both:
@@ -341,7 +340,7 @@ def _arc_matrix(core: _Core, both: bool) -> csr_array:
 
 
 def _square(matrix: csr_array, nodes: Bool[np.ndarray, "n"]) -> csr_array:
-    """The square part of a block-diagonal matrix on whole blocks, order kept."""
-    part = matrix[np.flatnonzero(nodes)]
-    columns = (np.cumsum(nodes) - 1)[part.indices]
-    return csr_array((part.data, columns, part.indptr), shape=(part.shape[0],) * 2)
+    """The square submatrix of a block-diagonal matrix on whole blocks, in order."""
+    rows = matrix[np.flatnonzero(nodes)]
+    columns = (np.cumsum(nodes) - 1)[rows.indices]
+    return csr_array((rows.data, columns, rows.indptr), shape=(rows.shape[0],) * 2)

@@ -1,9 +1,8 @@
 """Shortest paths of many questions at once: hop distances and shortest-path DAGs.
 
-The graphs of a batch of questions stand side by side as one block-diagonal graph, with
-node ids numbered through, so that a search over all of them is one call into scipy and
-nothing here loops over questions. Edges count one hop each; parallel edges and
-self-loops are legal and change no distance.
+The graphs of a batch of questions are one block-diagonal graph with consecutive node
+ids. One call into scipy searches all of them, without a loop over questions. Each edge
+is one hop. Parallel edges and self-loops are legal and change no distance.
 """
 
 from __future__ import annotations
@@ -59,11 +58,11 @@ def shortest_path_edges(
     *,
     directed: bool,
 ) -> tuple[Int32[np.ndarray, "e 4"], Bool[np.ndarray, "m"]]:
-    """The hops of all shortest topic-answer paths, and which triplets lie on them.
+    """The hops of all shortest topic-answer paths, and the triplets on them.
 
     Per topic slot: distances from that slot's topics, then a backward sweep from the
-    answers through the DAG of hops that lead one step further away. What it reaches is
-    the union of all shortest paths, without enumerating one.
+    answers through the DAG of hops that lead one step further away. It reaches the
+    union of all shortest paths without enumerating them.
 
     Args:
         n_nodes: number of nodes of the whole block-diagonal graph.
@@ -83,7 +82,7 @@ def shortest_path_edges(
             ``i, j = np.searchsorted(edges[:, 1], [a, b])``.
         on_path: True at each triplet that is one of those hops, parallel ones included.
 
-        A topic that is an answer adds nothing for that pair, a self-loop is on no path.
+        A topic that is an answer adds no hop for that pair; a self-loop is on no path.
     """
     hop_u, hop_v = heads, tails
     triplet = np.arange(len(heads))

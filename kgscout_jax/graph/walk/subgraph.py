@@ -2,7 +2,7 @@
 
 Questions are the blocks of one disconnected graph: a node is the pair (block, entity)
 as one int64 key, block * n_entities + entity, and a block's triplets likewise
-(``block_keys``). Only the choice of the best triplets loops over questions.
+(``block_keys``). Only the selection of the best triplets loops over questions.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Subgraphs:
     """The subgraphs of b questions; m rows in all, ordered by (block, triplet id)."""
 
     blocks: Int32[np.ndarray, "m"]
-    """Which question a row belongs to, ascending."""
+    """The question of each row, ascending."""
     triplet_ids: Int32[np.ndarray, "m"]
     """Ids in the knowledge graph."""
     ppr: Float64[np.ndarray, "m 2"]
     """PageRank of head and of tail, on the graph before the cut."""
     scores: Float64[np.ndarray, "m"]
-    """The cut's order: ppr_head + ppr_tail, or the flow of a guided walk."""
+    """Score of the cut: ppr_head + ppr_tail, or the flow of a guided walk."""
     sizes_before_cut: Int64[np.ndarray, "b"]
     """Triplets of each ball (or own subgraph) before the cut."""
     nodes_before_cut: Int64[np.ndarray, "k"]
@@ -55,11 +55,11 @@ class Subgraphs:
         return np.searchsorted(self.blocks, np.arange(self.n_blocks + 1))
 
     @staticmethod
-    def concatenate(parts: Sequence[Subgraphs], n_entities: int) -> Subgraphs:
-        """The subgraphs of several groups of questions, one after the other."""
-        first = np.cumsum([0, *(part.n_blocks for part in parts[:-1])]).tolist()
+    def concatenate(groups: Sequence[Subgraphs], n_entities: int) -> Subgraphs:
+        """The subgraphs of several groups of questions, in order."""
+        first = np.cumsum([0, *(group.n_blocks for group in groups[:-1])]).tolist()
         columns = {
-            field.name: [getattr(part, field.name) for part in parts]
+            field.name: [getattr(group, field.name) for group in groups]
             for field in fields(Subgraphs)
         }
         for name, shift in (("blocks", np.int32(1)), ("nodes_before_cut", n_entities)):
@@ -145,10 +145,10 @@ def cut_subgraphs(
     head_keys = blocks * n + rows[:, 0]
     tail_keys = blocks * n + rows[:, 2]
     topic_keys = np.unique(node_keys(topics, n))
-    touched = unique_keys(np.concatenate([head_keys, tail_keys]), b * n)
-    at = np.searchsorted(touched, topic_keys)
-    alone = np.append(touched, -1)[at] != topic_keys  # topics without a triplet
-    nodes = np.insert(touched, at[alone], topic_keys[alone])
+    end_keys = unique_keys(np.concatenate([head_keys, tail_keys]), b * n)
+    at = np.searchsorted(end_keys, topic_keys)
+    isolated = np.append(end_keys, -1)[at] != topic_keys  # topics without a triplet
+    nodes = np.insert(end_keys, at[isolated], topic_keys[isolated])
     heads = positions(nodes, head_keys, b * n)
     tails = positions(nodes, tail_keys, b * n)
     rank = pagerank(
@@ -165,7 +165,7 @@ def cut_subgraphs(
         ids=ids,
         ppr=ppr,
         scores=ppr[:, 0] + ppr[:, 1],
-        nodes=touched,
+        nodes=end_keys,
         n_blocks=len(topics),
         max_triplets=max_triplets,
         ppr_threshold=ppr_threshold,
