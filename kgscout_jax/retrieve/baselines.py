@@ -15,7 +15,7 @@ from kgscout_jax.retrieve.protocol import Rankings, rank_candidates, rank_positi
 
 @dataclass(frozen=True)
 class Cosine:
-    """By the cosine of the question's and the triplet's embedding."""
+    """Ranks by the cosine of question and triplet embeddings."""
 
     name: str = "cosine"
 
@@ -30,9 +30,9 @@ class Cosine:
 
 @dataclass(frozen=True)
 class PPR:
-    """By the Personalized PageRank of the triplet's head plus that of its tail.
+    """Ranks by the Personalized PageRank of the triplet's head plus that of its tail.
 
-    PageRank is in the shards: ``seconds`` is the time to rank by it.
+    PageRank is stored in the shards, so ``seconds`` only measures the ranking.
     """
 
     name: str = "ppr"
@@ -52,7 +52,7 @@ class PPR:
 
 @dataclass(frozen=True)
 class Ceiling:
-    """Every candidate, whatever K is: the upper bound of any ranking of them."""
+    """Returns all candidates regardless of K: the upper bound of any ranking."""
 
     name: str = "ceiling"
 
@@ -77,8 +77,8 @@ class Ceiling:
 def cosine_scores(shards: Shards, split: Split) -> Float32[np.ndarray, "b n"]:
     """Cosine of each question with each of its candidates; 0 beyond n_real.
 
-    The tables hold unit vectors; products and sums are float32. One question at a time:
-    its rows fit into the cache, which is several times faster than a block.
+    The tables hold unit vectors; products and sums are float32. Questions are scored
+    one at a time: their rows fit into the CPU cache, which is several times faster.
     """
     questions = np.asarray(split.question_embeddings, np.float32)
     scores = np.zeros(split.candidates.shape, np.float32)
@@ -89,7 +89,7 @@ def cosine_scores(shards: Shards, split: Split) -> Float32[np.ndarray, "b n"]:
 
 
 def _with_seconds(rankings: Rankings, start: float) -> Rankings:
-    """The rankings with the time since ``start`` in equal shares as ``seconds``."""
+    """Divide the time since ``start`` equally among the questions, as ``seconds``."""
     each = (time.perf_counter() - start) / max(1, len(rankings))
     rankings.seconds[:] = each
     return rankings

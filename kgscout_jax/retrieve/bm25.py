@@ -2,12 +2,12 @@
 
 The texts of the shards' triplets are tokenised once and indexed once per (k1, b) by
 ``bm25s`` (Lucene's variant: idf = log(1 + (N - df + 0.5) / (df + 0.5))). A question's
-scores are the rows of its candidates times the weights of its words. A word's rarity
-counts among all texts or among the question's own candidates, most of which have the
-topic's name.
+scores are the rows of its candidates times the weights of its words. Document
+frequencies are those in all texts or in the question's own candidates, most of which
+contain the topic's name.
 
-The settings (k1, b, and which texts rarity counts among) are tuned on the train split,
-as the policy is trained there. Words are not stemmed, none is left out.
+The settings (k1, b and the texts of the document frequencies) are tuned on the train
+split, as the policy is. There is no stemming and no list of stop words.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ GRID_B = (0.75, 0.4, 1.0)
 TUNING_K = 30
 """Settings are selected by answer_hit at this K."""
 TUNING_QUESTIONS = 300
-"""Most training questions they are selected on."""
+"""The most training questions used for tuning."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class BM25Settings:
     b: float = 0.75
     """Discount of longer texts, from 0 (none) to 1 (full)."""
     idf: Literal["candidates", "shards"] = "candidates"
-    """Texts that a word's rarity counts among: the question's candidates, or all."""
+    """Texts of the document frequencies: the question's candidates, or all."""
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.k1) and self.k1 >= 0):
@@ -69,7 +69,7 @@ class BM25Settings:
 
 
 class TuningResult(NamedTuple):
-    """The best settings, and how good they are."""
+    """The best settings and their score."""
 
     settings: BM25Settings
     hit: float
@@ -79,17 +79,17 @@ class TuningResult(NamedTuple):
 
 @dataclass(frozen=True)
 class BM25:
-    """By the words that a candidate's text shares with the question."""
+    """Ranks by the words that a candidate's text shares with the question."""
 
     settings: BM25Settings | None = None
-    """None to tune them on the train split of the shards, defaults if there is none."""
+    """None to tune them on the shards' train split; defaults without one."""
     name: str = "bm25"
 
     def rank(self, shards: Shards, split: Split, k: int) -> Rankings:
         """At most ``k`` candidates of each question, best match first.
 
-        ``notes`` holds the settings and, where they were tuned, on how many questions.
-        ``seconds`` leaves out tokenising and indexing: once per folder of shards.
+        ``notes`` has the settings and, after tuning, the number of questions used.
+        ``seconds`` excludes tokenising and indexing, which run once per shard folder.
         """
         texts = TripletTexts.of(shards)
         notes: dict[str, int | float | str] = {}
@@ -114,12 +114,12 @@ class TripletTexts:
     """The candidate triplets of a folder of shards, as tokens."""
 
     tokens: Sequence[Sequence[int]]
-    """Per triplet, the numbers of its words."""
+    """Per triplet, the ids of its words."""
     vocabulary: dict[str, int]
 
     @staticmethod
     def of(shards: Shards) -> TripletTexts:
-        """The texts of all triplets that are a candidate."""
+        """The texts of all candidate triplets."""
         bm25s = _library()
         rows = np.asarray(shards.triplets[: len(shards.triplet_embeddings)]).tolist()
         entities, relations = shards.entities, shards.relations
@@ -134,7 +134,7 @@ class TripletTexts:
         return TripletTexts(tokens.ids, tokens.vocab)
 
     def queries(self, questions: Sequence[str]) -> list[list[int]]:
-        """Per question, the numbers of its words that occur in any text."""
+        """Per question, the ids of its words that occur in any text."""
         if not questions or not self.vocabulary:
             return [[] for _ in questions]
         words = _library().tokenize(
@@ -144,8 +144,8 @@ class TripletTexts:
             return_ids=False,
             show_progress=False,
         )
-        known = self.vocabulary
-        return [[known[word] for word in each if word in known] for each in words]
+        ids = self.vocabulary
+        return [[ids[word] for word in query if word in ids] for query in words]
 
     def index(self, rows: Int[np.ndarray, "m"], k1: float, b: float) -> csr_array:
         """The weight of each word in each of the texts ``rows``: [m, vocabulary]."""
@@ -167,12 +167,12 @@ def bm25_scores(
     rows: Int[np.ndarray, "q"],
     settings: BM25Settings,
 ) -> tuple[Float32[np.ndarray, "q n"], Float64[np.ndarray, "q"]]:
-    """BM25 of the candidates of some questions, 0 beyond n_real; and their seconds.
+    """BM25 of the candidates of some questions, 0 beyond n_real; and the seconds.
 
     Args:
-        texts: of the split's shards.
+        texts: the texts of the split's shards.
         split: the questions.
-        rows: of the questions.
+        rows: rows of the questions in the split.
         settings: the free parameters.
     """
     ids = np.asarray(split.candidates[rows])
@@ -204,7 +204,7 @@ def _score_rows(
         start = time.perf_counter()
         real = places[i] >= 0
         if query and real.any():
-            # Each use of a word counts; the index holds its rarity among all texts.
+            # Repeated words count; the index already includes the idf in all texts.
             words, counts = np.unique(query, return_counts=True)
             own = index[places[i, real]]
             if idf == "candidates":
@@ -219,19 +219,19 @@ def _score_rows(
 
 
 def rarity(df: Int[np.ndarray, "w"], n_texts: int) -> np.ndarray:
-    """Lucene's inverse document frequency of words that are in ``df`` of the texts."""
+    """Lucene's inverse document frequency of words that occur in ``df`` texts."""
     return np.log1p((n_texts - df + 0.5) / (df + 0.5))
 
 
 def tune(
     texts: TripletTexts, split: Split, *, questions: int = TUNING_QUESTIONS
 ) -> TuningResult:
-    """The best settings of the grid by answer_hit@30; the same on every machine.
+    """The best settings of the grid by answer_hit@30, deterministic across machines.
 
     Args:
-        texts: of the split's shards.
+        texts: the texts of the split's shards.
         split: the training questions.
-        questions: how many of them are used, drawn with a fixed seed.
+        questions: the most questions, sampled with a fixed seed.
     """
     rows = np.sort(np.random.default_rng(0).permutation(len(split))[:questions])
     candidates = np.asarray(split.candidates[rows])
@@ -261,7 +261,7 @@ def tune(
 
 
 def _library() -> ModuleType:
-    """``bm25s`` without a log message on every index."""
+    """``bm25s``, without a log message for every index."""
     import bm25s
 
     logging.getLogger("bm25s").setLevel(logging.WARNING)

@@ -1,18 +1,17 @@
-"""How many triplets a question needs: the fewest that likely hold an answer.
+"""Adaptive budgets: the fewest triplets that likely contain an answer.
 
-A policy's logits rank candidates. Its confidence is how far they lie above the
-inclusion threshold c, at which the inclusion probabilities q_i = 1 - exp(-exp(s_i - c))
-sum to a pivot of 10 (``policy.inclusion``). From log u_r = s_r - c of the r-th best
-candidate and from its rank, a logistic map gives
+A policy's logits rank candidates. Its confidence is their distance above the inclusion
+threshold c, at which the inclusion probabilities q_i = 1 - exp(-exp(s_i - c)) sum to a
+pivot of 10 (``policy.inclusion``). From log u_r = s_r - c of the r-th best candidate
+and from its rank, a logistic map gives
 
-    h_r = P(the r-th holds an answer | none before it does)
+    h_r = P(the r-th contains an answer | none before it does)
 
 so that ``1 - prod(1 - h_r)`` over the K best is the probability that an answer is among
-them. This is the chain rule and assumes no independence: triplets that hold answers
-come in groups. The three numbers of the map are those of greatest likelihood (a
-discrete-time survival model) on questions whose answers are known. They must be
-questions that the network was not trained on: on its training questions it is far more
-confident.
+them. This is the chain rule and assumes no independence, because triplets with answers
+come in groups. The three parameters of the map are maximum-likelihood estimates (a
+discrete-time survival model) on questions with known answers. The network must not have
+been trained on these questions: it is far more confident on its training questions.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ if TYPE_CHECKING:
     from kgscout_jax.retrieve.protocol import Rankings
 
 PIVOT = 10.0
-"""Budget of the threshold from which logits are measured; half of fewer candidates."""
+"""Budget that defines the threshold; at most half of the candidates."""
 RANKS = 256
-"""Ranks that the map is fitted on; beyond them it is extrapolated."""
+"""The map is fitted on this many ranks and extrapolated beyond."""
 RIDGE = 1.0
 """Penalty on the standardised slopes, against overfitting a few questions."""
 STEEPEST = 20.0
-"""Log-intensities are clipped to this far from 0."""
+"""Log-intensities are clipped to this absolute value."""
 BLOCK = 64
-"""Questions whose thresholds are computed at once."""
+"""Questions per batch of thresholds."""
 Finite = Annotated[float, msgspec.Meta(ge=-1e300, le=1e300)]
-"""Neither infinite nor nan."""
+"""A finite number."""
 
 
 class Calibration(
@@ -57,7 +56,7 @@ class Calibration(
     log_intensity: Finite
     """Slope in the logit above the threshold."""
     questions: Annotated[int, msgspec.Meta(ge=1)]
-    """Number of questions it was fitted on."""
+    """Number of questions of the fit."""
     split: str
     """The split of those questions."""
 
@@ -72,7 +71,7 @@ class Calibration(
         Args:
             logits: of the best candidates, descending; ignored beyond ``lengths``.
             threshold: see ``thresholds``.
-            lengths: how many candidates are there.
+            lengths: number of candidates of each question.
         """
         x = _features(logits, threshold, lengths)
         slopes = np.array([self.intercept, self.log_rank, self.log_intensity])
@@ -82,7 +81,7 @@ class Calibration(
         return -np.expm1(np.cumsum(none, axis=1))
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields, as in ``config.json`` of an export."""
+        """The fields as in ``config.json`` of an export."""
         return msgspec.structs.asdict(self)
 
     @staticmethod
@@ -96,13 +95,12 @@ class Calibration(
 
 
 def thresholds(logits: Float[np.ndarray, "b n"]) -> Float64[np.ndarray, "b"]:
-    """The logit of each question that the pivot's budget includes with probability
-    1 - 1 / e; 0 without candidates.
+    """The logit with inclusion probability 1 - 1 / e at the pivot's budget.
 
-    If a question has few candidates, the budget is half of them.
+    The budget is at most half of the candidates. Without candidates the result is 0.
 
     Args:
-        logits: of all candidates in any order; -inf or nan where there is none.
+        logits: of all candidates in any order; -inf or nan as padding.
     """
     logits = np.asarray(logits, np.float32)
     mask = np.isfinite(logits)
@@ -122,7 +120,7 @@ def thresholds(logits: Float[np.ndarray, "b n"]) -> Float64[np.ndarray, "b"]:
 
 @cache
 def _threshold():
-    """The jitted thresholds of a block of questions."""
+    """The jitted threshold function of a batch of questions."""
     import jax
     import jax.numpy as jnp
 
@@ -157,13 +155,13 @@ def fit_calibration(
     *,
     split: str,
 ) -> Calibration:
-    """The calibration of greatest likelihood.
+    """The maximum-likelihood calibration.
 
     Args:
         logits: of the best candidates, descending.
         threshold: see ``thresholds``.
-        lengths: how many candidates are there.
-        holds: which of them hold an answer.
+        lengths: number of candidates of each question.
+        holds: True at candidates that contain an answer.
         split: name of the questions' split.
 
     Raises:
@@ -181,7 +179,7 @@ def fit_calibration(
             f"calibration: no question of split {split!r} has an answer among its "
             f"{k} best candidates, expected some"
         )
-    # A question has an outcome at every rank up to its first answer, none behind.
+    # A question has an outcome at each rank up to its first answer.
     first = np.where(holds.any(axis=1), holds.argmax(axis=1), k)
     at_risk = (place <= first[:, None]) & (place < lengths[:, None])
     x = _features(logits[:, :k], threshold, lengths)[at_risk]
@@ -217,8 +215,8 @@ def cross_fitted_presence(
 ) -> Float64[np.ndarray, "b k"]:
     """``Calibration.presence`` of each half of the questions, fitted on the other half.
 
-    Questions whose answers are known are thus measured as if they were not. Arguments
-    and errors are those of ``fit_calibration``.
+    No question is evaluated with a calibration that was fitted on it. Arguments and
+    errors are those of ``fit_calibration``.
     """
     out = np.zeros(logits.shape)
     odd = np.arange(len(logits)) % 2 == 1
@@ -236,11 +234,11 @@ def budgets(
 ) -> Int[np.ndarray, "b"]:
     """The fewest candidates of each question whose presence reaches ``target``.
 
-    All of them, at most k, if none does.
+    If none does, all of them, at most k.
 
     Args:
         presence: of the first 1, 2, ... k candidates.
-        lengths: how many candidates are there.
+        lengths: number of candidates of each question.
         target: above 0, below 1.
     """
     check_target(target)

@@ -1,4 +1,4 @@
-"""The probability of an answer among the K best, from a policy's logits of a split."""
+"""Calibrates a policy's logits: the probability of an answer among the K best."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kgscout_jax.retrieve.kgscout import KGScout
 from kgscout_jax.retrieve.protocol import holds_answer, top_k
 
 QUESTIONS = 1000
-"""Most questions that a calibration is fitted on."""
+"""The most questions of a calibration."""
 
 TopCandidates = tuple[
     Float32[np.ndarray, "q k"],
@@ -25,7 +25,7 @@ TopCandidates = tuple[
     Int32[np.ndarray, "q"],
     Bool[np.ndarray, "q k"],
 ]
-"""Logits of the best candidates, thresholds, lengths, and which hold answers."""
+"""Logits of the best candidates, thresholds, lengths, and True at answers."""
 
 
 def calibrate(
@@ -35,16 +35,15 @@ def calibrate(
 
     Args:
         scout: the policy.
-        shards: where the questions are.
-        split_name: name of the split; not the one it was trained on.
-        questions: most questions, drawn with a fixed seed.
+        shards: the shards of the questions.
+        split_name: name of the split; not the training split.
+        questions: the most questions, sampled with a fixed seed.
 
     Raises:
         UserError: there is no such split, or no answer among the best candidates.
     """
     split = shards.split(split_name)
-    drawn = np.random.default_rng(0).permutation(len(split))[:questions]
-    rows = np.sort(drawn)
+    rows = np.sort(np.random.default_rng(0).permutation(len(split))[:questions])
     scores, _ = scout.logits(shards, split, rows)
     return fit_calibration(*top_candidates(split, rows, scores), split=split_name)
 
@@ -64,7 +63,7 @@ def presence_of(
         k: the most candidates.
 
     Raises:
-        UserError: without a calibration: a half has no answer among its candidates.
+        UserError: without a calibration, a half has no answer among its candidates.
     """
     rows = np.arange(len(split))
     best, threshold, lengths, holds = top_candidates(split, rows, scores, max(k, RANKS))
@@ -83,7 +82,7 @@ def top_candidates(
     scores: Float[np.ndarray, "q n"],
     k: int = RANKS,
 ) -> TopCandidates:
-    """The ``k`` best candidates of questions, as ``fit_calibration`` takes them."""
+    """The ``k`` best candidates of questions: arguments of ``fit_calibration``."""
     ids = np.asarray(split.candidates[rows])
     real = ids >= 0
     best, lengths = top_k(scores, real, ids, k)

@@ -1,7 +1,7 @@
-"""From a question's embedding and topics to its candidates: the one definition.
+"""Selects a question's candidates from its embedding and topics.
 
-Preparation of shards and inference on a graph both use it, so that a policy scores the
-candidates it was trained on. Questions are the blocks of one graph, as in
+Preparation of shards and inference on a graph share this code, so that training and
+inference have the same candidates. Questions are the blocks of one graph, as in
 ``graph.walk.subgraph``; a question's result does not depend on the others.
 """
 
@@ -23,22 +23,22 @@ from kgscout_jax.utils.arrays import to_float32
 
 @dataclass(frozen=True, kw_only=True)
 class CutSettings:
-    """How to cut a question's subgraph out of a graph and select its candidates."""
+    """Options of the cut of a question's subgraph and of its candidates."""
 
     hops: int = 2
     """Steps of the walk, or radius of the ball."""
     cut: Literal["guided", "ppr"] = "guided"
-    """By a walk that follows the question, or by PageRank on the ball (the thesis)."""
+    """A walk guided by the question, or PageRank on the ball (the thesis)."""
     max_triplets: int | None = 2000
-    """Largest size of the subgraph; None: not cut."""
+    """Largest size of the subgraph; None for no cut."""
     ppr_threshold: float | None = None
     """Leave out triplets with less PageRank at an end."""
     hub_degree: int | None = None
     """Balls do not walk through entities with more triplets than this (ppr only)."""
     select: Literal["hybrid", "cosine"] = "hybrid"
-    """By the better of two ranks, by cosine and by the cut, or by cosine alone."""
+    """The better of two ranks, by cosine and by the cut, or the cosine alone."""
     candidates: int = 1000
-    """How many the network scores."""
+    """Candidates per question."""
     direction: Direction = "both"
     """How walks and PageRank follow edges."""
 
@@ -53,8 +53,8 @@ def cut_questions(
 ) -> Subgraphs:
     """The cut subgraph of each question.
 
-    ``scores`` of the result rank candidates beside the cosine: the flow of the guided
-    walk, or PageRank weighted by the relation's similarity to the question.
+    ``scores`` of the result are the second ranking beside the cosine: the flow of the
+    guided walk, or PageRank weighted by the relation's similarity to the question.
 
     Args:
         graph: the knowledge graph.
@@ -103,7 +103,7 @@ def triplet_cosines(
 
     Args:
         blocks: the question of each triplet, ascending.
-        rows: where in ``table`` its embedding is.
+        rows: the row of its embedding in ``table``.
         question_embeddings: of the questions.
         table: embeddings of triplets.
     """
@@ -122,7 +122,7 @@ def dot_products(
 ) -> None:
     """Write the dot product of each row with ``vector``; equal rows tie exactly.
 
-    Not matmul: how BLAS sums a row depends on where it lies in the matrix.
+    BLAS is avoided: its order of summation depends on the row's position.
     """
     np.einsum("nd,d->n", rows, vector, out=out)
 
@@ -142,10 +142,10 @@ def select_rows(
         blocks: the question of each row, ascending.
         ids: triplet ids; ties go to the lower one.
         cosine: of triplet and question.
-        scores: the cut's, compared as float32.
-        candidates: how many of each block.
-        select: "hybrid" takes the best by the better of two ranks, by cosine and by
-            ``scores``; "cosine" by the first alone.
+        scores: scores of the cut, compared as float32.
+        candidates: the number of each block.
+        select: "hybrid" for the better of two ranks, by cosine and by ``scores``;
+            "cosine" for the first alone.
     """
     order = cosine
     if select == "hybrid":

@@ -1,9 +1,9 @@
-"""A ``retrieved.jsonl`` of any system as a retriever.
+"""A retriever that reads the ``retrieved.jsonl`` of any system.
 
-One JSON object a line, of which ``id`` and ``triplets`` are read: a ranked list of
+Each line is a JSON object with ``id`` and ``triplets``: a ranked list of
 [head, relation, tail] or [head, relation, tail, score]. The order in the file is the
-ranking. Names match case-insensitively with white space collapsed; names that are not
-in the shards stay in the ranking, for an answer may be among them.
+ranking. Names match case-insensitively with white space collapsed. Names that are not
+in the shards stay in the ranking, because they may be answers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class External:
     """The triplets in a ``retrieved.jsonl``."""
 
     def __init__(self, path: Path | str, name: str | None = None) -> None:
-        """Name the file; it is read by ``rank``.
+        """Set the file, which ``rank`` reads.
 
         Args:
             path: the file, plain or .gz.
@@ -46,11 +46,11 @@ class External:
         self.name = name or self.path.name.removesuffix(".gz").removesuffix(".jsonl")
 
     def rank(self, shards: Shards, split: Split, k: int) -> Rankings:
-        """The first ``k`` triplets that the file has for each question, if it has any.
+        """The first ``k`` triplets of each question in the file.
 
         ``notes`` counts: ``missing`` (questions of the split that the file lacks),
-        ``unknown`` (ids that the split lacks), ``repeated`` (triplets that occur again
-        in the same list and are dropped).
+        ``unknown`` (ids that the split lacks), ``repeated`` (dropped repetitions of a
+        triplet in one list).
 
         Raises:
             UserError: a line is malformed or an id occurs twice; names file and line.
@@ -131,9 +131,9 @@ def _triplets(record: dict[str, Any], where: str) -> list[tuple[str, str, str, f
     """The triplets of a line, checked; a missing score is 0."""
     values = record.get("triplets")
     if not isinstance(values, list):
-        found = "missing" if values is None else type(values).__name__
+        actual = "missing" if values is None else type(values).__name__
         raise UserError(
-            f"{where}: 'triplets' is {found}, expected a list of "
+            f"{where}: 'triplets' is {actual}, expected a list of "
             "[head, relation, tail, score]"
         )
     triplets = []

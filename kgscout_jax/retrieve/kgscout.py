@@ -1,4 +1,4 @@
-"""KG-Scout itself as a retriever: candidates by the final logit of a trained policy."""
+"""KG-Scout as a retriever: candidates ranked by the logits of a trained policy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kgscout_jax.utils.progress import ProgressBar
 
 @dataclass(frozen=True)
 class KGScout:
-    """By the final logits of ``policy``."""
+    """Ranks by the final logits of ``policy``."""
 
     policy: Policy
     name: str = "kgscout"
@@ -46,13 +46,13 @@ class KGScout:
         def logits_of(state, tables, batch):
             return nnx.merge(graphdef, state)(batch.inputs(tables))
 
-        compiled: set[tuple[tuple[int, ...], ...]] = set()
+        compiled_shapes: set[tuple[tuple[int, ...], ...]] = set()
 
         def timed(batch: Batch) -> tuple[Float32[np.ndarray, "b n"], float]:
             shapes = tuple(array.shape for array in batch)
-            if shapes not in compiled:  # the clock measures scoring, not compiling
+            if shapes not in compiled_shapes:  # exclude compilation from the time
                 jax.block_until_ready(logits_of(state, tables, batch))
-                compiled.add(shapes)
+                compiled_shapes.add(shapes)
             start = time.perf_counter()
             logits = np.asarray(logits_of(state, tables, batch))
             return logits, time.perf_counter() - start
@@ -73,7 +73,7 @@ class KGScout:
 
 @dataclass(frozen=True)
 class PolicyLogits:
-    """A retriever of one split's questions from logits that are computed already."""
+    """A retriever of one split's questions from precomputed logits."""
 
     name: str
     scores: Float32[np.ndarray, "b n"]

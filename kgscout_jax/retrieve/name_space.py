@@ -1,4 +1,4 @@
-"""Names to ids and back: the names of a shard folder, then names added later."""
+"""Maps names to ids and back: the names of a shard folder, then added names."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ UNKNOWN = -1
 
 
 class Names:
-    """The names of entities, or of relations, by id: fixed ones, then added ones."""
+    """Names of entities or relations by id: fixed names, then added names."""
 
     def __init__(self, fixed: Sequence[str], *keys: Callable[[str], str]) -> None:
-        """``keys``: of a name, the strictest first; the last one is for added names."""
+        """``keys``: functions of a name, strictest first; added names use the last."""
         self.fixed, self.keys = fixed, keys
         # Computed on first use, and shared by forks.
         self.index = cache(lambda key: _first_ids(map(key, fixed)))
@@ -25,7 +25,7 @@ class Names:
         self.added: list[str] = []
 
     def __len__(self) -> int:
-        """Every id is below this."""
+        """The number of names: an upper bound of the ids."""
         return len(self.fixed) + len(self.added)
 
     def __getitem__(self, number: int) -> str:
@@ -42,7 +42,7 @@ class Names:
         return self.added_ids.get(self.keys[-1](name), UNKNOWN)
 
     def add(self, name: str) -> int:
-        """The id of a name, a fresh one if the name is new."""
+        """The id of a name; a new name gets a new id."""
         number = self.find(name)
         if number == UNKNOWN:
             number = self.added_ids[self.keys[-1](name)] = len(self)
@@ -67,8 +67,8 @@ class NameSpace:
     """Ids of entities and relations by name, case-insensitive, white space collapsed.
 
     Ids below the number of the shards' names are theirs; an added name gets the next
-    free id. Relations that differ only in case are two relations in a graph, so an
-    exact match comes first.
+    free id. Relations that differ only in case are different relations, so an exact
+    match comes first.
     """
 
     def __init__(self, entities: Sequence[str], relations: Sequence[str]) -> None:
@@ -93,7 +93,7 @@ class NameSpace:
         return find(head), self.relations.find(relation), find(tail)
 
     def add_triplet(self, triplet: Triplet) -> tuple[int, int, int]:
-        """The ids of head, relation and tail, fresh ones for new names."""
+        """The ids of head, relation and tail; new names get new ids."""
         head, relation, tail = triplet
         add = self.entities.add
         return add(head), self.relations.add(relation), add(tail)

@@ -1,4 +1,4 @@
-"""Retrievers, rankings, and their one order: score descending, ties by triplet id."""
+"""Retrievers and rankings: by descending score, ties by triplet id."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Rankings:
     relations: Int32[np.ndarray, "b k"]
     tails: Int32[np.ndarray, "b k"]
     scores: Float32[np.ndarray, "b k"]
-    """As the retriever gives them; only the order within a question means anything."""
+    """Scores of the retriever; only comparable within a question."""
     lengths: Int32[np.ndarray, "b"]
     seconds: Float64[np.ndarray, "b"]
     """Time to rank each question, encoding excluded; nan where it is unknown."""
     names: NameSpace | None = None
-    """The name space of the ids; None: the shards' own."""
+    """The name space of the ids; None for that of the shards."""
     keeps_all: bool = False
-    """Every triplet counts, whatever K is: the ceiling."""
+    """All triplets count regardless of K (the ceiling)."""
     notes: Mapping[str, int | float | str] = field(default_factory=dict)
-    """Counts and settings to print beside the metrics, by a short name."""
+    """Counts and settings to print beside the metrics, by short name."""
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -61,14 +61,14 @@ def top_k(
     triplet_ids: Int[np.ndarray, "b n"],
     k: int,
 ) -> tuple[Int32[np.ndarray, "b k"], Int32[np.ndarray, "b"]]:
-    """Positions of the k best of each row, -1 as padding, and how many there are.
+    """Positions of the k best of each row, -1 as padding, and their number.
 
-    Descending score, ties by ascending triplet id, the same on every machine. Scores
-    are compared as float32, as files store them. NaN never ranks.
+    The order is descending score, then ascending triplet id, on every machine. Scores
+    are compared as float32, as files store them. NaN is never ranked.
 
     Args:
-        scores: any finite or infinite number ranks.
-        mask: True where there is a candidate.
+        scores: finite or infinite numbers are ranked.
+        mask: True at candidates.
         triplet_ids: ties go to the lower one.
         k: at least 1; may exceed n.
 
@@ -89,7 +89,7 @@ def top_k(
 
 
 def holds_answer(split: Split, rows: Int[np.ndarray, "q"]) -> Bool[np.ndarray, "q n"]:
-    """True for candidates with a gold answer as head or tail."""
+    """True at candidates with a gold answer as head or tail."""
     nodes = np.asarray(split.nodes[rows]).astype(np.int64)
     answers = np.asarray(split.answers[rows])
     width = int(split.n_nodes[rows].max(initial=1))
@@ -115,7 +115,7 @@ def rank_candidates(
         retriever: its name.
         shards: the folder of the split.
         split: the questions.
-        scores: one per candidate slot; padding slots are ignored, NaN never ranks.
+        scores: one per candidate slot; padding slots are ignored, NaN is never ranked.
         k: the most triplets per question.
         seconds: time to rank each question; None if not measured.
     """

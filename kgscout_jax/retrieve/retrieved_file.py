@@ -1,4 +1,4 @@
-"""Rankings as ``retrieved.jsonl``: one JSON line a question, whole or not at all."""
+"""Writes rankings as ``retrieved.jsonl``, one JSON line per question, atomically."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kgscout_jax.utils.io import write_lines
 def retrieved_records(
     shards: Shards, split: Split, rankings: Rankings
 ) -> Iterator[Retrieved]:
-    """One record per question of the split, in its order, display spellings."""
+    """One record per question of the split, in order, with display names."""
     names = rankings.names or NameSpace.of(shards)
     for i, info in enumerate(split.questions):
         length = int(rankings.lengths[i])

@@ -1,9 +1,8 @@
-"""What runs the encoder's network: PyTorch in float32, or something faster on a CPU.
+"""Backends of the encoder's network: PyTorch in float32, or faster ones on a CPU.
 
-A backend is offered when it keeps the rankings (benchmarks/README.md has the figures).
-Dynamic int8 is not among them: by sentence-transformers' own way it loses one in ten of
-a question's hundred nearest triplets. Neither is ONNX Runtime in float32: it is not
-faster than PyTorch.
+Each backend preserves the rankings (figures in benchmarks/README.md). Dynamic int8 is
+not supported: sentence-transformers' implementation loses one in ten of a question's
+hundred nearest triplets. ONNX Runtime in float32 is not faster than PyTorch.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ _NEEDS = {"openvino-bf16": ("openvino", "openvino")}
 def check_backend(name: str) -> None:
     """Raise UserError unless there is such a backend and it is installed."""
     if name not in BACKENDS:
-        known = ", ".join(BACKENDS)
-        raise UserError(f"encoder backend: found {name!r}, expected one of {known}")
+        names = ", ".join(BACKENDS)
+        raise UserError(f"encoder backend: found {name!r}, expected one of {names}")
     module, extra = _NEEDS.get(name, ("", ""))
     if module and importlib.util.find_spec(module) is None:
         raise UserError(
@@ -45,7 +44,7 @@ def check_backend(name: str) -> None:
 
 
 def forward_of(name: str, model: SentenceTransformer) -> Forward:
-    """The network of ``model`` as backend ``name`` runs it; may change ``model``."""
+    """The network of ``model`` in backend ``name``; may modify ``model``."""
     check_backend(name)
     if name == "openvino-bf16":
         return _openvino(model)
@@ -55,7 +54,7 @@ def forward_of(name: str, model: SentenceTransformer) -> Forward:
 
 
 def _torch(model: SentenceTransformer) -> Forward:
-    """PyTorch, on whatever device the model is."""
+    """PyTorch on the model's device."""
     import torch
 
     def forward(ids: Tokens, mask: Tokens) -> Float32[np.ndarray, "b d"]:
@@ -71,9 +70,9 @@ def _torch(model: SentenceTransformer) -> Forward:
 
 
 def _to_bfloat16(model: SentenceTransformer) -> None:
-    """Make the transformer compute in bfloat16, and what pools its output in float32.
+    """Set the transformer to bfloat16 and its pooling to float32.
 
-    A mean rounded to 8 bits would be the largest error of all.
+    A pooled mean rounded to 8 bits would be the largest error.
     """
     import torch
 
@@ -92,21 +91,21 @@ def _to_bfloat16(model: SentenceTransformer) -> None:
 
 
 def _openvino(model: SentenceTransformer) -> Forward:
-    """OpenVINO on the CPU, products in bfloat16 where the CPU has them.
+    """OpenVINO on the CPU, with products in bfloat16 if the CPU supports them.
 
     The model is converted in memory, which takes seconds.
     """
     import warnings
 
-    # Its converter would report each use over the network, from a forked process;
-    # without that module it does not.
+    # Disable the converter's telemetry, which reports over the network from a forked
+    # process.
     cast(dict[str, Any], sys.modules).setdefault("openvino_telemetry", None)
     import openvino
     import torch
     from transformers.utils import logging as transformers_logging
 
     class WholeModel(torch.nn.Module):
-        """Tensors in, unit embeddings out: what a converter can trace."""
+        """A traceable module from tensors to unit embeddings."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -118,7 +117,7 @@ def _openvino(model: SentenceTransformer) -> Forward:
             return torch.nn.functional.normalize(vectors, dim=1)
 
     example = (torch.ones(2, 8, dtype=torch.long), torch.ones(2, 8, dtype=torch.long))
-    # Tracing warns of branches that depend on shapes; all shapes here take the same.
+    # Tracing warns of shape-dependent branches; all shapes here take the same branch.
     verbosity = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()
     with torch.inference_mode(), warnings.catch_warnings():
@@ -134,7 +133,7 @@ def _openvino(model: SentenceTransformer) -> Forward:
     request = compiled.create_infer_request()
 
     def forward(ids: Tokens, mask: Tokens) -> Float32[np.ndarray, "b d"]:
-        # Copied: the request writes its next result into the same memory.
+        # Copy: the request reuses its output memory.
         return np.array(request.infer({0: ids, 1: mask})[0], np.float32)
 
     return forward

@@ -1,8 +1,8 @@
-"""Embeddings on disk by string: what was embedded once is never embedded again.
+"""A disk cache of embeddings by string.
 
-One folder per encoder identity and batch size holds segment files, each written whole.
-A killed run loses at most the strings since its last segment. A row is keyed by 128
-bits of the string's blake2b hash.
+Each encoder identity and batch size has a folder of segment files, written atomically.
+A killed run loses at most the strings since its last segment. The key of a row is the
+128-bit blake2b hash of its string.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class EmbeddingCache:
 
     @property
     def _dtype(self) -> np.dtype:
-        """A row of a segment."""
+        """The dtype of a segment's rows."""
         dimension = self.encoder.identity.dimension
         return np.dtype([("key", np.uint64, 2), ("row", np.float16, dimension)])
 
@@ -70,9 +70,9 @@ class EmbeddingCache:
 
         Args:
             texts: any strings.
-            what: they are, for people.
-            batch_size: of ``SentenceEncoder.stream``; each has its own folder, for the
-                bits may differ.
+            what: a noun for the progress bar.
+            batch_size: of ``SentenceEncoder.stream``; each size has its own folder,
+                because bits may differ.
         """
         dimension = self.encoder.identity.dimension
         out = np.empty((len(texts), dimension), np.float16)
@@ -100,7 +100,7 @@ class EmbeddingCache:
         keys: UInt64[np.ndarray, "n 2"],
         out: Float16[np.ndarray, "n d"],
     ) -> Int64[np.ndarray, "k"]:
-        """Fill rows of ``out`` that are on disk; positions of those that are not."""
+        """Fill the rows of ``out`` that are cached; returns positions of the others."""
         missing = np.ones(len(keys), bool)
         for file in sorted(folder.glob("*.npy")):
             segment = self._open(file)
@@ -133,7 +133,7 @@ class EmbeddingCache:
         what: str,
         batch_size: int,
     ) -> None:
-        """Embed ``texts`` into ``out[rows]``, saving a segment every few thousand."""
+        """Embed ``texts`` into ``out[rows]``; saves segments of about SEGMENT_ROWS."""
         unsaved: list[np.ndarray] = []
         with ProgressBar(len(texts), f"embedding {what}", "strings") as bar:
             for positions, vectors in self.encoder.stream(texts, batch_size=batch_size):

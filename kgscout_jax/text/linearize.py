@@ -1,15 +1,15 @@
-"""Triplets and relations as the strings that are embedded (thesis 3.3.2)."""
+"""The embedded texts of triplets and relations (thesis 3.3.2)."""
 
 from __future__ import annotations
 
 from kgscout_jax.types import Triplet, display_name
 
 TEXT_VERSION = 1
-"""Part of a table's identity: raised whenever the strings below change."""
+"""Part of a table's identity; incremented when the texts below change."""
 
 
 def relation_phrase(relation: str) -> str:
-    """The relation in words: lower-case, every other character a space, collapsed.
+    """The relation in words: lower-case, other characters as single spaces.
 
     >>> relation_phrase("people.person.place_of_birth")
     'people person place of birth'
@@ -29,5 +29,5 @@ def linearize(triplet: Triplet) -> str:
 
 
 def question_text(question: str) -> str:
-    """A question as it is embedded: as written, white space collapsed."""
+    """The embedded text of a question: as written, white space collapsed."""
     return display_name(question)

@@ -1,4 +1,4 @@
-"""Arrays written as .npy piece by piece, their length known only at the end."""
+"""Incremental writer of .npy files of unknown length."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from types import TracebackType
 import numpy as np
 
 _HEADER = 128
-"""Bytes of the header, padded: enough for any length."""
+"""Bytes of the padded header, enough for any length."""
 
 
 class ArrayWriter:
     """Writes an .npy file whose rows are appended; a context manager."""
 
     def __init__(self, path: Path, dtype: type | np.dtype, width: int = 0) -> None:
-        """``width`` columns, or 0 for one dimension."""
+        """``width``: number of columns, or 0 for a one-dimensional array."""
         self.dtype, self.width, self.rows = np.dtype(dtype), width, 0
         self._handle = open(path, "wb")  # noqa: SIM115 (closed by __exit__)
         self._handle.write(bytes(_HEADER))
@@ -31,12 +31,12 @@ class ArrayWriter:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        error_type: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
         with self._handle:
-            if kind is None:
+            if error_type is None:
                 shape = (self.rows, self.width) if self.width else (self.rows,)
                 text = repr(
                     {

@@ -1,4 +1,4 @@
-"""Embeddings are stored as float16 and computed with as float32."""
+"""Fast conversion of stored float16 embeddings to float32."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import numpy as np
 from jaxtyping import Float, Float32
 
 ROWS_PER_BLOCK = 256
-"""Rows that are converted together: they stay in a core's cache."""
+"""Rows converted at once: they fit into a core's cache."""
 INFINITE = 0x7C00
-"""Without the sign, these bits of a float16 and all above are not finite."""
+"""The bits of a float16 without its sign are not finite from this value on."""
 FLOAT16_BITS = np.int32(0x8FFFE000 - (1 << 32))
-"""Bits of a float32 that a float16 has too: sign, exponent and fraction."""
+"""Bits of a float32 that a float16 provides: sign, exponent and fraction."""
 BIAS = np.float32(2.0**112)
 """The ratio between the exponents of float32 and of float16."""
 
 
 def to_float32(rows: Float[np.ndarray, "n d"]) -> Float32[np.ndarray, "n d"]:
-    """The same numbers as float32; ``rows`` themselves if they are that already.
+    """``rows`` as float32, without a copy if they are float32 already.
 
     NumPy converts elements one by one. Shifting the bits of whole arrays takes a
     quarter of the time and, unlike PyTorch, no other threads. The product with

@@ -1,4 +1,4 @@
-"""Static widths for shapes that vary, so that a jitted function compiles seldom."""
+"""Static widths for varying shapes, to limit recompilation of jitted functions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ SMALLEST = 32
 
 
 def bucket(size: int, largest: int | None = None, *, factor: int = 2) -> int:
-    """The first of ``SMALLEST`` times 1, ``factor``, ... that holds ``size``.
+    """The first of ``SMALLEST`` times 1, ``factor``, ... that is at least ``size``.
 
-    It is at most ``largest``; a larger ``factor`` makes fewer widths.
+    It is at most ``largest``. A larger ``factor`` gives fewer widths.
     """
     width = SMALLEST
     while width < size:

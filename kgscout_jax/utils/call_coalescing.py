@@ -1,4 +1,4 @@
-"""Calls of many threads are joined into few calls of one function."""
+"""Coalesces concurrent calls of many threads into few calls of one function."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class _Call:
 
 
 class CallCoalescer:
-    """Calls ``function`` on items, together with those of threads that wait.
+    """Calls ``function`` on the items of all waiting threads at once.
 
-    One thread runs at a time. Others wait; the next one to run takes the items of all
-    that wait. A single caller never waits. Where a joint call raises, each of its
-    callers runs alone: those whose items are good get results.
+    One thread runs at a time. The next thread to run takes the items of all waiting
+    threads. A single caller never waits. If a joint call raises, each of its callers
+    runs alone, so that an error only reaches its own caller.
     """
 
     def __init__(
@@ -30,8 +30,8 @@ class CallCoalescer:
     ) -> None:
         """
         Args:
-            function: from items to as many results, in their order.
-            lock: held while it runs.
+            function: maps items to as many results, in order.
+            lock: held while ``function`` runs.
         """
         self._function, self._lock = function, lock
         self._guard = threading.Lock()
@@ -53,10 +53,10 @@ class CallCoalescer:
         return call.results
 
     def _run(self, own: _Call) -> None:
-        """Run for all that wait, ``own`` among them."""
+        """Run for all waiting calls, including ``own``."""
         with self._guard:
             calls, self._waiting = self._waiting, []
-        if own not in calls:  # taken before, by a joint call that raised
+        if own not in calls:  # removed before, by a joint call that raised
             calls.append(own)
         try:
             results = list(

@@ -1,4 +1,4 @@
-"""Range checks of settings, in one wording."""
+"""Checks of settings with uniform messages."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from kgscout_jax.errors import UserError
 
 
 def check_at_least(least: float, prefix: str = "--", **values: float | None) -> None:
-    """Raise UserError where a number is below ``least``; None is not checked.
+    """Raise UserError if a number is below ``least``; None is not checked.
 
     Args:
         least: the smallest value allowed.
-        prefix: what stands before a name: "--" for a flag (``token_budget`` is then
-            written ``--token-budget``), or the record that a field belongs to.
-        **values: the numbers, by the names of their fields.
+        prefix: the prefix of names: "--" for a flag (``token_budget`` is then
+            written ``--token-budget``), or the record of a field.
+        **values: the numbers by field name.
     """
     for name, value in values.items():
         if value is not None and not value >= least:  # also nan
-            shown = name.replace("_", "-") if prefix == "--" else name
+            label = name.replace("_", "-") if prefix == "--" else name
             raise UserError(
-                f"{prefix}{shown}: found {value}, expected at least {least:g}"
+                f"{prefix}{label}: found {value}, expected at least {least:g}"
             )
 
 
 def check_both_or_neither(**values: object) -> None:
-    """Raise UserError where one of two flags is given (not None) without the other."""
+    """Raise UserError if only one of two flags is provided (not None)."""
     provided = [name for name, value in values.items() if value is not None]
     missing = [name for name, value in values.items() if value is None]
     if provided and missing:

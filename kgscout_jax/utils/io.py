@@ -1,4 +1,4 @@
-"""Files that are either whole or absent, and readers that say which line is wrong."""
+"""Atomic file writers, and readers whose errors name the line."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from kgscout_jax.errors import UserError
 
 @contextlib.contextmanager
 def whole_file(path: Path, mode: str = "w") -> Iterator[Any]:
-    """A handle to write ``path`` with; it appears under its name only when complete.
+    """A handle that writes ``path``, which appears only when complete.
 
-    Written aside in the same folder, flushed to disk, then renamed. An exception
-    leaves whatever stood at ``path`` before.
+    The data are written to a temporary file in the same folder, flushed to disk and
+    renamed. An exception leaves the previous file in place.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -64,7 +64,7 @@ def write_array(path: Path, array: np.ndarray) -> None:
 
 
 def read_array(path: Path, *, mmap: bool = False) -> np.ndarray:
-    """The array in a .npy file, memory-mapped if asked.
+    """The array in a .npy file, optionally memory-mapped.
 
     Raises:
         UserError: the file is missing, truncated or not an .npy file.
@@ -114,7 +114,7 @@ def open_text(path: Path) -> Iterator[TextIO]:
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line number from 1, object) for each line that is not blank.
+    """(line number from 1, object) of each line that is not blank.
 
     Raises:
         UserError: a line is not a JSON object; it names the file and the line.
@@ -128,8 +128,10 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             except (ValueError, RecursionError) as error:
                 raise UserError(f"{path}:{number}: not valid JSON ({error})") from None
             if not isinstance(value, dict):
-                found = type(value).__name__
-                raise UserError(f"{path}:{number}: expected a JSON object, got {found}")
+                actual = type(value).__name__
+                raise UserError(
+                    f"{path}:{number}: expected a JSON object, got {actual}"
+                )
             yield number, value
 
 

@@ -1,4 +1,4 @@
-"""The one place that configures JAX."""
+"""The configuration of JAX."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 
 def setup_jax() -> None:
-    """Keep compiled functions between runs, and JAX's chatter out of the log.
+    """Cache compiled functions between runs, and silence JAX's own log messages.
 
-    The cache lies in ``$KGSCOUT_CACHE/jax`` (default ``~/.cache/kgscout/jax``) unless
-    JAX was told another place.
+    The cache is ``$KGSCOUT_CACHE/jax`` (default ``~/.cache/kgscout/jax``) unless
+    ``$JAX_COMPILATION_CACHE_DIR`` is set.
     """
     import jax
 

@@ -1,8 +1,8 @@
-"""Exclusive use of a folder by one process, by ``flock`` on a file inside it.
+"""Advisory locks of folders, by ``flock`` on a file inside.
 
-The last holder removes the file. A process that opened it meanwhile would then hold a
-lock on a file that nobody else can see: after each acquisition the inode under the name
-is compared with the one that is held. Locks are advisory, and end with the process.
+The last holder removes the file. A process that opened it before then holds a lock on a
+deleted file, so each acquisition compares the locked inode with that of the file name.
+Locks end with the process.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ def locked(
     shared: bool = False,
     patience: float = 0.0,
 ) -> Iterator[None]:
-    """Hold ``folder``, made if need be, for this process.
+    """Lock ``folder`` for this process; creates it if necessary.
 
     Args:
-        folder: what is held.
-        who: the program, for the message to others.
-        name: the file that is locked; several locks in one folder are independent.
-        shared: several processes may hold the lock together, and nobody else then.
-        patience: seconds to wait for the present holder.
+        folder: the folder to lock.
+        who: the program's name, for the error message of other processes.
+        name: name of the lock file; several locks in one folder are independent.
+        shared: whether several processes may share the lock; excludes exclusive use.
+        patience: seconds to wait for the current holder.
 
     Raises:
         UserError: another process (another ``who``) holds it, or it cannot be written.
     """
     file = folder / name
     deadline = time.monotonic() + patience
-    while (handle := _acquired(folder, file, shared)) is None:
+    while (handle := _acquire(folder, file, shared)) is None:
         if time.monotonic() >= deadline:
             raise UserError(f"{folder}: another {who} is writing here")
         time.sleep(0.05)
     try:
         yield
     finally:
-        # Removed while it is held alone: holders of a shared lock leave it in place.
+        # Only an exclusive holder removes the file; other shared holders still use it.
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             file.unlink(missing_ok=True)
@@ -57,7 +57,7 @@ def locked(
 
 
 def is_locked(folder: Path, name: str = LOCK) -> bool:
-    """Whether a process holds ``folder``; never creates the lock's file."""
+    """Whether a process has locked ``folder``; does not create the lock file."""
     try:
         handle = os.open(folder / name, os.O_RDONLY)
     except OSError:
@@ -71,9 +71,9 @@ def is_locked(folder: Path, name: str = LOCK) -> bool:
     return False
 
 
-def _acquired(folder: Path, file: Path, shared: bool) -> int | None:
-    """A descriptor that holds the lock; None while somebody else holds it."""
-    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+def _acquire(folder: Path, file: Path, shared: bool) -> int | None:
+    """The descriptor of the acquired lock; None if another process holds it."""
+    operation = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     while True:
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -81,13 +81,13 @@ def _acquired(folder: Path, file: Path, shared: bool) -> int | None:
         except OSError as error:
             raise UserError(f"{folder}: cannot be written ({error.strerror})") from None
         try:
-            fcntl.flock(handle, kind | fcntl.LOCK_NB)
+            fcntl.flock(handle, operation | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(handle)
             return None
         if _is_same_file(handle, file):
             return handle
-        os.close(handle)  # its last holder has just removed it: make a new one
+        os.close(handle)  # the last holder has just removed it: create a new file
 
 
 def _is_same_file(handle: int, file: Path) -> bool:

@@ -1,7 +1,6 @@
-"""Manifests: typed JSON files, and the files that they list with size and checksum.
+"""Manifests: typed JSON files that list files with size and checksum.
 
-One checksum, of a file's ends, is cheap enough to be compared whenever a folder is
-opened.
+The checksum of a file's ends is cheap enough to compare at every opening of a folder.
 """
 
 from __future__ import annotations
@@ -19,19 +18,19 @@ from kgscout_jax.utils.io import read_json, sha256_file
 T = TypeVar("T")
 
 END_BYTES = 1 << 16
-"""Bytes at either end of a file that are read."""
+"""Bytes that ``sha256_ends`` reads at each end of a file."""
 
 
 def fingerprint(value: Any) -> str:
-    """The hex sha256 of a JSON value, whatever the order of its fields."""
+    """The hex sha256 of a JSON value, independent of the order of its fields."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def sha256_ends(path: Path) -> str:
-    """The hex sha256 of a file's first and last 64 KiB: all of it, where it is small.
+    """The hex sha256 of a file's first and last 64 KiB, or of all of a small file.
 
-    Finds a file that was cut off, swapped or written anew, whatever its size.
+    Detects truncated, swapped and rewritten files in constant time.
     """
     digest = hashlib.sha256()
     with open(path, "rb") as handle:
@@ -42,7 +41,7 @@ def sha256_ends(path: Path) -> str:
 
 
 def file_entry(path: Path, *, ends: bool = False) -> dict[str, Any]:
-    """What a manifest lists of a file: ``bytes``, ``sha256``, perhaps its ends'."""
+    """The manifest item of a file: ``bytes``, ``sha256``, optional ``sha256_ends``."""
     entry = {"bytes": path.stat().st_size, "sha256": sha256_file(path)}
     return entry | ({"sha256_ends": sha256_ends(path)} if ends else {})
 
@@ -50,11 +49,11 @@ def file_entry(path: Path, *, ends: bool = False) -> dict[str, Any]:
 def check_files(
     folder: Path, files: Mapping[str, Mapping[str, Any]], *, verify: bool = False
 ) -> None:
-    """Raise UserError unless every file of ``folder`` is there and as it was written.
+    """Raise UserError unless all listed files exist unchanged.
 
     Args:
-        folder: where the files lie.
-        files: by name, what ``file_entry`` returned.
+        folder: the folder of the files.
+        files: name -> result of ``file_entry``.
         verify: compare every byte with ``sha256``, not only the size and the ends.
     """
     for name, entry in files.items():
@@ -75,11 +74,11 @@ def check_files(
 
 
 def read_record(file: Path, record: type[T]) -> T:
-    """The JSON file as a ``msgspec.Struct``, a dataclass or any other annotated type.
+    """A JSON file as a ``msgspec.Struct``, dataclass or other annotated type.
 
     Raises:
-        UserError: no such file, no JSON, or a field is missing, unknown to a type that
-            forbids it, or of another type; the message names file and field.
+        UserError: no such file, invalid JSON, or a field is missing, forbidden or of
+            another type; the message names file and field.
     """
     return as_record(read_json(file), record, str(file))
 

@@ -1,4 +1,4 @@
-"""Figures: one palette, a marker for each line, PNG files that are whole or absent."""
+"""Figures: a common palette and markers, PNG files written atomically."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette: told apart with any common colour blindness, and each line
-# has a marker of its own for print.
+# Okabe and Ito's palette is distinguishable with common colour blindness. Markers
+# distinguish lines in print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "osD^vPX"
 
@@ -20,11 +20,11 @@ MARKERS = "osD^vPX"
 def panel_grid(
     n: int, columns: int, size: tuple[float, float], margin: float, xlabel: str
 ) -> tuple[Figure, list[Axes]]:
-    """A figure of ``n`` panels that share the x axis, and the panels.
+    """A figure of ``n`` panels with a shared x axis, and the panels.
 
     Args:
-        n: how many panels.
-        columns: panels beside one another, at most.
+        n: number of panels.
+        columns: the most columns.
         size: inches of a panel, width and height.
         margin: inches above and below all panels.
         xlabel: label of the lowest panel of each column.
@@ -47,7 +47,7 @@ def panel_grid(
 
 
 def save_png(figure: Figure, path: Path) -> None:
-    """Write the figure to ``path``, whole or not at all."""
+    """Write the figure to ``path`` atomically."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     FigureCanvasAgg(figure)

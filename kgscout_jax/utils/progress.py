@@ -1,4 +1,4 @@
-"""Progress of anything that takes over two seconds: a bar, or lines when piped."""
+"""Progress reports of long operations: a bar, or log lines without a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ProgressBar:
     def __init__(
         self, total: int, label: str, unit: str = "it", *, hidden: bool = False
     ) -> None:
-        """``hidden``: another process reports the same progress."""
+        """``hidden``: no output, because another process reports the same progress."""
         self.total, self.label, self.unit = total, label, unit
         self.hidden = hidden
         self.count = 0

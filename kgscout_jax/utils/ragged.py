@@ -1,4 +1,4 @@
-"""Rows of different length as two arrays: what varies much is not padded."""
+"""Rows of different length as two arrays, without padding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jaxtyping import Int, Int32, Int64, Shaped
 class Ragged:
     """Rows of different length: row ``i`` is ``values[offsets[i]:offsets[i + 1]]``.
 
-    Whole numbers may be stored as uint16; they are read as int32.
+    Integers may be stored as uint16; they are read as int32.
     """
 
     values: Shaped[np.ndarray, "total ..."]
@@ -27,9 +27,9 @@ class Ragged:
     def rows(
         self, rows: Int[np.ndarray, "k"]
     ) -> tuple[Int64[np.ndarray, "total"], Shaped[np.ndarray, "total ..."]]:
-        """The values of ``rows`` one after the other, each with its place in ``rows``.
+        """(position in ``rows``, value) of all values of ``rows``, in order.
 
-        One gather, without a Python loop: the owner is 0 for the values of ``rows[0]``.
+        One gather, without a Python loop: the position is 0 for values of ``rows[0]``.
         """
         starts = np.asarray(self.offsets[rows])
         lengths = self.offsets[rows + 1] - starts
@@ -48,7 +48,7 @@ class Ragged:
     def of_counts(
         values: Shaped[np.ndarray, "total ..."], counts: Int[np.ndarray, "q"]
     ) -> Ragged:
-        """Rows of so many values each, one after the other."""
+        """Consecutive rows with ``counts`` values each."""
         return Ragged(values, offsets_of(counts))
 
     @staticmethod
@@ -59,7 +59,7 @@ class Ragged:
 
 
 def offsets_of(lengths: Int[np.ndarray, "n"]) -> Int64[np.ndarray, "n+1"]:
-    """Where rows of these lengths begin and end when they are laid end to end."""
+    """The offsets of consecutive rows of these lengths."""
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
@@ -68,7 +68,7 @@ def offsets_of(lengths: Int[np.ndarray, "n"]) -> Int64[np.ndarray, "n+1"]:
 def ranges(
     starts: Int[np.ndarray, "n"], lengths: Int[np.ndarray, "n"]
 ) -> Int64[np.ndarray, "total"]:
-    """start, start + 1, ... of every range, one range after the other."""
+    """The concatenated ranges start, start + 1, ... of each start and length."""
     before = np.cumsum(lengths) - lengths
     return np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
 

@@ -1,4 +1,4 @@
-"""Tables as text: Markdown for files, aligned so that they are read unrendered too."""
+"""Tables for Markdown files, aligned for reading unrendered, and for the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table, columns padded to one width; all but the first flush right."""
+    """A Markdown table with padded columns; all but the first are right-aligned."""
     cells = [[_escape(cell) for cell in row] for row in [header, *rows]]
     widths = [max(3, *map(len, column)) for column in zip(*cells, strict=True)]
     rule = [":" + "-" * (widths[0] - 1)] + ["-" * (w - 1) + ":" for w in widths[1:]]
@@ -29,7 +29,7 @@ def figure(
     interval: bool = True,
     sign: str = "",
 ) -> str:
-    """``0.760 [0.700, 0.815]``, or a dash where nothing counts.
+    """``0.760 [0.700, 0.815]``, or a dash without a value.
 
     Args:
         estimate: value (or difference), low and high.
@@ -50,7 +50,7 @@ def figure(
 def console_grid(
     title: str, header: Sequence[str], left: Sequence[int] = (0,)
 ) -> Table:
-    """An empty table for the terminal; columns not in ``left`` are flush right."""
+    """An empty table for the terminal; columns not in ``left`` are right-aligned."""
     from rich.table import Table
 
     table = Table(title=title, title_justify="left")
