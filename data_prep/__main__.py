@@ -22,7 +22,7 @@ def main(args: Sequence[str] | None = None, prog: str = "python -m data_prep") -
 
 
 def prepare_and_inspect(settings: PrepSettings) -> None:
-    """Prepare shards, and print what is in them once they are whole."""
+    """Prepare shards, and print a summary when they are complete."""
     from data_prep.driver import prepare, prepare_partition
     from data_prep.inspect_command import InspectSettings, inspect
 

@@ -1,4 +1,4 @@
-"""Survival: questions with an answer, and answers, that each cut leaves."""
+"""Survival: questions with an answer, and answers, after each cut."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ STAGES = ("in graph", "in ball", "after cut", "in top N")
 def survival(split: Split) -> dict[str, dict[str, Any]]:
     """Group ("all", then by hop) -> counts per stage.
 
-    ``questions``: how many there are; ``topics``: with a topic in their subgraph;
-    ``with_answer``: per stage, questions with at least one gold answer left;
-    ``answers``: per stage, gold answers left, over all questions.
+    ``questions``: their number; ``topics``: questions with a topic in their subgraph;
+    ``with_answer``: per stage, questions with at least one remaining gold answer;
+    ``answers``: per stage, remaining gold answers of all questions.
     """
     counts = np.stack(
         [
@@ -51,7 +51,7 @@ def _by_stage(values: Iterable[int]) -> dict[str, int]:
 
 
 def _answers_among_candidates(split: Split) -> np.ndarray:
-    """Per question, how many of its answers are the head or tail of a candidate."""
+    """Per question, the number of answers at the head or tail of a candidate."""
     b = len(split)
     width = int(split.n_nodes.max(initial=0)) + 1
     is_end = np.zeros(b * width, bool)

@@ -1,8 +1,8 @@
-"""From the ragged results of all chunks to padded splits and shared tables.
+"""Assembles the ragged results of all chunks into padded splits and shared tables.
 
-Ids change here for the last time: shards hold only the triplets that are some
-question's candidate or lie on its reward paths. Candidates come first, for only they
-have an embedding; both groups keep their order.
+Triplets are renumbered: shards hold only candidates and triplets on reward paths.
+Candidates come first, because only they have an embedding. The order within both groups
+does not change.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from kgscout_jax.utils.ragged import Ragged
 TRIPLET_ARRAYS = ("candidates", *(f"path_triplets_{way}" for way in DIRECTIONS))
 """The arrays of a chunk that hold triplet ids."""
 MERGED = 64
-"""Chunks whose triplet ids are sorted in one step."""
+"""Chunks whose triplet ids are merged at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShardTriplets:
-    """The part of the graph that the shards hold, as ids of the graph."""
+    """The subset of the graph in the shards, as ids of the graph."""
 
     triplets: Int32[np.ndarray, "m"]
-    """Candidates, ascending, then those that are only on a path, ascending."""
+    """Candidates, ascending, then the triplets only on paths, ascending."""
     n_candidates: int
     entities: Int32[np.ndarray, "e"]
     relations: Int32[np.ndarray, "r"]
@@ -43,7 +43,7 @@ class ShardTriplets:
     def of(graph: KnowledgeGraph, chunks: Iterable[Arrays]) -> ShardTriplets:
         """The triplets in ``chunks``, with their entities and relations.
 
-        Only TRIPLET_ARRAYS are read; few chunks at a time are in memory.
+        Reads only TRIPLET_ARRAYS, with few chunks in memory at once.
         """
         candidates = on_paths = np.empty(0, np.int32)
         remaining = iter(chunks)
@@ -67,7 +67,7 @@ class ShardTriplets:
         return np.argsort(self.triplets)
 
     def shard_ids(self, triplets: Int32[np.ndarray, "k"]) -> Int32[np.ndarray, "k"]:
-        """Ids of the shards for ids of the graph; all must be in the shards."""
+        """Shard ids of triplets by graph id; all must be in the shards."""
         order = self._ascending
         at = np.searchsorted(self.triplets, triplets, sorter=order)
         return order[at].astype(np.int32)
@@ -124,7 +124,7 @@ def assemble_split(
 
 
 def _with_facts(split, column, graph, answers_count) -> list[Question]:
-    """The questions with what preparation knows of them."""
+    """The questions with the facts that preparation found."""
     stops = np.cumsum(answers_count)
     entities = column("answer_entities")
     hop, ball = column("hop"), column("sizes")

@@ -1,8 +1,8 @@
-"""A data set to a folder of shards, in stages; a killed run resumes where it stopped.
+"""Prepares shards from a data set in stages; a killed run can be resumed.
 
-Order: load and link names, embed questions, cut the subgraphs, embed the
-triplets that survive, choose candidates, assemble, write. The stages in the middle run
-as tasks, by an engine (see ``engine``) or by the processes of a job array.
+Stages: load and link names, embed questions, cut subgraphs, embed the remaining
+triplets, choose candidates, assemble, write. An engine (see ``engine``) or the
+processes of a job array run the middle stages as tasks.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ logger = logging.getLogger("kgscout")
 
 WHOLE = Partition(1, 1)
 TOTALS = ("sizes", "subgraph_triplets", "n_real", "cut_seconds", "choose_seconds")
-"""Of the tasks' results, summed for the manifest."""
+"""Fields of the tasks' results that are summed for the manifest."""
 
 
 def prepare(settings: PrepSettings) -> Shards:
-    """The shards of ``settings``, written unless they are already there.
+    """The shards of ``settings``, written unless they exist.
 
     Raises:
         UserError: bad input, or the folder holds shards of other settings.
@@ -62,10 +62,10 @@ def prepare(settings: PrepSettings) -> Shards:
 
 
 def prepare_partition(settings: PrepSettings) -> Shards | None:
-    """Run the share of the tasks that ``settings.part`` names.
+    """Run the share ``settings.part`` of the tasks.
 
     Returns:
-        The shards, if no other partition has tasks left; else None.
+        The shards, or None if other partitions have remaining tasks.
 
     Raises:
         UserError: as ``prepare``; or this partition, or a whole preparation, is
@@ -77,7 +77,7 @@ def prepare_partition(settings: PrepSettings) -> Shards | None:
 
 
 class Preparation:
-    """One run: its settings, its source, and the clock."""
+    """One run of a preparation."""
 
     def __init__(
         self, settings: PrepSettings, partition: Partition | None = None
@@ -96,7 +96,7 @@ class Preparation:
         self.fingerprint = fingerprint(self.config)
 
     def run(self) -> Shards | None:
-        """The shards; None if other partitions have tasks left."""
+        """The shards; None if other partitions have remaining tasks."""
         out, share = self.settings.out, self.partition or WHOLE
         if (shards := self._existing_shards()) is not None:
             return shards
@@ -137,10 +137,10 @@ class Preparation:
             return None
 
     def _existing_shards(self) -> Shards | None:
-        """The shards that are written already.
+        """The existing shards of these settings, if any.
 
         Raises:
-            UserError: those of other settings are, and may not be overwritten.
+            UserError: there are shards of other settings.
         """
         out = self.settings.out
         if not (out / "manifest.json").exists() or self.settings.overwrite:
@@ -151,12 +151,12 @@ class Preparation:
                 "choose another folder or give --overwrite"
             )
         shards = Shards.open(out)
-        Workspace(out / ".work").remove()  # left by a run killed in its last moment
+        Workspace(out / ".work").remove()  # of a run that was killed at the very end
         logger.info("%s: already prepared with these settings", out)
         return shards
 
     def _job(self, workspace: Workspace, engine: Engine) -> Job:
-        """What the tasks share, saved if other processes run them."""
+        """The shared state of the tasks, saved if other processes run them."""
         settings = self.settings
         if settings.cache is not None:  # a worker may have another working directory
             settings = dataclasses.replace(settings, cache=settings.cache.resolve())
@@ -246,8 +246,8 @@ class Preparation:
     ) -> dict[str, dict[str, Any]]:
         """Sizes and seconds of each stage.
 
-        ``seconds`` passed in this run, ``worker_seconds`` were spent on all tasks, in
-        whichever process.
+        ``seconds`` is the wall time in this run, ``worker_seconds`` the total of all
+        tasks in any process.
         """
         counts: dict[str, dict[str, Any]] = {
             "load": {"triplets": len(self.dataset.graph.triplets)},
@@ -277,7 +277,7 @@ class Preparation:
 def _manifest_config(
     settings: PrepSettings, dataset: Dataset, encoder: SentenceEncoder
 ) -> dict[str, Any]:
-    """The fields of the manifest that decide the bytes of the shards."""
+    """The fields of the manifest that determine the shards."""
     aliases = [] if settings.aliases is None else [settings.aliases]
     for file in aliases:
         if not file.is_file():
@@ -292,7 +292,7 @@ def _manifest_config(
         "source": settings.source,
         "settings": settings.to_manifest(),
         "encoder": encoder.identity.to_dict(),
-        # A list: the order of triplet files decides ids, and two may share a name.
+        # A list: the order of triplet files determines ids, and names may repeat.
         "sources": [*files[:at], *packages, *files[at:]],
     }
 

@@ -1,8 +1,8 @@
-"""Embeddings of the triplets that survive the cuts, in chunks on disk.
+"""Embeddings of the triplets that remain after the cuts, in chunks on disk.
 
-A chunk holds some triplets of one range of ids. Each process embeds, of the ranges that
-its questions need, what no complete chunk holds: partitions begin at different ranges,
-so that they share the work instead of repeating it. Rows are read memory-mapped.
+A chunk holds some triplets of one range of ids. Each process embeds the triplets of its
+questions that are in no complete chunk. Partitions begin at different ranges, so that
+they rarely embed the same triplets. Rows are memory-mapped.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from jaxtyping import Float16, Int32
 from kgscout_jax.utils.io import read_array, write_array
 
 SPAN = 1 << 14
-"""Ids in a range, at least."""
+"""The fewest ids in a range."""
 RANGES = 1 << 10
-"""Ranges, at most."""
+"""The most ranges."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,9 +28,9 @@ class EmbeddingTask:
     """Triplets of one range that one process embeds."""
 
     number: int
-    """Of the range."""
+    """Number of the range."""
     owner: str
-    """The process, as a part of a file name."""
+    """Name of the process, used in file names."""
     ids: Int32[np.ndarray, "k"]
 
 
@@ -54,13 +54,13 @@ class TripletTable:
             yield int(numbers[low]), ids[low:high]
 
     def missing(self, number: int, ids: Int32[np.ndarray, "k"]) -> np.ndarray:
-        """Those of a range's ``ids`` that no complete chunk holds at this time."""
+        """The ``ids`` of a range that are in no complete chunk yet."""
         for file in self.folder.glob(f"{number:06d}-*.rows.npy"):
             ids = np.setdiff1d(ids, _ids_of(file), assume_unique=True)
         return ids
 
     def add(self, task: EmbeddingTask, rows: Float16[np.ndarray, "k d"]) -> None:
-        """Store a task's embeddings; the rows last, they make the chunk complete."""
+        """Store a task's embeddings; rows are written last and complete the chunk."""
         name = f"{task.number:06d}-{task.owner}"
         write_array(self.folder / f"{name}.ids.npy", task.ids)
         write_array(self.folder / f"{name}.rows.npy", rows)

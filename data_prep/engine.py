@@ -1,8 +1,8 @@
-"""What runs the tasks: this process, local worker processes, or a Ray cluster.
+"""Engines that run the tasks: local processes or a Ray cluster.
 
-An engine maps a function over items and gives the results in the order of the items.
-Results travel between processes, so they are small: arrays go to files that every
-process sees. Whichever process runs a task, its bytes are the same.
+An engine maps a function over items and returns the results in order. Results are sent
+between processes, so they are small; arrays are written to shared files. The bytes of a
+result do not depend on the process.
 """
 
 from __future__ import annotations
@@ -60,23 +60,22 @@ class Partition:
 
 
 class Engine(Protocol):
-    """Runs tasks; a context manager, for it may hold processes."""
+    """Runs tasks; a context manager that shuts down its processes."""
 
     @property
     def is_remote(self) -> bool:
-        """Whether other processes run the tasks: what they need must lie in files."""
+        """Whether other processes run the tasks and need their inputs in files."""
         ...
 
     @property
     def embeds(self) -> bool:
-        """Whether tasks that embed sentences run there too, not in this process."""
+        """Whether embedding tasks run in other processes too."""
         ...
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """``function`` of each item, in their order.
+        """``function`` of each item, in order.
 
-        Function and items are sent to the workers where there are any: functions of
-        modules, methods of what can be sent.
+        Function and items must be picklable.
         """
         ...
 
@@ -169,7 +168,7 @@ def _pool(workers: int) -> ProcessPoolExecutor:
 
 
 def _end_with_parent() -> None:
-    """End this worker as soon as the process that started it is gone, killed too."""
+    """End this worker when its parent process ends, even if killed."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return
@@ -184,7 +183,7 @@ def _end_with_parent() -> None:
 def _in_order(
     submit: Callable[[T], Callable[[], R]], items: Iterable[T], window: int
 ) -> Iterator[R]:
-    """Results in order; at most ``window`` items are under way or waiting."""
+    """Results in order; at most ``window`` items are pending."""
     pending: deque[Callable[[], R]] = deque()
     for item in items:
         if len(pending) >= window:
@@ -197,7 +196,7 @@ def _in_order(
 class RayEngine:
     """The workers of a Ray cluster, which must see the same files at the same paths.
 
-    A worker that dies is replaced, and its item done again, by Ray itself.
+    Ray replaces a worker that dies and repeats its item.
     """
 
     is_remote = True
@@ -208,7 +207,7 @@ class RayEngine:
         self._started = False
 
     def _ray(self) -> Any:
-        """The module, with a cluster behind it."""
+        """The ray module, connected to a cluster."""
         try:
             import ray
         except ImportError:
@@ -216,8 +215,7 @@ class RayEngine:
                 "--engine ray: Ray is not installed; pip install 'kgscout-jax[ray]'"
             ) from None
         if not ray.is_initialized():
-            # Ray hides GPUs from work that asks it for none; the encoder takes what is
-            # there.
+            # Ray hides GPUs from tasks that request none, but the encoder uses them.
             os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
             address = self.address or os.environ.get("RAY_ADDRESS")
             own: dict[str, Any] = {"num_cpus": self.workers, "include_dashboard": False}

@@ -1,4 +1,4 @@
-"""``graph``: triplet files to a GRAPH folder, and the same folder changed."""
+"""``graph``: builds a GRAPH folder from triplet files, and changes one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class GraphSettings:
-    """Index triplet files as a GRAPH folder, which opens at once whatever its size.
+    """Index triplet files as a GRAPH folder, which opens memory-mapped.
 
     Formats: .tsv .txt .csv .nt .ttl .nq .trig (each also .gz .bz2 .xz .zst) .parquet.
 
@@ -31,23 +31,23 @@ class GraphSettings:
     out: Path
     """The GRAPH folder to write, or to change."""
     kg: tuple[Path, ...] = ()
-    """Triplet files to build a graph of."""
+    """Triplet files to build a graph from."""
     add: tuple[Path, ...] = ()
     """Triplet files to add to the graph in the folder."""
     remove: tuple[Path, ...] = ()
-    """Triplet files to remove from it; done before any are added."""
+    """Triplet files to remove from the graph, before any are added."""
     labels: Path | None = None
-    """Names of entities, TSV or CSV: id, name. Ids stay identities, names are shown."""
+    """Labels of entities, TSV or CSV: id, name. Ids identify, names are displayed."""
     label_relation: str | None = None
-    """A relation whose triplets name their head, such as rdfs:label."""
+    """A relation whose triplets label their head, such as rdfs:label."""
     language: str | None = None
-    """Of RDF literals keep this language and those without one; en keeps en-GB."""
+    """Select RDF literals of this language or without one; en includes en-GB."""
     memory: float = 2.0
-    """Gigabytes to work in, about, beside 0.2 for the program itself."""
+    """Approximate working memory in gigabytes, plus 0.2 for the program itself."""
     overwrite: Annotated[bool, tyro.conf.arg(name="overwrite")] = False
-    """Build anew where there is a graph already."""
+    """Overwrite an existing graph."""
     verify: bool = False
-    """Compare every byte of the folder with its checksum, at the end."""
+    """Finally compare every byte of the folder with its checksum."""
 
     def __post_init__(self) -> None:
         change = bool(self.add or self.remove)
@@ -97,7 +97,7 @@ def graph(settings: GraphSettings) -> None:
 
 
 def summary(path: Path, manifest: GraphManifest, seconds: float) -> list[str]:
-    """Lines for people: counts, notes, size, seconds and peak memory."""
+    """Lines of the summary: counts, notes, size, seconds and peak memory."""
     counts, notes = manifest["counts"], manifest["notes"]
     size = sum(file["bytes"] for file in manifest["files"].values())
     lines = [
@@ -119,6 +119,6 @@ def summary(path: Path, manifest: GraphManifest, seconds: float) -> list[str]:
 
 
 def peak_memory() -> int:
-    """The largest resident size of this process so far, in bytes, mapped files too."""
+    """Peak resident memory of this process in bytes, mapped files included."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024

@@ -14,7 +14,7 @@ from kgscout_jax.data.shards import EMBEDDINGS, QUESTIONS, Shards
 
 @dataclass(frozen=True, kw_only=True)
 class InspectSettings:
-    """Print what is in a folder of shards, and what each cut lost.
+    """Print the content of a folder of shards, and the losses of each cut.
 
     Example: python -m data_prep inspect shards/ --verify
     """
@@ -95,7 +95,7 @@ def _pairs(values: dict[str, Any]) -> str:
 
 
 def _survival_table(groups: dict[str, Any]):
-    """Rows per hop: share of questions with an answer, and of answers, per stage."""
+    """Per hop, the share of questions with an answer and of answers at each stage."""
     from rich import box
     from rich.table import Table
 

@@ -1,7 +1,7 @@
 """The two passes over a chunk of questions: cut the subgraphs, choose the candidates.
 
-Between them every triplet that survives is embedded. Both passes treat the questions of
-a chunk as blocks of one graph; their results are ragged arrays that ``assemble`` pads.
+Between them every remaining triplet is embedded. Both passes treat the questions of a
+chunk as blocks of one graph. Their results are ragged arrays that ``assemble`` pads.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionEntities:
-    """The names of a question as ids of the graph."""
+    """The topics and answers of a question as ids of the graph."""
 
     topics: Int32[np.ndarray, "t"]
     answers: Int32[np.ndarray, "a"]
     """Gold answers that are in the graph."""
     subgraph: Int32[np.ndarray, "m"] | None = None
-    """Triplet ids of its own subgraph, where it brings one."""
+    """Triplet ids of the question's own subgraph, if any."""
 
 
 def cut_chunk(
@@ -60,8 +60,8 @@ def cut_chunk(
 ) -> Arrays:
     """A chunk's cut: blocks, triplet_ids, ppr, scores, sizes, answers_in_ball.
 
-    ``scores`` is what candidates are chosen by beside the cosine: the flow of the
-    guided walk, or PageRank weighted by the relation's likeness to the question.
+    ``scores`` are the second ranking of candidates beside the cosine: the flow of the
+    guided walk, or PageRank weighted by the relation's similarity to the question.
     """
     own = [q.subgraph for q in questions if q.subgraph is not None]
     cut = cut_questions(
@@ -86,7 +86,7 @@ def cut_chunk(
 
 
 def cut_settings(settings: PrepSettings) -> CutSettings:
-    """What of the settings decides subgraphs and candidates, resolved."""
+    """The resolved settings of subgraphs and candidates."""
     return CutSettings(
         hops=settings.radius,
         cut=settings.cut,
@@ -120,9 +120,8 @@ def choose_chunk(
 ) -> Arrays:
     """Candidates, local node ids, topics, answers and shortest paths of a chunk.
 
-    ``select``: "hybrid" takes the best by the better of two places, by cosine and by
-    the cut's scores; "cosine" by the first alone. Either way they stand in the order of
-    their cosine.
+    ``select``: "hybrid" for the better of two ranks, by cosine and by the cut's scores;
+    "cosine" for the first alone. Candidates are ordered by their cosine in both cases.
 
     Ragged arrays come with their lengths per question, ``*_count``. Local node ids
     number the nodes that a question needs, in the order of their entity ids.
@@ -196,7 +195,7 @@ def choose_chunk(
 def _locate(
     nodes: Int64[np.ndarray, "k"], entities: Sequence[Int32[np.ndarray, "t"]], n: int
 ) -> tuple[Int64[np.ndarray, "f"], Int64[np.ndarray, "f"]]:
-    """Positions in ``nodes`` of the entities that are there; their blocks."""
+    """Positions in ``nodes`` of the entities that occur there, and their blocks."""
     keys = node_keys(entities, n)
     at = np.minimum(np.searchsorted(nodes, keys), max(len(nodes) - 1, 0))
     is_node = nodes[at] == keys if len(nodes) else np.zeros(len(keys), bool)
@@ -212,5 +211,5 @@ def pad(values: np.ndarray, counts: Int[np.ndarray, "b"], fill: float) -> np.nda
 
 
 def _narrow(array: np.ndarray) -> np.ndarray:
-    """int64 as int32: every id and count here fits."""
+    """int64 as int32, which holds every id and count."""
     return array.astype(np.int32) if array.dtype == np.int64 else array

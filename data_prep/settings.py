@@ -14,9 +14,9 @@ from kgscout_jax.utils.checks import check_at_least
 
 SourceName = Literal["rog", "nsm", "metaqa", "pathquestion", "kg", "world"]
 OWN_SUBGRAPHS = ("rog", "nsm")
-"""Sources whose questions bring their own subgraph."""
+"""Sources with a subgraph per question."""
 DEEP = {"metaqa": 3, "pathquestion": 3, "world": 4, "rog": 4, "nsm": 4}
-"""Steps for sources with long questions: two would lose their answers."""
+"""Default steps of sources whose questions need more than two."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,52 +35,50 @@ class PrepSettings:
     kg: tuple[Path, ...] = ()
     """Triplet files of your own graph, or one GRAPH folder (source kg)."""
     aliases: Path | None = None
-    """File of NAME <tab> ALIAS: further names for finding topics in questions."""
+    """File of NAME <tab> ALIAS: more names for linking topics."""
     hops: int | None = None
     """Steps from the topics; 2 (metaqa, pathquestion 3; world, rog, nsm 4)."""
     cut: Literal["guided", "ppr"] = "guided"
-    """What ranks triplets for the cut: a walk that follows the question, or plain
-    PageRank on the whole ball (the thesis)."""
+    """Ranking of triplets for the cut: a walk guided by the question, or plain PageRank
+    on the whole ball (the thesis)."""
     max_triplets: int | None = None
-    """Cut to this many triplets, 0 for no cut; 2000, but rog and nsm bring their own
-    subgraphs, which are not cut unless this is given."""
+    """Cut to this many triplets, 0 for no cut; default 2000 (rog and nsm: no cut)."""
     ppr_threshold: float | None = None
-    """Keep only triplets whose ends both hold this much PageRank (OKGQA: 1e-5)."""
+    """Select only triplets with at least this PageRank at both ends (OKGQA: 1e-5)."""
     hub_degree: int | None = None
     """Balls of --cut ppr do not walk through entities with more triplets than this."""
     select: Literal["hybrid", "cosine"] = "hybrid"
-    """What ranks candidates: the better of the places by cosine and by the cut, or the
+    """Ranking of candidates: the better of the ranks by cosine and by the cut, or the
     cosine with the question alone (the thesis)."""
     candidates: int = 1000
     """Candidates per question."""
     direction: Literal["both", "directed"] = "both"
-    """How walks and PageRank follow edges; the thesis: directed."""
+    """Direction in which walks and PageRank follow edges; the thesis: directed."""
     encoder: str = "all-MiniLM-L6-v2"
     """Any sentence-transformers model: a name or a folder."""
     encoder_backend: Literal["torch", "torch-bf16", "openvino-bf16"] = "torch"
-    """What computes embeddings; openvino-bf16 (extra openvino) is the fastest on CPUs
+    """Backend of the encoder; openvino-bf16 (extra openvino) is the fastest on CPUs
     with bfloat16. Tables of different backends are never mixed."""
     train_questions: int | None = None
-    """Draw this many of the usable training questions (thesis, CWQ: 3000)."""
+    """Sample this many of the usable training questions (thesis, CWQ: 3000)."""
     limit: int | None = None
-    """Draw at most this many questions per split; for a first look."""
+    """Sample at most this many questions per split, for a quick test."""
     seed: int = 0
-    """Of the draws."""
+    """Seed of the sampling."""
     table: Literal["float16", "int8"] = "float16"
-    """How the triplets' embeddings are stored; int8, a scale per row, is half as
-    large."""
+    """Format of triplet embeddings; int8, with a scale per row, is half as large."""
     workers: int | None = None
-    """Processes that cut and choose; default: one per CPU, or all of a Ray cluster."""
+    """Worker processes; default: one per CPU, or all of a Ray cluster."""
     engine: EngineName = "local"
     """Where tasks run: processes on this machine, or a Ray cluster."""
     ray_address: str | None = None
-    """Of the Ray cluster; default $RAY_ADDRESS, else a new one on this machine."""
+    """Address of the Ray cluster; default $RAY_ADDRESS, else a new local cluster."""
     part: str | None = None
-    """i/n: do the i-th of n shares of the work, for job arrays; the last one writes."""
+    """i/n: run the i-th of n shares of the tasks (job arrays); the last one writes."""
     cache: Path | None = None
-    """Where embeddings are kept; default $KGSCOUT_CACHE or ~/.cache/kgscout."""
+    """Folder of the embedding cache; default $KGSCOUT_CACHE or ~/.cache/kgscout."""
     overwrite: Annotated[bool, tyro.conf.arg(name="overwrite")] = False
-    """Write anew where there are shards already: of other settings, or damaged."""
+    """Overwrite existing shards of other settings, or damaged ones."""
 
     def __post_init__(self) -> None:
         check_at_least(0, max_triplets=self.max_triplets)
@@ -123,7 +121,7 @@ class PrepSettings:
         return self.max_triplets or None
 
     def to_manifest(self) -> dict[str, Any]:
-        """The settings that decide what is written, resolved, as JSON values."""
+        """The resolved settings that affect the shards, as JSON values."""
         has_own_ball = self.source in OWN_SUBGRAPHS and self.cut == "ppr"
         return {
             "hops": None if has_own_ball else self.radius,

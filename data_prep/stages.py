@@ -20,7 +20,7 @@ from kgscout_jax.text.linearize import question_text
 from kgscout_jax.utils.progress import ProgressBar
 
 CHUNK = 32
-"""Questions per task: what a killed run may have to repeat."""
+"""Questions per task; a killed run repeats at most one task per worker."""
 CUT_KEYS = ("questions", "sizes", "answers_in_ball", "seconds")
 """The arrays of the first pass that are assembled."""
 Start = tuple[str, int]
@@ -28,7 +28,7 @@ Start = tuple[str, int]
 
 
 def chunk_starts(splits: dict[str, SplitQuestions]) -> list[Start]:
-    """Where the chunks start; a split without questions has one."""
+    """The starts of all chunks; a split without questions has one."""
     return [
         (name, low)
         for name, split in splits.items()
@@ -39,7 +39,7 @@ def chunk_starts(splits: dict[str, SplitQuestions]) -> list[Start]:
 def make_chunks(
     splits: dict[str, SplitQuestions], starts: Sequence[Start], cache: EmbeddingCache
 ) -> list[Chunk]:
-    """The chunks that start here, their questions embedded."""
+    """The chunks of ``starts``, with embedded questions."""
     slices = [(splits[name], slice(low, low + CHUNK)) for name, low in starts]
     texts = [
         cache.encoder.identity.query_prefix + question_text(question.text)
@@ -83,8 +83,8 @@ def embed_all(
     """Embed the triplets of all chunks that the table lacks.
 
     Returns:
-        How many triplets the chunks have; of those embedded here, how many (the cache
-        held, were computed).
+        The number of triplets of the chunks; of those embedded here, the numbers (from
+        the cache, computed).
     """
     ids = np.empty(0, np.int32)
     remaining = iter(chunks)
@@ -113,12 +113,12 @@ def embed_all(
 
 
 def count_remaining(job: Job, starts: Sequence[Start]) -> int:
-    """How many chunks have no candidates yet."""
+    """The number of chunks without candidates yet."""
     return sum(not job.workspace.has(task_name("choose", *start)) for start in starts)
 
 
 def triplet_arrays(job: Job, starts: Sequence[Start]) -> Iterator[Arrays]:
-    """Of each chunk the arrays that hold triplet ids, one chunk after the other."""
+    """The arrays of triplet ids of each chunk, in order."""
     for start in starts:
         yield job.workspace.read(task_name("choose", *start), *TRIPLET_ARRAYS)
 

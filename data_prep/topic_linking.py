@@ -1,4 +1,4 @@
-"""Names resolved: which entities of the graph a question starts from and asks for."""
+"""Resolves the names of topics and answers to entities of the graph."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SplitQuestions:
 
 
 class TopicLinker:
-    """Finds the topics of questions that name none; the index is built on first use."""
+    """Links questions without topics; the index is built on first use."""
 
     def __init__(self, dataset: Dataset, settings: PrepSettings) -> None:
         """Raises UserError for a file of aliases that does not exist."""
@@ -50,10 +50,10 @@ class TopicLinker:
 def split_questions(
     dataset: Dataset, name: str, settings: PrepSettings, linker: TopicLinker
 ) -> SplitQuestions:
-    """The questions of a split with their names resolved; unusable training ones go.
+    """The usable questions of a split, with resolved names.
 
     Training questions without an answer in their graph are dropped and counted (thesis
-    4.1); those of other splits never are.
+    4.1); questions of other splits are never dropped.
     """
     questions: list[Question] = []
     entities: list[QuestionEntities] = []

@@ -1,7 +1,7 @@
 """Tasks on a chunk of questions, run by any process.
 
-A worker process opens the graph by its folder, memory-mapped, and reads and writes
-results in the workspace; no large array is sent to it.
+A worker process memory-maps the graph from its folder, and reads and writes results in
+the workspace. No large array is sent to it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from kgscout_jax.utils.io import (
 
 @dataclass(frozen=True, kw_only=True)
 class Chunk:
-    """Consecutive questions of a split: what one task works on."""
+    """Consecutive questions of a split: the unit of a task."""
 
     split: str
     low: int
@@ -53,7 +53,7 @@ class Chunk:
     embeddings: Float16[np.ndarray, "k d"]
 
     def task(self, stage: str) -> str:
-        """The name of its task of a stage, cut or choose."""
+        """The name of the chunk's task in a stage, cut or choose."""
         return task_name(stage, self.split, self.low)
 
 
@@ -63,9 +63,9 @@ def task_name(stage: str, split: str, low: int) -> str:
 
 
 class Job:
-    """What the tasks of one preparation share.
+    """The shared state of the tasks of one preparation.
 
-    It is pickled as its folder's name and the settings: call ``save`` before.
+    It is pickled as its folder's name and the settings; call ``save`` first.
     """
 
     def __init__(
@@ -83,9 +83,9 @@ class Job:
         self.relations = relations
         """Embeddings of all relation phrases of the graph."""
         self.table = TripletTable(workspace.folder / "table", len(graph.triplets), span)
-        """Embeddings of triplets, as far as they are computed."""
+        """Embeddings of triplets computed so far."""
         self.threads = threads
-        """Threads of torch in a process that embeds sentences; None leaves them."""
+        """Torch threads of an embedding process; None for the default."""
         if cache is not None:
             self.cache = cache
 
@@ -99,7 +99,7 @@ class Job:
         )
 
     def cut(self, chunk: Chunk) -> str:
-        """Cut the subgraphs of a chunk; the task's name."""
+        """Cut the subgraphs of a chunk; returns the task's name."""
 
         def compute() -> Arrays:
             likeness = relation_cosines(chunk.embeddings, self.relations)
@@ -109,7 +109,7 @@ class Job:
         return self._run(chunk.task("cut"), compute)
 
     def choose(self, chunk: Chunk) -> str:
-        """Choose the candidates of a chunk that is cut and embedded; the name."""
+        """Choose the candidates of a cut and embedded chunk; returns the name."""
 
         def compute() -> Arrays:
             cut = self.workspace.read(chunk.task("cut"))
@@ -130,7 +130,7 @@ class Job:
         return name
 
     def embed(self, task: EmbeddingTask) -> tuple[int, int]:
-        """Embed a task's triplets; how many (the cache held, were computed)."""
+        """Embed a task's triplets; returns the numbers (from the cache, computed)."""
         if self.threads is not None:
             import torch
 
@@ -142,7 +142,7 @@ class Job:
         return self.cache.hits - before[0], self.cache.misses - before[1]
 
     def save(self) -> None:
-        """Write what other processes need: the graph, if in memory, and relations."""
+        """Write the inputs of other processes: a graph in memory, and relations."""
         folder = self.workspace.folder / "graph"
         if (folder / "graph.json").exists():
             return
@@ -192,7 +192,7 @@ def _open_job(
 
 
 class FileLines(Sequence[str]):
-    """The lines of a file, read on first use: most tasks need no name."""
+    """The lines of a file, read on first use, because most tasks need no names."""
 
     def __init__(self, file: Path, length: int) -> None:
         self.file, self.length = file, length

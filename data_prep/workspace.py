@@ -20,14 +20,14 @@ logger = logging.getLogger("kgscout")
 
 PROGRAM = "data_prep"
 PATIENCE = 2.0
-"""Seconds that a partition waits for a run that holds the folder alone."""
+"""Seconds that a partition waits for a run with exclusive use of the folder."""
 
 
 @contextlib.contextmanager
 def writing(out: Path, partition: Partition | None = None) -> Iterator[None]:
-    """Lock ``out`` for this process and delete files that a killed one did not finish.
+    """Lock ``out`` for this process and delete unfinished files of a killed one.
 
-    Several partitions may hold the lock together; a whole run holds it alone.
+    Partitions share the lock; a whole run holds it exclusively.
 
     Raises:
         UserError: another run, or another process of the same partition, holds it; or
@@ -83,11 +83,11 @@ class Workspace:
         folder = workspace.folder
         file = folder / "fingerprint.json"
         try:
-            present = json.loads(file.read_text())
+            previous = json.loads(file.read_text())
         except (FileNotFoundError, json.JSONDecodeError):
-            present = None
-        is_same = present == fingerprint
-        if not is_same and folder.exists() and (present or partition is None):
+            previous = None
+        is_current = previous == fingerprint
+        if not is_current and folder.exists() and (previous or partition is None):
             if partition is not None:
                 raise UserError(
                     f"{folder}: holds work of other settings; delete it, or give "
@@ -96,12 +96,12 @@ class Workspace:
             logger.info("%s: left by other settings, started over", folder)
             shutil.rmtree(folder)
         folder.mkdir(exist_ok=True)
-        if not is_same:
+        if not is_current:
             write_json(file, fingerprint)
         return workspace
 
     def file(self, name: str) -> Path:
-        """Where the result of task ``name`` lies, or will."""
+        """The file of the result of task ``name``."""
         return self.folder / f"{name}.npz"
 
     def has(self, name: str) -> bool:

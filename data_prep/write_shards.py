@@ -1,4 +1,4 @@
-"""Writing a folder of shards: arrays first, each whole; the manifest last.
+"""Writes a folder of shards: atomic arrays first, the manifest last.
 
 The format itself, and its reader, are in ``kgscout_jax.data.shards``.
 """
@@ -41,7 +41,7 @@ def stored_fingerprint(out: Path) -> str | None:
 
 
 def discard(out: Path) -> None:
-    """Delete the shards in ``out``, if any, and nothing else; the manifest first."""
+    """Delete the shards in ``out``, manifest first, and no other files."""
     (out / "manifest.json").unlink(missing_ok=True)
     for name in TABLES:
         (out / name).unlink(missing_ok=True)
@@ -93,7 +93,7 @@ def write_tables(
 def quantized(
     table: Float16[np.ndarray, "c d"],
 ) -> tuple[Int8[np.ndarray, "c d"], Float16[np.ndarray, "c"]]:
-    """Rows as int8 and a scale per row: row = int8 * scale, off by half a step."""
+    """Rows as int8 and a scale per row: row = int8 * scale, within half a step."""
     rows = np.empty(table.shape, np.int8)
     scales = np.empty(len(table), np.float16)
     for low in range(0, len(table), 1 << 16):  # in chunks: memory is bounded

@@ -1,4 +1,4 @@
-"""Published formats, one loader each; all of them yield a ``Dataset``."""
+"""Loaders of published formats; each returns a ``Dataset``."""
 
 from __future__ import annotations
 

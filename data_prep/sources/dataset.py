@@ -1,4 +1,4 @@
-"""What every source yields: one graph, questions per split, perhaps own subgraphs."""
+"""The result of every source: a graph, questions per split, optional subgraphs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kgscout_jax.types import Question
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
-    """A data set as its source gives it, nothing cut and nothing dropped yet."""
+    """A data set as in its source, before any selection."""
 
     graph: KnowledgeGraph
     questions: dict[str, list[Question]]

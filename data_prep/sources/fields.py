@@ -1,6 +1,6 @@
-"""Fields of a row, checked: an error is one line that names the place.
+"""Checked fields of a row, with one-line errors that name the place.
 
-``where`` is the place as people look it up: ``file:line``, or ``file: row n`` for
+``where`` is the place of the row: ``file:line``, or ``file: row n`` for
 parquet.
 """
 

@@ -1,4 +1,4 @@
-"""Anybody's graph: triplet files or a GRAPH folder, and questions in JSON lines."""
+"""User graphs: triplet files or a GRAPH folder, with questions in JSON lines."""
 
 from __future__ import annotations
 
@@ -83,27 +83,27 @@ def _read_questions(path: Path, split: str) -> Iterator[Question]:
     for number, row in read_json_lines(path):
         where = f"{path}:{number}"
 
-        stated = {name for name, value in row.items() if value is not None}
-        answers = split == "train" or "answer" in stated
+        fields = {name for name, value in row.items() if value is not None}
+        answers = split == "train" or "answer" in fields
         yield Question(
             id=ids.add(text_of(row, "id", where, number=True), where),
             text=text_of(row, "question", where),
             topics=(
                 names_of(row, "q_entity", where, bare=True)
-                if "q_entity" in stated
+                if "q_entity" in fields
                 else ()
             ),
-            find_topics="q_entity" not in stated,
+            find_topics="q_entity" not in fields,
             answers=names_of(row, "answer", where) if answers else (),
             answer_entities=(
-                names_of(row, "a_entity", where) if "a_entity" in stated else None
+                names_of(row, "a_entity", where) if "a_entity" in fields else None
             ),
             relevant_triplets=(
                 triplets_of(row, "relevant_triples", where)
-                if "relevant_triples" in stated
+                if "relevant_triples" in fields
                 else ()
             ),
-            hop=_hop(row, where) if "hop" in stated else None,
+            hop=_hop(row, where) if "hop" in fields else None,
         )
 
 

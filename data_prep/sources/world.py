@@ -131,8 +131,8 @@ def load(*, seed: int = 0) -> Dataset:
 def split_of(topic: str, seed: int) -> str:
     """The split in which this entity may be a topic: 70% train, 10% dev, 20% test."""
     digest = hashlib.sha256(f"{seed} {entity_key(topic)}".encode()).digest()
-    part = int.from_bytes(digest[:4], "big") % 10
-    return "test" if part < 2 else "dev" if part == 2 else "train"
+    tenth = int.from_bytes(digest[:4], "big") % 10
+    return "test" if tenth < 2 else "dev" if tenth == 2 else "train"
 
 
 def follow(index: Index, topic: str, path: Sequence[str]) -> tuple[str, ...]:

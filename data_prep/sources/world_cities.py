@@ -38,8 +38,12 @@ def cities_by_name(pool: list[Record]) -> dict[str, list[Record]]:
 
 def nearest_city(airport: Record, cities: Mapping[str, list[Record]]) -> Record | None:
     """The nearest city of the airport's city name within the radius, or None."""
-    stated = airport["city"]
-    for name in (stated, stated.removesuffix(" Island"), re.split("[-/,]", stated)[0]):
+    city_name = airport["city"]
+    for name in (
+        city_name,
+        city_name.removesuffix(" Island"),
+        re.split("[-/,]", city_name)[0],
+    ):
         near = [
             (distance, city["geonameid"], city)
             for city in cities.get(fold(name), [])
