@@ -1,4 +1,4 @@
-"""Batches from shards: a few kilobytes of indices a question; the tables stay put.
+"""Batches from shards: a few kilobytes of indices a question; tables do not move.
 
 Widths are static per shape bucket, so that a jitted function compiles once per bucket:
 candidates and unique relations are padded to the next power of two that holds the
@@ -31,9 +31,9 @@ class Tables(NamedTuple):
     triplets: Float[Array, "c d"] | Int8[Array, "c d"]
     relations: Float[Array, "r d"]
     triplet_scales: Float[Array, "c"] | None = None
-    """What a row of int8 is multiplied by."""
+    """The scale of each row of int8."""
     layout: RowLayout | None = None
-    """Where the rows of triplets lie that are split over devices."""
+    """The layout of triplet rows over devices, if they are split."""
 
     @staticmethod
     def of(shards: Shards) -> Tables:
@@ -71,12 +71,12 @@ class Batch(NamedTuple):
     relation_rows: Int[Array, "b u"]
     """Rows of the relation table; 0 as padding."""
     relation_index: Int[Array, "b n"]
-    """Which of the unique relations each candidate has."""
+    """Index of each candidate's relation among the unique relations."""
     ppr: Float[Array, "b n 2"]
     nodes: Int[Array, "b n 2"]
     """Local node ids of head and tail."""
     topics: Bool[Array, "b v"]
-    """Which local nodes the question is about."""
+    """True at the local nodes of the question's topics."""
     answers: Int[Array, "b a"]
     """Local node ids, -1 as padding."""
     on_path: Bool[Array, "b n"]
@@ -85,7 +85,7 @@ class Batch(NamedTuple):
     """True at real candidates."""
 
     def inputs(self, tables: Tables) -> PolicyInputs:
-        """What the network sees: rows of the tables gathered, inside jit."""
+        """The inputs of the network: rows gathered from the tables, under jit."""
         return PolicyInputs(
             question=self.question,
             triplets=tables.triplet_rows(self.candidates, self.mask),
@@ -102,7 +102,7 @@ class BatchReader:
     """Reads batches of a split; stateless, so any batch can be read at any time."""
 
     def __init__(self, shards: Shards, split: Split, direction: str = "both") -> None:
-        """``direction``: of the shortest paths that ``on_path`` marks."""
+        """``direction``: direction of the shortest paths of ``on_path``."""
         self.split = split
         self.relation_of = not_empty(np.asarray(shards.triplets[:, 1]))
         self.paths = split.path_triplets[direction]
@@ -112,7 +112,7 @@ class BatchReader:
         """Bound on local node ids: the static size for sums over nodes."""
 
     def read(self, rows: Int[np.ndarray, "k"], size: int | None = None) -> Batch:
-        """The questions ``rows``, on the device; empty ones fill up to ``size``."""
+        """The questions ``rows``, on the device, padded with empty ones to ``size``."""
         return jax.tree.map(jnp.asarray, self.arrays(rows, size))
 
     def arrays(
@@ -123,10 +123,10 @@ class BatchReader:
         n_real: int = 1,
         n_relations: int = 1,
     ) -> Batch:
-        """As ``read`` reads them, in numpy.
+        """The batch of ``read``, in numpy.
 
-        ``n_real`` and ``n_relations`` are the most that a question of the batch has, if
-        some of its questions are read elsewhere.
+        ``n_real`` and ``n_relations`` are maxima over the questions of the batch, if
+        other processes read some of them.
         """
         split, b = self.split, size or len(rows)
         k = len(rows)
@@ -164,7 +164,7 @@ class BatchReader:
         mask: Bool[np.ndarray, "b n"],
         most: int,
     ) -> tuple[Int[np.ndarray, "b u"], Int[np.ndarray, "b n"]]:
-        """Unique relations per question, and each candidate's place among them."""
+        """Unique relations per question, and each candidate's index among them."""
         b, n = candidates.shape
         count = int(self.relation_of.max(initial=0)) + 1
         keys = np.arange(b)[:, None] * count + self.relation_of[candidates]
@@ -191,7 +191,7 @@ class BatchReader:
 
 
 def not_empty(table: np.ndarray) -> np.ndarray:
-    """``table``, or one row of zeros for padding to point at if it has none."""
+    """``table``, or one row of zeros for padding to point at if it is empty."""
     return table if len(table) else np.zeros((1, *table.shape[1:]), table.dtype)
 
 
@@ -210,7 +210,7 @@ def batch_outputs(
     rows: Int[np.ndarray, "k"],
     batch_size: int,
 ) -> Iterator[tuple[Int[np.ndarray, "j"], T]]:
-    """The questions of each batch, of similar size, and what ``function`` gives."""
+    """The questions of each batch, of similar size, and the result of ``function``."""
     for batch in by_size(reader.split.n_real, rows, batch_size):
         yield batch, function(reader.read(batch, batch_size))
 
@@ -242,6 +242,6 @@ def epoch_batches(
     order = rng.permutation(rows)
     batches = []
     for low in range(0, len(order), batch_size * window):
-        part = order[low : low + batch_size * window]
-        batches += list(by_size(n_real, part, batch_size))
+        chunk = order[low : low + batch_size * window]
+        batches += list(by_size(n_real, chunk, batch_size))
     return [batches[i] for i in rng.permutation(len(batches))]

@@ -1,4 +1,4 @@
-"""Which questions are learned from: all that can be, or a draw for each epoch."""
+"""The questions to train on: all trainable ones, or a sample for each epoch."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from kgscout_jax.data.shards import Split
 
 
 def trainable_rows(split: Split) -> Int[np.ndarray, "k"]:
-    """Rows of the questions that can be learned from: an answer, and a candidate."""
+    """Rows of the questions that have an answer and a candidate."""
     has_answer = (split.answers >= 0).any(axis=1)
     return np.flatnonzero(has_answer & (split.n_real > 0))
 
 
 def sample_rows(rows: Int[np.ndarray, "k"], size: int) -> Int[np.ndarray, "j"]:
-    """At most ``size`` of ``rows``, spread evenly: the same ones in every run."""
+    """At most ``size`` of ``rows``, evenly spaced: the same ones in every run."""
     if size >= len(rows):
         return rows
     return rows[np.linspace(0, len(rows) - 1, size).astype(np.int64)]

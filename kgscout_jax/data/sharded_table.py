@@ -1,15 +1,15 @@
 """A table whose rows are split over the devices of a mesh, and rows fetched from it.
 
-Each device holds 1/n of the rows, in blocks that go round: neighbouring rows, which
-questions tend to share, lie on different devices, and a block is long enough to be read
-from a memory map without reading its neighbours.
+Each device holds 1/n of the rows, in blocks assigned round-robin: questions tend to
+share neighbouring rows, which so lie on different devices. A block is long enough to be
+read from a memory map without its neighbours.
 
 Fetching rows for a batch that is split over its questions takes an all-to-all of row
-numbers and one of rows. Nobody knows beforehand how many rows a device wants from which
-other, and shapes are static: they go in rounds of fixed size, twice an even share,
-until all are there. Mostly one round does; skew costs rounds, never an error. Per
-device a round brings (n - 1) * ceil(2 w / n) rows, about twice the w it wants; a sum
-over devices of masked gathers would bring 2 (n - 1) w.
+numbers and one of rows. The number of rows that a device requests from another varies,
+and shapes are static: rows travel in rounds of fixed size, twice an even share. One
+round usually suffices; skew costs rounds, never an error. Per device a round transfers
+(n - 1) * ceil(2 w / n) rows, about twice the w requested; a sum over devices of masked
+gathers would transfer 2 (n - 1) w.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BLOCK = 64
 @jax.tree_util.register_static
 @dataclass(frozen=True)
 class RowLayout:
-    """Where the rows of a split table lie; static, so it travels with the table."""
+    """The location of each row of a split table; a static part of the pytree."""
 
     mesh: Mesh
 
@@ -45,7 +45,7 @@ class RowLayout:
         return block % self.mesh.size, block // self.mesh.size * BLOCK + ids % BLOCK
 
     def put(self, table: np.ndarray) -> Array:
-        """``table`` on the devices; of a memory map each process reads its rows.
+        """``table`` on the devices; each process reads its rows of a memory map.
 
         Shapes:
             table: [c, ...].
@@ -56,7 +56,7 @@ class RowLayout:
         rest = table.shape[1:]
         whole = len(table) // (BLOCK * n)
 
-        def part(index: Any) -> np.ndarray:
+        def device_rows(index: Any) -> np.ndarray:
             device = (index[0].start or 0) // (turns * BLOCK)
             out = np.zeros((turns, BLOCK, *rest), table.dtype)
             blocks = table[: whole * BLOCK * n].reshape(whole, n, BLOCK, *rest)
@@ -68,22 +68,23 @@ class RowLayout:
             return out.reshape(turns * BLOCK, *rest)
 
         sharding = NamedSharding(self.mesh, PartitionSpec(self.axis))
-        return jax.make_array_from_callback((n * turns * BLOCK, *rest), sharding, part)
+        shape = (n * turns * BLOCK, *rest)
+        return jax.make_array_from_callback(shape, sharding, device_rows)
 
     def rows(
         self, tables: Any, ids: Int[Array, "b k"], mask: Bool[Array, "b k"] | None
     ) -> Any:
-        """Rows ``ids`` of each table, split as ``ids`` are; for use under jit.
+        """Rows ``ids`` of each table, split like ``ids``; for use under jit.
 
         Args:
-            tables: a pytree of tables that ``put`` made.
-            ids: of rows, as in the table that was put; b is a multiple of n.
+            tables: a pytree of tables from ``put``.
+            ids: row numbers of the original table; b is a multiple of n.
             mask: where False, nothing is fetched and the row is 0.
         """
         spec = PartitionSpec(self.axis)
         if mask is None:
             mask = jnp.ones(ids.shape, bool)
-        # Values that differ by device go through the loop: nothing to check statically.
+        # The loop carries values that differ by device: no static check applies.
         fetch = jax.shard_map(
             self._fetch, mesh=self.mesh, in_specs=spec, out_specs=spec, check_vma=False
         )
@@ -92,17 +93,17 @@ class RowLayout:
     def _fetch(
         self, tables: Any, ids: Int[Array, "b k"], mask: Bool[Array, "b k"]
     ) -> Any:
-        """The part of one device."""
+        """``rows`` on one device."""
         n, axis = self.mesh.size, self.axis
         send = partial(
             jax.lax.all_to_all, axis_name=axis, split_axis=0, concat_axis=0, tiled=True
         )
         shape, ids = ids.shape, ids.reshape(-1)
-        wanted = len(ids)
-        capacity = min(-(-2 * wanted // n), wanted)
+        n_ids = len(ids)
+        capacity = min(-(-2 * n_ids // n), n_ids)
         owner, row = self.place(ids)
         owner = jnp.where(mask.reshape(-1), owner, n)
-        # Sorted by owner: what is wanted from one lies together, `wanted` long at most.
+        # Sorted by owner: the requests to one device are contiguous.
         order = jnp.argsort(owner, stable=True)
         row_sorted, owner_sorted = row[order], owner[order]
         start = jnp.searchsorted(owner_sorted, jnp.arange(n))
@@ -114,20 +115,20 @@ class RowLayout:
             within = jnp.arange(capacity)[None]
             place = start[:, None] + turn * capacity + within  # [n, c]
             real = place < end[:, None]
-            place = jnp.minimum(place, wanted - 1)
-            asked = send(jnp.where(real, row_sorted[place], 0))
-            target = jnp.where(real, order[place], wanted).reshape(-1)
+            place = jnp.minimum(place, n_ids - 1)
+            requests = send(jnp.where(real, row_sorted[place], 0))
+            target = jnp.where(real, order[place], n_ids).reshape(-1)
 
             def of(table: Array, into: Array) -> Array:
-                found = send(table[asked])
+                replies = send(table[requests])
                 return into.at[target].set(
-                    found.reshape(-1, *table.shape[1:]), mode="drop"
+                    replies.reshape(-1, *table.shape[1:]), mode="drop"
                 )
 
             return turn + 1, jax.tree.map(of, tables, out)
 
         empty = jax.tree.map(
-            lambda table: jnp.zeros((wanted, *table.shape[1:]), table.dtype), tables
+            lambda table: jnp.zeros((n_ids, *table.shape[1:]), table.dtype), tables
         )
         _, out = jax.lax.while_loop(
             lambda state: state[0] < rounds, one, (jnp.int32(0), empty)

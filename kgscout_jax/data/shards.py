@@ -1,8 +1,8 @@
-"""The shard folder: what training and evaluation read, and nothing else.
+"""The shard folder, which training and evaluation read.
 
-Indices travel, tables stay: every unique triplet and relation phrase is embedded once
-into a table, and a question holds indices into it. ``data_prep.write_shards``
-writes this folder; the names, types and checks of its files are defined here only.
+Every unique triplet and relation phrase is embedded once into a table, and a question
+holds indices into it. ``data_prep.write_shards`` writes this folder; the names, types
+and checks of its files are defined here only.
 
     manifest.json                  format, settings, encoder, counts, seconds, checksums
     entities.txt, relations.txt    one name a line; the line (from 0) is the id
@@ -35,9 +35,9 @@ FORMAT = "kgscout-shards"
 VERSION = 2
 SPLITS = ("train", "dev", "test")
 NEEDED = ("source", "fingerprint", "encoder", "splits", "files")
-"""What a reader takes from the manifest."""
+"""Fields of the manifest that a reader needs."""
 DIRECTIONS = ("directed", "both")
-"""How edges are walked: head to tail only, or both ways."""
+"""Direction in which paths follow edges: head to tail only, or both ways."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +74,7 @@ class Split:
 
     @cached_property
     def n_real(self) -> Int32[np.ndarray, "b"]:
-        """How many candidates each question has."""
+        """The number of candidates of each question."""
         return (self.candidates >= 0).sum(axis=1, dtype=np.int32)
 
     def ppr_of(
@@ -94,7 +94,7 @@ class Split:
 
 PADDED = ("candidates", "nodes", "n_nodes")
 PACKED = ("topics", "answers")
-"""Padded in memory, not on disk: the longest row is many times the usual one."""
+"""Padded in memory, not on disk: the longest row is many times a typical one."""
 RAGGED = ("path_edges", "path_triplets")
 EMBEDDINGS = ("triplet_embeddings.npy", "triplet_scales.npy", "relation_embeddings.npy")
 """The tables' files; scales only beside int8."""
@@ -124,7 +124,7 @@ def split_arrays(split: Split) -> dict[str, np.ndarray]:
 
 
 def _narrow(values: np.ndarray) -> np.ndarray:
-    """Whole numbers as uint16 where all fit."""
+    """Integers as uint16 if all fit."""
     return values.astype(np.uint16) if values.max(initial=0) <= 65535 else values
 
 
@@ -136,7 +136,7 @@ def split_of(
     """The split whose files hold ``arrays``: the inverse of ``split_arrays``.
 
     Raises:
-        UserError: arrays do not fit each other; names a file.
+        UserError: the arrays are inconsistent; names a file.
     """
     b = len(questions)
     for key in ("question_embeddings", *PADDED):
@@ -178,9 +178,9 @@ class Shards:
 
     @staticmethod
     def open(path: Path | str, *, verify: bool = False) -> Shards:
-        """Open a folder and check that every file is there and whole.
+        """Open a folder and check that every file is present and complete.
 
-        Sizes, and the checksum of each file's first and last 64 KiB, are compared.
+        Compares sizes, and the checksum of each file's first and last 64 KiB.
 
         Args:
             path: the folder.
@@ -242,19 +242,19 @@ class Shards:
     def triplet_embeddings(
         self,
     ) -> Float16[np.ndarray, "c d"] | Int8[np.ndarray, "c d"]:
-        """As stored; ``triplet_vectors`` gives rows that mean the same in both."""
+        """As stored; ``triplet_vectors`` decodes rows of either type."""
         return read_array(self.path / "triplet_embeddings.npy", mmap=True)
 
     @cached_property
     def triplet_scales(self) -> Float16[np.ndarray, "c"] | None:
-        """What each row of an int8 table is multiplied by; None for float16."""
+        """The scale of each row of an int8 table; None for float16."""
         name = "triplet_scales.npy"
         if name not in self.manifest.get("files", ()):
             return None
         return read_array(self.path / name, mmap=True)
 
     def triplet_vectors(self, ids: Int[np.ndarray, "k"]) -> Float32[np.ndarray, "k d"]:
-        """Embeddings of candidate triplets, unit length but for rounding."""
+        """Embeddings of candidate triplets, of unit length up to rounding."""
         rows = np.asarray(self.triplet_embeddings[ids], np.float32)
         if self.triplet_scales is not None:
             rows *= np.asarray(self.triplet_scales[ids], np.float32)[:, None]
@@ -312,5 +312,5 @@ def question_from_json(row: Mapping[str, Any]) -> Question:
 
 
 def question_to_json(question: Question) -> dict[str, Any]:
-    """What a line of ``questions.jsonl`` holds of a question."""
+    """The line of a question in ``questions.jsonl``."""
     return {key: getattr(question, name) for key, name in QUESTION_FIELDS.items()}

@@ -1,9 +1,9 @@
 """Bootstrap intervals over questions, many columns at once.
 
 The percentile bootstrap of a mean (Efron and Tibshirani, 1993, chapter 13). A paired
-comparison is the same thing over per-question differences: both systems are measured
-on the same resampled questions. A resample is a vector of how often each question was
-drawn, so that all columns cost one matrix product, in chunks of bounded size.
+comparison is the bootstrap of per-question differences: both systems are measured on
+the same resampled questions. A resample is a vector of counts per question, so that all
+columns cost one matrix product, in chunks of bounded size.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ K = TypeVar("K", bound=Hashable)
 RESAMPLES = 1000
 LEVEL = 0.95
 CHUNK = 1 << 20
-"""Draws held at a time."""
+"""Draws per chunk."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,7 +31,7 @@ class Estimate:
     low: float | None
     high: float | None
     n: int
-    """How many questions count."""
+    """Number of questions that count."""
 
 
 def bootstrap_means(
@@ -43,14 +43,14 @@ def bootstrap_means(
 ) -> list[Estimate]:
     """The mean of each column with its interval, over the rows that are not nan.
 
-    The draws depend on ``seed`` and on how many rows count, on nothing else: a column
-    gets the same interval in any company.
+    The draws depend only on ``seed`` and on the number of rows that count: the interval
+    of a column does not depend on the others.
 
     Args:
         columns: one row per question, nan where it does not count.
-        seed: of the resampling.
-        resamples: how many.
-        level: share of the resampled means that lies inside.
+        seed: seed of the resampling.
+        resamples: number of resamples.
+        level: share of the resampled means inside the interval.
     """
     if resamples < 1 or not 0 < level < 1:
         raise ValueError(f"resamples {resamples}, level {level}")
@@ -82,14 +82,14 @@ def estimates(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> dict[K, dict[str, Any]]:
-    """Key -> the estimate of its column as it stands in ``metrics.json``.
+    """Key -> the estimate of its column, as in ``metrics.json``.
 
     Args:
         columns: one value per question, nan where it does not count.
         scale: factor of every value: 100 for percentages.
-        seed: of the resampling.
-        resamples: how many.
-        level: share of the resampled means that lies inside.
+        seed: seed of the resampling.
+        resamples: number of resamples.
+        level: share of the resampled means inside the interval.
     """
     table = scale * np.stack(list(columns.values()), axis=1)
     means = bootstrap_means(table, seed=seed, resamples=resamples, level=level)
@@ -97,7 +97,7 @@ def estimates(
 
 
 def as_difference(estimate: Mapping[str, Any]) -> dict[str, Any]:
-    """An estimate of differences: its value is called ``difference``."""
+    """An estimate of differences, with ``difference`` as the key of its value."""
     return {"difference" if k == "value" else k: v for k, v in estimate.items()}
 
 

@@ -70,7 +70,7 @@ def reward_against_epoch(rows: Sequence[Mapping[str, Any]], out: Path) -> Path:
             f"{out}: nothing to draw, found no row of kind 'epoch' with "
             "'train_reward' or 'dev_reward'"
         )
-    # A resumed run may have written an epoch twice: the last one holds.
+    # A resumed run may have written an epoch twice: the last row counts.
     epochs = {row["epoch"]: row for row in rows if row.get("kind") == "epoch"}
     figure = Figure(figsize=(5.6, 3.6), layout="constrained")
     panel = figure.subplots()
@@ -112,7 +112,7 @@ def answers_against_k(
             points = [report["metrics"][name][str(k)][metric] for k in ks]
             values = np.array([point["value"] for point in points])
             ends = np.array([[point["low"], point["high"]] for point in points]).T
-            # side by side, or the bars of one hide those of another
+            # side by side, so that bars do not overlap
             shift = (i - (len(names) - 1) / 2) * 0.06
             panel.errorbar(
                 np.arange(len(ks)) + shift,
@@ -136,10 +136,10 @@ def answers_against_k(
         panel.grid(alpha=0.25)
     _label(figure, panels[0], f"{title}; bars", report["level"])
     save_png(figure, out)
-    # laid out once is enough
+    # one layout is enough
     figure.set_layout_engine("none")
     buffer = io.BytesIO()
-    # no date in it: the same figures give the same page
+    # without a date: the same figures give the same page
     figure.savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
 
@@ -157,33 +157,33 @@ def has_rewards(rows: Sequence[Mapping[str, Any]]) -> bool:
 def _curve(
     panel: Axes, figures: Mapping[str, Any], ks: Sequence[int], name: str, i: int
 ) -> None:
-    """One retriever's line with its band; the ceiling is a dashed line without."""
-    known = [k for k in ks if figures[str(k)]["value"] is not None]
-    values = [figures[str(k)]["value"] for k in known]
+    """One retriever's line with its band; the ceiling is a dashed line without one."""
+    xs = [k for k in ks if figures[str(k)]["value"] is not None]
+    values = [figures[str(k)]["value"] for k in xs]
     if name == "ceiling":
-        panel.plot(known, values, "--", color=CEILING, label=name, zorder=1)
+        panel.plot(xs, values, "--", color=CEILING, label=name, zorder=1)
         return
     colour = COLOURS[i % len(COLOURS)]
     marker = MARKERS[i % len(MARKERS)]
-    low = [figures[str(k)]["low"] for k in known]
-    high = [figures[str(k)]["high"] for k in known]
-    panel.plot(known, values, color=colour, marker=marker, markersize=4, label=name)
-    panel.fill_between(known, low, high, color=colour, alpha=0.15, linewidth=0)
+    low = [figures[str(k)]["low"] for k in xs]
+    high = [figures[str(k)]["high"] for k in xs]
+    panel.plot(xs, values, color=colour, marker=marker, markersize=4, label=name)
+    panel.fill_between(xs, low, high, color=colour, alpha=0.15, linewidth=0)
 
 
 def _bottom(panel: Axes) -> float:
-    """Where the y axis starts: at 0 if that wastes less than half of the panel."""
+    """The lower end of the y axis: 0 if that wastes less than half of the panel."""
     low, high = panel.get_ylim()
     return 0.0 if low < high / 2 else low
 
 
 def _tick_labels(ks: Sequence[int]) -> list[str]:
-    """The K, less those that would overprint the one before."""
-    apart = (ks[-1] - ks[0]) / 12
+    """Labels of the K, empty where they would overlap the previous label."""
+    spacing = (ks[-1] - ks[0]) / 12
     labels: list[str] = []
     last = float("-inf")
     for k in ks:
-        crowded = k - last < apart
+        crowded = k - last < spacing
         labels.append("" if crowded else str(k))
         last = last if crowded else k
     return labels

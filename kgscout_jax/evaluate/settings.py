@@ -31,9 +31,9 @@ class RetrievalSettings:
     out: Path
     """Folder for metrics.json, questions.jsonl, retrieved.jsonl, table.md and plots."""
     split: str = "test"
-    """Which split."""
+    """The split to measure on."""
     k: tuple[int, ...] = (10, 30, 50, 100, 150)
-    """Numbers of triplets kept."""
+    """Numbers of triplets to select."""
     against: tuple[Path, ...] = ()
     """retrieved.jsonl files of other systems, to add to the table."""
     retrievers: tuple[Literal["kgscout", "cosine", "bm25", "ppr", "ceiling"], ...] = (
@@ -43,32 +43,32 @@ class RetrievalSettings:
         "ppr",
         "ceiling",
     )
-    """Rows of the table; prompts are counted, and plots are drawn, of the first."""
+    """Rows of the table; token counts and plots cover the first."""
     also: tuple[str, ...] = ()
     """Further runs, or exports, to measure beside --run, as NAME=PATH: mlp=runs/mlp."""
     reference: str = "cosine"
     """Retriever that the others are compared with, question by question."""
     forms: tuple[Literal["lines", "paths"], ...] = ("lines", "paths")
-    """How triplets are put into the prompts whose tokens are counted."""
+    """Forms of triplets in the prompts whose tokens are counted."""
     token_budget: tuple[int, ...] = ()
-    """Also count what prompts of at most so many tokens hold."""
+    """Also count the triplets in prompts of at most so many tokens."""
     target: tuple[float, ...] = ()
-    """Also keep, of each question, the fewest triplets that hold an answer with this
-    calibrated chance; the largest --k bounds them."""
+    """Also select, per question, the fewest triplets that hold an answer with this
+    calibrated probability; at most the largest --k."""
     calibrate_on: str | None = None
-    """--target: the split of the shards that chances are calibrated on; the one that is
-    measured: each half by the other. Default: what an export brings, else dev."""
+    """--target: the split of the shards to calibrate on; the measured split calibrates
+    each half on the other. Default: the export's own calibration, else dev."""
     step: int | None = None
     """Checkpoint to use; default the best by dev reward."""
     seed: int = 0
-    """Of the bootstrap."""
+    """Seed of the bootstrap."""
 
     def __post_init__(self) -> None:
         for name in ("retrievers", "forms"):
             values = getattr(self, name)
             if not values or len(set(values)) < len(values):
-                found = " ".join(values) or "nothing"
-                raise UserError(f"--{name}: {found}, expected each name at most once")
+                names = " ".join(values) or "nothing"
+                raise UserError(f"--{name}: {names}, expected each name at most once")
         names = [*self.retrievers]
         for text in self.also:
             name, separator, path = text.partition("=")
@@ -99,7 +99,7 @@ class RetrievalSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerSettings:
-    """Judge answers: of a file of predictions, or of a reader over retrieved triplets.
+    """Judge the answers in a file of predictions, or of a reader over triplets.
 
     A file: python eval.py answers --predictions predictions.jsonl --rules rog
 
@@ -107,80 +107,79 @@ class AnswerSettings:
     --shards shards/ --split test --k 30 100 --llm http://127.0.0.1:8080/v1 --model NAME
     --retrievers none cosine scout --out answers/
 
-    A batch that was stopped, or whose server died, goes on with the same command and
-    asks for nothing twice.
+    The same command resumes an interrupted batch and repeats no request.
     """
 
     predictions: Path | None = None
     """One JSON a line: id, question, prediction, ground_truth (plain or .gz)."""
     rules: Literal["rog", "rog_script", "kgscout", "kg_rag", "pg_akv"] = "rog"
-    """Rules of: rog (RoG, GNN-RAG), rog_script (the same, repeats in lists dropped),
+    """Rules: rog (RoG, GNN-RAG), rog_script (the same, without duplicates in lists),
     kgscout (equal entities), kg_rag (EM, token F1, hallucination), pg_akv (ROUGE-L).
-    In a batch one of the first three: what counts as right."""
+    A batch uses one of the first three."""
     out: Path | None = None
-    """Folder for metrics.json and questions.jsonl; default: only printed. A batch needs
-    one: also table.md, report.html, a plot and the replies."""
+    """Folder for metrics.json and questions.jsonl; default: only printed. A batch
+    requires it, and adds table.md, report.html, a plot and the replies."""
     intervals: bool = False
     """Print the 95% bootstrap intervals too; metrics.json always has them."""
     seed: int = 0
-    """Of the bootstrap, and of the questions that --limit draws."""
+    """Seed of the bootstrap and of the sample that --limit draws."""
 
     run: Path | None = None
     """Batch: the trained run, or an export of one, behind the retriever scout."""
     shards: Path | None = None
     """Batch: the shards with the questions, the run's own or another data set's."""
     split: str = "test"
-    """Which split."""
+    """The split to answer."""
     step: int | None = None
     """Checkpoint to use; default the best by dev reward."""
     k: tuple[int, ...] = (100,)
-    """Numbers of triplets kept; each is a column of the sweep."""
+    """Numbers of triplets to select; each is a column of the sweep."""
     retrievers: tuple[Literal["none", "cosine", "ppr", "scout"], ...] = (
         "none",
         "cosine",
         "scout",
     )
-    """Retrievers whose triplets are read; none: the question alone. Differences are
-    taken from the first that is not none."""
+    """Retrievers whose triplets are read; none: the question alone. The first that is
+    not none is the reference of differences."""
     against: tuple[Path, ...] = ()
-    """retrieved.jsonl files of other systems, to read from too."""
+    """retrieved.jsonl files of other systems, read as well."""
     limit: tuple[int, ...] = ()
-    """At most so many questions, or one number per K in the order of --k: drawn with
-    the seed, every number of hops in proportion, the smaller draw inside the larger."""
+    """At most so many questions, or one number per K in the order of --k: a sample by
+    the seed, stratified by hops; a smaller sample is a subset of a larger one."""
 
     llm: str | None = None
     """Base URL of an OpenAI-compatible server, with the version:
     http://127.0.0.1:8080/v1. Default: answers by the extractive reader, offline."""
     model: str | None = None
-    """The model's name there."""
+    """The model's name on the server."""
     prompt: str = "thesis"
-    """Prompt template: a name, or the path of a file of one's own."""
+    """Prompt template: a name, or the path of your own file."""
     form: Literal["lines", "paths"] = "lines"
-    """Triplets one a line, or closed into paths from topics to entities."""
+    """Triplets one a line, or joined into paths from topics to entities."""
     scores: bool = False
     """Write each triplet's score into the prompt."""
     token_budget: int | None = None
-    """The most tokens a prompt may have: the best triplets that fit."""
+    """Maximum tokens of a prompt; it holds the best triplets that fit."""
     samples: int = 1
-    """Replies to a question; what at least half of them say counts."""
+    """Replies per question; answers in at least half of them count."""
     temperature: float = 0.1
-    """Of sampling."""
+    """Temperature of sampling."""
     max_tokens: int = 512
-    """The longest reply."""
+    """Maximum tokens of a reply."""
     llm_seed: int | None = None
-    """Of sampling, where the server knows one."""
+    """Seed of sampling, if the server supports one."""
     extra: str = "{}"
     """Further fields of the request as JSON: '{"cache_prompt": true}' for llama.cpp."""
     key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the key; local servers need none."""
     concurrency: int = 4
-    """Requests under way at a time."""
+    """Concurrent requests."""
     timeout: float = 120.0
     """Seconds for one attempt."""
     retries: int = 5
     """Further attempts after a failed one."""
     backoff: float = 1.0
-    """Seconds before the first of them; doubled, and jittered, each time."""
+    """Seconds before the first retry; each further one doubles it, with jitter."""
     input_price: float = 0.0
     """Dollars per million prompt tokens."""
     output_price: float = 0.0

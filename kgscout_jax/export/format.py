@@ -7,7 +7,7 @@
                        (q[b,d], T[b,n,d], R[b,n,d], ppr[b,n,2], mask[b,n]) -> logits;
                        of the walk policy and the MLP two more arguments, nodes[b,n,2]
                        and topics[b,v]
-    golden.npz         inputs of that call and the logits it gave when it was exported
+    golden.npz         inputs of that call and its logits at the time of the export
     README.md          the model card
 
 ``config.json`` and ``model.safetensors`` are the export; ``policy.stablehlo`` is for
@@ -32,7 +32,7 @@ VERSION = 1
 CONFIG, MODEL, STABLEHLO = "config.json", "model.safetensors", "policy.stablehlo"
 GOLDEN, CARD = "golden.npz", "README.md"
 CHECKED = (MODEL, STABLEHLO, GOLDEN)
-"""Files whose size and sha256 stand in ``config.json``."""
+"""Files whose size and sha256 are in ``config.json``."""
 FILES = (CONFIG, *CHECKED, CARD)
 
 Positive = Annotated[int, Meta(ge=1)]
@@ -40,87 +40,89 @@ Positive = Annotated[int, Meta(ge=1)]
 
 @dataclass(frozen=True, kw_only=True)
 class Preparation:
-    """How the subgraphs and candidates were made that the policy was trained on."""
+    """Settings of the subgraphs and candidates that the policy was trained on."""
 
     hops: Positive | None
-    """Radius of the ball; None: questions brought their own subgraph."""
+    """Radius of the ball; None: questions had their own subgraph."""
     max_triplets: Positive | None
-    """Size that subgraphs were cut to by PageRank; None: not cut."""
+    """Size of subgraphs after the cut; None: not cut."""
     candidates: Positive
-    """How many triplets the network scores: those nearest to the question by cosine."""
+    """Number of triplets that the network scores, the best by ``select``."""
     direction: Literal["both", "directed"]
-    """How PageRank walks edges."""
+    """Direction in which PageRank follows edges."""
     cut: Literal["guided", "ppr"] = "ppr"
-    """What ranked triplets for the cut: a guided walk, or PageRank (the thesis)."""
+    """Ranking of triplets for the cut: a guided walk, or PageRank (the thesis)."""
     select: Literal["hybrid", "cosine"] = "cosine"
-    """What ranked candidates: hybrid, or cosine (the thesis)."""
+    """Ranking of candidates: hybrid, or cosine (the thesis)."""
     ppr_threshold: Annotated[float, Meta(gt=0, lt=1)] | None = None
-    """Both ends of every triplet held this much PageRank."""
+    """Minimum PageRank of both ends of every triplet."""
     hub_degree: Positive | None = None
     """Balls did not walk through entities with more triplets than this."""
 
 
 class FileChecksum(Struct):
-    """What ``config.json`` lists of a file."""
+    """The record of a file in ``config.json``."""
 
     bytes: int
     sha256: str
 
 
 class ExportConfig(Struct):
-    """What a reader needs of ``config.json``."""
+    """The fields of ``config.json`` that a reader needs."""
 
     policy: dict[str, Any]
     encoder: EncoderIdentity
-    """Of the encoder whose embeddings the policy takes."""
+    """The encoder whose embeddings the policy takes."""
     preparation: Preparation
     training: dict[str, Any]
     tolerance: Annotated[float, Meta(gt=0, le=1)]
-    """Of the golden logits. Not above 1: a folder must not switch the check off."""
+    """Tolerance of the golden logits; the bound of 1 keeps the check effective."""
     files: dict[str, FileChecksum]
 
 
 def is_exported(path: Path) -> bool:
     """Whether a folder has the configuration of an exported policy."""
     try:
-        about = read_json(path / CONFIG)
+        metadata = read_json(path / CONFIG)
     except UserError:
         return False
-    return isinstance(about, dict) and about.get("format") == FORMAT
+    return isinstance(metadata, dict) and metadata.get("format") == FORMAT
 
 
 def read_config(path: Path) -> tuple[dict[str, Any], ExportConfig]:
-    """``config.json`` as it is, and the fields that a reader needs, checked.
+    """``config.json`` as stored, and its checked fields.
 
     Raises:
-        UserError: there is none, or it is of another format or version, or damaged.
+        UserError: the file is missing, of another format or version, or damaged.
     """
     file = path / CONFIG
     if not path.is_dir():
         raise UserError(f"{path}: no such folder")
     if not file.exists():
         raise UserError(f"{path}: no {CONFIG}, this is not an exported policy")
-    about = read_json(file)
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
-        run = isinstance(about, dict) and {"config", "policy", "shards"} <= set(about)
+    metadata = read_json(file)
+    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
+        run = isinstance(metadata, dict) and {"config", "policy", "shards"} <= set(
+            metadata
+        )
         hint = "; this is a run, see kgscout export" if run else ""
         raise UserError(f"{file}: not the configuration of a {FORMAT}{hint}")
-    version = about.get("version")
+    version = metadata.get("version")
     if version != VERSION:
         newer = isinstance(version, int) and version > VERSION
         hint = "; written by a newer kgscout-jax, update yours" if newer else ""
         raise UserError(
             f"{file}: format version is {version}, expected {VERSION}{hint}"
         )
-    config = as_record(about, ExportConfig, str(file))
+    config = as_record(metadata, ExportConfig, str(file))
     for field, record in (("encoder", EncoderIdentity), ("preparation", Preparation)):
-        known = {known.name for known in fields(record)}
-        for name in sorted(about[field].keys() - known):
+        names = {each.name for each in fields(record)}
+        for name in sorted(metadata[field].keys() - names):
             raise UserError(f"{file}: {field}.{name}: unknown field")
     for name in CHECKED:
         if name not in config.files:
             raise UserError(f"{file}: damaged, no size and checksum of {name}")
-    return about, config
+    return metadata, config
 
 
 def named_leaves(tree: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Golden inputs and logits: what shows that an export still is what was exported."""
+"""Golden inputs and logits, which check that an export still computes the same."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from kgscout_jax.policy.registry import PolicyWeights, needs_topology, policy_lo
 INPUTS = ("question", "triplets", "relations", "ppr", "mask")
 """Arguments of the exported call, in their order."""
 TOPOLOGY = ("nodes", "topics")
-"""Its further arguments, where the network needs them: local node ids of head and tail,
-int32, below v; and which of the v nodes are topic entities, bool."""
+"""Its further arguments, if the network needs them: local node ids of head and tail,
+int32, below v; and a mask of topics over the v nodes, bool."""
 TOLERANCE = {"float32": 1e-3, "bfloat16": 5e-2}
-"""By compute dtype: how far logits may be from the golden ones, relative to the largest
-of these. Another machine sums in another order; other weights differ by more."""
+"""Largest error of logits by compute dtype, relative to the largest golden logit.
+Another machine sums in another order; other weights differ by more."""
 REAL_COUNTS = (7, 4, 0)
 """Real candidates of the golden questions: all of n, some, none."""
 
@@ -36,7 +36,7 @@ def argument_names(config: NetworkConfig) -> tuple[str, ...]:
 
 
 class Golden(NamedTuple):
-    """Inputs of the exported call, padding and an empty question among them."""
+    """Inputs of the exported call, with padding and an empty question."""
 
     question: Float[np.ndarray, "b d"]
     triplets: Float[np.ndarray, "b n d"]
@@ -49,18 +49,18 @@ class Golden(NamedTuple):
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        """What ``golden.npz`` holds."""
+        """The arrays of ``golden.npz``."""
         return {k: v for k, v in self._asdict().items() if v is not None}
 
     @property
     def arguments(self) -> tuple[np.ndarray, ...]:
-        """What the exported call takes."""
+        """The arguments of the exported call."""
         arrays = self.arrays
         return tuple(arrays[name] for name in (*INPUTS, *TOPOLOGY) if name in arrays)
 
     @property
     def inputs(self) -> PolicyInputs:
-        """What the network takes."""
+        """The inputs of the network."""
         return PolicyInputs.from_full(*map(jnp.asarray, self.arguments))
 
 
@@ -101,7 +101,7 @@ def make_golden(weights: PolicyWeights, config: NetworkConfig) -> Golden:
 
 
 def read_golden(file: Path, config: NetworkConfig) -> Golden:
-    """The arrays in ``golden.npz``; raises UserError where they do not fit."""
+    """The arrays in ``golden.npz``; raises UserError if they do not fit the config."""
     try:
         with np.load(file, allow_pickle=False) as opened:
             arrays = {name: opened[name] for name in opened.files}
@@ -143,10 +143,10 @@ def check_logits(
     if not np.array_equal(np.isneginf(logits), ~mask):
         raise UserError(f"{file}: logits are not -inf exactly where the mask is False")
     largest = float(np.abs(golden.logits[mask]).max(initial=1e-3))
-    off = float(np.abs(logits[mask] - golden.logits[mask]).max(initial=0.0))
-    if not off <= tolerance * largest:  # not: nan too
+    difference = float(np.abs(logits[mask] - golden.logits[mask]).max(initial=0.0))
+    if not difference <= tolerance * largest:  # rejects nan too
         raise UserError(
-            f"{file}: its logits differ by {off:.2g} from those in {GOLDEN}, expected "
-            f"at most {tolerance * largest:.2g}: parameters, settings or code are not "
+            f"{file}: its logits differ by {difference:.2g} from those in {GOLDEN}, "
+            f"expected at most {tolerance * largest:.2g}: parameters, settings or code are not "
             "those that were exported"
         )

@@ -19,16 +19,16 @@ HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 @contextlib.contextmanager
 def atomic_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """A folder to write into; it appears as ``path`` only when complete.
+    """A temporary folder that becomes ``path`` when the block completes.
 
-    An exception leaves nothing behind, and what stood at ``path`` as it was.
+    An exception removes it and leaves ``path`` as it was.
 
     Args:
         path: absent, or an empty folder.
         overwrite: it may also be an exported policy.
 
     Raises:
-        UserError: something else is there, or the disk refuses.
+        UserError: ``path`` holds something else, or a write fails.
     """
     path = path.absolute()
     check_free(path, overwrite)
@@ -69,7 +69,7 @@ def check_free(path: Path, overwrite: bool) -> None:
 
 
 def is_hub_name(name: str) -> bool:
-    """Whether ``name`` is meant for the hub: owner/name, and no path or folder here."""
+    """Whether ``name`` is on the hub: owner/name, and not a local path or folder."""
     if name.startswith((".", "/", "~", "-")) or os.path.isdir(name):
         return False
     return HUB_NAME.fullmatch(name) is not None
@@ -86,7 +86,7 @@ def from_pretrained(
         verify: as ``load_exported``.
 
     Raises:
-        UserError: neither has it, or as ``load_exported``.
+        UserError: it is on neither, or as ``load_exported``.
     """
     name = str(name_or_path)
     if isinstance(name_or_path, Path) or not is_hub_name(name):
@@ -118,7 +118,7 @@ def push(
         repo: owner/name on the Hugging Face hub (log in first: ``hf auth login``), or
             a folder: a ``Path``, or a string that begins with ``/``, ``.`` or ``~`` or
             is a folder.
-        private: of a repository that does not exist yet.
+        private: whether a new repository is private.
         overwrite: replace the exported policy in a local folder.
         verify: as ``load_exported``.
 

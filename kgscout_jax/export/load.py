@@ -1,7 +1,7 @@
 """Reading an exported policy; the folder is described in ``format``.
 
-It needs jax, numpy, msgspec and safetensors: neither flax, optax and orbax nor the
-training code, but for ``Exported.policy``.
+It needs jax, numpy, msgspec and safetensors. Only ``Exported.policy`` needs flax;
+nothing needs optax, orbax or the training code.
 """
 
 from __future__ import annotations
@@ -51,22 +51,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exported:
-    """An exported policy that has been read and checked."""
+    """An exported policy, loaded and checked."""
 
     path: Path
-    about: dict[str, Any]
+    metadata: dict[str, Any]
     """``config.json``."""
     config: NetworkConfig
     encoder: EncoderIdentity
-    """Of the encoder whose embeddings the policy takes."""
+    """The encoder whose embeddings the policy takes."""
     preparation: Preparation
     weights: PolicyWeights
     golden: Golden
 
     @property
     def k(self) -> int | None:
-        """How many triplets training selected at most; None where it is not known."""
-        k = self.about["training"].get("settings", {}).get("k")
+        """The largest budget of the training; None if it is unknown."""
+        k = self.metadata["training"].get("settings", {}).get("k")
         return k if isinstance(k, int) else None
 
     @cached_property
@@ -93,7 +93,7 @@ class Exported:
         Raises:
             UserError: this JAX cannot read the file, or its logits differ.
         """
-        return load_call(self.path / STABLEHLO, self.golden, self.about["tolerance"])
+        return load_call(self.path / STABLEHLO, self.golden, self.metadata["tolerance"])
 
     @cached_property
     def policy(self) -> Policy:
@@ -115,8 +115,8 @@ def load_exported(path: Path | str, *, verify: bool = True) -> Exported:
             together, or the network's logits are not the golden ones.
     """
     path = Path(path)
-    about, record = read_config(path)
-    check_files(path, {name: about["files"][name] for name in CHECKED}, verify=True)
+    metadata, record = read_config(path)
+    check_files(path, {name: metadata["files"][name] for name in CHECKED}, verify=True)
     try:
         config = config_from_json(record.policy)
     except UserError as error:
@@ -131,7 +131,7 @@ def load_exported(path: Path | str, *, verify: bool = True) -> Exported:
         )
     exported = Exported(
         path,
-        about,
+        metadata,
         config,
         record.encoder,
         record.preparation,
@@ -177,7 +177,7 @@ def read_weights(file: Path, config: NetworkConfig) -> PolicyWeights:
 
 
 def load_calibration(path: Path) -> Calibration | None:
-    """The calibration of an exported policy; None of a run, or if there is none.
+    """The calibration of an exported policy; None for a run or without one.
 
     Raises:
         UserError: it is damaged.

@@ -11,25 +11,25 @@ import jinja2
 from kgscout_jax.utils.tables import figure, markdown_table
 
 METRICS = ("answer_hit", "answer_recall", "path_hit", "path_triplet_recall")
-"""Those of ``metrics.json`` that the card shows."""
+"""Metrics of ``metrics.json`` on the card."""
 CUTS = {"ppr": "PageRank", "guided": "a walk that the question guides"}
 SELECTIONS = {
     "cosine": "nearest to the question by cosine",
     "hybrid": "best by the better of their places by cosine and by the cut",
 }
 TRAINING = ("estimator", "k", "reward_direction", "epochs", "batch_size", "seed")
-"""Settings of the training that the card shows."""
+"""Settings of the training on the card."""
 
 
 def model_card(
-    about: Mapping[str, Any],
+    metadata: Mapping[str, Any],
     arguments: Sequence[str],
     report: Mapping[str, Any] | None,
 ) -> str:
     """README.md of an export.
 
     Args:
-        about: its ``config.json``.
+        metadata: its ``config.json``.
         arguments: names of the arguments of the exported call.
         report: ``metrics.json`` of an evaluation, if there is one.
     """
@@ -41,10 +41,10 @@ def model_card(
     )
     environment.filters["plain"] = plain_text
     return environment.get_template("model_card.md.jinja").render(
-        k=about["training"]["settings"].get("k", "K"),
-        d=about["policy"]["dimension"],
-        training=training_facts(about),
-        encoder=encoder_facts(about["encoder"]),
+        k=metadata["training"]["settings"].get("k", "K"),
+        d=metadata["policy"]["dimension"],
+        training=training_facts(metadata),
+        encoder=encoder_facts(metadata["encoder"]),
         arguments=arguments,
         report=report,
         metrics=METRICS,
@@ -66,9 +66,9 @@ def encoder_facts(encoder: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def training_facts(about: Mapping[str, Any]) -> dict[str, Any]:
+def training_facts(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """The rows on data and training."""
-    training, cut = about["training"], about["preparation"]
+    training, cut = metadata["training"], metadata["preparation"]
     settings, data = training["settings"], training["data"]
     by_split = data.get("questions", {})
     files = []
@@ -93,7 +93,7 @@ def training_facts(about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def question_counts(report: Mapping[str, Any], metric: str) -> list[int]:
-    """How many questions count for a metric, by K, without repetition."""
+    """The numbers of questions that count for a metric over all K, unique."""
     first = report[report["retrievers"][0]][metric]
     return sorted({first[str(k)]["n"] for k in report["ks"]})
 
@@ -109,12 +109,12 @@ def figures_table(report: Mapping[str, Any], metric: str) -> str:
 
 
 def facts_table(facts: Mapping[str, Any]) -> str:
-    """A Markdown table of two columns, without what is None."""
+    """A Markdown table of two columns, without values of None."""
     rows = [f"| {k} | {plain_text(v)} |" for k, v in facts.items() if v is not None]
     return "\n".join(["| | |", "|---|---|", *rows])
 
 
 def plain_text(value: Any) -> str:
-    """``value`` as text that neither Markdown nor HTML takes for its own."""
+    """``value`` with Markdown and HTML markup escaped."""
     plain = html.escape(" ".join(str(value).split()), quote=False)
     return "".join("\\" + c if c in "\\`*_[]|" else c for c in plain)

@@ -1,4 +1,4 @@
-"""What an export is asked to do."""
+"""Settings of an export."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import tyro
 
 @dataclass(frozen=True, kw_only=True)
 class ExportSettings:
-    """Write what inference needs of a trained run, and nothing else.
+    """Export a trained run as the folder that inference needs.
 
     Example: kgscout export runs/first policy/ --metrics results/metrics.json
     """
@@ -26,9 +26,9 @@ class ExportSettings:
     metrics: Path | None = None
     """metrics.json of an evaluation of this checkpoint, for the model card."""
     shards: Path | None = None
-    """The shards it was trained on, if they have been moved since."""
+    """The run's shards, if they have moved since training."""
     calibrate: str | None = None
-    """Split of the shards, not train, on which the chance of an answer among the K best
-    is calibrated: retrieve --target needs it."""
+    """Split of the shards, not train, to calibrate the probability of an answer among
+    the K best on; retrieve --target needs it."""
     overwrite: Annotated[bool, tyro.conf.arg(name="overwrite")] = False
-    """Replace the exported policy that is in the folder."""
+    """Replace an exported policy in the folder."""

@@ -22,7 +22,7 @@ from kgscout_jax.policy.registry import PolicyWeights, policy_logits
 def serialize(weights: PolicyWeights, config: NetworkConfig) -> bytes:
     """The serialized call, for every b, n and v from 1, on cpu, cuda and tpu.
 
-    The parameters are inside: a caller needs jax and this file.
+    It includes the parameters: a caller needs jax and this file only.
     """
 
     def scout_policy(*arguments: Array) -> Float[Array, "b n"]:
@@ -57,13 +57,13 @@ def load_call(
     try:
         call = jax.jit(jax.export.deserialize(bytearray(file.read_bytes())).call)
         logits = np.asarray(call(*golden.arguments))
-    except Exception as error:  # whatever JAX says of a file it cannot run
+    except Exception as error:  # JAX raises many types
         raise UserError(
             f"{file}: JAX {jax.__version__} cannot run it ({first_line(error)}); "
             f"{MODEL} does not depend on the version"
         ) from error
-    # Its matmuls have the platform's own precision, unlike those of the check of the
-    # network: on an accelerator float32 may mean three digits.
+    # Its matmuls have the platform's default precision, unlike the network's check: on
+    # an accelerator float32 may mean three digits.
     cpu = jax.default_backend() == "cpu"
     check_logits(file, logits, golden, tolerance if cpu else TOLERANCE["bfloat16"])
     return call

@@ -1,4 +1,4 @@
-"""From a training run to the folder that inference loads; see ``format``."""
+"""Write a training run as the folder that inference loads; see ``format``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from kgscout_jax.retrieve.budget import Calibration
 
 PATHS = ("shards", "run", "init")
-"""Settings of a run that mean something on the machine of the training only."""
+"""Settings of a run that are valid on the training machine only."""
 
 
 def export_run(settings: ExportSettings) -> Path:
@@ -68,10 +68,10 @@ def export_run(settings: ExportSettings) -> Path:
 
 
 def calibration_of(trained: TrainedPolicy, settings: ExportSettings) -> Calibration:
-    """The chance of an answer among the K best, from a split not trained on.
+    """The probability of an answer among the K best, from a split not trained on.
 
     Raises:
-        UserError: the shards are not at hand, of another encoder, or lack the split.
+        UserError: the shards are missing, of another encoder, or lack the split.
     """
     from kgscout_jax.learn.trained_policy import check_encoder
     from kgscout_jax.retrieve.calibrate import calibrate
@@ -80,8 +80,8 @@ def calibration_of(trained: TrainedPolicy, settings: ExportSettings) -> Calibrat
     assert settings.calibrate is not None
     if settings.calibrate == "train":
         raise UserError("--calibrate: train, expected a split it has not learned from")
-    shards = Shards.open(settings.shards or Path(trained.about["config"]["shards"]))
-    check_encoder(trained.about, shards, settings.run)
+    shards = Shards.open(settings.shards or Path(trained.metadata["config"]["shards"]))
+    check_encoder(trained.metadata, shards, settings.run)
     return calibrate(KGScout(trained.policy), shards, settings.calibrate)
 
 
@@ -114,7 +114,7 @@ def export_policy(
     out = Path(out)
     config, weights = trained.policy.config, trained.policy.weights
     leaves = parameters_of(weights)
-    preparation, data = preparation_of(trained.about, shards)
+    preparation, data = preparation_of(trained.metadata, shards)
     report = None if metrics is None else read_metrics(metrics, trained)
     with atomic_folder(out, overwrite=overwrite) as aside:
         # Not save_file: it hides the file from other users, such as a service's.
@@ -122,19 +122,19 @@ def export_policy(
         golden = make_golden(weights, config)
         np.savez(aside / GOLDEN, allow_pickle=False, **golden.arrays)
         (aside / STABLEHLO).write_bytes(serialize(weights, config))
-        about = {
+        metadata = {
             "format": FORMAT,
             "version": VERSION,
             "policy": config_to_json(config),
-            "encoder": trained.about["encoder"],
+            "encoder": trained.metadata["encoder"],
             "preparation": preparation,
             "training": {
-                "source": trained.about["shards"]["source"],
-                "fingerprint": trained.about["shards"]["fingerprint"],
+                "source": trained.metadata["shards"]["source"],
+                "fingerprint": trained.metadata["shards"]["fingerprint"],
                 "step": trained.step,
                 "settings": {
                     name: value
-                    for name, value in trained.about["config"].items()
+                    for name, value in trained.metadata["config"].items()
                     if name not in PATHS
                 },
                 "data": data,
@@ -147,9 +147,9 @@ def export_policy(
             "files": {name: file_entry(aside / name) for name in CHECKED},
         }
         if calibration is not None:
-            about["calibration"] = calibration.to_dict()
-        write_json(aside / CONFIG, about)
-        card = model_card(about, argument_names(config), report)
+            metadata["calibration"] = calibration.to_dict()
+        write_json(aside / CONFIG, metadata)
+        card = model_card(metadata, argument_names(config), report)
         write_text(aside / CARD, card)
         _ = load_exported(aside).stablehlo  # both forms give the golden logits
     return out
@@ -166,20 +166,20 @@ def load_trained(path: Path, *, step: int | None = None) -> TrainedPolicy:
     if not is_exported(path):
         return load_policy(path, step=step)
     exported = load_exported(path)
-    training = exported.about["training"]
+    training = exported.metadata["training"]
     if step is not None and step != training["step"]:
         raise UserError(f"{path}: holds step {training['step']} only, not {step}")
-    about = {
+    metadata = {
         "config": training["settings"],
-        "policy": exported.about["policy"],
-        "encoder": exported.about["encoder"],
+        "policy": exported.metadata["policy"],
+        "encoder": exported.metadata["encoder"],
         "shards": {
             "source": training["source"],
             "fingerprint": training["fingerprint"],
-            "settings": exported.about["preparation"],
+            "settings": exported.metadata["preparation"],
         },
     }
-    return TrainedPolicy(exported.policy, training["step"], about)
+    return TrainedPolicy(exported.policy, training["step"], metadata)
 
 
 def parameters_of(weights: PolicyWeights) -> dict[str, np.ndarray]:
@@ -196,21 +196,24 @@ def parameters_of(weights: PolicyWeights) -> dict[str, np.ndarray]:
 
 
 def preparation_of(
-    about: dict[str, Any], shards: Path | None
+    metadata: dict[str, Any], shards: Path | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """(``preparation``, ``training.data``) of config.json.
 
     The run's configuration has the first, else the manifest of its shards; counts and
     the sources' hashes come from the manifest, where it is at hand.
     """
-    known, fingerprint = about["shards"].get("settings"), about["shards"]["fingerprint"]
+    known, fingerprint = (
+        metadata["shards"].get("settings"),
+        metadata["shards"]["fingerprint"],
+    )
     manifest: dict[str, Any] = {}
     try:
         manifest = manifest_of(
-            shards or Path(about["config"].get("shards", "")), fingerprint
+            shards or Path(metadata["config"].get("shards", "")), fingerprint
         )
     except UserError as error:
-        # A run that records how its shards were prepared can do without them.
+        # A run that records the preparation of its shards does not need them.
         if shards is not None:
             raise
         if known is None:
@@ -247,7 +250,7 @@ def read_metrics(path: Path, trained: TrainedPolicy) -> dict[str, Any]:
         raise UserError(f"{path}: not the metrics.json of kgscout eval retrieval")
     for key, mine in (
         ("step", trained.step),
-        ("trained_on", trained.about["shards"]["source"]),
+        ("trained_on", trained.metadata["shards"]["source"]),
     ):
         if context.get(key) != mine:
             raise UserError(

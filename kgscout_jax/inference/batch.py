@@ -255,12 +255,12 @@ def settings_fingerprint(
     inputs: dict[str, Any] = {
         "k": settings.k,
         "cut": dataclasses.asdict(scout.cut),
-        "policy": scout.exported.about["files"],
+        "policy": scout.exported.metadata["files"],
         "graph": [sha256_file(path) for path in settings.kg]
         if graph.storage is None
         else storage_fingerprint(graph.storage),
     }
     if selection != SelectionConfig():
         inputs["keep"] = dataclasses.asdict(selection)
-        inputs["calibration"] = scout.exported.about.get("calibration")
+        inputs["calibration"] = scout.exported.metadata.get("calibration")
     return fingerprint(inputs)[:12]

@@ -97,7 +97,7 @@ class Scout:
             lambda texts: self.encoder.encode(texts, batch_size=QUESTION_BATCH),
             encoder_lock(encoder),
         )
-        source = str(exported.about["training"].get("source"))
+        source = str(exported.metadata["training"].get("source"))
         self.cut = cut or cut_of(exported.preparation, source)
 
     @staticmethod

@@ -53,7 +53,7 @@ class SelectionConfig:
             return None
         from kgscout_jax.retrieve.budget import Calibration
 
-        value = exported.about.get("calibration")
+        value = exported.metadata.get("calibration")
         if value is None:
             raise UserError(
                 f"--target: {exported.path} holds no calibration, expected a policy "

@@ -101,7 +101,7 @@ def _train(
     policy_config = network_config(config, shards, split)
     if config.init is not None:
         initial = initial_policy(config.init, devices)
-        check_encoder(initial.about, shards, config.init)
+        check_encoder(initial.metadata, shards, config.init)
         policy = initial.policy
         policy_config = policy.config
     else:

@@ -28,7 +28,7 @@ class TrainedPolicy:
 
     policy: Policy
     step: int
-    about: dict[str, Any]
+    metadata: dict[str, Any]
     """The run's ``config.json``: config, policy, encoder, shards."""
 
 
@@ -45,15 +45,15 @@ def load_policy(path: Path | str, *, step: int | None = None) -> TrainedPolicy:
 
 
 def restore_policy(
-    path: Path, about: dict[str, Any], step: int, leaves: dict[str, Any]
+    path: Path, metadata: dict[str, Any], step: int, leaves: dict[str, Any]
 ) -> TrainedPolicy:
-    """The policy of the run in ``path`` that ``about`` describes, with these leaves."""
-    config = config_from_json(about["policy"])
+    """The policy of the run in ``path`` with this ``config.json`` and these leaves."""
+    config = config_from_json(metadata["policy"])
     shapes = {PARAMS: weight_shapes(config)}
     saved = {k: v for k, v in leaves.items() if k.split("/")[0] == PARAMS}
     check_leaves(path, saved, flatten(shapes))
     weights = jax.tree.map(jax.numpy.asarray, unflatten(shapes, saved)[PARAMS])
-    return TrainedPolicy(Policy(config, weights), step, about)
+    return TrainedPolicy(Policy(config, weights), step, metadata)
 
 
 def read_leaves(run: RunFolder, step: int | None) -> tuple[int, dict[str, Any]]:
@@ -78,9 +78,9 @@ def read_leaves(run: RunFolder, step: int | None) -> tuple[int, dict[str, Any]]:
     raise AssertionError
 
 
-def check_encoder(about: dict[str, Any], shards: Shards, path: Path) -> None:
+def check_encoder(metadata: dict[str, Any], shards: Shards, path: Path) -> None:
     """Raise UserError unless ``shards`` were embedded by the run's encoder."""
-    ours, theirs = about["encoder"], shards.encoder
+    ours, theirs = metadata["encoder"], shards.encoder
     for field in ("weights_sha256", "dimension", "text_version"):
         if ours[field] != theirs[field]:
             raise UserError(

@@ -75,7 +75,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
         r"config\.json: not the configuration of a kgscout-policy",
     ),
     "a run": (
-        lambda p: (p / "config.json").write_text(json.dumps(trained().about)),
+        lambda p: (p / "config.json").write_text(json.dumps(trained().metadata)),
         r"config\.json: not the .*; this is a run, see kgscout export",
     ),
     "newer": (

@@ -83,7 +83,7 @@ def test_what_was_exported_is_what_is_loaded(exports, architecture):
     assert exported.encoder.to_dict() == ENCODER
     assert dataclasses.asdict(exported.preparation) == {**SETTINGS, **OLDER}
     assert exported.k == 12
-    assert exported.about["training"]["step"] == 7
+    assert exported.metadata["training"]["step"] == 7
     before, after = named_leaves(original.policy.weights), load_file(folder / MODEL)
     assert before.keys() == after.keys()
     for name, leaf in named_leaves(exported.policy.weights).items():
@@ -231,7 +231,7 @@ def test_the_preparation_comes_from_the_shards(shards, tmp_path):
     path = export_policy(make_trained(), tmp_path / "policy", shards=shards)
     exported = load_exported(path)
     assert exported.preparation.hops is None
-    data = exported.about["training"]["data"]
+    data = exported.metadata["training"]["data"]
     assert data["questions"] == {"train": 40, "dev": 12, "test": 14}
     assert "train 40, dev 12, test 14" in (path / "README.md").read_text()
 
@@ -363,7 +363,7 @@ def run(tmp_path_factory) -> Path:
     """A run's folder with a checkpoint, as training leaves it."""
     path = tmp_path_factory.mktemp("runs") / "first"
     folder = RunFolder(path)
-    folder.write_config(trained().about)
+    folder.write_config(trained().metadata)
     folder.save(7, {"params": trained().policy.weights}, 0.5)
     folder.close()
     return path
@@ -391,8 +391,8 @@ def test_a_run_and_its_export_evaluate_alike(run, folder):
     by_run, by_export = load_trained(run), load_trained(folder)
     assert by_run.step == by_export.step == 7
     for key in ("source", "fingerprint"):
-        assert by_run.about["shards"][key] == by_export.about["shards"][key]
-    assert by_run.about["encoder"] == by_export.about["encoder"]
+        assert by_run.metadata["shards"][key] == by_export.metadata["shards"][key]
+    assert by_run.metadata["encoder"] == by_export.metadata["encoder"]
     assert np.array_equal(
         network_logits(by_run.policy, inputs), network_logits(by_export.policy, inputs)
     )

@@ -100,7 +100,7 @@ def test_an_export_that_is_replaced_is_loaded_whole_or_refused(scouts, tmp_path)
     sources = [scout.exported.path for scout in scouts]
     push(sources[0], served)
     weights = {
-        load_exported(source).about["files"]["model.safetensors"]["sha256"]: i
+        load_exported(source).metadata["files"]["model.safetensors"]["sha256"]: i
         for i, source in enumerate(sources)
     }
     assert len(weights) == 2
@@ -128,7 +128,7 @@ def test_an_export_that_is_replaced_is_loaded_whole_or_refused(scouts, tmp_path)
                     assert str(served) in str(error)
                     refused += 1
                     continue
-                sha = found.about["files"]["model.safetensors"]["sha256"]
+                sha = found.metadata["files"]["model.safetensors"]["sha256"]
                 seen.add(weights[sha])
             return seen, refused
 

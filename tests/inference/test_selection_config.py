@@ -38,7 +38,7 @@ def world(kgscout_cache):
 @pytest.fixture
 def scout(world, monkeypatch):
     """The world's scout, its export with a calibration."""
-    monkeypatch.setitem(world.scout.exported.about, "calibration", MAP.to_dict())
+    monkeypatch.setitem(world.scout.exported.metadata, "calibration", MAP.to_dict())
     return world.scout
 
 
@@ -136,7 +136,7 @@ def test_the_command_writes_the_selection(world, scout, monkeypatch, tmp_path, c
     assert run("--forms", "paths", "--token-budget", 800, "--overwrite") == 0
     for line in lines(tmp_path / "out.jsonl"):
         assert line["form"] == "paths" and line["tokens"] <= 800
-    monkeypatch.delitem(scout.exported.about, "calibration")
+    monkeypatch.delitem(scout.exported.metadata, "calibration")
     assert run("--target", 0.5, "--overwrite") == 2
     assert "holds no calibration" in capsys.readouterr().err
     # refused before anything was touched
@@ -158,7 +158,7 @@ def test_invalid_selections_are_refused(wrong, says):
 
 def test_a_damaged_calibration_is_refused(world, scout, monkeypatch):
     about = {**MAP.to_dict(), "log_rank": "steep"}
-    monkeypatch.setitem(scout.exported.about, "calibration", about)
+    monkeypatch.setitem(scout.exported.metadata, "calibration", about)
     with pytest.raises(
         UserError, match="calibration: log_rank: expected `float`, found `str`"
     ):

@@ -39,7 +39,7 @@ def finished(request, shards, tmp_path_factory):
 def test_what_was_planted_is_learned(shards, finished):
     kind, run = finished
     trained = load_policy(run)
-    assert trained.about["policy"]["kind"] == kind
+    assert trained.metadata["policy"]["kind"] == kind
     fresh = Policy.initial(trained.policy.config, TrainConfig.seed)
     assert place_of_good(fresh, shards) > 2 * place_of_good(trained.policy, shards)
     assert epochs(run)[-1]["dev_answer_hit@4"] > 0.9

@@ -114,7 +114,7 @@ def test_a_policy_is_loaded_at_its_best(shards, finished):
     np.testing.assert_array_equal(leaves["params/log_temperature"], temperature)
     latest = load_policy(finished, step=20)
     assert latest.step == 20
-    check_encoder(trained.about, shards, finished)
+    check_encoder(trained.metadata, shards, finished)
 
 
 def test_a_step_without_checkpoint_is_refused(finished):

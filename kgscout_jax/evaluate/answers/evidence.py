@@ -77,7 +77,7 @@ def load_policy(settings: AnswerSettings, shards: Shards) -> TrainedPolicy | Non
     from kgscout_jax.learn.trained_policy import check_encoder
 
     trained = load_trained(settings.run, step=settings.step)
-    check_encoder(trained.about, shards, settings.run)
+    check_encoder(trained.metadata, shards, settings.run)
     return trained
 
 

@@ -180,7 +180,7 @@ def report_context(
             f"drawn with seed {settings.seed}, every number of hops in proportion"
         )
     if trained is not None and settings.run is not None:
-        ours = trained.about["shards"]
+        ours = trained.metadata["shards"]
         context |= {
             "run": settings.run.name,
             "step": trained.step,

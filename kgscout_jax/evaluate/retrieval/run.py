@@ -34,8 +34,8 @@ def evaluate_run(settings: RetrievalSettings) -> dict[str, Any]:
     shards = Shards.open(settings.shards)
     shards.split(settings.split)
     trained = load_trained(settings.run, step=settings.step)
-    check_encoder(trained.about, shards, settings.run)
-    ours, theirs = trained.about["shards"], shards.manifest
+    check_encoder(trained.metadata, shards, settings.run)
+    ours, theirs = trained.metadata["shards"], shards.manifest
     context = {
         "run": settings.run.name,
         "step": trained.step,
@@ -98,7 +98,7 @@ def build_retrievers(
     for text in settings.also:
         name, _, path = text.partition("=")
         other = load_trained(Path(path))
-        check_encoder(other.about, shards, Path(path))
+        check_encoder(other.metadata, shards, Path(path))
         retrievers.append(KGScout(other.policy, name))
     presence, basis = None, ""
     if settings.target:
@@ -132,7 +132,7 @@ def calibration_for(
     """
     own = load_calibration(settings.run) if settings.calibrate_on is None else None
     if own is not None:
-        ours, theirs = trained.about["shards"], shards.manifest
+        ours, theirs = trained.metadata["shards"], shards.manifest
         same_shards = ours["fingerprint"] == theirs["fingerprint"]
         return None if same_shards and own.split == settings.split else own
     name = settings.calibrate_on or "dev"
