@@ -147,6 +147,6 @@ def check_logits(
     if not difference <= tolerance * largest:  # rejects nan too
         raise UserError(
             f"{file}: its logits differ by {difference:.2g} from those in {GOLDEN}, "
-            f"expected at most {tolerance * largest:.2g}: parameters, settings or code are not "
-            "those that were exported"
+            f"expected at most {tolerance * largest:.2g}: parameters, settings or code "
+            "are not those that were exported"
         )

@@ -1,7 +1,7 @@
-"""A file of questions to a file of triplets, in batches; an interrupted run resumes.
+"""Retrieval for a file of questions, in batches; an interrupted run resumes.
 
 Lines are appended to ``OUT.part``, which becomes ``OUT`` when every question has one.
-Each line holds a fingerprint of the settings: lines made with others are refused.
+Each line holds a fingerprint of the settings: lines of other settings are refused.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Row:
     id: str
     question: str
     topics: tuple[str, ...] | None
-    """None: they are linked."""
+    """None: topics are linked."""
     problem: str | None = None
     """Why the question cannot be answered."""
 
@@ -110,7 +110,7 @@ def read_rows(path: Path) -> Iterator[tuple[int, Row]]:
     """(line number, row) of each line.
 
     Raises:
-        UserError: a line is no JSON object, or has no id.
+        UserError: a line is not a JSON object, or has no id.
     """
     for number, value in read_json_lines(path):
         id, question = value.get("id"), value.get("question")
@@ -143,16 +143,16 @@ def read_rows(path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def excerpt(value: object) -> str:
-    """The value's start, for a message."""
+    """The start of a value, for a message."""
     text = repr(value if not isinstance(value, str) else value[:200])
     return text if len(text) <= 200 else text[:200] + "..."
 
 
 def read_ids(path: Path) -> set[str]:
-    """The ids of all questions, once the whole file has been read.
+    """The ids of all questions; reads the whole file.
 
     Raises:
-        UserError: a line is no JSON object, has no id or that of another line.
+        UserError: a line is not a JSON object, has no id, or repeats one.
     """
     lines: dict[str, int] = {}
     for number, row in read_rows(path):
@@ -171,7 +171,7 @@ def remaining_rows(path: Path, part: Path, completed: dict[str, int]) -> Iterato
     """The questions without a line in ``part``.
 
     Raises:
-        UserError: the line of an id is that of another question.
+        UserError: ``part`` has another question under the same id.
     """
     for number, row in read_rows(path):
         if row.id not in completed:
@@ -189,9 +189,9 @@ def remaining_rows(path: Path, part: Path, completed: dict[str, int]) -> Iterato
 def results(
     retrieve: Callable[..., list[RetrievalResult]], rows: Sequence[Row]
 ) -> list[RetrievalResult | str]:
-    """The result of each row, or why it has none.
+    """The result of each row, or the reason for its failure.
 
-    A batch that fails is repeated question by question: one that fails fails alone.
+    A failed batch is repeated question by question, so that others do not fail too.
     """
     valid = [row for row in rows if row.problem is None]
     try:
@@ -217,7 +217,7 @@ def to_line(row: Row, result: RetrievalResult | str, mark: str) -> str:
 
 
 def drop_torn_line(path: Path) -> None:
-    """Cut a last line without an end, which a killed process leaves."""
+    """Remove an incomplete last line, which a killed process leaves."""
     try:
         with open(path, "rb+") as file:
             file.truncate(sum(len(line) for line in file if line.endswith(b"\n")))
@@ -251,7 +251,7 @@ def settings_fingerprint(
     scout: Scout,
     graph: KnowledgeGraph,
 ) -> str:
-    """A hash of all that a line depends on, beside the question."""
+    """A hash of everything that a line depends on beside the question."""
     inputs: dict[str, Any] = {
         "k": settings.k,
         "cut": dataclasses.asdict(scout.cut),

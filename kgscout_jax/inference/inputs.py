@@ -41,7 +41,7 @@ class Candidates:
     nodes: Int[np.ndarray, "n 2"]
     """Local node ids of head and tail, from 0."""
     topics: Int[np.ndarray, "t"]
-    """Local node ids of the topics among them."""
+    """Local node ids of the topics."""
     relation_match: Float32[np.ndarray, "n"]
     """Cosine of the question and each candidate's relation."""
     seconds: float
@@ -54,7 +54,7 @@ def find_candidates(
     topics: Int32[np.ndarray, "t"],
     cut: CutSettings,
 ) -> Candidates | None:
-    """The candidates of one question, None where there are none.
+    """The candidates of one question, None if it has none.
 
     Raises:
         UserError: an embedding is not finite.
@@ -105,10 +105,10 @@ def inputs_of(
     """The inputs of the network, padded to the smallest bucket that holds them.
 
     Args:
-        questions: embeddings.
-        candidates: of each question.
+        questions: embeddings of the questions.
+        candidates: candidates of each question.
         relations: the relation table of each question's graph.
-        largest: the most candidates that a question can have.
+        largest: maximum number of candidates of a question.
     """
     import jax.numpy as jnp
 

@@ -31,20 +31,20 @@ class RetrievalResult:
     triplets: tuple[Triplet, ...] = ()
     """(head, relation, tail), best first."""
     scores: Float32[np.ndarray, "k"]
-    """The policy's final logit of each, descending; as paths, in their order."""
+    """The policy's logit of each triplet; descending, unless they form paths."""
     links: tuple[Link, ...] = ()
-    """Where in the question topics were linked; () where the caller names topics."""
+    """Links of topics to words of the question; () if the caller names topics."""
     topics_not_found: tuple[str, ...] = ()
     """Topics of the caller that are not in the graph."""
     relation_match: tuple[float, ...] = ()
     """Cosine of the question and the relation's phrase, per triplet."""
     n_candidates: int = 0
-    """How many candidates the policy scored."""
+    """Number of candidates that the policy scored."""
     seconds: float = 0.0
-    """Time to rank, encoding and linking excluded; a share of it, in a batch."""
+    """Time to rank, without encoding and linking; its share of a batch."""
     selection: Mapping[str, Any] = field(default_factory=dict)
-    """How they were selected, unless they are the k best: ``target`` and ``presence``
-    (the calibrated chance of an answer), ``form`` and ``tokens`` (of a prompt)."""
+    """Facts of the selection, unless it is the k best: ``target`` and ``presence`` (the
+    calibrated probability of an answer), ``form`` and ``tokens`` (of a prompt)."""
 
     def __len__(self) -> int:
         return len(self.triplets)
@@ -90,7 +90,7 @@ class RetrievalResult:
         """Write a page that draws the triplets, and return its path.
 
         Args:
-            path: the file; it needs no network to be looked at.
+            path: the file; it opens without a network.
             answers: entities to mark as the answers.
             title: the heading; default "KG-Scout".
         """

@@ -5,8 +5,8 @@
     graph.embed(scout.encoder)
     result = scout.retrieve("Who directed Heat?", graph, k=100)
 
-Questions take the same steps as in preparation and evaluation: the same strings are
-embedded, ``retrieve.candidates`` cuts and chooses, the same network scores.
+Questions take the same steps as in preparation and evaluation: the encoder embeds the
+same strings, ``retrieve.candidates`` cuts and selects, the same network scores.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from kgscout_jax.graph.link import Link, Linker
 
 BATCH = 16
-"""Questions that the network scores together, at most."""
+"""Maximum questions per call of the network."""
 OWN_SUBGRAPHS = ("rog", "nsm")
-"""Sources whose questions brought their subgraph: their size is no guide elsewhere."""
+"""Sources whose questions have their own subgraphs: their size is no default."""
 BEST_K = SelectionConfig()
 """The k best, best first."""
 
@@ -73,13 +73,13 @@ class Scout:
         """
         Args:
             exported: the policy.
-            encoder: None for the one it was trained with.
-            cut: how subgraphs and candidates are made; None as in training.
-            cache: where embeddings of graphs that are not embedded are kept; default
+            encoder: the policy's encoder; None loads it.
+            cut: settings of subgraphs and candidates; None for those of the training.
+            cache: folder for embeddings of graphs that are not embedded; default
                 $KGSCOUT_CACHE or ~/.cache/kgscout.
 
         Raises:
-            UserError: the encoder is another than the policy's, or cannot be had.
+            UserError: the encoder differs from the policy's, or cannot be loaded.
         """
         trained = exported.encoder
         encoder = encoder or SentenceEncoder(trained.name, backend=trained.backend)
@@ -110,12 +110,12 @@ class Scout:
     ) -> Scout:
         """The scout of an exported policy: a folder, or owner/name on the hub.
 
-        The encoder is loaded too, which takes seconds. Compiled functions are kept in
-        JAX's cache on disk (``$KGSCOUT_CACHE/jax``) unless JAX was given another.
+        Also loads the encoder, which takes seconds. JAX caches compiled functions on
+        disk (``$KGSCOUT_CACHE/jax`` unless JAX has another cache).
 
         Raises:
             UserError: there is no such export, it is damaged, or its encoder cannot be
-                had.
+                loaded.
         """
         import jax
 
@@ -142,15 +142,15 @@ class Scout:
         """The ``k`` triplets of ``graph`` most worth reading for ``question``.
 
         Args:
-            question: as people ask it.
+            question: the question in natural language.
             graph: in memory or memory-mapped; ``graph.embed(scout.encoder)`` first
                 makes this fast.
-            k: how many triplets at most.
-            topics: the entities it is about, by name; None: they are linked.
+            k: maximum number of triplets.
+            topics: names of the question's entities; None: topics are linked.
             selection: a calibrated budget, paths, a budget of tokens.
 
         Raises:
-            UserError: ``question`` or ``topics`` are no text, k is below 1, or the
+            UserError: ``question`` or ``topics`` are not text, k is below 1, or the
                 graph's embeddings are damaged.
         """
         return self.retrieve_many(
@@ -166,13 +166,13 @@ class Scout:
         topics: Sequence[Topics] | None = None,
         selection: SelectionConfig = BEST_K,
     ) -> list[RetrievalResult]:
-        """What ``retrieve`` finds for each question, encoded and scored in batches.
+        """The results of ``retrieve``, with questions encoded and scored in batches.
 
         Args:
-            questions: as people ask them.
-            graphs: one for all, or one for each question.
-            k: how many triplets at most.
-            topics: for each question its entities, or None; None: all are linked.
+            questions: the questions in natural language.
+            graphs: one graph for all, or one per question.
+            k: maximum number of triplets.
+            topics: per question its entities, or None; None: all are linked.
             selection: a calibrated budget, paths, a budget of tokens.
 
         Raises:
@@ -218,13 +218,13 @@ class Scout:
         ]
 
     def link(self, question: str, graph: KnowledgeGraph) -> list[Link]:
-        """The entities of ``graph`` that ``question`` is about, likeliest first."""
+        """The topics of ``question`` in ``graph``, likeliest first."""
         return linker_of(graph).link(question) if len(graph.entities) else []
 
     def encode(self, questions: Sequence[str]) -> Float16[np.ndarray, "b d"]:
-        """Embeddings of questions, as preparation makes them.
+        """Embeddings of questions, as in preparation.
 
-        Threads that wait for the encoder are served together.
+        Calls of several threads are coalesced.
         """
         identity = self.encoder.identity
         texts = [identity.query_prefix + question_text(text) for text in questions]
@@ -304,10 +304,10 @@ def ranking(
 
 
 def cut_of(preparation: Preparation, source: str) -> CutSettings:
-    """How subgraphs are cut for a policy: as in its training.
+    """The settings of the cut for a policy: those of its training.
 
-    Where training questions brought their own subgraphs (``source`` is rog or nsm),
-    radius and size are the defaults.
+    If training questions had their own subgraphs (``source`` is rog or nsm), radius and
+    size are the defaults.
     """
     values = dataclasses.asdict(preparation)
     if preparation.hops is None:
@@ -318,7 +318,7 @@ def cut_of(preparation: Preparation, source: str) -> CutSettings:
 
 
 def linker_of(graph: KnowledgeGraph) -> Linker:
-    """The graph's linker, made once."""
+    """The graph's linker, created once."""
     from kgscout_jax.graph.link.graph_index import graph_linker
 
     return graph.linker.get(lambda: graph_linker(graph))
@@ -334,7 +334,7 @@ def check_question(question: object) -> str:
     """The question as text that can be encoded.
 
     Raises:
-        UserError: it is no string, or has nothing in it.
+        UserError: it is not a string, or is empty.
     """
     if not isinstance(question, str) or not question.strip():
         raise UserError(f"question: found {question!r}, expected some text")

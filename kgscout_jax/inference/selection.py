@@ -1,4 +1,4 @@
-"""How many triplets of a ranking are selected, and in which order they are written."""
+"""Selection of triplets from a ranking: their number and their order."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class SelectionConfig:
-    """How triplets of a ranking are selected; the default is the k best, best first."""
+    """Settings of a selection; the default is the k best, best first."""
 
     target: float | None = None
-    """The fewest triplets that hold an answer with this calibrated chance."""
+    """The fewest triplets that hold an answer with this calibrated probability."""
     form: Form = "lines"
-    """Best first, or closed into paths from the topics, chain by chain."""
+    """Best first, or joined into paths from the topics, chain by chain."""
     token_budget: int | None = None
-    """The most tokens that a prompt (thesis) with these triplets may have."""
+    """Maximum tokens of a prompt (thesis) with these triplets."""
 
     def __post_init__(self) -> None:
         check_form(self.form)
@@ -40,14 +40,14 @@ class SelectionConfig:
         check_at_least(1, token_budget=self.token_budget)
 
     def depth(self, k: int) -> int:
-        """How many of the best triplets the selection of ``k`` looks at."""
+        """The number of best triplets that the selection of ``k`` considers."""
         return pool_size(k, self.form)
 
     def calibration(self, exported: Exported) -> Calibration | None:
         """The policy's calibration, which ``target`` needs; None without a target.
 
         Raises:
-            UserError: it was exported without a calibration, or that is damaged.
+            UserError: the export has no calibration, or a damaged one.
         """
         if self.target is None:
             return None
@@ -72,12 +72,12 @@ class SelectionConfig:
 
         Args:
             ranking: the best triplets, best first.
-            k: how many are selected at most.
-            logits: of all candidates, in any order.
-            calibration: needed where there is a target.
+            k: maximum number of triplets.
+            logits: logits of all candidates, in any order.
+            calibration: required with a target.
 
         Raises:
-            UserError: the token budget does not even hold the words and the question.
+            UserError: the token budget is too small for the template and the question.
         """
         if self == SelectionConfig():
             return ranking
@@ -105,7 +105,7 @@ class SelectionConfig:
         logits: Float32[np.ndarray, "n"],
         calibration: Calibration,
     ) -> tuple[int, float]:
-        """The fewest triplets, at most k, that reach the target, and their chance."""
+        """The fewest triplets, at most k, that reach the target, and their presence."""
         from kgscout_jax.retrieve.budget import budgets, thresholds
 
         assert self.target is not None
@@ -121,7 +121,7 @@ class SelectionConfig:
 def subset(
     result: RetrievalResult, positions: Iterable[int], selection: Mapping[str, Any]
 ) -> RetrievalResult:
-    """The triplets at ``positions``, in this order; ``selection`` says why these."""
+    """The triplets at ``positions``, in this order; ``selection`` describes them."""
     positions = list(positions)
     matches = result.relation_match
     return dataclasses.replace(

@@ -15,7 +15,7 @@ from kgscout_jax.utils.checks import check_at_least, check_both_or_neither
 class RetrieveSettings:
     """Retrieve triplets for a file of questions; gold answers are not needed.
 
-    Example: kgscout retrieve policy/ --kg GRAPH --questions q.jsonl --out kept.jsonl
+    Example: kgscout retrieve policy/ --kg GRAPH --questions q.jsonl --out out.jsonl
 
     The same command resumes an interrupted run. A question that fails becomes a line
     with the field error.
@@ -31,18 +31,18 @@ class RetrieveSettings:
     out: Path
     """File to write: a JSON line for each question, in the same order."""
     k: int = 100
-    """The most triplets of a question."""
+    """Maximum triplets of a question."""
     target: float | None = None
     """Select the fewest triplets, at most --k, that hold an answer with this calibrated
     probability; needs a policy exported with --calibrate."""
     form: Annotated[Literal["lines", "paths"], tyro.conf.arg(aliases=["--forms"])] = (
         "lines"
     )
-    """Triplets best first, or closed into paths from the topics, chain by chain."""
+    """Triplets best first, or joined into paths from the topics, chain by chain."""
     token_budget: int | None = None
-    """The most tokens of a prompt with the selected triplets."""
+    """Maximum tokens of a prompt with the selected triplets."""
     batch_size: int = 32
-    """Questions that are scored together."""
+    """Questions per batch."""
     embed: Annotated[bool, tyro.conf.arg(name="embed")] = False
     """Embed all triplets first and store the embeddings in the GRAPH folder; otherwise
     only triplets that the questions need are embedded."""
@@ -70,12 +70,12 @@ class AskSettings:
     """An entity that the question is about; repeat the option for more. Default: topics
     are linked."""
     k: int = 30
-    """The most triplets."""
+    """Maximum triplets."""
     llm: str | None = None
     """Base URL of an OpenAI-compatible server, with the version:
     http://127.0.0.1:8080/v1. Default: the extractive reader, offline."""
     model: str | None = None
-    """The model's name there."""
+    """The model's name on the server."""
     key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the API key; local servers need none."""
     html: Path = Path("ask.html")

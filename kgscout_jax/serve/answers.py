@@ -1,4 +1,4 @@
-"""Reading answers out of retrieved triplets, in a thread pool of its own."""
+"""Readers of answers from retrieved triplets, in their own thread pool."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kgscout_jax.reason.readers.protocol import Evidence, Reading
 
 THREADS = 4
-"""Answers that are read at a time; with a model, requests that it gets at a time."""
+"""Concurrent readers; with a model, concurrent requests to it."""
 
 
 class ReaderFailed(Exception):
@@ -24,13 +24,13 @@ class ReaderFailed(Exception):
 
 
 class Answers:
-    """Reads answers; as many requests may wait as may wait for retrieval."""
+    """Reads answers; its queue is as long as that of retrieval."""
 
     def __init__(self, settings: ServiceSettings):
         """Choose the reader.
 
         Raises:
-            UserError: the model's settings cannot work, or a library is missing.
+            UserError: the model's settings are invalid, or a library is missing.
         """
         self._reader = make_reader(
             settings.llm,
@@ -61,7 +61,7 @@ class Answers:
         return await task
 
     def close(self) -> None:
-        """End the threads after the answers that they are reading."""
+        """End the threads after their current answers."""
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def _release(self, _: asyncio.Future[Reading]) -> None:

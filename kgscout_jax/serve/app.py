@@ -1,8 +1,8 @@
 """The HTTP application: retrieval, answers, health, metrics.
 
-A request names a graph by a key, never by a path; nothing in it is opened, run or
-logged. Characters, triplets, bytes, seconds and the place in the queue are bounded, and
-a refusal is one line of JSON.
+A request names a graph by a key, never by a path; the server opens, runs and logs
+nothing of it. Characters, triplets, bytes, seconds and the queue are bounded, and a
+refusal is one line of JSON.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ def create_app(
     ``app.state.replace_scout(scout)`` the policy.
 
     Args:
-        scout: what retrieves.
-        graphs: by the names that requests call them; the first is the default.
+        scout: the policy with its encoder.
+        graphs: graphs by their names in requests; the first is the default.
         settings: limits, batching, the language model.
 
     Raises:
-        UserError: no graph, or a language model's settings that cannot work.
+        UserError: no graph, or invalid settings of the language model.
     """
     settings = settings or ServiceSettings()
     service = _Service(scout, Graphs(graphs), settings)
@@ -123,7 +123,7 @@ def create_app(
 
 
 class _Service:
-    """What the requests of one application share."""
+    """The shared state of an application's requests."""
 
     def __init__(self, scout: Scout, graphs: Graphs, settings: ServiceSettings):
         self.graphs, self.settings = graphs, settings
@@ -150,7 +150,7 @@ class _Service:
     async def retrieve(
         self, request: QuestionRequest
     ) -> tuple[dict[str, Any], RetrievalResult]:
-        """The body of a reply, and the result it shows."""
+        """The body of a reply, and its retrieval result."""
         k = check_request(request, self.settings)
         started = time.perf_counter()
         name, graph = self.graphs.get(request.graph)
@@ -208,7 +208,7 @@ EXCEPTION_HANDLERS: dict[Any, Any] = {
         lambda error: error_reply(422, first_problem(error.errors()))
     ),
     UnknownGraph: _handler(lambda error: error_reply(404, str(error))),
-    # Requests were checked before: this is about a file of the server's.
+    # Requests were checked before: this concerns a file of the server.
     UserError: _handler(
         lambda _: error_reply(500, "the graph cannot be searched"),
         "a graph cannot be searched: %s",

@@ -1,6 +1,6 @@
-"""Questions that arrive together are scored together, in one worker thread.
+"""Batching of concurrent questions, scored in one worker thread.
 
-The queue is bounded: what does not fit is refused at once.
+The queue is bounded: further questions are refused at once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class QueueFull(Exception):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Job:
-    """One question that waits for its result."""
+    """One waiting question."""
 
     question: str
     graph: KnowledgeGraph
@@ -42,10 +42,10 @@ class Job:
 
 
 class Batcher:
-    """Takes questions one by one and hands them to ``scout`` in batches.
+    """Collects single questions and passes them to ``scout`` in batches.
 
-    A question that makes the scout fail fails alone. One whose caller has gone before
-    its turn is not scored.
+    A failing question does not fail others. A question whose caller disconnects before
+    its batch is not scored.
     """
 
     def __init__(
@@ -75,11 +75,11 @@ class Batcher:
         self.scout = scout
 
     def start(self) -> None:
-        """Begin to work, in the running event loop."""
+        """Start the worker in the running event loop."""
         self._worker = asyncio.create_task(self._run())
 
     async def close(self) -> None:
-        """Take nothing more on, finish what waits, and end the thread."""
+        """Refuse new questions, finish the waiting ones, and end the thread."""
         self._closing = True
         self._arrived.set()
         if self._worker is not None:
@@ -126,7 +126,7 @@ class Batcher:
                 await self._complete(jobs)
 
     async def _gather(self) -> None:
-        """Wait a little for others, unless a batch is full already."""
+        """Wait for more questions, until the batch is full or the wait ends."""
         try:
             async with asyncio.timeout(self.wait):
                 while len(self._waiting) < self.max_batch and not self._closing:
@@ -167,5 +167,5 @@ class Batcher:
 
 
 def best(result: RetrievalResult, k: int) -> RetrievalResult:
-    """The result with its ``k`` best triplets: what asking for ``k`` gives."""
+    """The result with its ``k`` best triplets, equal to a request for ``k``."""
     return result if len(result) <= k else subset(result, range(k), result.selection)

@@ -1,4 +1,4 @@
-"""The graphs that a service searches, by the names that requests use."""
+"""The graphs of a service, by their names in requests."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class UnknownGraph(LookupError):
 
 
 class Graphs:
-    """Graphs by name. A name is only compared with those here: no path is opened.
+    """Graphs by name. A name is a key only: no path is opened.
 
-    ``replace`` swaps a graph in one step; a request is answered from one graph.
+    ``replace`` swaps a graph atomically; a request uses one graph throughout.
     """
 
     def __init__(self, graphs: Mapping[str, KnowledgeGraph]):
@@ -38,12 +38,12 @@ class Graphs:
         return list(self._graphs)
 
     def get(self, name: str | None = None) -> tuple[str, KnowledgeGraph]:
-        """(name, graph): the one asked for, or the default.
+        """(name, graph) by name, or of the default.
 
         Raises:
-            UnknownGraph: none is called that.
+            UnknownGraph: there is no such name.
         """
-        graphs = self._graphs  # one look: it may be swapped meanwhile
+        graphs = self._graphs  # one read: ``replace`` may swap it
         if name is None:
             name = next(iter(graphs))
         if name not in graphs:
@@ -54,11 +54,11 @@ class Graphs:
         return name, graphs[name]
 
     def items(self) -> list[tuple[str, KnowledgeGraph]]:
-        """All (name, graph) of one moment."""
+        """All (name, graph) pairs, as a consistent snapshot."""
         return list(self._graphs.items())
 
     def replace(self, name: str, graph: KnowledgeGraph) -> None:
-        """Have ``graph`` searched under ``name`` from now on; the name may be new."""
+        """Serve ``graph`` as ``name`` from now on; the name may be new."""
         with self._lock:
             self._graphs = {**self._graphs, name: graph}
 
@@ -67,7 +67,7 @@ def named_paths(kg: Sequence[Sequence[str]]) -> dict[str, list[Path]]:
     """The paths of each graph by its name, from the values of ``--kg``.
 
     Raises:
-        UserError: nothing given, an empty one, or two graphs of one name.
+        UserError: no graph, an empty one, or two graphs of one name.
     """
     graphs: dict[str, list[Path]] = {}
     for words in kg:

@@ -1,8 +1,8 @@
 """``kgscout mcp``: retrieval as a tool of a language model, over standard streams.
 
-Only the official SDK writes to standard output; logs go to standard error. Clients give
-a server few seconds to say hello: policy and graphs are loaded meanwhile, and the first
-call waits for them.
+Only the official SDK writes to standard output; logs go to standard error. Clients
+expect a handshake within seconds: policy and graphs are loaded in the background, and
+the first call waits for them.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
 
     Args:
         loading: resolves to the scout and the graphs; tools wait for it.
-        limits: of what a call may ask for.
+        limits: limits of a call.
     """
     server: MCPServer = MCPServer(
         "kgscout", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
@@ -102,14 +102,14 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
                 limits,
             )
             scout, graphs = await loaded()
-            name, searched = graphs.get(graph)
+            name, knowledge_graph = graphs.get(graph)
         except ValueError as error:  # pydantic's
             raise ToolError(first_problem(getattr(error, "errors", list)())) from None
         except (RequestError, UnknownGraph) as error:
             raise ToolError(str(error)) from None
         try:
             result = await asyncio.to_thread(
-                scout.retrieve, question, searched, k, topics=topics
+                scout.retrieve, question, knowledge_graph, k, topics=topics
             )
         except UserError as error:
             logger.error("a graph cannot be searched: %s", error)
@@ -156,7 +156,7 @@ def serve_mcp(settings: McpSettings) -> int:
 
 
 def _log_end(loading: Future[tuple[Scout, Graphs]]) -> None:
-    """Log how loading ended, while calls may still come."""
+    """Log whether loading succeeded."""
     if error := loading.exception():
         logger.error("the server cannot work: %s", error)
     else:

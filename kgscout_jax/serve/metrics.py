@@ -25,7 +25,7 @@ class Metrics:
     content_type = CONTENT_TYPE_LATEST
 
     def __init__(self, queue_length: Callable[[], int]):
-        """``queue_length`` returns how many questions wait."""
+        """``queue_length`` returns the number of waiting questions."""
         registry = self.registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         PlatformCollector(registry=registry)
@@ -60,5 +60,5 @@ class Metrics:
         ).set_function(queue_length)
 
     def text(self) -> bytes:
-        """All figures as Prometheus reads them."""
+        """All figures in Prometheus's text format."""
         return generate_latest(self.registry)

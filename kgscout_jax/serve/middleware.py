@@ -1,4 +1,4 @@
-"""The outermost layer: every request gets one reply, in time, and is counted."""
+"""The outermost layer: counts every request, and bounds its time and its size."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kgscout_jax.serve.metrics import Metrics
 from kgscout_jax.serve.responses import JsonReply, error_reply
 
 CLIENT_CLOSED = 499
-"""Status that is counted where the caller hung up before the request was complete."""
+"""Status in metrics of a request whose caller disconnected before its end."""
 
 
 class RequestLimits:
@@ -34,10 +34,10 @@ class RequestLimits:
 
         Args:
             app: the application.
-            metrics: where requests are counted.
+            metrics: counts requests.
             timeout: seconds for a request, reading its body included.
-            max_body_bytes: more are not read.
-            paths: those that metrics tell apart; all others count as "other".
+            max_body_bytes: largest body that is read.
+            paths: paths with their own metrics; all others count as "other".
             hosts: names by which requests may call the server; () for any.
         """
         self.hosts = frozenset(host.lower() for host in hosts)
@@ -45,7 +45,7 @@ class RequestLimits:
         self.max_body_bytes, self.paths = max_body_bytes, frozenset(paths)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request; other kinds of events go through."""
+        """Serve one request; other events pass through."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -87,7 +87,7 @@ class RequestLimits:
         """The whole body, or the reply that refuses the request."""
         if self.hosts and host_of(scope) not in self.hosts:
             return error_reply(421, "host: requests by this name are not served")
-        # What was not read must not be taken for the next request: the connection ends.
+        # The connection ends: its unread bytes must not be parsed as the next request.
         too_large = error_reply(
             413, f"body: expected at most {self.max_body_bytes} bytes", close=True
         )
@@ -110,14 +110,14 @@ class RequestLimits:
 
 
 def host_of(scope: Scope) -> str:
-    """The Host header without the port; "" where there is none, or more than one."""
+    """The Host header without the port; "" if it is missing or repeated."""
     hosts = [value for name, value in scope["headers"] if name == b"host"]
     host = hosts[0].decode("latin-1").lower() if len(hosts) == 1 else ""
     return re.sub(r":\d*$", "", host)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """``receive`` with the body, which is read already, as its first message."""
+    """``receive`` with the body, already read, as its first message."""
     messages: list[Message] = [
         {"type": "http.request", "body": body, "more_body": False}
     ]

@@ -1,4 +1,4 @@
-"""Replies as JSON that is always valid, whatever a graph's names hold."""
+"""Replies as valid JSON, whatever characters a graph's names hold."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from starlette.responses import JSONResponse
 
 
 class JsonReply(JSONResponse):
-    """JSON in UTF-8; halves of surrogate pairs become question marks."""
+    """JSON in UTF-8; unpaired surrogates become question marks."""
 
     def render(self, content: Any) -> bytes:
-        """The body. Numbers must be finite: JSON knows no others."""
+        """The body. Numbers must be finite: JSON has no others."""
         text = json.dumps(
             content, ensure_ascii=False, allow_nan=False, separators=(",", ":")
         )
@@ -26,7 +26,7 @@ def error_reply(
     *,
     close: bool = False,
 ) -> JsonReply:
-    """``{"error": message}``; with ``close``, the connection ends after it."""
+    """``{"error": message}``; ``close`` ends the connection after it."""
     if close:
         headers = {**(headers or {}), "Connection": "close"}
     return JsonReply({"error": message}, status, headers)

@@ -12,7 +12,7 @@ Name = Annotated[str, StringConstraints(max_length=MAX_NAME_CHARS)]
 
 
 class RequestError(Exception):
-    """A request that is refused: one line for its caller, and an HTTP status."""
+    """A refused request: a line for its caller, and an HTTP status."""
 
     def __init__(self, status: int, message: str):
         super().__init__(message)
@@ -79,7 +79,7 @@ def check_request(request: QuestionRequest, limits: Limits) -> int:
     """The number of triplets to retrieve.
 
     Raises:
-        RequestError: a well-formed request asks too much, or nothing.
+        RequestError: the request exceeds a limit, or is empty.
     """
     if not request.question.strip():
         raise RequestError(422, "question: empty, expected a question")
@@ -102,7 +102,7 @@ def check_request(request: QuestionRequest, limits: Limits) -> int:
 
 
 def first_problem(errors: Any) -> str:
-    """What pydantic found wrong, in one line and without what was sent."""
+    """The first of pydantic's errors in one line, without the request's content."""
     for error in errors:
         where = [str(part) for part in error["loc"] if part != "body"][:3]
         place = ".".join(part[:40] for part in where) or "body"

@@ -1,4 +1,4 @@
-"""``kgscout serve``: load, listen, serve until told to stop."""
+"""``kgscout serve``: load, listen, and serve until a signal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GRACE = 5
 
 
 def serve(settings: ServeSettings) -> int:
-    """Serve until SIGTERM or Ctrl-C; 0 once what was under way is finished.
+    """Serve until SIGTERM or Ctrl-C; returns 0 after the accepted requests.
 
     Raises:
         UserError: the policy or a graph is missing, or the address is taken.
@@ -59,10 +59,9 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def local_names(bound: socket.socket) -> tuple[str, ...]:
-    """Names of a loopback address, () for another one.
+    """Host names of a loopback address, () for other addresses.
 
-    A web page whose name is made to point here would otherwise read what is served,
-    as its own origin.
+    They prevent DNS rebinding, by which a web page could read replies as its own.
     """
     host = bound.getsockname()[0]
     if not ipaddress.ip_address(host.partition("%")[0]).is_loopback:
@@ -71,11 +70,11 @@ def local_names(bound: socket.socket) -> tuple[str, ...]:
 
 
 def run(app: FastAPI, bound: socket.socket, settings: ServeSettings) -> None:
-    """Serve ``app`` at ``bound`` until a signal; then finish what was begun."""
+    """Serve ``app`` at ``bound`` until a signal; then finish accepted requests."""
     config = uvicorn.Config(
         app,
         log_config=None,
-        access_log=False,  # questions are nobody else's business
+        access_log=False,  # questions are private
         server_header=False,
         ws="none",
         lifespan="on",
@@ -84,11 +83,11 @@ def run(app: FastAPI, bound: socket.socket, settings: ServeSettings) -> None:
         limit_concurrency=8 * settings.max_queue + 64,
     )
     server = uvicorn.Server(config)
-    bound.listen(BACKLOG)  # callers may come from here on, and wait a moment
+    bound.listen(BACKLOG)  # callers can connect from here on
     host, port = bound.getsockname()[:2]
     display = f"[{host}]" if ":" in host else host
     logger.info("listening on http://%s:%d", display, port)
-    # The server stops by its own handlers, then raises each signal again: for these.
+    # uvicorn handles a signal, then raises it again: these handlers ignore that.
     before = {
         number: signal.signal(number, lambda *_: None)
         for number in (signal.SIGINT, signal.SIGTERM)

@@ -18,12 +18,12 @@ MAX_NAME_CHARS = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The most that one request may ask for."""
+    """Limits of one request."""
 
     max_k: int = 200
-    """The most triplets of one request."""
+    """Maximum triplets of one request."""
     max_question_chars: int = 2000
-    """The longest question, in characters."""
+    """Maximum characters of a question."""
 
     def __post_init__(self) -> None:
         check_at_least(1, max_k=self.max_k, max_question_chars=self.max_question_chars)
@@ -31,24 +31,24 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceSettings(Limits):
-    """How many requests are accepted, how they are batched, and what reads answers."""
+    """Limits of the service, its batching, and its reader of answers."""
 
     max_batch: int = 32
-    """The most questions that are scored together."""
+    """Maximum questions of a batch."""
     batch_wait_ms: float = 5.0
     """Milliseconds that the first question of a batch waits for others."""
     max_queue: int = 256
-    """Requests that may wait; further ones are refused with status 503."""
+    """Maximum waiting requests; further ones are refused with status 503."""
     timeout: float = 30.0
     """Seconds from the first byte of a request to its reply; then status 504."""
     allow_host: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Accepted name in the Host header; repeat the option for more. Default: any name;
     at a loopback address only that address and localhost."""
     llm: str | None = None
-    """Base URL of an OpenAI-compatible server that answers; default: answers are read
-    off the triplets."""
+    """Base URL of an OpenAI-compatible server that answers; default: the extractive
+    reader, offline."""
     model: str | None = None
-    """The model's name there."""
+    """The model's name on the server."""
     key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the API key."""
 
@@ -82,8 +82,8 @@ class LoadSettings:
     (default: the file's own name). Repeat the option for more graphs; the first one is
     the default."""
     embed_up_to: int = 20_000
-    """Graphs of at most so many triplets are embedded at start; larger ones as needed,
-    unless ``kgscout retrieve --embed`` has embedded them."""
+    """Graphs of at most so many triplets are embedded at start; larger ones as
+    needed, unless ``kgscout retrieve --embed`` has embedded them."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,10 +26,7 @@ logger = logging.getLogger("kgscout.serve")
 
 
 def check_paths(settings: LoadSettings) -> None:
-    """Raise UserError where a graph's files or the policy's folder are not there.
-
-    At once: neither is read.
-    """
+    """Raise UserError if a graph's file or the policy's folder is missing."""
     for paths in named_paths(settings.kg).values():
         for path in paths:
             if not path.exists():
@@ -44,8 +41,8 @@ def load(
     """The scout and its graphs by name, ready for requests.
 
     Args:
-        settings: where they are.
-        batch: the most questions that will be scored together.
+        settings: paths of the policy and the graphs.
+        batch: maximum questions of a batch.
 
     Raises:
         UserError: a graph or the policy is missing or damaged.
@@ -61,9 +58,9 @@ def load(
         if len(graph.triplets) <= settings.embed_up_to:
             try:
                 graph.embed(scout.encoder)
-            except UserError as error:  # a folder that cannot be written, say
+            except UserError as error:  # for example an unwritable folder
                 logger.warning("%s: embedded as it is asked for (%s)", name, error)
-        # the linker, and what the graph's search reads
+        # loads the linker and the graph's arrays
         scout.retrieve("who is that?", graph, 1)
     compile_for(scout, graphs.values(), batch)
     return scout, graphs
@@ -72,7 +69,7 @@ def load(
 def compile_for(
     scout: Scout, graphs: Iterable[KnowledgeGraph], batch: int
 ) -> set[tuple[int, int, int]]:
-    """Compile the network for every shape that questions can have.
+    """Compile the network for every possible shape of questions.
 
     Compiled functions are cached on disk: the next start takes seconds.
 
@@ -108,7 +105,7 @@ def buckets_up_to(most: int, largest: int) -> list[int]:
 
 
 def _of_shape(b: int, n: int, u: int, scout: Scout) -> PolicyInputs:
-    """Inputs of the network of one shape."""
+    """Inputs of the network in one shape."""
     from kgscout_jax.inference.inputs import Candidates, inputs_of
 
     d = scout.encoder.identity.dimension
