@@ -52,7 +52,8 @@ def kept_probability(
     log_t = centre + REACH * jnp.asarray(x, jnp.float32)
     weight = REACH * jnp.asarray(weight, jnp.float32)
     # log of the chance that a clock has not rung: -exp(s + log t), bounded for exp.
-    rung = -jnp.expm1(-jnp.exp(jnp.clip(real[:, None] + log_t, -60.0, SURE)))
+    rates = jnp.clip(real[:, None] + log_t[None, :], -60.0, SURE)
+    rung = -jnp.expm1(-jnp.exp(rates))
 
     def of_set(members: Array) -> Array:
         members = members & mask
@@ -61,7 +62,7 @@ def kept_probability(
         def add(count: Array, q: Array) -> tuple[Array, None]:
             # count[c]: the chance that c of those so far have rung, c below k.
             up = jnp.pad(count[:-1], ((1, 0), (0, 0)))
-            return count * (1 - q) + up * q, None
+            return count * (1 - q)[None, :] + up * q[None, :], None
 
         none = jnp.zeros((k, NODES)).at[0].set(1.0)
         fewer = jax.lax.scan(add, none, others)[0].sum(axis=0)
