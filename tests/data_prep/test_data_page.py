@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from prep_factory import NEEDS_ENCODER
 
 from kgscout_jax.data.shards import Shards
@@ -16,6 +17,7 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 @NEEDS_ENCODER
 def test_the_commands_of_the_page(tmp_path):
     page = (ROOT / "docs/data.md").read_text("utf-8")

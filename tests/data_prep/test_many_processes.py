@@ -154,6 +154,7 @@ print(prepare_partition(settings) is not None)
 """
 
 
+@pytest.mark.slow
 def test_partitions_may_run_at_the_same_time(cut, source, cache, tmp_path):
     arguments = [str(source), str(tmp_path / "out"), str(cache)]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}

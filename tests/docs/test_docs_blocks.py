@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 AFTER_FAILURE = "an earlier block of the page, or of one it needs, has failed"
 PAGES = {

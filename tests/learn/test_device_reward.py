@@ -248,6 +248,7 @@ def every_step(monkeypatch) -> None:
     monkeypatch.setattr(train_module, "LOG_EVERY", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("every_step")
 def test_training_gives_the_rewards_of_the_host(shards, tmp_path):
     for reward in ("host", "device"):
@@ -269,6 +270,7 @@ def test_training_gives_the_rewards_of_the_host(shards, tmp_path):
     assert counts == {"reinforce_on_device": 1, "rank": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("every_step")
 def test_a_run_rewarded_on_the_device_resumes_bit_for_bit(
     shards, tmp_path, monkeypatch
@@ -292,6 +294,7 @@ def test_a_run_rewarded_on_the_device_resumes_bit_for_bit(
     assert whole["average"] == pytest.approx(average, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_older_than_a_setting_resumes_with_its_default(shards, tmp_path):
     config = on_device(shards, tmp_path / "run", baseline="greedy")
     train(config)

@@ -62,6 +62,7 @@ def check(shards: Path, out: Path, kind: str, *places: str) -> None:
         same_results(out, one, other)
 
 
+@pytest.mark.slow
 def test_the_same_updates_on_four_devices(shards, tmp_path):
     # 6 questions on 4 devices, and 3: some have none. Host rewards, normalised over the
     # batch, and a moving average; the table is split.
