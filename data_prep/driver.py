@@ -84,7 +84,9 @@ class Preparation:
     ) -> None:
         self.settings, self.partition = settings, partition
         self.clock = Clock()
-        self.dataset = load_source(settings.source, settings.input, settings.kg)
+        self.dataset = load_source(
+            settings.source, settings.input, settings.kg, settings.read_options
+        )
         if not len(self.dataset.graph.triplets):
             raise UserError(
                 f"{_input_of(settings)}: the graph is empty, no triplet found"

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.file_settings import GraphFileSettings
 
 if TYPE_CHECKING:
     from kgscout_jax.graph.folder import GraphManifest
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphSettings:
+class GraphSettings(GraphFileSettings):
     """Index triplet files as a GRAPH folder, which opens memory-mapped.
 
     Formats: .tsv .txt .csv .nt .ttl .nq .trig (each also .gz .bz2 .xz .zst) .parquet.
@@ -40,8 +41,6 @@ class GraphSettings:
     """Labels of entities, TSV or CSV: id, name. Ids identify, names are displayed."""
     label_relation: str | None = None
     """A relation whose triplets label their head, such as rdfs:label."""
-    language: str | None = None
-    """Select RDF literals of this language or without one; en includes en-GB."""
     memory: float = 2.0
     """Approximate working memory in gigabytes, plus 0.2 for the program itself."""
     overwrite: Annotated[bool, tyro.conf.arg(name="overwrite")] = False
@@ -75,6 +74,8 @@ def graph(settings: GraphSettings) -> None:
     build_settings = BuildSettings(
         labels=settings.labels,
         label_relation=settings.label_relation,
+        columns=settings.read_options.columns,
+        properties=settings.properties,
         language=settings.language,
         memory=settings.memory,
     )

@@ -10,6 +10,7 @@ import tyro
 
 from data_prep.engine import EngineName, Partition
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.file_settings import GraphFileSettings
 from kgscout_jax.utils.checks import check_at_least
 
 SourceName = Literal["rog", "nsm", "metaqa", "pathquestion", "kg", "world"]
@@ -20,7 +21,7 @@ DEEP = {"metaqa": 3, "pathquestion": 3, "world": 4, "rog": 4, "nsm": 4}
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrepSettings:
+class PrepSettings(GraphFileSettings):
     """Turn a published data set, or your own graph, into a folder of shards.
 
     Example: python -m data_prep kg --kg my.tsv --input questions/ --out shards/
@@ -123,6 +124,11 @@ class PrepSettings:
     def to_manifest(self) -> dict[str, Any]:
         """The resolved settings that affect the shards, as JSON values."""
         has_own_ball = self.source in OWN_SUBGRAPHS and self.cut == "ppr"
+        read = {
+            "columns": self.columns,
+            "properties": self.properties or None,
+            "language": self.language,
+        }
         return {
             "hops": None if has_own_ball else self.radius,
             "cut": self.cut,
@@ -136,4 +142,5 @@ class PrepSettings:
             "train_questions": self.train_questions,
             "limit": self.limit,
             "seed": self.seed,
+            **{name: value for name, value in read.items() if value is not None},
         }

@@ -21,11 +21,14 @@ from data_prep.sources.splits import (
 )
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.open_graph import open_graph
+from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.types import Question
 from kgscout_jax.utils.io import read_json_lines
 
 
-def load(path: Path | None, kg: Sequence[Path]) -> Dataset:
+def load(
+    path: Path | None, kg: Sequence[Path], options: ReadOptions | None = None
+) -> Dataset:
     """The questions of a folder over the graph of a GRAPH folder or triplet files.
 
     Args:
@@ -35,6 +38,7 @@ def load(path: Path | None, kg: Sequence[Path]) -> Dataset:
             found in the question); answer (a list of names; optional
             outside train); optional a_entity, relevant_triples, hop.
         kg: triplet files, see ``read_triplets``, or one folder of ``kgscout graph``.
+        options: how the files are read.
 
     Raises:
         UserError: a file is missing, empty or malformed, a field missing or of the
@@ -58,7 +62,7 @@ def load(path: Path | None, kg: Sequence[Path]) -> Dataset:
     }
     check_questions(path, questions, list(files.values()))
     notes = {"triplets_read": 0, "blank_triplets": 0}
-    graph = open_graph(kg, notes)
+    graph = open_graph(kg, notes, options)
     if graph.storage is not None:
         # Its checksums stand in the manifest: another graph is another manifest.
         graph_files = [graph.storage.path / "manifest.json"]

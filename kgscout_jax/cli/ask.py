@@ -24,7 +24,7 @@ def ask(settings: AskSettings) -> int:
         UserError: the policy, the graph or the question cannot be read.
     """
     reader = make_reader(settings.llm, settings.model, key_env=settings.key_env)
-    graph = open_graph(settings.kg)
+    graph = open_graph(settings.kg, options=settings.read_options)
     scout = Scout.from_pretrained(settings.policy)
     topics = settings.topic or None
     result = scout.retrieve(settings.question, graph, settings.k, topics=topics)

@@ -83,6 +83,9 @@ def guarded(run: Callable[[], int | None]) -> int:
     except KeyboardInterrupt:
         print("interrupted; the same command goes on from here", file=sys.stderr)
         return 130
+    except MemoryError:
+        print("error: not enough memory", file=sys.stderr)
+        return 2
     except BrokenPipeError:
         sys.stderr.close()
         return 0

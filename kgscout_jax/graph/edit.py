@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,3 +62,20 @@ def networkx_triplets(graph: nx.Graph[Any], relation: str) -> Iterator[Triplet]:
                 f"found {names}"
             )
         yield str(head), str(name), str(tail)
+
+
+def checked_paths(path: object) -> list[Path]:
+    """A path, or several, as a list.
+
+    Raises:
+        UserError: it is something else, or there is none.
+    """
+    paths = [path] if isinstance(path, str | Path) else path
+    if not isinstance(paths, Sequence) or not paths:
+        raise UserError(
+            f"path: expected a GRAPH folder or triplet files, found {path!r:.80}"
+        )
+    for each in paths:
+        if not isinstance(each, str | Path) or not str(each).strip():
+            raise UserError(f"path: expected a path, found {each!r:.80}")
+    return [Path(each) for each in paths]

@@ -18,10 +18,12 @@ from jaxtyping import Bool, Int32
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.arrays import Adjacency, group_by
-from kgscout_jax.graph.edit import networkx_triplets, rows_without
+from kgscout_jax.graph.edit import checked_paths, networkx_triplets, rows_without
 from kgscout_jax.graph.embeddings import EmbeddingTable, GraphEmbeddings, embed_graph
 from kgscout_jax.graph.folder import GraphFolder
 from kgscout_jax.graph.opaque_names import opaque_mask
+from kgscout_jax.graph.read.options import ReadOptions
+from kgscout_jax.graph.read.triplets import TripletFiles
 from kgscout_jax.types import Triplet, display_name, entity_key
 from kgscout_jax.utils.once import Once
 from kgscout_jax.utils.ragged import offsets_of
@@ -59,17 +61,47 @@ class KnowledgeGraph:
     """The linker of questions to these entities, built on first use."""
 
     @staticmethod
-    def open(folder: Path | str, *, verify: bool = False) -> KnowledgeGraph:
-        """The graph of a GRAPH folder, memory-mapped.
+    def open(
+        path: Path | str | Sequence[Path | str],
+        *,
+        verify: bool = False,
+        options: ReadOptions | None = None,
+        notes: dict[str, int] | None = None,
+    ) -> KnowledgeGraph:
+        """The graph of a GRAPH folder, memory-mapped, or of triplet files, in memory.
 
         Args:
-            folder: a folder that ``kgscout graph`` wrote.
-            verify: also compare every byte with its checksum.
+            path: a folder that ``kgscout graph`` wrote, a triplet file, or several.
+            verify: also compare every byte of a folder with its checksum.
+            options: how files are read.
+            notes: counts of omitted triplets are added here, see ``read_triplets``.
 
         Raises:
-            UserError: the folder is missing, unfinished, newer, damaged or no graph.
+            UserError: a folder or file is missing, unfinished, newer, damaged or no
+                graph, or folders are mixed with files.
         """
-        return KnowledgeGraph.of_folder(GraphFolder.open(folder, verify=verify))
+        paths = checked_paths(path)
+        folders = [each for each in paths if each.is_dir()]
+        if folders and len(paths) > 1:
+            raise UserError(
+                f"--kg: expected triplet files or exactly one GRAPH folder, found "
+                f"{len(paths)} paths with the folder {folders[0]} among them"
+            )
+        if folders or (len(paths) == 1 and not paths[0].exists() and verify):
+            return KnowledgeGraph.of_folder(GraphFolder.open(paths[0], verify=verify))
+        for each in paths:
+            if not each.exists():
+                raise UserError(f"{each}: no such file or folder")
+        if verify:
+            raise UserError(
+                f"verify: expected a GRAPH folder, found the file {paths[0]}"
+            )
+        files = TripletFiles(options, notes)
+        rows = itertools.chain.from_iterable(map(files.rows, paths))
+        graph = KnowledgeGraph.from_triplets(rows)
+        if not len(graph.triplets):
+            raise UserError(f"{', '.join(map(str, paths))}: no triplets")
+        return graph
 
     @staticmethod
     def of_folder(folder: GraphFolder) -> KnowledgeGraph:

@@ -22,6 +22,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.embeddings import storage_fingerprint
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph
+from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout
 from kgscout_jax.inference.selection import SelectionConfig
@@ -58,7 +59,7 @@ def retrieve_file(settings: RetrieveSettings) -> int:
         target=settings.target, form=settings.form, token_budget=settings.token_budget
     )
     ids = read_ids(settings.questions)
-    graph = open_graph(settings.kg)
+    graph = open_graph(settings.kg, options=settings.read_options)
     scout = Scout.from_pretrained(settings.policy)
     selection.calibration(scout.exported)  # before anything is written
     mark = settings_fingerprint(settings, selection, scout, graph)
@@ -260,6 +261,8 @@ def settings_fingerprint(
         if graph.storage is None
         else storage_fingerprint(graph.storage),
     }
+    if graph.storage is None and settings.read_options != ReadOptions():
+        inputs["read"] = dataclasses.asdict(settings.read_options)
     if selection != SelectionConfig():
         inputs["keep"] = dataclasses.asdict(selection)
         inputs["calibration"] = scout.exported.metadata.get("calibration")

@@ -8,11 +8,12 @@ from typing import Annotated, Literal
 
 import tyro
 
+from kgscout_jax.graph.file_settings import GraphFileSettings
 from kgscout_jax.utils.checks import check_at_least, check_both_or_neither
 
 
 @dataclass(frozen=True, kw_only=True)
-class RetrieveSettings:
+class RetrieveSettings(GraphFileSettings):
     """Retrieve triplets for a file of questions; gold answers are not needed.
 
     Example: kgscout retrieve policy/ --kg GRAPH --questions q.jsonl --out out.jsonl
@@ -54,7 +55,7 @@ class RetrieveSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskSettings:
+class AskSettings(GraphFileSettings):
     """Answer a question from a graph and show the triplets behind the answer.
 
     Example: kgscout ask policy/ --kg my.tsv "Who directed Heat?" --html heat.html

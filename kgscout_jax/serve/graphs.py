@@ -10,9 +10,13 @@ from pathlib import Path
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph
+from kgscout_jax.graph.read.options import ReadOptions
 
 NAMED = re.compile(r"([\w.-]+)=(.+)", re.DOTALL)
-SUFFIXES = re.compile(r"(\.(tsv|txt|csv|nt|ttl|nq|parquet|gz|bz2|zst))+$", re.I)
+SUFFIXES = re.compile(
+    r"(\.(tsv|txt|csv|nt|ttl|nq|trig|parquet|graphml|gexf|jsonl|json|gz|bz2|xz|zst))+$",
+    re.I,
+)
 
 
 class UnknownGraph(LookupError):
@@ -91,6 +95,11 @@ def named_paths(kg: Sequence[Sequence[str]]) -> dict[str, list[Path]]:
     return graphs
 
 
-def open_graphs(kg: Sequence[Sequence[str]]) -> dict[str, KnowledgeGraph]:
+def open_graphs(
+    kg: Sequence[Sequence[str]], options: ReadOptions | None = None
+) -> dict[str, KnowledgeGraph]:
     """The graphs that ``--kg`` names; raises UserError as ``open_graph`` does."""
-    return {name: open_graph(paths) for name, paths in named_paths(kg).items()}
+    return {
+        name: open_graph(paths, options=options)
+        for name, paths in named_paths(kg).items()
+    }

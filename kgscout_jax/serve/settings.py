@@ -8,6 +8,7 @@ from typing import Annotated
 import tyro
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.file_settings import GraphFileSettings
 from kgscout_jax.utils.checks import check_at_least, check_both_or_neither
 
 MAX_TOPICS = 64
@@ -68,7 +69,7 @@ class ServiceSettings(Limits):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LoadSettings:
+class LoadSettings(GraphFileSettings):
     """The policy and the graphs to load."""
 
     out: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="OUT")]

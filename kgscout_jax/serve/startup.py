@@ -48,7 +48,7 @@ def load(
         UserError: a graph or the policy is missing or damaged.
     """
     check_paths(settings)
-    graphs = open_graphs(settings.kg)
+    graphs = open_graphs(settings.kg, settings.read_options)
     from kgscout_jax.inference.scout import Scout
 
     scout = Scout.from_pretrained(settings.out)

@@ -11,13 +11,14 @@ from kgscout_jax.graph.build.settings import BuildSettings
 from kgscout_jax.graph.read.arrow import compute
 from kgscout_jax.graph.read.arrow_batches import Columns, triplet_batches
 from kgscout_jax.graph.read.labels import relation_names
+from kgscout_jax.graph.read.triplets import TripletFiles
 from kgscout_jax.utils.progress import ProgressBar
 
 
 def triplet_chunks(
     files: Sequence[Path],
     settings: BuildSettings,
-    notes: dict[str, int],
+    reader: TripletFiles,
     labels: LabelStore | None = None,
     *,
     exact: bool = False,
@@ -27,7 +28,7 @@ def triplet_chunks(
     Args:
         files: the files, read in this order.
         settings: the size of a chunk, the language, the relation of labels.
-        notes: counts of omitted triplets are added here.
+        reader: reads them; counts of omitted triplets are added to its notes.
         labels: receives the triplets of the label relation, which are then left out.
         exact: do not use arrow's decoders.
     """
@@ -35,10 +36,12 @@ def triplet_chunks(
     rows = size = 0
     with ProgressBar(0, "read", "triplets") as bar:
         for path in files:
-            for columns in triplet_batches(path, notes, settings.language, exact=exact):
+            for columns in triplet_batches(path, reader, exact=exact):
                 batch = columns
                 if labels is not None and settings.label_relation is not None:
-                    batch = _split(columns, settings.label_relation, labels, notes)
+                    batch = _split(
+                        columns, settings.label_relation, labels, reader.notes
+                    )
                 batches.append(batch)
                 rows += len(batch[0])
                 size += sum(column.nbytes for column in batch)

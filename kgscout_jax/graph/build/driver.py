@@ -16,7 +16,7 @@ from kgscout_jax.graph.build.settings import BuildSettings
 from kgscout_jax.graph.build.stages import Build
 from kgscout_jax.graph.build.versions import delete_unlisted, exclusive_writer
 from kgscout_jax.graph.folder import GraphFolder, read_manifest
-from kgscout_jax.graph.read.triplets import file_format, read_triplets
+from kgscout_jax.graph.read.triplets import TripletFiles, file_format
 
 
 def build_graph(
@@ -75,12 +75,14 @@ def _write(
     """Write the next version of the folder."""
     for path in (*files, *remove):
         file_format(path)
+    reader = TripletFiles(settings.read_options)
+    parts = out, old, files, remove, settings
     try:
-        return Build(out, old, files, remove, settings, exact=False).run()
+        return Build(*parts, reader=reader, exact=False).run()
     except BlankName:
         for path in (*files, *remove):  # the exact reader names the line
-            for _ in read_triplets(path, {}, settings.language):
+            for _ in reader.rows(path):
                 pass
     # Every line is valid: arrow decoded some blank lines as blank names.
     delete_unlisted(out)
-    return Build(out, old, files, remove, settings, exact=True).run()
+    return Build(*parts, reader=reader, exact=True).run()

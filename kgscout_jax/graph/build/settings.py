@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.labels import relation_names
+from kgscout_jax.graph.read.options import ReadOptions
 
 GIGABYTE = 1 << 30
 BYTES_PER_ROW = 1000
@@ -27,6 +30,10 @@ class BuildSettings:
     """Triplets of this relation label their head and are left out of the graph."""
     language: str | None = None
     """Select RDF literals of this language and those without one."""
+    columns: Sequence[str] = ()
+    """The columns of head, relation and tail, see ``ReadOptions``."""
+    properties: bool = False
+    """Whether properties and extra columns become triplets, see ``ReadOptions``."""
     memory: float = 2.0
     """Approximate working memory in gigabytes, plus 0.2 for the program itself."""
 
@@ -38,6 +45,14 @@ class BuildSettings:
             )
         if self.label_relation is not None:
             relation_names(self.label_relation)
+        _ = self.read_options
+
+    @cached_property
+    def read_options(self) -> ReadOptions:
+        """How triplet files are read."""
+        return ReadOptions(
+            columns=self.columns, properties=self.properties, language=self.language
+        )
 
     @property
     def rows(self) -> int:
@@ -51,4 +66,11 @@ class BuildSettings:
 
     def to_manifest(self) -> dict[str, Any]:
         """The settings that affect the files, as JSON values."""
-        return {"label_relation": self.label_relation, "language": self.language}
+        columns = {"columns": list(self.columns)} if self.columns else {}
+        properties = {"properties": True} if self.properties else {}
+        return {
+            "label_relation": self.label_relation,
+            "language": self.language,
+            **columns,
+            **properties,
+        }

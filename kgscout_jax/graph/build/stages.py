@@ -24,6 +24,7 @@ from kgscout_jax.graph.name_hashes import HASH_VERSION
 from kgscout_jax.graph.name_index import NameIndex
 from kgscout_jax.graph.opaque_names import BLOCK, unnamed_mask
 from kgscout_jax.graph.read.labels import label_batches
+from kgscout_jax.graph.read.triplets import TripletFiles
 from kgscout_jax.graph.string_table import Strings
 from kgscout_jax.utils.array_writer import ArrayWriter
 from kgscout_jax.utils.io import sha256_file
@@ -41,15 +42,17 @@ class Build:
         remove: Sequence[Path],
         settings: BuildSettings,
         *,
+        reader: TripletFiles,
         exact: bool,
     ) -> None:
-        """``exact``: do not use arrow's decoders."""
+        """``reader``: of all files; ``exact``: do not use arrow's decoders."""
         self.out, self.old, self.settings, self.exact = out, old, settings, exact
         self.files, self.remove = files, remove
         self.version = next_version(out)
         self.staging = out / f".{self.version}.part"
         self.scratch = self.staging / "scratch"
-        self.notes: dict[str, int] = {}
+        self.reader = reader
+        self.notes = reader.notes = {}
         self.seconds: dict[str, float] = {}
         self._stage_start = time.perf_counter()
 
@@ -104,7 +107,10 @@ class Build:
     ) -> tuple[Bool[np.ndarray, "m"] | None, Interner]:
         """The mask of old triplets to remove, and an interner with the new triplets."""
         chunks = functools.partial(
-            triplet_chunks, settings=self.settings, notes=self.notes, exact=self.exact
+            triplet_chunks,
+            settings=self.settings,
+            reader=self.reader,
+            exact=self.exact,
         )
         if self.settings.labels is not None:
             for ids, names in label_batches(self.settings.labels, self.notes):

@@ -8,16 +8,17 @@ current row. It decodes the row or names the line with the error.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.arrow import compute
-from kgscout_jax.graph.read.columns import column_order
+from kgscout_jax.graph.read.layout import TABLES
+from kgscout_jax.graph.read.options import MAX_NAME
 from kgscout_jax.graph.read.parquet import batches, open_parquet, triplet_columns
 from kgscout_jax.graph.read.streams import BROKEN, open_bytes
-from kgscout_jax.graph.read.triplets import TABLES, file_format, read_triplets
+from kgscout_jax.graph.read.triplets import TripletFiles, file_format
 
 ROWS = 1 << 16
 """Rows per batch of the exact readers."""
@@ -34,30 +35,30 @@ class _NeedsExactReader(Exception):
 
 
 def triplet_batches(
-    path: Path,
-    notes: dict[str, int] | None = None,
-    language: str | None = None,
-    *,
-    exact: bool = False,
+    path: Path, files: TripletFiles | None = None, *, exact: bool = False
 ) -> Iterator[Columns]:
-    """The triplets of one file in batches: the rows of ``read_triplets``.
+    """The triplets of one file in batches: the rows of ``TripletFiles.rows``.
 
     Names that are blank but not empty are not refused here. The caller detects them
-    when it derives identities, and can run ``read_triplets`` to name the line.
+    when it derives identities, and can run the exact reader to name the line.
 
     Args:
-        path: see ``read_triplets``; also notes and language.
+        path: see ``read_triplets``.
+        files: the options and counts of the graph's files.
         exact: do not use arrow's decoders.
 
     Raises:
         UserError: (on iteration) as ``read_triplets``.
     """
-    notes = {} if notes is None else notes
+    files = TripletFiles() if files is None else files
     suffix = file_format(path)
     rows_read = 0
     if not exact and (suffix in TABLES or suffix == ".parquet"):
-        parquet = suffix == ".parquet"
-        fast = _parquet(path) if parquet else _table(path, TABLES[suffix])
+        fast = (
+            _parquet(path, files.options.columns)
+            if suffix == ".parquet"
+            else _table(path, files)
+        )
         try:
             for columns in fast:
                 yield columns
@@ -66,72 +67,94 @@ def triplet_batches(
                 return
         except _NeedsExactReader:
             pass
-    rows = itertools.islice(read_triplets(path, notes, language), rows_read, None)
-    yield from _of_rows(rows)
+    yield from _of_rows(itertools.islice(files.rows(path), rows_read, None))
 
 
 def _of_rows(rows: Iterator[tuple[str, str, str]]) -> Iterator[Columns]:
     """Batches of single rows."""
+    batch: list[tuple[str, str, str]] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        size += len(row[0]) + len(row[2])
+        if len(batch) == ROWS or size > BLOCK_BYTES:
+            yield _columns(batch)
+            batch, size = [], 0
+    if batch:
+        yield _columns(batch)
+
+
+def _columns(batch: list[tuple[str, str, str]]) -> Columns:
+    """Rows as columns."""
     import pyarrow as pa
 
-    while batch := list(itertools.islice(rows, ROWS)):
-        heads, relations, tails = zip(*batch, strict=True)
-        type_ = pa.large_string()
-        yield pa.array(heads, type_), pa.array(relations, type_), pa.array(tails, type_)
+    heads, relations, tails = zip(*batch, strict=True)
+    type_ = pa.large_string()
+    return pa.array(heads, type_), pa.array(relations, type_), pa.array(tails, type_)
 
 
-def _table(path: Path, delimiter: str) -> Iterator[Columns]:
-    """The rows of a TSV or CSV file without quotes; else raises _NeedsExactReader."""
+def _table(path: Path, files: TripletFiles) -> Iterator[Columns]:
+    """The rows of a text table without quotes; else raises _NeedsExactReader."""
     import pyarrow as pa
     from pyarrow import csv
 
     pc = compute()
-    names = ["head", "relation", "tail"]
-    order: tuple[int, int, int] | None = None
+    try:
+        layout = files.layout(path)
+    except UserError:
+        raise _NeedsExactReader from None
+    if layout.constant or (files.options.properties and layout.extra):
+        raise _NeedsExactReader
+    names = [str(i) for i in range(layout.width)]
+    used = [str(i) for i in (layout.head, layout.relation, layout.tail)]
+    # A quote in any column could hide a separator.
+    checked = names if layout.dialect.quoted else used
+    skip = layout.skip_first
+    first = True
     try:
         with open_bytes(path) as handle:
             reader = csv.open_csv(
                 handle,
                 csv.ReadOptions(column_names=names, block_size=BLOCK_BYTES),
-                csv.ParseOptions(delimiter=delimiter, quote_char=False),
+                csv.ParseOptions(delimiter=layout.dialect.separator, quote_char=False),
                 csv.ConvertOptions(
                     column_types=dict.fromkeys(names, pa.large_string()),
                     null_values=[],
                     strings_can_be_null=False,
+                    include_columns=list(dict.fromkeys(checked)),
                 ),
             )
             for batch in reader:
-                columns = batch.columns
-                if order is None and batch.num_rows:
-                    cells = [column[0].as_py() for column in columns]
-                    if cells[0].startswith("\ufeff"):
+                if first and batch.num_rows:
+                    if batch.column(0)[0].as_py().startswith("\ufeff"):
                         raise _NeedsExactReader
-                    order = column_order(cells)
-                    if order:
-                        columns = [column.slice(1) for column in columns]
-                    else:
-                        order = (0, 1, 2)
-                if order is None or not len(columns[0]):
+                    first = False
+                if skip and batch.num_rows:
+                    batch, skip = batch.slice(1), False
+                if not batch.num_rows:
                     continue
+                if layout.dialect.quoted and any(
+                    pc.any(pc.match_substring(column, '"')).as_py()
+                    for column in batch.columns
+                ):
+                    raise _NeedsExactReader
+                columns = tuple(batch.column(name) for name in used)
                 for column in columns:
-                    shortest = pc.min(pc.binary_length(column)).as_py()
-                    if not shortest or (
-                        delimiter == ","
-                        and pc.any(pc.match_substring(column, '"')).as_py()
-                    ):
+                    sizes = pc.min_max(pc.binary_length(column))
+                    if not sizes["min"].as_py() or sizes["max"].as_py() > MAX_NAME:
                         raise _NeedsExactReader
-                yield columns[order[0]], columns[order[1]], columns[order[2]]
+                yield columns
     except (UserError, ValueError, OSError, *BROKEN):
         raise _NeedsExactReader from None
 
 
-def _parquet(path: Path) -> Iterator[Columns]:
+def _parquet(path: Path, chosen: Sequence[str]) -> Iterator[Columns]:
     """The rows of a parquet file; _NeedsExactReader if a name is null or empty."""
     import pyarrow as pa
 
     pc = compute()
     file = open_parquet(path)
-    names = triplet_columns(path, file)
+    names = triplet_columns(path, file, chosen)
     for batch in batches(path, file, names, ROWS):
         columns = []
         for name in names:
@@ -144,6 +167,8 @@ def _parquet(path: Path) -> Iterator[Columns]:
             if column.null_count or (
                 len(column) and not pc.min(pc.binary_length(column)).as_py()
             ):
+                raise _NeedsExactReader
+            if len(column) and pc.max(pc.binary_length(column)).as_py() > MAX_NAME:
                 raise _NeedsExactReader
             columns.append(column)
         if len(columns[0]):

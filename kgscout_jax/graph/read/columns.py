@@ -1,92 +1,153 @@
-"""Exact readers of TSV and CSV files: three columns with an optional header."""
+"""Exact readers of text tables: a triplet a row, with an optional header."""
 
 from __future__ import annotations
 
 import csv
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.streams import open_text
+from kgscout_jax.graph.read.layout import (
+    Dialect,
+    Layout,
+    columns_text,
+    table_layout,
+)
+from kgscout_jax.graph.read.options import (
+    MAX_LINE,
+    MAX_NAME,
+    ReadOptions,
+    check_name,
+)
+from kgscout_jax.graph.read.streams import bounded_lines, open_text
 from kgscout_jax.types import Triplet
 
-HEADERS = (("head", "relation", "tail"), ("subject", "predicate", "object"))
-"""Column names of a header, in any case and order."""
-
-
-def column_order(cells: Sequence[str]) -> tuple[int, int, int] | None:
-    """Positions of head, relation and tail if these cells name them, else None."""
-    lowered = [cell.strip().lower() for cell in cells]
-    for header in HEADERS:
-        if all(name in lowered for name in header):
-            head, relation, tail = map(lowered.index, header)
-            return head, relation, tail
-    return None
+STATEMENT = "statement"
+"""The relation of a head to the node that holds a triplet's properties."""
 
 
 def read_tsv(path: Path) -> Iterator[Triplet]:
-    """The triplets of a tab-separated file; quotes are ordinary letters."""
-    return _triplets(path, "\t", "tab-separated")
+    """The triplets of a tab-separated file with or without a canonical header."""
+    yield from table_triplets(path, table_layout(path, ReadOptions()))
 
 
-def read_csv(path: Path) -> Iterator[Triplet]:
-    """The triplets of a comma-separated file, quoted as spreadsheets do."""
-    return _triplets(path, ",", "comma-separated")
+class _RowLines:
+    """Lines for a CSV reader, which ends a row that grows without end."""
+
+    def __init__(self, path: Path, lines: Iterable[str]) -> None:
+        self._path, self._lines = path, iter(lines)
+        self.number = self.size = 0
+
+    def __iter__(self) -> _RowLines:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.number += 1
+        self.size += len(line)
+        if self.size > MAX_LINE:
+            raise UserError(
+                f"{self._path}:{self.number}: a row of more than {MAX_LINE:,} "
+                "characters; a quote may be missing"
+            )
+        return line
+
+
+def dialect_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    """(line number, cells) of the rows of a text table, without blank lines.
+
+    A byte order mark is removed.
+
+    Raises:
+        UserError: (on iteration) the file is missing, not text, not valid CSV, or has
+            a row over the limit.
+    """
+    with open_text(path) as handle:
+        lines = bounded_lines(path, handle)
+        if dialect.quoted:
+            yield from _quoted_rows(path, lines, dialect.separator)
+        else:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield number, line.rstrip("\n").split(dialect.separator)
+
+
+def _quoted_rows(
+    path: Path, lines: Iterable[str], separator: str
+) -> Iterator[tuple[int, list[str]]]:
+    """Rows whose cells may be in quotes."""
+    csv.field_size_limit(MAX_NAME)
+    source = _RowLines(path, lines)
+    reader = csv.reader(source, delimiter=separator, strict=True)
+    try:
+        for row in reader:
+            source.size = 0
+            if row:
+                yield reader.line_num, row
+    except csv.Error as error:
+        problem = f"not valid CSV ({error})"
+        if "field limit" in str(error):
+            problem = f"a name of more than {MAX_NAME:,} characters"
+        raise UserError(f"{path}:{reader.line_num}: {problem}") from None
 
 
 def numbered_rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """(line number, cells) of the rows of a text table, without blank lines.
+    """Rows as ``dialect_rows``; comma-separated cells may be quoted."""
+    return dialect_rows(path, Dialect(separator, separator == ","))
 
-    Comma-separated cells may be quoted. A byte order mark is removed.
 
-    Raises:
-        UserError: (on iteration) the file is missing, not text or not valid CSV.
+def table_triplets(
+    path: Path, layout: Layout, *, properties: bool = False
+) -> Iterator[Triplet]:
+    """Rows as head, relation, tail; a header is skipped.
+
+    Args:
+        path: the file.
+        layout: its columns.
+        properties: whether further columns become triplets, see ``statements``.
     """
-    with open_text(path) as handle:
-        if separator == ",":
-            csv.field_size_limit(sys.maxsize)  # a cell may be a long text
-            reader = csv.reader(handle, strict=True)
-            rows = ((reader.line_num, row) for row in reader if row)
-        else:
-            reader = None
-            rows = (
-                (number, line.rstrip("\n").split(separator))
-                for number, line in enumerate(handle, start=1)
-                if line.strip()
-            )
-        first = True
-        try:
-            for number, cells in rows:
-                if first:
-                    cells[0], first = cells[0].removeprefix("\ufeff"), False
-                yield number, cells
-        except csv.Error as error:
-            line = reader.line_num if reader else 0
-            raise UserError(f"{path}:{line}: not valid CSV ({error})") from None
-
-
-def _triplets(path: Path, separator: str, separation: str) -> Iterator[Triplet]:
-    """Rows as head, relation, tail; a header is skipped."""
-    h, r, t = 0, 1, 2
-    first, empty = True, True
-    for number, cells in numbered_rows(path, separator):
-        if len(cells) != 3:
+    h, r, t, width = layout.head, layout.relation, layout.tail, layout.width
+    constant, extra = layout.constant, layout.extra if properties else ()
+    skip, empty = layout.skip_first, True
+    for number, cells in dialect_rows(path, layout.dialect):
+        if len(cells) != width:
             raise UserError(
-                f"{path}:{number}: expected 3 {separation} columns, found {len(cells)}"
+                f"{path}:{number}: expected {columns_text(layout)}, found {len(cells)}"
             )
-        order = column_order(cells) if first else None
-        first = False
-        if order:
-            h, r, t = order
+        if skip:
+            skip = False
             continue
-        head, relation, tail = cells[h], cells[r], cells[t]
+        head, relation, tail = cells[h], constant or cells[r], cells[t]
         if not (head.strip() and relation.strip() and tail.strip()):
             raise UserError(f"{path}:{number}: {_blank(head, relation)} is empty")
+        if len(head) + len(relation) + len(tail) > MAX_NAME:
+            for name in (head, relation, tail):
+                check_name(name, f"{path}:{number}")
         empty = False
         yield head, relation, tail
+        if extra:
+            values = [(layout.header[i], cells[i]) for i in extra]
+            yield from statements((head, relation, tail), values)
     if empty:
         raise UserError(f"{path}: holds no triplets")
+
+
+def statements(
+    triplet: Triplet, properties: Iterable[tuple[str, str]]
+) -> Iterator[Triplet]:
+    """The properties of a triplet as triplets.
+
+    Their head is a node with the triplet as its name, to which the triplet's head
+    leads: ("Ann works at Acme", "since", "2019").
+    """
+    node = " ".join(triplet)
+    first = True
+    for name, value in properties:
+        if name.strip() and value.strip():
+            if first:
+                yield triplet[0], STATEMENT, node
+                first = False
+            yield node, name, value
 
 
 def _blank(head: str, relation: str) -> str:

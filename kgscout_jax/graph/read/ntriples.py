@@ -8,7 +8,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.streams import open_text
+from kgscout_jax.graph.read.options import MAX_NAME, check_name
+from kgscout_jax.graph.read.streams import bounded_lines, open_text
 from kgscout_jax.types import Triplet
 
 _ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
@@ -46,7 +47,7 @@ def read_ntriples(
     names = Cache(iri_name)
     empty = True
     with open_text(path) as handle:
-        for number, line in enumerate(handle, start=1):
+        for number, line in enumerate(bounded_lines(path, handle), start=1):
             match = _STATEMENT.fullmatch(line)
             if match is None:
                 if _IGNORED.fullmatch(line):
@@ -69,6 +70,9 @@ def read_ntriples(
                     tail = other if literal is None else unescape(literal)
             except ValueError as error:
                 raise UserError(f"{path}:{number}: {error}") from None
+            if len(line) > MAX_NAME:
+                for name in (head, relation, tail):
+                    check_name(name, f"{path}:{number}")
             if not tail.strip():
                 notes["blank_triplets"] = notes.get("blank_triplets", 0) + 1
                 continue

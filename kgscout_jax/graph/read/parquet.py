@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.columns import column_order
+from kgscout_jax.graph.read.header import column_order, find_roles, in_roles
+from kgscout_jax.graph.read.options import MAX_NAME, check_name
 from kgscout_jax.graph.read.streams import one_line
 from kgscout_jax.types import Triplet
 
@@ -94,28 +95,47 @@ def is_string(type_: Any) -> bool:
     )
 
 
-def triplet_columns(path: Path, file: Any) -> list[str]:
+def triplet_columns(path: Path, file: Any, columns: Sequence[str] = ()) -> list[str]:
     """The columns that hold head, relation and tail.
+
+    Args:
+        path: for errors.
+        file: the open file.
+        columns: their names, or numbers from 1; else they are found by their names, or
+            are the first three of strings.
 
     Raises:
         UserError: there are no such columns of strings.
     """
     schema = file.schema_arrow
     textual = [field.name for field in schema if is_string(field.type)]
-    order = column_order(schema.names)
-    columns = [schema.names[i] for i in order] if order else textual[:3]
-    if len(columns) < 3 or not set(columns) <= set(textual):
-        names = ", ".join(f"{field.name} ({field.type})" for field in schema)
-        raise UserError(
-            f"{path}: expected string columns head, relation, tail, found {names}"
-        )
-    return columns
+    names = ", ".join(f"{field.name} ({field.type})" for field in schema)
+    if columns:
+        found = []
+        for name in in_roles(columns):
+            if name not in schema.names and name.isdecimal():
+                name = dict(enumerate(schema.names, start=1)).get(int(name[:9]), name)
+            found.append(name)
+        expected = f"string columns {', '.join(columns)}"
+    else:
+        roles = find_roles(schema.names)
+        by_name = roles and [
+            schema.names[i] for i in (roles.head, roles.relation, roles.tail)
+        ]
+        certain = column_order(schema.names) is not None
+        found = textual[:3]
+        if by_name and (certain or set(by_name) <= set(textual)):
+            found = by_name
+        expected = "string columns head, relation, tail"
+    if len(found) < 3 or not set(found) <= set(textual):
+        raise UserError(f"{path}: expected {expected}, found {names}")
+    return found
 
 
-def read_parquet(path: Path) -> Iterator[Triplet]:
-    """The triplets of a parquet file."""
+def read_parquet(path: Path, columns: Sequence[str] = ()) -> Iterator[Triplet]:
+    """The triplets of a parquet file; columns: see ``triplet_columns``."""
     file = open_parquet(path)
-    columns = triplet_columns(path, file)
+    columns = triplet_columns(path, file, columns)
     before = 0
     for batch in batches(path, file, columns, PARQUET_ROWS):
         names = []
@@ -130,6 +150,9 @@ def read_parquet(path: Path) -> Iterator[Triplet]:
                 raise UserError(
                     f"{path}: row {row + before + 1}: column {column!r} is empty"
                 )
+            if max(map(len, values), default=0) > MAX_NAME:
+                row = next(i for i, v in enumerate(values) if len(v) > MAX_NAME)
+                check_name(values[row], f"{path}: row {row + before + 1}")
             names.append(values)
         yield from zip(*names, strict=True)
         before += batch.num_rows

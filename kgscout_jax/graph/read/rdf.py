@@ -10,6 +10,7 @@ from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.ntriples import Cache, iri_name, matches_language
+from kgscout_jax.graph.read.options import check_name
 from kgscout_jax.graph.read.streams import inner_name, one_line, open_bytes
 from kgscout_jax.types import Triplet
 
@@ -61,6 +62,7 @@ def read_rdf(
                     notes["other_language"] = notes.get("other_language", 0) + 1
                     continue
                 end = tail.value
+                check_name(end, str(path))
                 if not end.strip():
                     notes["blank_triplets"] = notes.get("blank_triplets", 0) + 1
                     continue

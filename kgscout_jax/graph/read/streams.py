@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any, TextIO, cast
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.options import MAX_LINE
 
 COMPRESSED = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 """Last suffix of a file -> its compression."""
@@ -95,3 +96,20 @@ def open_text(path: Path) -> Iterator[TextIO]:
         io.TextIOWrapper(cast("IO[bytes]", raw), "utf-8") as handle,
     ):
         yield handle
+
+
+def bounded_lines(path: Path, handle: TextIO) -> Iterator[str]:
+    """The lines of a text without a byte order mark.
+
+    Raises:
+        UserError: (on iteration) a line is longer than the limit; it is not read whole.
+    """
+    readline = handle.readline
+    number = 0
+    while line := readline(MAX_LINE + 1):
+        number += 1
+        if len(line) > MAX_LINE:
+            raise UserError(
+                f"{path}:{number}: a line of more than {MAX_LINE:,} characters"
+            )
+        yield line if number > 1 else line.removeprefix("\ufeff")

@@ -1,0 +1,150 @@
+"""Columns of head, relation and tail, found by the names in a header."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+ENDS = (
+    ("head", "tail"),
+    ("subject", "object"),
+    ("source", "target"),
+    ("from", "to"),
+    ("src", "dst"),
+    ("start", "end"),
+    ("subj", "obj"),
+    ("src", "dest"),
+    ("source", "destination"),
+    ("head_name", "tail_name"),
+    ("subject_name", "object_name"),
+    ("source_name", "target_name"),
+    ("from_name", "to_name"),
+    ("subject_label", "object_label"),
+    ("head_entity", "tail_entity"),
+    ("head_id", "tail_id"),
+    ("subject_id", "object_id"),
+    ("source_id", "target_id"),
+    ("from_id", "to_id"),
+    ("start_id", "end_id"),
+    ("start_node", "end_node"),
+    ("from_node", "to_node"),
+    ("source_node", "target_node"),
+    ("node1", "node2"),
+    ("entity1", "entity2"),
+    ("entity_1", "entity_2"),
+    ("node_1", "node_2"),
+    ("src", "tgt"),
+    ("entity", "value"),
+)
+"""Names of the columns of heads and tails, the first match counts."""
+MIXED = 6
+"""So many of the first pairs may be mixed, as in source and object."""
+
+RELATIONS = (
+    "relation",
+    "predicate",
+    "relationship",
+    "relation_name",
+    "predicate_name",
+    "relation_label",
+    "predicate_label",
+    "relation_type",
+    "relationship_type",
+    "rel_type",
+    "rel",
+    "edge_type",
+    "edge_label",
+    "edge",
+    "property",
+    "attribute",
+    "interaction",
+    "link",
+    "verb",
+    "relation_id",
+    "predicate_id",
+    "label",
+    "type",
+)
+"""Names of the column of relations, the first match counts."""
+
+NAMES = ("name", "label", "title")
+"""Properties that name a node, the first match counts."""
+
+CANONICAL = (("head", "relation", "tail"), ("subject", "predicate", "object"))
+"""Headers without a doubt."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Positions of the three columns."""
+
+    head: int
+    relation: int
+    tail: int
+    ambiguous: bool = False
+    """Whether other columns could be meant."""
+
+
+def plain(cell: str) -> str:
+    """A column's name in lower case, without the marks of Neo4j and Neptune.
+
+    >>> [plain(name) for name in (":START_ID(Person)", "name:string", "~From")]
+    ['start_id', 'name', 'from']
+    """
+    name = cell.strip().lower().lstrip(":_~")
+    name = re.split(r"[:(]", name, maxsplit=1)[0]
+    return re.sub(r"[\s.-]+", "_", name.strip())
+
+
+def column_order(cells: Sequence[str]) -> tuple[int, int, int] | None:
+    """Positions of head, relation and tail if a canonical header names them."""
+    lowered = [cell.strip().lower() for cell in cells]
+    for header in CANONICAL:
+        if all(name in lowered for name in header):
+            head, relation, tail = map(lowered.index, header)
+            return head, relation, tail
+    return None
+
+
+def find_ends(names: Sequence[str]) -> tuple[int, int, bool] | None:
+    """Positions of head and tail among plain names, and whether others match too."""
+    pairs = [(head, tail) for head, tail in ENDS if head in names and tail in names]
+    heads = [head for head, _ in ENDS[:MIXED] if head in names]
+    tails = [tail for _, tail in ENDS[:MIXED] if tail in names]
+    if not pairs and not (heads and tails):
+        return None
+    head, tail = pairs[0] if pairs else (heads[0], tails[0])
+    matches = {name for pair in ENDS for name in pair if name in names}
+    doubt = len(matches) > 2 or names.count(head) + names.count(tail) > 2
+    return names.index(head), names.index(tail), doubt
+
+
+def find_roles(cells: Sequence[str]) -> Roles | None:
+    """The columns of head, relation and tail if these cells name them, else None."""
+    if len(cells) < 3:
+        return None
+    if order := column_order(cells):
+        return Roles(*order)
+    names = [plain(cell) for cell in cells]
+    ends = find_ends(names)
+    relations = [name for name in RELATIONS if name in names]
+    if ends is None or not relations:
+        return None
+    doubt = ends[2] or len(relations) > 1 or names.count(relations[0]) > 1
+    return Roles(ends[0], names.index(relations[0]), ends[1], doubt)
+
+
+def in_roles(columns: Sequence[str]) -> Sequence[str]:
+    """Three columns in the order head, relation, tail.
+
+    This is their own order, unless the name of a relation stands elsewhere than in the
+    middle: ``source,target,relation`` is meant by its names.
+    """
+    names = [plain(column) for column in columns]
+    if names[1] in RELATIONS or columns[1].startswith("="):
+        return columns
+    roles = find_roles(columns)
+    if roles is None:
+        return columns
+    return [columns[i] for i in (roles.head, roles.relation, roles.tail)]

@@ -1,0 +1,254 @@
+"""Tables as people have them: headers, separators, columns, doubts, limits."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import logging
+import tracemalloc
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.build.driver import build_graph
+from kgscout_jax.graph.build.settings import BuildSettings
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.read import read_triplets
+from kgscout_jax.graph.read.arrow_batches import triplet_batches
+from kgscout_jax.graph.read.header import ENDS, MIXED, RELATIONS
+from kgscout_jax.graph.read.options import (
+    MAX_LINE,
+    MAX_NAME,
+    ReadOptions,
+    parse_columns,
+)
+from kgscout_jax.graph.read.triplets import TripletFiles
+
+HERE = settings(
+    max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+ROWS = [("Alien; the film", "directed by", "Ridley, Scott"), ("a|b", "r\t", 'say "x"')]
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_bytes(text.encode())
+    return path
+
+
+def batch_rows(path: Path, **options) -> list[tuple[str, str, str]]:
+    files = TripletFiles(ReadOptions(**options))
+    return [
+        row
+        for columns in triplet_batches(path, files)
+        for row in zip(*(column.to_pylist() for column in columns), strict=True)
+    ]
+
+
+def table(rows, separator: str) -> str:
+    sink = io.StringIO()
+    csv.writer(sink, delimiter=separator, lineterminator="\n").writerows(rows)
+    return sink.getvalue()
+
+
+@given(
+    ends=st.sampled_from(ENDS)
+    | st.tuples(st.sampled_from(ENDS[:MIXED]), st.sampled_from(ENDS[:MIXED])).map(
+        lambda pairs: (pairs[0][0], pairs[1][1])
+    ),
+    relation=st.sampled_from(RELATIONS),
+    order=st.permutations(range(5)),
+    spell=st.sampled_from([str, str.upper, str.title, "~{}".format, ":{}".format]),
+    separator=st.sampled_from(",;\t|"),
+    suffix=st.sampled_from([".csv", ".tsv", ".txt"]),
+)
+@HERE
+def test_any_order_of_columns_under_known_names_gives_the_same_triplets(
+    tmp_path, ends, relation, order, spell, separator, suffix
+):
+    rows = ROWS
+    if suffix != ".csv" and separator in "\t|":  # their quotes are letters
+        rows = [("Alien", "directed by", "Ridley, Scott")]
+    cells = [(*row, "1979", "") for row in rows]
+    header = [spell(ends[0]), spell(relation), spell(ends[1]), "year", "note"]
+    lines = [[row[i] for i in order] for row in (header, *cells)]
+    path = write(tmp_path / f"kg{suffix}", table(lines, separator))
+    assert list(read_triplets(path)) == rows
+    assert batch_rows(path) == rows
+
+
+TSV = "a\tr\tb\nc\tr\td\n"
+CSV = "a,r,b\nc,r,d\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "columns", "expected"),
+    [
+        ("kg.csv", "source,target,relation\na,b,r\nc,d,r\n", "", "a r b, c r d"),
+        ("kg.csv", "from;to;label\na;b;r\n", "", "a r b"),
+        ("kg.csv", "h|x\n", "", ":1: expected 3 comma-separated columns, found 1"),
+        ("kg.csv", "a;r;b\nc;r;d\n", "", "a r b, c r d"),
+        ("kg.txt", "a|r|b\nc|r|d\n", "", "a r b, c r d"),
+        ("kg.txt", '"a" b|r|b\n', "", '"a" b r b'),
+        ("kg.tsv", "a,r,b\n", "", "a r b"),
+        # as they were read before there were layouts
+        ("kg.tsv", TSV, "", "a r b, c r d"),
+        ("kg.csv", CSV, "", "a r b, c r d"),
+        ("kg.csv", "type,label,name\na,r,b\n", "", "type label name, a r b"),
+        ("kg.csv", "s,p,o\na,r,b\n", "", "s p o, a r b"),
+        ("kg.csv", "a;b;c,r,d|e|f\n", "", "a;b;c r d|e|f"),
+        ("kg.tsv", '"a"\t"r"\t"b"\n', "", '"a" "r" "b"'),
+        # a header in quotes: all of the file is
+        (
+            "kg.tsv",
+            '"subject"\t"predicate"\t"object"\n"a\tb"\t"r"\t"b"\n',
+            "",
+            "a\tb r b",
+        ),
+        ("kg.csv", '\ufeff"subject","object","predicate"\na,b,r\n', "", "a r b"),
+        # given columns
+        ("kg.csv", "von,nach,art\na,b,r\n", "von,art,nach", "a r b"),
+        ("kg.csv", "von,nach,art\na,b,r\n", "VON, Art ,nach", "a r b"),
+        ("kg.csv", "a,b,r\n", "1,3,2", "a r b"),
+        ("kg.csv", "a,b,r\n", "source,target,relation", "a r b"),
+        ("kg.csv", "target,source,type\nb,a,r\n", "source,target,type", "a r b"),
+        ("kg.csv", "source,target,type\na,b,r\n", "target,type,source", "b r a"),
+        ("kg.csv", "source,target\na,b\n", "source,=likes,target", "a likes b"),
+        ("kg.csv", "a,b\n", "1,=likes,2", "a likes b"),
+        ("kg.csv", "7;a;b;r\n", "2,4,3", "a r b"),
+        (
+            "kg.csv",
+            "von,nach\na,b\n",
+            "von,x,nach",
+            ":1: expected the columns von, x, nach, found 'von', 'nach'",
+        ),
+        ("kg.csv", "a,b\n", "1,2,3", ":1: expected the columns 1, 2, 3, found 'a'"),
+        (
+            "kg.csv",
+            "from,to,type,x\na,b,r\n",
+            "",
+            ":2: expected 4 comma-separated columns, as in the header, found 3",
+        ),
+    ],
+)
+def test_layouts_worked_out_by_hand(tmp_path, name, text, columns, expected):
+    path = write(tmp_path / name, text)
+    chosen = parse_columns(columns or None)
+    for read in (lambda: read_triplets(path, columns=chosen),
+                 lambda: batch_rows(path, columns=chosen)):  # fmt: skip
+        if expected.startswith(":"):
+            with pytest.raises(UserError) as caught:
+                list(read())
+            assert f"{path}{expected}" in str(caught.value)
+        else:
+            assert ", ".join(map(" ".join, read())) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "doubt"),
+    [
+        ("source,target,relation\na,b,r\n", None),
+        (CSV, None),
+        ("a;r;b\n" * 2, "found semicolon-separated columns; read as ('a', 'r', 'b')"),
+        ("from,to,type,label\na,b,r,s\n", "several columns could be meant; read as "),
+        (
+            "".join(f"n{i},m{i},knows\n" for i in range(9)),
+            "the second column holds more different names than another one; read as "
+            "('n0', 'm0', 'knows'), ('n1', 'm1', 'knows'), ('n2', 'm2', 'knows')",
+        ),
+        (
+            "von,art,nach\n" + "".join(f"a{i},kennt,b{i}\n" for i in range(9)),
+            "the first line may be a header; read as ('von', 'art', 'nach'), ",
+        ),
+    ],
+)
+def test_a_guess_prints_three_triplets_and_the_remedy_once(
+    tmp_path, caplog, text, doubt
+):
+    caplog.set_level(logging.INFO, "kgscout")
+    path = write(tmp_path / "kg.csv", text)
+    build_graph([path], tmp_path / "graph")
+    assert len(caplog.messages) == (doubt is not None)
+    if doubt:
+        assert caplog.messages[0].startswith(f"{path}: {doubt}")
+        assert "--columns HEAD,RELATION,TAIL changes that" in caplog.messages[0]
+
+
+def test_extra_columns_are_properties_by_choice(tmp_path):
+    text = "from,to,type,since,\nAnn,Acme,works at,2019,x\nBob,Acme,works at, ,x\n"
+    path = write(tmp_path / "kg.csv", text)
+    plain = [("Ann", "works at", "Acme"), ("Bob", "works at", "Acme")]
+    assert list(read_triplets(path)) == batch_rows(path) == plain
+    node = "Ann works at Acme"
+    facts = [plain[0], ("Ann", "statement", node), (node, "since", "2019"), plain[1]]
+    assert list(read_triplets(path, properties=True)) == facts
+    assert batch_rows(path, properties=True) == facts
+    options = ReadOptions(properties=True)
+    small = KnowledgeGraph.open(path, options=options)
+    build_graph([path], tmp_path / "graph", BuildSettings(properties=True))
+    large = KnowledgeGraph.open(tmp_path / "graph")
+    assert list(large.entities) == list(small.entities)
+    assert large.triplets.tolist() == small.triplets.tolist()
+
+
+@pytest.mark.parametrize("columns", ["", "a,b", "a,b,c,d", "a,,c", '"a'])
+def test_columns_are_three(columns):
+    with pytest.raises(UserError, match="--columns: expected three columns"):
+        parse_columns(columns)
+
+
+def test_columns_of_parquet_are_found_or_given(tmp_path):
+    path = tmp_path / "kg.parquet"
+    pq.write_table(pa.table({"target": ["b"], "x": ["y"], "source": ["a"],
+                             "type": ["r"]}), path)  # fmt: skip
+    assert list(read_triplets(path)) == batch_rows(path) == [("a", "r", "b")]
+    for columns in (("source", "x", "target"), ("3", "2", "1")):
+        assert list(read_triplets(path, columns=columns)) == [("a", "y", "b")]
+        assert batch_rows(path, columns=columns) == [("a", "y", "b")]
+    with pytest.raises(UserError, match="expected string columns a, b, c, found targ"):
+        list(read_triplets(path, columns=("a", "b", "c")))
+
+
+LONG = "n" * (MAX_NAME + 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "end", "repeats", "expected"),
+    [
+        ("kg.tsv", LONG + "\n", 1, f":2: a name of {MAX_NAME + 1:,} characters"),
+        ("kg.csv", LONG + "\n", 1, f":2: a name of more than {MAX_NAME:,} characters"),
+        ("kg.csv", f'"{LONG}"\n', 1, ":2: a name of more than"),
+        ("kg.nt", f'<x> <r> "{LONG}" .\n', 1, ":2: a name of"),
+        ("kg.ttl", f'<x> <r> "{LONG}" .\n', 1, ": a name of"),
+        ("kg.tsv", LONG, 99, f":2: a line of more than {MAX_LINE:,} characters"),
+        ("kg.nt", LONG, 99, ":2: a line of more than"),
+        ("kg.csv", LONG, 99, ":2: a line of more than"),
+        ("kg.csv", '"' + ("x" * 999 + "\n") * 999 + '",', 99, " a row of more than"),
+    ],
+)
+def test_bombs_are_refused_in_bounded_memory(tmp_path, name, end, repeats, expected):
+    separator = "\t" if name == "kg.tsv" else ","
+    first = separator.join("arb") + "\n" + separator.join("xr") + separator
+    if name[-2:] in ("nt", "tl"):
+        first = '<a> <r> "b" .\n'
+    path = tmp_path / (name + ".gz")
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(first.encode())
+        for _ in range(repeats):
+            file.write(end.encode())
+    tracemalloc.start()
+    with pytest.raises(UserError) as caught:
+        list(read_triplets(path))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert str(caught.value).startswith(str(path)) and expected in str(caught.value)
+    assert len(str(caught.value)) < 400
+    assert peak < 100 << 20
+    with pytest.raises(UserError) as again:
+        build_graph([path], tmp_path / "graph")
+    assert str(again.value) == str(caught.value)
