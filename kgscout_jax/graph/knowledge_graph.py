@@ -96,7 +96,7 @@ class KnowledgeGraph:
             raise UserError(
                 f"verify: expected a GRAPH folder, found the file {paths[0]}"
             )
-        files = TripletFiles(options, notes)
+        files = TripletFiles(options, notes, paths)
         rows = itertools.chain.from_iterable(map(files.rows, paths))
         graph = KnowledgeGraph.from_triplets(rows)
         if not len(graph.triplets):

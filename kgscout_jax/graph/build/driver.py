@@ -75,7 +75,7 @@ def _write(
     """Write the next version of the folder."""
     for path in (*files, *remove):
         file_format(path)
-    reader = TripletFiles(settings.read_options)
+    reader = TripletFiles(settings.read_options, files=[*files, *remove])
     parts = out, old, files, remove, settings
     try:
         return Build(*parts, reader=reader, exact=False).run()

@@ -50,7 +50,7 @@ def triplet_batches(
     Raises:
         UserError: (on iteration) as ``read_triplets``.
     """
-    files = TripletFiles() if files is None else files
+    files = TripletFiles(files=[path]) if files is None else files
     suffix = file_format(path)
     rows_read = 0
     if not exact and (suffix in TABLES or suffix == ".parquet"):
@@ -101,9 +101,10 @@ def _table(path: Path, files: TripletFiles) -> Iterator[Columns]:
     pc = compute()
     try:
         layout = files.layout(path)
+        plain = files.is_plain_table(path)
     except UserError:
         raise _NeedsExactReader from None
-    if layout.constant or (files.options.properties and layout.extra):
+    if not plain or layout.constant or (files.options.properties and layout.extra):
         raise _NeedsExactReader
     names = [str(i) for i in range(layout.width)]
     used = [str(i) for i in (layout.head, layout.relation, layout.tail)]
@@ -130,6 +131,10 @@ def _table(path: Path, files: TripletFiles) -> Iterator[Columns]:
                         raise _NeedsExactReader
                     first = False
                 if skip and batch.num_rows:
+                    for name in batch.schema.names:
+                        cell = batch.column(name)[0].as_py().strip()
+                        if cell != layout.header[int(name)]:
+                            raise _NeedsExactReader  # blank lines before the header
                     batch, skip = batch.slice(1), False
                 if not batch.num_rows:
                     continue

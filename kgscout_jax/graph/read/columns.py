@@ -11,6 +11,7 @@ from kgscout_jax.graph.read.layout import (
     Dialect,
     Layout,
     columns_text,
+    property_name,
     table_layout,
 )
 from kgscout_jax.graph.read.options import (
@@ -126,7 +127,7 @@ def table_triplets(
         empty = False
         yield head, relation, tail
         if extra:
-            values = [(layout.header[i], cells[i]) for i in extra]
+            values = [(property_name(layout.header[i]), cells[i]) for i in extra]
             yield from statements((head, relation, tail), values)
     if empty:
         raise UserError(f"{path}: holds no triplets")

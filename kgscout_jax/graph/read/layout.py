@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.header import find_roles, in_roles, plain
+from kgscout_jax.graph.read.header import NAMES, find_roles, in_roles, plain
 from kgscout_jax.graph.read.options import MAX_NAME, ReadOptions, excerpt
 from kgscout_jax.graph.read.streams import inner_name, open_text
+
+NODE_IDS = ("id", "node_id", "nodeid", "node", "entity_id")
+"""Names of the column of ids in a table of nodes, which also has a name."""
+LABEL_COLUMNS = ("_labels", ":label", "~label")
+"""The column of a node's kinds."""
+_NODE_ID = re.compile(r":ID(\(.*\))?(\{.*\})?$|^_id$|^~id$", re.IGNORECASE)
 
 SAMPLE_CHARS = 1 << 20
 SAMPLE_ROWS = 1000
@@ -50,6 +57,17 @@ class Dialect:
 
 
 @dataclass(frozen=True)
+class NodeColumns:
+    """Where a table has nodes, the columns that describe them."""
+
+    id: int
+    name: int | None
+    labels: int | None
+    space: str = ""
+    """The name space of the ids (Neo4j)."""
+
+
+@dataclass(frozen=True)
 class Layout:
     """How the rows of one table are read."""
 
@@ -65,6 +83,12 @@ class Layout:
     """Whether the first row is a header."""
     width: int = 3
     """Cells of a row."""
+    nodes: NodeColumns | None = None
+    """The columns of nodes, in a table of nodes."""
+    edges: bool = True
+    """Whether rows may be triplets."""
+    spaces: tuple[str, str] = ("", "")
+    """The name spaces of the ids of heads and tails (Neo4j)."""
     doubt: str | None = None
     """Why the triplets may be read wrongly."""
     sample: list[list[str]] = field(default_factory=list, compare=False)
@@ -73,10 +97,15 @@ class Layout:
     @property
     def extra(self) -> list[int]:
         """The other columns with a name."""
-        used = {self.head, self.tail}
-        used |= set() if self.constant else {self.relation}
+        used: set[int | None] = {self.head, self.tail} if self.edges else set()
+        if self.edges and not self.constant:
+            used.add(self.relation)
+        if self.nodes is not None:
+            used |= {self.nodes.id, self.nodes.name, self.nodes.labels}
         return [
-            i for i, name in enumerate(self.header) if i not in used and name.strip()
+            i
+            for i, name in enumerate(self.header)
+            if i not in used and property_name(name) and ":IGNORE" not in name.upper()
         ]
 
     def remark(self, path: Path) -> str | None:
@@ -184,21 +213,73 @@ def _rows(
 
 
 def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
-    """The layout if the first row names head, relation and tail."""
-    roles = find_roles(rows[0])
-    if roles is None:
+    """The layout if the first row names head, relation and tail, or an id of nodes."""
+    header = tuple(cell.strip() for cell in rows[0])
+    roles = find_roles(header)
+    nodes = _node_columns(header, with_edges=roles is not None)
+    if roles is None and nodes is None:
         return None
-    return Layout(
+    layout = Layout(
         dialect,
-        roles.head,
-        roles.relation,
-        roles.tail,
-        header=tuple(cell.strip() for cell in rows[0]),
+        header=header,
         skip_first=True,
-        width=len(rows[0]),
-        doubt="several columns could be meant" if roles.ambiguous else None,
+        width=len(header),
+        nodes=nodes,
+        edges=roles is not None,
         sample=list(rows[:4]),
     )
+    if roles is None:
+        return layout
+    certain = nodes is not None or header[roles.head].startswith((":", "_", "~"))
+    return replace(
+        layout,
+        head=roles.head,
+        relation=roles.relation,
+        tail=roles.tail,
+        spaces=(id_space(header[roles.head]), id_space(header[roles.tail])),
+        doubt="several columns could be meant"
+        if roles.ambiguous and not certain
+        else None,
+    )
+
+
+def _node_columns(header: Sequence[str], *, with_edges: bool) -> NodeColumns | None:
+    """The columns of nodes if these cells name an id, as in exports of databases.
+
+    In a table of edges, only ``_id`` beside ``_labels`` is one (Neo4j).
+    """
+    names = [plain(cell) for cell in header]
+    lowered = [cell.lower() for cell in header]
+    if with_edges:
+        if not {"_id", "_labels"} <= set(lowered):
+            return None
+        id = lowered.index("_id")
+    else:
+        marked = [i for i, cell in enumerate(header) if _NODE_ID.search(cell)]
+        usual = [names.index(name) for name in NODE_IDS if name in names]
+        if not marked and not (usual and set(names) & set(NAMES)):
+            return None
+        id = (marked or usual)[0]
+    labels = [i for i, cell in enumerate(lowered) if cell in LABEL_COLUMNS]
+    named = [names.index(name) for name in NAMES if name in names]
+    named = [i for i in named if i != id and i not in labels]
+    return NodeColumns(
+        id,
+        named[0] if named else None,
+        labels[0] if labels else None,
+        id_space(header[id]),
+    )
+
+
+def id_space(cell: str) -> str:
+    """The name space in a column's name: Person in ``:START_ID(Person)``."""
+    match = re.search(r"\(([^)]*)\)$", cell.strip())
+    return match[1] if match else ""
+
+
+def property_name(cell: str) -> str:
+    """A column's name without its type: born in ``born:int``."""
+    return cell.strip().partition(":")[0].strip()
 
 
 def _given_layout(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,14 +10,22 @@ from pathlib import Path
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read import rdf
 from kgscout_jax.graph.read.columns import table_triplets
+from kgscout_jax.graph.read.elements import Edge, Node, NodeNames, element_triplets
+from kgscout_jax.graph.read.json_lines import JSON_LINES, json_elements
 from kgscout_jax.graph.read.layout import TABLES, Layout, table_layout
+from kgscout_jax.graph.read.markup import MARKUP, markup_elements
+from kgscout_jax.graph.read.node_tables import table_elements
 from kgscout_jax.graph.read.ntriples import read_ntriples
-from kgscout_jax.graph.read.options import ReadOptions
+from kgscout_jax.graph.read.options import ReadOptions, check_name
 from kgscout_jax.graph.read.parquet import read_parquet
 from kgscout_jax.graph.read.streams import COMPRESSED, inner_name
 from kgscout_jax.types import Triplet
 
 logger = logging.getLogger("kgscout")
+
+
+SHARED = -1
+"""The scope of ids of all text tables without nodes and edges in one."""
 
 
 def file_format(path: Path) -> str:
@@ -30,11 +39,14 @@ def file_format(path: Path) -> str:
     suffix = Path(inner_name(path)).suffix
     if suffix in TABLES or suffix == ".nt" or suffix in rdf.FORMATS:
         return suffix
+    if suffix in MARKUP or suffix in JSON_LINES:
+        return suffix
     if suffix == ".parquet" and path.suffix.lower() not in COMPRESSED:
         return suffix
     raise UserError(
-        f"{path}: unknown triplet format; expected .tsv, .txt, .csv, .nt, .ttl, .nq or "
-        f".trig (each also with {', '.join(COMPRESSED)}) or .parquet"
+        f"{path}: unknown triplet format; expected .tsv, .txt, .csv, .nt, .ttl, .nq, "
+        f".trig, .graphml, .gexf, .jsonl (each also with {', '.join(COMPRESSED)}) or "
+        ".parquet"
     )
 
 
@@ -42,16 +54,27 @@ class TripletFiles:
     """Reads the triplet files of one graph.
 
     Layouts of text tables are determined once. A doubtful one is told to the user with
-    the first triplets.
+    the first triplets. Files of nodes name the nodes of edges in other files.
     """
 
     def __init__(
-        self, options: ReadOptions | None = None, notes: dict[str, int] | None = None
+        self,
+        options: ReadOptions | None = None,
+        notes: dict[str, int] | None = None,
+        files: Sequence[Path] = (),
     ) -> None:
-        """``notes``: counts of omitted triplets are added here."""
+        """Take the files.
+
+        Args:
+            options: how they are read.
+            notes: counts of omitted triplets are added here.
+            files: all files of the graph, for the names of their nodes.
+        """
         self.options = options or ReadOptions()
         self.notes = {} if notes is None else notes
+        self._files = list(files)
         self._layouts: dict[Path, Layout] = {}
+        self._names: NodeNames | None = None
 
     def layout(self, path: Path) -> Layout:
         """The layout of a text table."""
@@ -62,6 +85,13 @@ class TripletFiles:
             self._layouts[path] = layout
         return self._layouts[path]
 
+    def is_plain_table(self, path: Path) -> bool:
+        """Whether the rows of a text table are triplets of names, not of ids."""
+        layout = self.layout(path)
+        others = SHARED in self._node_names.scopes if self._has_node_tables else False
+        names = layout.nodes is None and layout.edges and not any(layout.spaces)
+        return names and not others
+
     def rows(self, path: Path) -> Iterator[Triplet]:
         """The triplets of one file in its order, streaming; see ``read_triplets``."""
         suffix = file_format(path)
@@ -71,12 +101,88 @@ class TripletFiles:
             return read_ntriples(path, self.notes, self.options.language)
         if suffix == ".parquet":
             return read_parquet(path, self.options.columns)
-        return rdf.read_rdf(path, self.notes, self.options.language)
+        if suffix in rdf.FORMATS:
+            return rdf.read_rdf(path, self.notes, self.options.language)
+        return self._property_graph(path)
 
     def _table(self, path: Path) -> Iterator[Triplet]:
-        yield from table_triplets(
-            path, self.layout(path), properties=self.options.properties
-        )
+        if self.is_plain_table(path):
+            yield from table_triplets(
+                path, self.layout(path), properties=self.options.properties
+            )
+        else:
+            yield from self._property_graph(path)
+
+    def _property_graph(self, path: Path) -> Iterator[Triplet]:
+        """The triplets of a file of nodes and edges, by the names of the nodes."""
+        scope = self._scope(path)
+        if path not in self._files:
+            self._files.append(path)
+            self._names = None
+        empty = True
+        for triplet in element_triplets(
+            path,
+            self._elements(path),
+            functools.partial(self._node_names.get, scope),
+            self.options,
+            self.notes,
+        ):
+            empty = False
+            yield triplet
+        if empty and len(self._files) == 1:
+            hint = (
+                "" if self.options.properties else "; --properties reads those of nodes"
+            )
+            raise UserError(f"{path}: holds no triplets{hint}")
+
+    def _elements(self, path: Path) -> Iterator[Node | Edge]:
+        """The nodes and edges of a file."""
+        suffix = file_format(path)
+        if suffix in MARKUP:
+            return markup_elements(path, MARKUP[suffix])
+        if suffix in JSON_LINES:
+            return json_elements(path, self.options.columns)
+        return table_elements(path, self.layout(path))
+
+    def _scope(self, path: Path) -> int:
+        """The scope of a file's ids: its own, or that of tables of nodes and edges."""
+        own = file_format(path) not in TABLES
+        if not own:
+            layout = self.layout(path)
+            own = layout.nodes is not None and layout.edges
+        return self._files.index(path) if own and path in self._files else SHARED
+
+    @property
+    def _has_node_tables(self) -> bool:
+        """Whether a text table of the files holds nodes."""
+        tables = [path for path in self._files if file_format(path) in TABLES]
+        return any(self.layout(path).nodes is not None for path in tables)
+
+    @property
+    def _node_names(self) -> NodeNames:
+        """The names of the nodes of all files."""
+        if self._names is None:
+            names = self._names = NodeNames()
+            equal = 0
+            for path in self._files:
+                suffix = file_format(path)
+                if suffix in TABLES:
+                    if self.layout(path).nodes is None:
+                        continue
+                elif suffix not in MARKUP and suffix not in JSON_LINES:
+                    continue
+                scope = self._scope(path)
+                for element in self._elements(path):
+                    if isinstance(element, Node):
+                        check_name(element.name, f"{path}:{element.line}")
+                        if not element.name.strip():
+                            raise UserError(
+                                f"{path}:{element.line}: a node without name and id"
+                            )
+                        equal += not names.add(scope, element)
+            if equal:
+                self.notes["nodes_of_equal_name"] = equal
+        return self._names
 
 
 def read_triplets(
@@ -96,7 +202,9 @@ def read_triplets(
             table that names head, relation and tail is a header, see ``header``; such
             columns are also read of parquet, else the first three string columns. In
             RDF an IRI is named by its last segment, see ``iri_name``, a literal by its
-            lexical value.
+            lexical value. ``.graphml``, ``.gexf``, Neo4j's ``.csv`` and ``.jsonl``
+            are graphs of nodes and edges: a node is named by its property name, label
+            or title, else by its id.
         notes: ``blank_triplets`` counts RDF statements with a blank literal,
             ``other_language`` those of other languages; both are left out. In other
             formats an empty name is an error.
@@ -109,4 +217,4 @@ def read_triplets(
         UserError: (on iteration) the file is missing, empty or malformed.
     """
     options = ReadOptions(columns=columns, properties=properties, language=language)
-    return TripletFiles(options, notes).rows(path)
+    return TripletFiles(options, notes, [path]).rows(path)

@@ -45,7 +45,31 @@ NT = '<http://x/a> <http://x/r> "b"@en .\n<http://x/b> <http://x/r> "b"@de .\n' 
 TTL = '@prefix x: <http://x/> .\nx:a x:r "b"@en , "b"@de ; x:s [ x:r x:c ] .\n' * 200
 NQ = "<http://x/a> <http://x/r> <http://x/b> <http://x/g> .\n" * 200
 CSV = TSV.replace("\t", ",")
-FILES = {"kg.tsv": TSV, "kg.csv": CSV, "kg.nt": NT, "kg.ttl": TTL, "kg.nq": NQ}
+GRAPHML = (
+    '<graphml><key id="d" for="node" attr.name="name"/><graph><node id="1"><data '
+    'key="d">b c</data></node><node id="2"/>'
+    + '<edge source="1" target="2" label="é"/>' * 3
+    + "</graph></graphml>\n"
+)
+GEXF = (
+    '<gexf><graph><attributes class="edge"><attribute id="0" title="relation"/>'
+    '</attributes><nodes><node id="1" label="b"/></nodes><edges><edge source="1" '
+    'target="2"><attvalue for="0" value="r"/></edge></edges></graph></gexf>\n'
+)
+JSONL = (
+    '{"type": "node", "id": 1, "properties": {"name": "b"}}\n{"type": "relationship", '
+    '"label": "r", "start": {"id": 1}, "end": {"id": 2}}\n' * 200
+)
+FILES = {
+    "kg.tsv": TSV,
+    "kg.csv": CSV,
+    "kg.nt": NT,
+    "kg.ttl": TTL,
+    "kg.nq": NQ,
+    "kg.graphml": GRAPHML,
+    "kg.gexf": GEXF,
+    "kg.jsonl": JSONL,
+}
 
 
 def rows_of(path: Path, **how) -> list[tuple[str, str, str]]:

@@ -154,7 +154,7 @@ LARGE = parquet(head=["x"] * 999, relation=["y"] * 999, tail=["z"] * 999)
         ("nt", "<http://a b> <http://b> <http://c> .\n", ":1: not"),
         ("nt", '<a> <b> "\\ud800" .\n', ":1: the escape \\ud800"),
         ("nt", '<a> <b> "\\U00110000" .\n', ":1: the escape"),
-        ("json", "", ": unknown triplet format; expected .tsv"),
+        ("xlsx", "", ": unknown triplet format; expected .tsv"),
         ("parquet.gz", "", ": unknown triplet format"),
         ("parquet", "a\tb\tc\n", ": not a parquet file"),
         (

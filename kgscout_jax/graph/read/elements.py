@@ -1,0 +1,205 @@
+"""Nodes and edges of property graphs, and the triplets that they give."""
+
+from __future__ import annotations
+
+import functools
+import sqlite3
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.columns import statements
+from kgscout_jax.graph.read.header import NAMES, RELATIONS, in_roles, plain
+from kgscout_jax.graph.read.options import ReadOptions, check_name, excerpt
+from kgscout_jax.types import Triplet, display_name, entity_key
+
+Attributes = list[tuple[str, str]]
+"""Names and values of properties; a name may occur repeatedly."""
+
+TYPE = "type"
+"""The relation of a node to its labels (Neo4j: Person, Movie)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of a property graph."""
+
+    line: int
+    id: str
+    attributes: Attributes = field(default_factory=list)
+    labels: Sequence[str] = ()
+
+    @property
+    def name_attribute(self) -> str | None:
+        """The attribute that names the node; None without one."""
+        present = [name for name, value in self.attributes if value.strip()]
+        named = {plain(name): name for name in reversed(present)}
+        return next((named[name] for name in NAMES if name in named), None)
+
+    @property
+    def name(self) -> str:
+        """The value of the first attribute that names nodes, else the id."""
+        used = self.name_attribute
+        named = (v for name, v in self.attributes if name == used and v.strip())
+        return next(named, self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An edge of a property graph."""
+
+    line: int
+    source: str
+    target: str
+    attributes: Attributes = field(default_factory=list)
+    internal: tuple[str, ...] = ()
+    """Attributes that say nothing, such as the number of the edge."""
+    relation: str | None = None
+    """The relation, where it is no attribute."""
+
+
+Elements = Callable[[], Iterable[Node | Edge]]
+"""Reads a file from its start."""
+
+
+class NodeNames:
+    """The names of nodes by their ids, in a temporary file.
+
+    Within a file (or the files that share their ids), different nodes have different
+    names: the second one of a name gets its id in brackets.
+    """
+
+    def __init__(self) -> None:
+        # An empty name is a private file on disk that SQLite deletes.
+        self._base = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        for statement in (
+            "PRAGMA journal_mode = OFF",
+            "PRAGMA synchronous = OFF",
+            "PRAGMA cache_size = -65536",
+            "CREATE TABLE node (id TEXT PRIMARY KEY, name TEXT) WITHOUT ROWID",
+            "CREATE TABLE owner (key TEXT PRIMARY KEY) WITHOUT ROWID",
+            "BEGIN",
+        ):
+            self._base.execute(statement)
+        weakref.finalize(self, self._base.close)
+        self._cached = functools.lru_cache(1 << 18)(self._find)
+        self.scopes: set[int] = set()
+        """The scopes with nodes."""
+
+    def add(self, scope: int, node: Node) -> bool:
+        """Add a node; False if its name was another node's too."""
+        self.scopes.add(scope)
+        key = f"{scope} {node.id}"
+        if self._find(key) is not None:
+            return True
+        name = display_name(node.name)
+        unique = name
+        while not self._claim(f"{scope} {entity_key(unique)}"):
+            unique = f"{name} ({node.id})" if unique == name else f"{unique}'"
+        self._base.execute("INSERT INTO node VALUES (?, ?)", (key, unique))
+        return unique == name
+
+    def _claim(self, key: str) -> bool:
+        """Whether a name is free; it is not afterwards."""
+        made = self._base.execute("INSERT OR IGNORE INTO owner VALUES (?)", (key,))
+        return made.rowcount > 0
+
+    def _find(self, key: str) -> str | None:
+        row = self._base.execute(
+            "SELECT name FROM node WHERE id = ?", (key,)
+        ).fetchone()
+        return None if row is None else row[0]
+
+    def get(self, scope: int, node: str) -> str | None:
+        """The name of a node; None if it is unknown."""
+        return self._cached(f"{scope} {node}")
+
+
+def element_triplets(
+    path: Path,
+    elements: Iterable[Node | Edge],
+    find: Callable[[str], str | None],
+    options: ReadOptions,
+    notes: dict[str, int],
+) -> Iterator[Triplet]:
+    """The triplets of nodes and edges.
+
+    Args:
+        path: for errors.
+        elements: the nodes and edges.
+        find: the name of a node by its id; None if it is unknown.
+        options: whether properties are read, and the attribute that is the relation.
+        notes: ``nodes_without_a_record`` counts ends of edges that no node describes.
+
+    Raises:
+        UserError: an edge has no relation, or an end without a name.
+    """
+    chosen = in_roles(options.columns)[1] if options.columns else None
+    empty = True
+    for element in elements:
+        where = f"{path}:{element.line}"
+        if isinstance(element, Node):
+            if not options.properties:
+                continue
+            head = find(element.id) or display_name(element.name)
+            used = element.name_attribute
+            facts = [(TYPE, label) for label in element.labels]
+            facts += [pair for pair in element.attributes if pair[0] != used]
+            for name, value in facts:
+                if name.strip() and value.strip():
+                    check_name(value, where)
+                    empty = False
+                    yield head, name, value
+            continue
+        if element.relation is not None:
+            relation, used = element.relation, None
+        else:
+            relation, used = _relation(element, chosen, where)
+        ends = []
+        for end in (element.source, element.target):
+            name = find(end)
+            if name is None:
+                notes["nodes_without_a_record"] = (
+                    notes.get("nodes_without_a_record", 0) + 1
+                )
+                name = end
+            if not name.strip():
+                raise UserError(f"{where}: an edge whose end has no id")
+            ends.append(name)
+        triplet = ends[0], relation, ends[1]
+        for name in triplet:
+            check_name(name, where)
+        empty = False
+        yield triplet
+        if options.properties:
+            other = [
+                pair
+                for pair in element.attributes
+                if pair[0] != used and pair[0] not in element.internal
+            ]
+            yield from statements(triplet, other)
+    if empty and not options.properties:
+        notes["files_without_edges"] = notes.get("files_without_edges", 0) + 1
+
+
+def _relation(edge: Edge, chosen: str | None, where: str) -> tuple[str, str | None]:
+    """The relation of an edge, and the attribute that it is."""
+    if chosen is not None and chosen.startswith("="):
+        return chosen[1:].strip(), None
+    given = {name: value for name, value in edge.attributes if value.strip()}
+    named = {plain(name): name for name in reversed(given) if name not in edge.internal}
+    if chosen is None:
+        names = [named[name] for name in (*RELATIONS, *NAMES, "kind") if name in named]
+    else:
+        names = [name for name in (chosen, named.get(plain(chosen))) if name in given]
+    if not names or names[0] is None:
+        found = ", ".join(excerpt(name, 30) for name in list(given)[:8]) or "none"
+        wanted = f"the attribute {chosen}" if chosen else "a relation"
+        raise UserError(
+            f"{where}: an edge without {wanted}; found the attributes {found} "
+            "(--columns source,NAME,target names the relation's attribute, "
+            "source,=NAME,target gives all edges one relation)"
+        )
+    return given[names[0]], names[0]

@@ -1,0 +1,136 @@
+"""Streaming reader of JSON lines: Neo4j's export, or a triplet an object."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.elements import Attributes, Edge, Node
+from kgscout_jax.graph.read.header import find_roles, in_roles
+from kgscout_jax.graph.read.options import excerpt
+from kgscout_jax.graph.read.streams import bounded_lines, open_text
+from kgscout_jax.types import replace_surrogates
+
+JSON_LINES = (".jsonl", ".ndjson", ".json")
+
+
+def json_elements(path: Path, columns: Sequence[str] = ()) -> Iterator[Node | Edge]:
+    """The nodes and edges of JSON lines.
+
+    A line is a node or relationship of ``apoc.export.json``, or an object with fields
+    for head, relation and tail, found by their names or given by ``columns``.
+
+    Raises:
+        UserError: (on iteration) the file is missing, or a line is something else.
+    """
+    keys = tuple(in_roles(columns)) if columns else ()
+    with open_text(path) as handle:
+        for number, line in enumerate(bounded_lines(path, handle), start=1):
+            if not line.strip():
+                continue
+            where = f"{path}:{number}"
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
+                raise UserError(
+                    f"{where}: not a JSON object a line (Neo4j: apoc.export.json.all)"
+                ) from None
+            if not isinstance(row, dict):
+                raise UserError(f"{where}: expected an object, found {excerpt(row)}")
+            yield from _elements(row, keys, where, number)
+
+
+def _elements(
+    row: dict[str, Any], columns: tuple[str, ...], where: str, line: int
+) -> Iterator[Node | Edge]:
+    """The elements of one line."""
+    kind = row.get("type")
+    if kind == "node" and "id" in row:
+        yield _node(row, where, line)
+    elif kind == "relationship" and "start" in row and "end" in row:
+        ends = []
+        for key in ("start", "end"):
+            end = row[key] if isinstance(row[key], dict) else {"id": row[key]}
+            node = _node(end, where, line)
+            if node.attributes:
+                yield node
+            ends.append(node.id)
+        label = _text(row.get("label"))
+        if label is None or not label.strip():
+            raise UserError(f"{where}: a relationship without a label")
+        properties = _properties(row.get("properties"), where)
+        yield Edge(line, ends[0], ends[1], properties, relation=label)
+    else:
+        yield _triplet(row, columns, where, line)
+
+
+def _triplet(
+    row: dict[str, Any], columns: tuple[str, ...], where: str, line: int
+) -> Edge:
+    """An object with fields for head, relation and tail."""
+    names = list(row)
+    roles = find_roles(names)
+    keys = columns
+    if not keys and roles is not None:
+        keys = tuple(names[i] for i in (roles.head, roles.relation, roles.tail))
+    fixed = keys[1][1:] if keys and keys[1].startswith("=") else None
+    cells = [
+        fixed if i == 1 and fixed else _text(row.get(k)) for i, k in enumerate(keys)
+    ]
+    if not cells:
+        raise UserError(
+            f"{where}: expected a node or relationship of Neo4j, or fields for head, "
+            f"relation and tail; found {', '.join(excerpt(n, 20) for n in names[:8])}"
+        )
+    for key, cell in zip(keys, cells, strict=True):
+        if cell is None or not cell.strip():
+            raise UserError(
+                f"{where}: {excerpt(key, 30)} is {excerpt(row.get(key))}, expected a "
+                "name"
+            )
+    head, relation, tail = map(str, cells)
+    others = {name: value for name, value in row.items() if name not in keys}
+    return Edge(line, head, tail, _properties(others, where), relation=relation)
+
+
+def _node(row: dict[str, Any], where: str, line: int) -> Node:
+    """A node, or the end of a relationship."""
+    id = _text(row.get("id"))
+    if id is None:
+        raise UserError(
+            f"{where}: a node without an id, found {excerpt(row.get('id'))}"
+        )
+    labels = row.get("labels")
+    labels = labels if isinstance(labels, list) else []
+    return Node(
+        line,
+        id,
+        _properties(row.get("properties"), where),
+        [text for text in map(_text, labels) if text],
+    )
+
+
+def _properties(value: Any, where: str) -> Attributes:
+    """Names and values; lists give several, nested objects and nulls none."""
+    if value is None:
+        return []
+    if not isinstance(value, dict):
+        raise UserError(f"{where}: properties are {excerpt(value)}, expected an object")
+    pairs = []
+    for name, values in value.items():
+        for each in values if isinstance(values, list) else [values]:
+            if (text := _text(each)) is not None:
+                pairs.append((replace_surrogates(name), text))
+    return pairs
+
+
+def _text(value: Any) -> str | None:
+    """A string, number or truth value as text; None for anything else."""
+    if isinstance(value, str):
+        return replace_surrogates(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else None

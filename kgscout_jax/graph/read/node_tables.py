@@ -1,0 +1,60 @@
+"""Text tables of nodes and edges, as Neo4j, Neptune and Gephi export them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.columns import dialect_rows
+from kgscout_jax.graph.read.elements import Attributes, Edge, Node
+from kgscout_jax.graph.read.layout import Layout, columns_text, property_name
+
+
+def table_elements(path: Path, layout: Layout) -> Iterator[Node | Edge]:
+    """The nodes and edges of a text table.
+
+    Raises:
+        UserError: (on iteration) the file is missing or malformed.
+    """
+    nodes, extra = layout.nodes, layout.extra
+    names = [property_name(cell) for cell in layout.header]
+    skip = layout.skip_first
+    for number, cells in dialect_rows(path, layout.dialect):
+        where = f"{path}:{number}"
+        if len(cells) != layout.width:
+            raise UserError(
+                f"{where}: expected {columns_text(layout)}, found {len(cells)}"
+            )
+        if skip:
+            skip = False
+            continue
+        values: Attributes = [(names[i], cells[i]) for i in extra if cells[i].strip()]
+        head = cells[layout.head] if layout.edges else ""
+        if nodes is not None and not head.strip():
+            if not cells[nodes.id].strip():
+                raise UserError(f"{where}: the id is empty")
+            if nodes.name is not None:
+                values.insert(0, ("name", cells[nodes.name]))
+            labels = "" if nodes.labels is None else cells[nodes.labels]
+            kinds = [part.strip() for part in re.split("[:;]", labels) if part.strip()]
+            yield Node(number, qualified(nodes.space, cells[nodes.id]), values, kinds)
+            continue
+        relation = layout.constant or cells[layout.relation]
+        tail = cells[layout.tail]
+        for cell, role in ((head, "head"), (relation, "relation"), (tail, "tail")):
+            if not cell.strip():
+                raise UserError(f"{where}: the {role} is empty")
+        yield Edge(
+            number,
+            qualified(layout.spaces[0], head),
+            qualified(layout.spaces[1], tail),
+            values,
+            relation=relation,
+        )
+
+
+def qualified(space: str, id: str) -> str:
+    """An id with its name space."""
+    return f"{space}:{id}" if space else id

@@ -1,0 +1,288 @@
+"""Graphs of nodes and edges: GraphML, GEXF, Neo4j's CSV and JSON, lists of nodes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tracemalloc
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.build.driver import build_graph
+from kgscout_jax.graph.build.settings import BuildSettings
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.read.options import ReadOptions, parse_columns
+
+HERE = settings(
+    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+WRITERS = {".graphml": nx.write_graphml, ".gexf": nx.write_gexf}
+
+
+def facts(paths, columns: str = "", *, properties: bool = False) -> set[str]:
+    """The triplets of files, which must be those of a GRAPH folder built of them."""
+    paths = [paths] if isinstance(paths, Path) else list(paths)
+    chosen = parse_columns(columns or None)
+    graph = KnowledgeGraph.open(
+        paths, options=ReadOptions(columns=chosen, properties=properties)
+    )
+    out = paths[0].with_suffix(".graph")
+    build = BuildSettings(columns=chosen, properties=properties)
+    build_graph(paths, out, build, overwrite=True)
+    large = KnowledgeGraph.open(out)
+    assert list(large.entities) == list(graph.entities)
+    assert large.triplets.tolist() == graph.triplets.tolist()
+    return {" | ".join(graph.triplet(i)) for i in range(len(graph.triplets))}
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, "utf-8")
+    return path
+
+
+def films() -> nx.MultiDiGraph:
+    graph = nx.MultiDiGraph()
+    graph.add_node("n0", name="Alien", year=1979)
+    graph.add_node("n1", name="Ridley Scott")
+    graph.add_node("n2", name="Alien")
+    graph.add_node("Heat")
+    graph.add_edge("n0", "n1", relation="directed by", since=1977)
+    graph.add_edge("n2", "Heat", relation="seen <&> with")
+    return graph
+
+
+FILMS = {"Alien | directed by | Ridley Scott", "Alien (n2) | seen <&> with | Heat"}
+MORE = {
+    "Alien | year | 1979",
+    "Alien | statement | Alien directed by Ridley Scott",
+    "Alien directed by Ridley Scott | since | 1977",
+}
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_files_of_networkx_name_nodes_and_keep_equal_names_apart(tmp_path, suffix):
+    path = tmp_path / f"kg{suffix}"
+    WRITERS[suffix](films(), path)
+    assert facts(path) == FILMS
+    packed = tmp_path / f"packed{suffix}.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert facts(packed) == FILMS
+    assert facts(path, properties=True) >= FILMS | MORE
+    assert facts(path, "source,=knows,target") == {
+        "Alien | knows | Ridley Scott",
+        "Alien (n2) | knows | Heat",
+    }
+    with pytest.raises(UserError, match=r"edge without the attribute since; found the"):
+        facts(path, "source,since,target")
+
+
+NAME = st.text(
+    st.characters(codec="utf-8", exclude_categories=("C", "Z"), min_codepoint=32),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(
+    edges=st.lists(st.tuples(NAME, NAME, NAME), min_size=1, max_size=5),
+    suffix=st.sampled_from(list(WRITERS)),
+)
+@HERE
+def test_a_written_networkx_graph_reads_as_the_graph_itself(tmp_path, edges, suffix):
+    graph = nx.MultiDiGraph()
+    for head, relation, tail in edges:
+        graph.add_edge(head.lower(), tail.lower(), relation=relation)
+    expected = KnowledgeGraph.from_networkx(graph)
+    WRITERS[suffix](graph, tmp_path / f"kg{suffix}")
+    names = {expected.triplet(i) for i in range(len(expected.triplets))}
+    found = KnowledgeGraph.open(tmp_path / f"kg{suffix}")
+    if len(expected.entities) == len(graph):  # else: equal in lower case
+        assert {found.triplet(i) for i in range(len(found.triplets))} == names
+
+
+def test_graphml_of_yed_and_defaults_and_nested_graphs(tmp_path):
+    text = """<?xml version="1.0"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:y="http://y.com">
+<key for="node" id="d6" yfiles.type="nodegraphics"/>
+<key for="edge" id="d9" attr.name="label"><default>near</default></key>
+<graph edgedefault="directed">
+<node id="n0"><data key="d6"><y:ShapeNode>
+<y:NodeLabel>Paris</y:NodeLabel></y:ShapeNode></data><graph><node id="n0::n1">
+<data key="d6"><y:NodeLabel> Louvre </y:NodeLabel></data>
+</node></graph></node>
+<edge source="n0::n1" target="n0"><data key="d9">in</data></edge>
+<edge source="n0" target="n0::n1"/>
+<edge id="e" source="n0" target="x"><data key="d9"></data><data key="q">
+<y:EdgeLabel>far from</y:EdgeLabel></data></edge>
+</graph></graphml>"""
+    assert facts(write(tmp_path / "kg.graphml", text)) == {
+        "Louvre | in | Paris",
+        "Paris | near | Louvre",
+        "Paris | far from | x",
+    }
+
+
+APOC = """"_id","_labels","name","born","_start","_end","_type","roles"
+"0",":Movie:Film","The Matrix","",,,,
+"1",":Person","Keanu Reeves","1964",,,,
+"2",":Person","","1961",,,,
+,,,,"1","0","ACTED_IN","[""Neo""]"
+,,,,"2","0","ACTED_IN",""
+"""
+APOC_JSON = [
+    {"type": "node", "id": "0", "labels": ["Movie", "Film"],
+     "properties": {"name": "The Matrix"}},
+    {"type": "node", "id": "1", "labels": ["Person"],
+     "properties": {"name": "Keanu Reeves", "born": 1964}},
+    {"type": "node", "id": "2", "properties": {"born": 1961, "at": {"x": 1}}},
+    {"id": "9", "type": "relationship", "label": "ACTED_IN",
+     "properties": {"roles": ["Neo"]},
+     "start": {"id": "1", "labels": ["Person"]}, "end": {"id": "0"}},
+    {"id": "8", "type": "relationship", "label": "ACTED_IN",
+     "start": {"id": "2"}, "end": {"id": "0"}},
+]  # fmt: skip
+ACTED = {"Keanu Reeves | ACTED_IN | The Matrix", "2 | ACTED_IN | The Matrix"}
+KNOWN = {
+    "The Matrix | type | Movie",
+    "The Matrix | type | Film",
+    "Keanu Reeves | type | Person",
+    "Keanu Reeves | born | 1964",
+    "2 | born | 1961",
+    "Keanu Reeves | statement | Keanu Reeves ACTED_IN The Matrix",
+}
+
+
+def test_exports_of_neo4j(tmp_path):
+    table = write(tmp_path / "all.csv", APOC)
+    lines = write(tmp_path / "all.json", "\n".join(map(json.dumps, APOC_JSON)))
+    for path, role in ((table, '["Neo"]'), (lines, "Neo")):
+        assert facts(path) == ACTED
+        node = f"Keanu Reeves ACTED_IN The Matrix | roles | {role}"
+        person = {"2 | type | Person"} if path is table else set()
+        assert facts(path, properties=True) == ACTED | KNOWN | person | {node}
+    # Ids of two exports are different nodes, and names are the same ones.
+    other = APOC.replace("Keanu Reeves", "Carrie-Anne Moss")
+    assert facts([table, write(tmp_path / "b.csv", other)]) == ACTED | {
+        "Carrie-Anne Moss | ACTED_IN | The Matrix",
+    }
+
+
+def test_import_files_of_neo4j_share_their_ids(tmp_path):
+    files = [
+        write(
+            tmp_path / "roles.csv",
+            ":START_ID(P),role,:END_ID(M),:TYPE\n1,Neo,1,ACTED_IN\n2,,1,ACTED_IN\n",
+        ),
+        write(
+            tmp_path / "m.csv", "m:ID(M),title,year:int,:LABEL\n1,The Matrix,1999,F\n"
+        ),
+        write(
+            tmp_path / "p.csv", ":ID(P);name:string;x:IGNORE\n1;Keanu;y\n2;Keanu;y\n"
+        ),
+    ]
+    expected = {
+        "Keanu | ACTED_IN | The Matrix",
+        "Keanu (P:2) | ACTED_IN | The Matrix",
+    }
+    assert facts(files) == expected
+    assert facts(files, properties=True) == expected | {
+        "The Matrix | year | 1999",
+        "The Matrix | type | F",
+        "Keanu | statement | Keanu ACTED_IN The Matrix",
+        "Keanu ACTED_IN The Matrix | role | Neo",
+    }
+    # Without the nodes' files, ids are the names.
+    assert facts(files[0]) == {"P:1 | ACTED_IN | M:1", "P:2 | ACTED_IN | M:1"}
+
+
+def test_lists_of_nodes_and_edges(tmp_path):
+    nodes = write(tmp_path / "nodes.csv", "Id,Label,Kind\na,Anna,person\nb,Bo,dog\n")
+    text = "Source,Target,Type,Id,Label\na,b,Directed,0,owns\n"
+    edges = write(tmp_path / "edges.csv", text)
+    assert facts([edges, nodes]) == {"Anna | owns | Bo"}
+    assert facts(edges) == {"a | owns | b"}
+    kinds = {"Anna | Kind | person", "Bo | Kind | dog"}
+    assert facts(nodes, properties=True) == kinds
+    with pytest.raises(UserError, match="holds no triplets; --properties reads those"):
+        facts(nodes)
+
+
+def test_json_lines_of_triplets(tmp_path):
+    rows = [{"subject": "a", "predicate": "r", "object": 7, "since": True}]
+    path = write(tmp_path / "kg.jsonl", "\n".join(map(json.dumps, rows)))
+    assert facts(path) == {"a | r | 7"}
+    assert "a r 7 | since | true" in facts(path, properties=True)
+    assert facts(path, "subject,since,object") == {"a | true | 7"}
+
+
+GRAPHML = '<graphml><graph><node id="a"/>{}</graph></graphml>'
+EDGE = '<edge source="a" target="b" {}>{}</edge>'
+ENTITY = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("kg.graphml", "<graphml><graph>", ":1: not valid XML (no element found)"),
+        ("kg.graphml", "", ":1: not valid XML (no element found)"),
+        ("kg.graphml", "<gexf/>", ":1: expected the element graphml, found 'gexf'"),
+        ("kg.gexf", "<graphml/>", ":1: expected the element gexf, found 'graphml'"),
+        ("kg.graphml", "<graphml/>", ": holds no triplets"),
+        ("kg.graphml", ENTITY + "<graphml/>", ":1: a document type declaration"),
+        ("kg.graphml", GRAPHML.format("\n<edge source='a'/>"),
+         ":2: edge without the"),
+        ("kg.graphml", GRAPHML.format("\n" + EDGE.format("id='4'", "")),
+         ":2: an edge without a relation; found the attributes 'id' (--columns source"),
+        ("kg.graphml", "<graphml>" + "<x>" * 300, ":1: more than 200 elements deep"),
+        ("kg.graphml", '<?xml version="1.0" encoding="none"?><graphml/>',
+         ":1: an unknown encoding of XML"),
+        ("kg.jsonl", '{"a": 1}\n', ":1: expected a node or relationship of Neo4j, or"),
+        ("kg.jsonl", "[\n1]", ":1: not a JSON object a line"),
+        ("kg.jsonl", "[" * 99_999, ":1: not a JSON object a line"),
+        ("kg.jsonl", "[1]", ":1: expected an object, found [1]"),
+        ("kg.jsonl", '{"head": "a", "relation": "", "tail": "b"}',
+         ":1: 'relation' is '', expected a name"),
+        ("kg.jsonl", '{"type": "node", "id": null}', ":1: a node without an id"),
+        ("kg.jsonl", '{"type": "node", "id": 1, "properties": 3}',
+         ":1: properties are 3"),
+        ("kg.csv", APOC + ',,,,"1",,"X",\n', ":7: the tail is empty"),
+        ("kg.csv", APOC + "1,2\n", ":7: expected 8 comma-separated columns, as in the"),
+    ],
+)  # fmt: skip
+def test_malformed_graphs_are_refused_with_file_and_line(
+    tmp_path, name, text, expected
+):
+    path = write(tmp_path / name, text)
+    with pytest.raises(UserError) as caught:
+        KnowledgeGraph.open(path)
+    assert f"{path}{expected}" in str(caught.value)
+    with pytest.raises(UserError):
+        build_graph([path], tmp_path / "graph")
+    assert not (tmp_path / "graph").exists()
+
+
+@pytest.mark.parametrize(
+    ("start", "piece"),
+    [
+        (GRAPHML[:32] + '"', "a" * 99_999),
+        ('<graphml><graph><node id="a"><data key="k">', "a" * 99_999),
+        ("<graphml>", "<!-- x" + "a" * 99_999),
+    ],
+)
+def test_markup_bombs_are_refused_in_bounded_memory(tmp_path, start, piece):
+    path = tmp_path / "kg.graphml.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(start.encode())
+        for _ in range(400):
+            file.write(piece.encode())
+    tracemalloc.start()
+    with pytest.raises(UserError, match=r"kg\.graphml\.gz:1: "):
+        KnowledgeGraph.open(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50 << 20
