@@ -60,6 +60,18 @@ class Question:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """An answer from the graph itself, with its evidence."""
+
+    name: str
+    """The entity, as the graph shows it."""
+    probability: float
+    """Calibrated P(answer)."""
+    path: tuple[Triplet, ...] = ()
+    """Triplets that lead from a topic to the entity, in order; () for none."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Retrieved:
     """Ranked triplets of one question: one line of ``retrieved.jsonl``."""
 

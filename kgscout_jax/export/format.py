@@ -6,8 +6,9 @@
     policy.stablehlo   ``jax.export`` of the network, its parameters inside:
                        (q[b,d], T[b,n,d], R[b,n,d], ppr[b,n,2], mask[b,n]) -> logits;
                        of the walk policy and the MLP two more arguments, nodes[b,n,2]
-                       and topics[b,v]
-    golden.npz         inputs of that call and its logits at the time of the export
+                       and topics[b,v]; with an answer head -> (logits[b,n],
+                       answers[b,v])
+    golden.npz         inputs of that call and its outputs at the time of the export
     README.md          the model card
 
 ``config.json`` and ``model.safetensors`` are the export; ``policy.stablehlo`` is for

@@ -1,4 +1,4 @@
-"""Golden inputs and logits, which check that an export still computes the same."""
+"""Golden inputs and outputs, which check that an export still computes the same."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.export.format import GOLDEN, first_line
 from kgscout_jax.policy.config import NetworkConfig
 from kgscout_jax.policy.inputs import PolicyInputs
-from kgscout_jax.policy.registry import PolicyWeights, needs_topology, policy_logits
+from kgscout_jax.policy.registry import (
+    PolicyWeights,
+    has_answers,
+    needs_topology,
+    policy_outputs,
+)
 
 INPUTS = ("question", "triplets", "relations", "ppr", "mask")
 """Arguments of the exported call, in their order."""
@@ -35,6 +40,11 @@ def argument_names(config: NetworkConfig) -> tuple[str, ...]:
     return (*INPUTS, *TOPOLOGY) if needs_topology(config) else INPUTS
 
 
+def output_names(config: NetworkConfig) -> tuple[str, ...]:
+    """Names of the outputs of the exported call: one array, or a tuple of two."""
+    return ("logits", "answers") if has_answers(config) else ("logits",)
+
+
 class Golden(NamedTuple):
     """Inputs of the exported call, with padding and an empty question."""
 
@@ -46,6 +56,8 @@ class Golden(NamedTuple):
     logits: Float[np.ndarray, "b n"]
     nodes: Int[np.ndarray, "b n 2"] | None = None
     topics: Bool[np.ndarray, "b v"] | None = None
+    answers: Float[np.ndarray, "b v"] | None = None
+    """Logits of the nodes, of a network with an answer head."""
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
@@ -93,11 +105,14 @@ def make_golden(weights: PolicyWeights, config: NetworkConfig) -> Golden:
             nodes=np.where(real, nodes, np.int32(0)), topics=np.eye(b, n, dtype=bool)
         )
     with jax.default_matmul_precision("highest"):
-        call = jax.jit(partial(policy_logits, config=config))
-        logits = np.asarray(call(weights, inputs=golden.inputs))
-    if not np.isfinite(logits[mask]).all():
+        call = jax.jit(partial(policy_outputs, config=config))
+        outputs = call(weights, inputs=golden.inputs)
+    logits = np.asarray(outputs.logits)
+    answers = None if outputs.answers is None else np.asarray(outputs.answers)
+    finite = np.isfinite(logits[mask]).all()
+    if not finite or (answers is not None and np.isnan(answers).any()):
         raise UserError("the policy's logits are not finite, expected a trained policy")
-    return golden._replace(logits=logits)
+    return golden._replace(logits=logits, answers=answers)
 
 
 def read_golden(file: Path, config: NetworkConfig) -> Golden:
@@ -108,7 +123,7 @@ def read_golden(file: Path, config: NetworkConfig) -> Golden:
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
         problem = first_line(error)
         raise UserError(f"{file}: not a whole .npz file ({problem})") from None
-    names = (*argument_names(config), "logits")
+    names = (*argument_names(config), *output_names(config))
     if missing := [name for name in names if name not in arrays]:
         raise UserError(f"{file}: no {', '.join(missing)}")
     golden = Golden(**{name: arrays[name] for name in names})
@@ -124,6 +139,7 @@ def read_golden(file: Path, config: NetworkConfig) -> Golden:
         "nodes": ((b, n, 2), np.int32),
         "topics": ((b, v), bool),
         "logits": ((b, n), dtype),
+        "answers": ((b, v), dtype),
     }
     for name, array in golden.arrays.items():
         shape, dtype = expected[name]
@@ -135,18 +151,40 @@ def read_golden(file: Path, config: NetworkConfig) -> Golden:
     return golden
 
 
-def check_logits(
-    file: Path, logits: np.ndarray, golden: Golden, tolerance: float
+def check_outputs(
+    file: Path,
+    logits: np.ndarray,
+    answers: np.ndarray | None,
+    golden: Golden,
+    tolerance: float,
 ) -> None:
-    """Raise UserError unless ``logits`` are the golden ones, within tolerance."""
-    mask = golden.mask
+    """Raise UserError unless the outputs are the golden ones, within tolerance."""
+    check_logits(file, "logits", logits, golden.logits, golden.mask, tolerance)
+    if golden.answers is not None:
+        if answers is None:
+            raise UserError(
+                f"{file}: no logits of answers, expected them beside logits"
+            )
+        real = np.isfinite(golden.answers)
+        check_logits(file, "answers", answers, golden.answers, real, tolerance)
+
+
+def check_logits(
+    file: Path,
+    name: str,
+    logits: np.ndarray,
+    expected: np.ndarray,
+    mask: np.ndarray,
+    tolerance: float,
+) -> None:
+    """Raise UserError unless ``logits`` are as expected where the mask is True."""
     if not np.array_equal(np.isneginf(logits), ~mask):
-        raise UserError(f"{file}: logits are not -inf exactly where the mask is False")
-    largest = float(np.abs(golden.logits[mask]).max(initial=1e-3))
-    difference = float(np.abs(logits[mask] - golden.logits[mask]).max(initial=0.0))
+        raise UserError(f"{file}: {name} are not -inf exactly where they must be")
+    largest = float(np.abs(expected[mask]).max(initial=1e-3))
+    difference = float(np.abs(logits[mask] - expected[mask]).max(initial=0.0))
     if not difference <= tolerance * largest:  # rejects nan too
         raise UserError(
-            f"{file}: its logits differ by {difference:.2g} from those in {GOLDEN}, "
+            f"{file}: its {name} differ by {difference:.2g} from those in {GOLDEN}, "
             f"expected at most {tolerance * largest:.2g}: parameters, settings or code "
             "are not those that were exported"
         )

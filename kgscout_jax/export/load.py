@@ -30,14 +30,17 @@ from kgscout_jax.export.format import (
     named_leaves,
     read_config,
 )
-from kgscout_jax.export.golden import Golden, check_logits, read_golden
+from kgscout_jax.export.golden import Golden, check_outputs, read_golden
 from kgscout_jax.export.stablehlo import load_call
 from kgscout_jax.policy.config import NetworkConfig
 from kgscout_jax.policy.inputs import PolicyInputs
 from kgscout_jax.policy.registry import (
+    PolicyOutputs,
     PolicyWeights,
     config_from_json,
+    has_answers,
     policy_logits,
+    policy_outputs,
     weight_shapes,
 )
 from kgscout_jax.text.encoder import EncoderIdentity
@@ -46,6 +49,7 @@ from kgscout_jax.utils.manifest import check_files
 
 if TYPE_CHECKING:
     from kgscout_jax.policy.module import Policy
+    from kgscout_jax.retrieve.answer_scale import AnswerScale
     from kgscout_jax.retrieve.budget import Calibration
 
 
@@ -80,15 +84,43 @@ class Exported:
         """
         return self._logits(self.weights, inputs)
 
+    @property
+    def has_answers(self) -> bool:
+        """Whether the policy has an answer head."""
+        return has_answers(self.config)
+
     @cached_property
-    def stablehlo(self) -> Callable[..., Float[Array, "b n"]]:
-        """The call in ``policy.stablehlo``, compared with the golden logits.
+    def answer_scale(self) -> AnswerScale:
+        """Probabilities of answers; without a calibration those of the training loss.
+
+        Raises:
+            UserError: the calibration in ``config.json`` is damaged.
+        """
+        from kgscout_jax.retrieve.answer_scale import AnswerScale
+
+        value = self.metadata.get("answer_scale")
+        if value is None:
+            return AnswerScale()
+        return AnswerScale.from_dict(value, f"{self.path / CONFIG}: answer_scale")
+
+    @cached_property
+    def _outputs(self) -> Callable[[PolicyWeights, PolicyInputs], PolicyOutputs]:
+        return jax.jit(lambda weights, x: policy_outputs(weights, self.config, x))
+
+    def outputs(self, inputs: PolicyInputs) -> PolicyOutputs:
+        """Logits of candidates and of nodes; jitted, see ``policy_outputs``."""
+        return self._outputs(self.weights, inputs)
+
+    @cached_property
+    def stablehlo(self) -> Callable[..., Any]:
+        """The call in ``policy.stablehlo``, compared with the golden outputs.
 
         Shapes:
             question [b, d], triplets [b, n, d], relations [b, n, d], ppr [b, n, 2]:
             float32; mask [b, n]: bool; where the network needs them also nodes
             [b, n, 2]: int32, topics [b, v]: bool. Any b, n and v from 1.
-            Returns [b, n], float32.
+            Returns logits [b, n], float32; of a policy with an answer head also
+            logits of nodes [b, v].
 
         Raises:
             UserError: this JAX cannot read the file, or its logits differ.
@@ -141,8 +173,10 @@ def load_exported(path: Path | str, *, verify: bool = True) -> Exported:
     if verify:
         golden = exported.golden
         with jax.default_matmul_precision("highest"):
-            logits = np.asarray(exported.logits(golden.inputs))
-        check_logits(path / MODEL, logits, golden, record.tolerance)
+            out = exported.outputs(golden.inputs)
+        answers = None if out.answers is None else np.asarray(out.answers)
+        logits = np.asarray(out.logits)
+        check_outputs(path / MODEL, logits, answers, golden, record.tolerance)
     return exported
 
 

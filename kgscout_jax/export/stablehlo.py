@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.export
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.format import MODEL, first_line
-from kgscout_jax.export.golden import TOLERANCE, Golden, argument_names, check_logits
+from kgscout_jax.export.golden import TOLERANCE, Golden, argument_names, check_outputs
 from kgscout_jax.policy.config import NetworkConfig
 from kgscout_jax.policy.inputs import PolicyInputs
-from kgscout_jax.policy.registry import PolicyWeights, policy_logits
+from kgscout_jax.policy.registry import PolicyWeights, policy_outputs
 
 
 def serialize(weights: PolicyWeights, config: NetworkConfig) -> bytes:
@@ -25,8 +26,9 @@ def serialize(weights: PolicyWeights, config: NetworkConfig) -> bytes:
     It includes the parameters: a caller needs jax and this file only.
     """
 
-    def scout_policy(*arguments: Array) -> Float[Array, "b n"]:
-        return policy_logits(weights, config, PolicyInputs.from_full(*arguments))
+    def scout_policy(*arguments: Array) -> Array | tuple[Array, Array]:
+        out = policy_outputs(weights, config, PolicyInputs.from_full(*arguments))
+        return out.logits if out.answers is None else (out.logits, out.answers)
 
     b, n, v = jax.export.symbolic_shape("b, n, v")
     d = config.dimension
@@ -46,17 +48,18 @@ def serialize(weights: PolicyWeights, config: NetworkConfig) -> bytes:
     return bytes(exported(*(arguments[name] for name in names)).serialize())
 
 
-def load_call(
-    file: Path, golden: Golden, tolerance: float
-) -> Callable[..., Float[Array, "b n"]]:
-    """The jitted call in ``file``, after a comparison with the golden logits.
+def load_call(file: Path, golden: Golden, tolerance: float) -> Callable[..., Any]:
+    """The jitted call in ``file``, after a comparison with the golden outputs.
 
     Raises:
         UserError: this JAX cannot read the file, or its logits differ.
     """
     try:
         call = jax.jit(jax.export.deserialize(bytearray(file.read_bytes())).call)
-        logits = np.asarray(call(*golden.arguments))
+        out = call(*golden.arguments)
+        logits, answers = out if isinstance(out, tuple | list) else (out, None)
+        logits = np.asarray(logits)
+        answers = None if answers is None else np.asarray(answers)
     except Exception as error:  # JAX raises many types
         raise UserError(
             f"{file}: JAX {jax.__version__} cannot run it ({first_line(error)}); "
@@ -65,5 +68,6 @@ def load_call(
     # Its matmuls have the platform's default precision, unlike the network's check: on
     # an accelerator float32 may mean three digits.
     cpu = jax.default_backend() == "cpu"
-    check_logits(file, logits, golden, tolerance if cpu else TOLERANCE["bfloat16"])
+    tolerance = tolerance if cpu else TOLERANCE["bfloat16"]
+    check_outputs(file, logits, answers, golden, tolerance)
     return call

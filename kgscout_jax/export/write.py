@@ -30,13 +30,14 @@ from kgscout_jax.export.hub import atomic_folder
 from kgscout_jax.export.load import load_exported
 from kgscout_jax.export.model_card import model_card
 from kgscout_jax.export.stablehlo import serialize
-from kgscout_jax.policy.registry import PolicyWeights, config_to_json
+from kgscout_jax.policy.registry import PolicyWeights, config_to_json, has_answers
 from kgscout_jax.utils.io import read_json, write_json, write_text
 from kgscout_jax.utils.manifest import as_record, file_entry
 
 if TYPE_CHECKING:
     from kgscout_jax.export.settings import ExportSettings
     from kgscout_jax.learn.trained_policy import TrainedPolicy
+    from kgscout_jax.retrieve.answer_scale import AnswerScale
     from kgscout_jax.retrieve.budget import Calibration
 
 PATHS = ("shards", "run", "init")
@@ -52,23 +53,28 @@ def export_run(settings: ExportSettings) -> Path:
     from kgscout_jax.learn.trained_policy import load_policy
 
     trained = load_policy(settings.run, step=settings.step)
-    calibration = None
+    calibration, answer_scale = None, None
     if settings.calibrate is not None:
-        calibration = calibration_of(trained, settings)
+        calibration, answer_scale = calibrations_of(trained, settings)
     out = export_policy(
         trained,
         settings.out,
         shards=settings.shards,
         metrics=settings.metrics,
         calibration=calibration,
+        answer_scale=answer_scale,
         overwrite=settings.overwrite,
     )
     print(f"wrote {settings.out}")
     return out
 
 
-def calibration_of(trained: TrainedPolicy, settings: ExportSettings) -> Calibration:
-    """The probability of an answer among the K best, from a split not trained on.
+def calibrations_of(
+    trained: TrainedPolicy, settings: ExportSettings
+) -> tuple[Calibration, AnswerScale | None]:
+    """Probabilities of an answer among the K best, and of each answer.
+
+    Both from a split not trained on; the second is None without an answer head.
 
     Raises:
         UserError: the shards are missing, of another encoder, or lack the split.
@@ -76,13 +82,18 @@ def calibration_of(trained: TrainedPolicy, settings: ExportSettings) -> Calibrat
     from kgscout_jax.learn.trained_policy import check_encoder
     from kgscout_jax.retrieve.calibrate import calibrate
     from kgscout_jax.retrieve.kgscout import KGScout
+    from kgscout_jax.retrieve.split_answers import calibrate_answers
 
     assert settings.calibrate is not None
     if settings.calibrate == "train":
         raise UserError("--calibrate: train, expected a split it has not learned from")
     shards = Shards.open(settings.shards or Path(trained.metadata["config"]["shards"]))
     check_encoder(trained.metadata, shards, settings.run)
-    return calibrate(KGScout(trained.policy), shards, settings.calibrate)
+    policy = trained.policy
+    calibration = calibrate(KGScout(policy), shards, settings.calibrate)
+    if not has_answers(policy.config):
+        return calibration, None
+    return calibration, calibrate_answers(policy, shards, settings.calibrate)
 
 
 def export_policy(
@@ -92,6 +103,7 @@ def export_policy(
     shards: Path | None = None,
     metrics: Path | None = None,
     calibration: Calibration | None = None,
+    answer_scale: AnswerScale | None = None,
     overwrite: bool = False,
 ) -> Path:
     """``out``, written whole or not at all, then read back and checked.
@@ -103,6 +115,7 @@ def export_policy(
             the run says how they were prepared.
         metrics: ``metrics.json`` of an evaluation of this step, for the model card.
         calibration: what ``--target`` of retrieval needs; None: it is refused there.
+        answer_scale: probabilities of answers; None: those of the training loss.
         overwrite: ``out`` may hold an exported policy, which is replaced.
 
     Raises:
@@ -148,6 +161,8 @@ def export_policy(
         }
         if calibration is not None:
             metadata["calibration"] = calibration.to_dict()
+        if answer_scale is not None:
+            metadata["answer_scale"] = answer_scale.to_dict()
         write_json(aside / CONFIG, metadata)
         card = model_card(metadata, argument_names(config), report)
         write_text(aside / CARD, card)

@@ -1,6 +1,6 @@
 """A run's folder: config.json, metrics.jsonl, checkpoints/ (Orbax).
 
-The folder retains the latest two checkpoints and the best by dev reward. A process
+The folder retains the latest two checkpoints and the best by dev score. A process
 killed during a save leaves the previous one loadable. Checksums reveal damage.
 
 Only the first of several processes reads and writes the folder, and broadcasts what it
@@ -45,7 +45,7 @@ from kgscout_jax.utils.io import read_json, read_json_lines, write_json, write_l
 
 logger = logging.getLogger("kgscout")
 
-METRIC = "dev_reward"
+METRIC = "dev_score"
 DAMAGED = "damaged"
 """Folder in a run that damaged checkpoints are moved to."""
 
@@ -103,25 +103,28 @@ class RunFolder:
         """The step of the latest checkpoint; None before the first."""
         return max(self.steps, default=None)
 
-    def dev_reward(self, step: int) -> float | None:
-        """The dev reward of a checkpoint, None without one; UserError if damaged."""
+    def dev_score(self, step: int) -> float | None:
+        """The dev score of a checkpoint, None without one; UserError if damaged.
+
+        Checkpoints of earlier versions have it as ``dev_reward``.
+        """
         file = self._folder(step) / "metrics" / "metrics"
         if not file.exists():
             return None
         metrics = read_json(file)
-        value = metrics.get(METRIC) if isinstance(metrics, dict) else None
+        value = _score_of(metrics) if isinstance(metrics, dict) else None
         if not isinstance(value, int | float):
             raise UserError(f"{file}: expected a number under {METRIC}")
         return float(value)
 
     @property
     def best_first(self) -> list[int]:
-        """Steps by dev reward, then those without one, the latest first."""
+        """Steps by dev score, then those without one, the latest first."""
         scored, others = [], []
         for step in self.steps:
             reward = None
             with contextlib.suppress(UserError):
-                reward = self.dev_reward(step)
+                reward = self.dev_score(step)
             (others if reward is None else scored).append((reward, step))
         return [step for _, step in (*sorted(scored, reverse=True), *others[::-1])]
 
@@ -139,7 +142,7 @@ class RunFolder:
         self._clean()
         for step in self.steps:
             try:
-                self.dev_reward(step)
+                self.dev_score(step)
             except UserError:
                 self._set_aside(step, "its metrics are not readable")
         for step in reversed(self.steps):
@@ -223,7 +226,7 @@ class RunFolder:
                     policies.LatestN(2),
                     policies.BestN(
                         n=1,
-                        get_metric_fn=lambda metrics: metrics[METRIC],
+                        get_metric_fn=_score_of,
                         keep_checkpoints_without_metrics=False,
                     ),
                 ]
@@ -244,12 +247,12 @@ class RunFolder:
                 checkpoint_manager.CheckpointManagerOptions = options
         return self._checkpointer
 
-    def save(self, step: int, state: Any, dev_reward: float | None) -> None:
+    def save(self, step: int, state: Any, dev_score: float | None) -> None:
         """Save ``state`` in the background, after any save in progress."""
-        self.devices.broadcast(lambda: self._save(step, state, dev_reward))
+        self.devices.broadcast(lambda: self._save(step, state, dev_score))
 
-    def _save(self, step: int, state: Any, dev_reward: float | None) -> None:
-        metrics: Any = None if dev_reward is None else {METRIC: float(dev_reward)}
+    def _save(self, step: int, state: Any, dev_score: float | None) -> None:
+        metrics: Any = None if dev_score is None else {METRIC: float(dev_score)}
         # Copies: the next step overwrites these buffers. With several processes Orbax
         # accepts no arrays on the devices of one process.
         copy: Any = jnp.copy if self.devices.processes == 1 else np.asarray
@@ -326,3 +329,8 @@ class RunFolder:
                 if json.loads(line)["step"] <= step:
                     lines.append(line)
         write_lines(self.metrics_file, lines)
+
+
+def _score_of(metrics: dict[str, Any]) -> Any:
+    """The dev score, or the dev reward of an earlier version's checkpoint."""
+    return metrics.get(METRIC, metrics.get("dev_reward"))

@@ -95,6 +95,12 @@ class TrainConfig:
     """walk: number of walks from the topics; each has its own relation weights."""
     walk_steps: int = 3
     """walk: steps of each walk."""
+    question_hidden: int = 0
+    """walk: width of a hidden layer between question and walkers; 0: none."""
+    answer_width: int = 64
+    """walk: width of the answer head; 0 for a policy that only ranks triplets."""
+    answer_weight: float = 1.0
+    """walk: weight of the answers' loss in the objective."""
     dev_questions: int = 500
     """Dev questions measured after each epoch, at most; always the same ones."""
     save_every: int = 200

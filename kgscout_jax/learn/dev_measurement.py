@@ -22,7 +22,7 @@ TRAIN_QUESTIONS = 256
 
 
 class Measurement:
-    """The reward of the k best candidates on fixed questions of a split."""
+    """The reward of the k best candidates on fixed questions of a split, and Hits@1."""
 
     def __init__(
         self,
@@ -39,12 +39,18 @@ class Measurement:
         self.size = config.batch_size
 
     def __call__(self, steps: Steps, params: Any, tables: Tables) -> dict[str, float]:
-        """Mean reward over budgets, and the share of questions with an answer in k."""
+        """Mean reward over budgets, and shares of questions.
+
+        Those with an answer in k; of a policy with an answer head also those whose best
+        node is an answer: hits@1.
+        """
         rank = partial(steps.rank, params, tables, k=max(self.budgets))
-        sums, hits, count = 0.0, np.zeros(len(self.budgets)), 0
-        for rows, ranked in batch_outputs(rank, self.reader, self.rows, self.size):
+        sums, right, hits, count = 0.0, 0.0, np.zeros(len(self.budgets)), 0
+        for rows, outputs in batch_outputs(rank, self.reader, self.rows, self.size):
             local = self.reader.local(rows, self.size)
-            ranked = self.devices.local_rows(ranked)[: len(local)]
+            ranked, is_right = (
+                self.devices.local_rows(out)[: len(local)] for out in outputs
+            )
             place = np.arange(ranked.shape[1])
             positions = np.stack(
                 [np.where(place < budget, ranked, -1) for budget in self.budgets],
@@ -53,10 +59,14 @@ class Measurement:
             scores = self.reward.score(local, positions)
             sums += float(scores.total(self.reward.weights).mean(axis=1).sum())
             hits += (scores.presence > 0).sum(axis=0)
+            right += float(is_right.sum())
             count += len(local)
         if self.devices.processes > 1:
-            sums, count, *hits = self.devices.sum(np.array([sums, count, *hits]))
+            totals = np.array([sums, right, count, *hits])
+            sums, right, count, *hits = self.devices.sum(totals)
         out = {"reward": round(sums / count, 6)}
+        if steps.has_answers:
+            out["hits@1"] = round(right / count, 6)
         for budget, hit in zip(self.budgets, hits, strict=True):
             out[f"answer_hit@{budget}"] = round(float(hit) / count, 6)
         return out

@@ -82,6 +82,8 @@ def network_config(config: TrainConfig, shards: Shards, split: Split) -> Network
             width=config.width,
             walkers=config.walkers,
             steps=config.walk_steps,
+            question_hidden=config.question_hidden,
+            answers=config.answer_width,
             ppr_mean=mean,
             ppr_std=std,
             compute_dtype=config.dtype,

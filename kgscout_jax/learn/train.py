@@ -194,9 +194,11 @@ def _train(
             for name, measure in measures.items():
                 measured = measure(steps, state.params, tables)
                 row |= {f"{name}_{key}": value for key, value in measured.items()}
+            score = dev_score(row)
+            row |= {} if score is None else {"dev_score": score}
             row["seconds"] = round(time.monotonic() - started, 2)
             run.log(row)
-            run.save(step, state_to_tree(state), row.get("dev_reward"))
+            run.save(step, state_to_tree(state), score)
             values = ", ".join(f"{k} {v:.3f}" for k, v in row.items() if "_" in k)
             logger.info("epoch %d: %s", epoch + 1, values)
             if devices.any(preemption.requested):
@@ -207,6 +209,13 @@ def _train(
         message = "%s: stopped at step %d of %d, saved; go on with: %s"
         logger.info(message, config.run, step, total_steps, command)
         preemption.exit()
+
+
+def dev_score(row: dict[str, Any]) -> float | None:
+    """What the best checkpoint has most of: dev reward, plus Hits@1 with a head."""
+    if "dev_reward" not in row:
+        return None
+    return round(row["dev_reward"] + row.get("dev_hits@1", 0.0), 6)
 
 
 def initial_policy(path: Path, devices: Devices) -> TrainedPolicy:

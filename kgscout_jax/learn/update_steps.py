@@ -14,6 +14,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Bool, Float, Int
 
 from kgscout_jax.data.batches import Batch, Tables
+from kgscout_jax.learn.answer_loss import answer_loss
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.estimators import (
     advantages_and_average,
@@ -24,6 +25,7 @@ from kgscout_jax.learn.estimators import (
 from kgscout_jax.learn.reward_device import DeviceReward, RewardInputs
 from kgscout_jax.learn.train_state import State
 from kgscout_jax.policy.module import Policy
+from kgscout_jax.policy.registry import PolicyOutputs, has_answers
 from kgscout_jax.policy.sampling import (
     categorical_entropy,
     greedy_top_k,
@@ -43,9 +45,9 @@ class Proposal(NamedTuple):
     selected_mask: Bool[Array, "b g k"]
     greedy: Int[Array, "b k"]
     """The k best candidates, -1 beyond n_real."""
-    logits: Float[Array, "b n"]
-    pullback: Callable[[Float[Array, "b n"]], tuple[Any]]
-    """Maps a gradient of the logits to one of the parameters, so that the forward pass
+    outputs: PolicyOutputs
+    pullback: Callable[[PolicyOutputs], tuple[Any]]
+    """Maps a gradient of the outputs to one of the parameters, so that the forward pass
     is not repeated after the host has scored the subsets."""
 
     def subsets(self, baseline: str) -> tuple[Any, Any]:
@@ -86,6 +88,7 @@ class Steps:
         self.reward = reward
         self.transform = transform
         self.n_nodes = n_nodes
+        self.has_answers = has_answers(policy.config)
         self.graphdef, _ = nnx.split(policy, nnx.Param)
         self.propose: Callable[..., Proposal] = jax.jit(self._propose)
         self.rank = jax.jit(self._rank, static_argnames="k")
@@ -96,21 +99,28 @@ class Steps:
         self.update_scored = donated(self._update_scored)
         self.reinforce_on_device = donated(self._reinforce_on_device)
 
-    def _logits(self, params: Any, tables: Tables, batch: Batch) -> Float[Array, "b n"]:
-        return nnx.merge(self.graphdef, params)(batch.inputs(tables))
+    def _outputs(self, params: Any, tables: Tables, batch: Batch) -> PolicyOutputs:
+        out = nnx.merge(self.graphdef, params).outputs(batch.inputs(tables))
+        return out._replace(follow=None)
 
     def _rank(
         self, params: Any, tables: Tables, batch: Batch, k: int
-    ) -> Int[Array, "b k"]:
-        """Positions of the k best candidates, best first; -1 beyond n_real."""
-        logits = self._logits(params, tables, batch)
+    ) -> tuple[Int[Array, "b k"], Bool[Array, "b"]]:
+        """Positions of the k best candidates, best first, -1 beyond n_real; and whether
+        the best node is an answer."""
+        logits, answers, _ = self._outputs(params, tables, batch)
         top_k = partial(best_positions, k=min(k, logits.shape[1]))
-        return self._by_device(top_k)(logits, batch.mask)
+        best = self._by_device(top_k)(logits, batch.mask)
+        if answers is None:
+            return best, jnp.zeros(len(best), bool)
+        first = jnp.argmax(answers, axis=1)
+        return best, (batch.answers == first[:, None]).any(axis=1)
 
     def _propose(
         self, params: Any, tables: Tables, batch: Batch, key: Array
     ) -> Proposal:
-        logits, pullback = jax.vjp(lambda p: self._logits(p, tables, batch), params)
+        outputs, pullback = jax.vjp(lambda p: self._outputs(p, tables, batch), params)
+        logits = outputs.logits
         b, n = logits.shape
         k, g = min(self.config.k, n), self.config.samples
         keys = jax.random.split(key, (b, g))
@@ -125,7 +135,7 @@ class Steps:
         indices, selected, greedy = self._by_device(draw)(keys, logits, batch.mask)
         if self.mesh is not None:
             pullback = jax.tree.map(partial(self._shard_wide, batch.mask), pullback)
-        return Proposal(indices, selected, greedy, logits, pullback)
+        return Proposal(indices, selected, greedy, outputs, pullback)
 
     def _update_closed_form(
         self,
@@ -138,7 +148,8 @@ class Steps:
         """Expectations at a budget of ``k``, see ``closed_form``."""
         config = self.config
 
-        def objective(logits: Float[Array, "b n"]) -> Objective:
+        def objective(outputs: PolicyOutputs) -> Objective:
+            logits = outputs.logits
             expected = jax.vmap(closed_form, in_axes=(0, 0, 0, 0, 0, None, None))(
                 logits, batch.mask, batch.nodes, batch.answers, batch.on_path, k,
                 self.n_nodes,
@@ -153,7 +164,7 @@ class Steps:
                 name: weighted_mean(values, weight)
                 for name, values in expected._asdict().items()
             }
-            return self._loss(logits, batch, weight, value, metrics)
+            return self._loss(outputs, batch, weight, value, metrics)
 
         return self._descend(state, tables, batch, objective)
 
@@ -162,9 +173,10 @@ class Steps:
     ) -> tuple[State, Metrics]:
         """Cross-entropy of each candidate with being on a shortest path."""
 
-        def objective(logits: Float[Array, "b n"]) -> Objective:
+        def objective(outputs: PolicyOutputs) -> Objective:
+            logits = outputs.logits
             value = jax.vmap(cross_entropy)(logits, batch.mask, batch.on_path)
-            return self._loss(logits, batch, weight, -value, {})
+            return self._loss(outputs, batch, weight, -value, {})
 
         return self._descend(state, tables, batch, objective)
 
@@ -173,10 +185,10 @@ class Steps:
         state: State,
         tables: Tables,
         batch: Batch,
-        objective: Callable[[Float[Array, "b n"]], Objective],
+        objective: Callable[[PolicyOutputs], Objective],
     ) -> tuple[State, Metrics]:
         def loss(params: Any) -> Objective:
-            return objective(self._logits(params, tables, batch))
+            return objective(self._outputs(params, tables, batch))
 
         (_, metrics), gradient = jax.value_and_grad(loss, has_aux=True)(state.params)
         return self._apply(state, gradient, metrics)
@@ -190,14 +202,15 @@ class Steps:
         advantage: Float[Array, "b g"],
         average: Float[Array, ""],
     ) -> tuple[State, Metrics]:
-        def loss(logits: Float[Array, "b n"]) -> Objective:
+        def loss(outputs: PolicyOutputs) -> Objective:
+            logits, mask = outputs.logits, batch.mask
             value = jax.vmap(reinforce)(
-                logits, batch.mask, proposal.indices, proposal.selected_mask, advantage
+                logits, mask, proposal.indices, proposal.selected_mask, advantage
             )
-            return self._loss(logits, batch, weight, value, {})
+            return self._loss(outputs, batch, weight, value, {})
 
-        of_logits = jax.value_and_grad(loss, has_aux=True)
-        (_, metrics), gradient = of_logits(proposal.logits)
+        of_outputs = jax.value_and_grad(loss, has_aux=True)
+        (_, metrics), gradient = of_outputs(proposal.outputs)
         (gradient,) = proposal.pullback(gradient)
         return self._apply(state._replace(average=average), gradient, metrics)
 
@@ -244,18 +257,29 @@ class Steps:
 
     def _loss(
         self,
-        logits: Float[Array, "b n"],
+        outputs: PolicyOutputs,
         batch: Batch,
         weight: Float[Array, "b"],
         value: Float[Array, "b"],
         metrics: Metrics,
     ) -> Objective:
-        """The loss: minus the mean objective and entropy of questions with weight."""
-        entropy = jax.vmap(categorical_entropy)(logits, batch.mask)
+        """The loss: minus the mean objective and entropy of questions with weight.
+
+        The loss of the answers is added, over all questions that have candidates.
+        """
+        entropy = jax.vmap(categorical_entropy)(outputs.logits, batch.mask)
         value = value + (self.config.entropy_weight or 0.0) * entropy
         loss = -weighted_mean(value, weight)
         entropy = weighted_mean(entropy, weight)
-        return loss, {**metrics, "loss": loss, "entropy": entropy}
+        metrics = {**metrics, "entropy": entropy}
+        if outputs.answers is not None and self.config.answer_weight:
+            of_answers = weighted_mean(
+                jax.vmap(answer_loss)(outputs.answers, batch.answers),
+                batch.mask.any(axis=1).astype(jnp.float32),
+            )
+            loss = loss + self.config.answer_weight * of_answers
+            metrics["answer_loss"] = of_answers
+        return loss, {**metrics, "loss": loss}
 
     def _apply(
         self, state: State, gradient: Any, metrics: Metrics

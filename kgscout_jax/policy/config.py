@@ -23,6 +23,8 @@ class NetworkConfig:
     """Name in ``registry.ARCHITECTURES``, in run folders and in exports."""
     sizes: ClassVar[tuple[str, ...]] = ()
     """Fields that hold a whole number above 0, beside ``dimension``."""
+    absent: ClassVar[Mapping[str, Any]] = {}
+    """Fields that older files lack, with the value that they stand for there."""
 
     dimension: int = 384
     """Of the sentence embeddings: d."""
@@ -31,7 +33,7 @@ class NetworkConfig:
 
     def __post_init__(self) -> None:
         for name in ("dimension", *self.sizes):
-            check_positive_int(name, getattr(self, name))
+            check_int(name, getattr(self, name))
         if self.compute_dtype not in COMPUTE_DTYPES:
             raise UserError(
                 f"policy.compute_dtype: {self.compute_dtype!r}, expected one of "
@@ -50,6 +52,7 @@ class NetworkConfig:
         Raises:
             UserError: a field is unknown, missing or out of range.
         """
+        fields = {**cls.absent, **fields}
         known = {field.name for field in dataclasses.fields(cls)}
         for name in sorted(known ^ set(fields)):
             problem = "missing" if name in known else "unknown field"
@@ -77,7 +80,9 @@ class PprNetworkConfig(NetworkConfig):
             raise UserError(f"policy.ppr_std: {self.ppr_std}, expected both above 0")
 
 
-def check_positive_int(name: str, value: object) -> None:
-    """Raises UserError unless ``value`` is a whole number above 0."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise UserError(f"policy.{name}: {value!r}, expected a whole number above 0")
+def check_int(name: str, value: object, least: int = 1) -> None:
+    """Raises UserError unless ``value`` is a whole number from ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise UserError(
+            f"policy.{name}: {value!r}, expected a whole number from {least}"
+        )

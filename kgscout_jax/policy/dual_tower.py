@@ -35,7 +35,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.policy.config import (
     COMPUTE_DTYPES,
     PprNetworkConfig,
-    check_positive_int,
+    check_int,
 )
 from kgscout_jax.policy.inputs import PolicyInputs, ppr_features
 from kgscout_jax.policy.layers import (
@@ -80,7 +80,7 @@ class DualTowerConfig(PprNetworkConfig):
         if not self.tower_hidden:
             raise UserError("policy.tower_hidden: empty, expected at least one width")
         for width in self.tower_hidden:
-            check_positive_int("tower_hidden", width)
+            check_int("tower_hidden", width)
         scale = self.input_scale
         if scale is not None and not (math.isfinite(scale) and scale > 0):
             raise UserError(f"policy.input_scale: {scale}, expected above 0 or None")
@@ -215,7 +215,7 @@ def question_context(
 def scores(
     weights: DualTowerWeights, config: DualTowerConfig, inputs: PolicyInputs
 ) -> Float[Array, "b n"]:
-    """Scores of all candidates of b questions, float32; see ``registry.policy_logits``.
+    """Scores of all candidates, float32; see ``registry.policy_outputs``.
 
     Shapes:
         inputs: b questions, n candidates, u unique relations, d = dimension.

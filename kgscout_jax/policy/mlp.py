@@ -69,9 +69,9 @@ def init(key: Key[Array, ""], config: MlpConfig) -> TripletMlpWeights:
 def scores(
     weights: TripletMlpWeights, config: MlpConfig, inputs: PolicyInputs
 ) -> Float[Array, "b n"]:
-    """Scores of all candidates of b questions, float32; see ``registry.policy_logits``.
+    """Scores of all candidates, float32; see ``registry.policy_outputs``.
 
-    Shapes as in ``walk.scores``; PageRank is not read.
+    Shapes as in ``walk.outputs``; PageRank is not read.
     """
     assert inputs.nodes is not None and inputs.topics is not None
     dtype = COMPUTE_DTYPES[config.compute_dtype]

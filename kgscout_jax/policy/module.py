@@ -11,7 +11,13 @@ from jaxtyping import Array, Float
 
 from kgscout_jax.policy.config import NetworkConfig
 from kgscout_jax.policy.inputs import PolicyInputs
-from kgscout_jax.policy.registry import PolicyWeights, init_weights, policy_logits
+from kgscout_jax.policy.registry import (
+    PolicyOutputs,
+    PolicyWeights,
+    init_weights,
+    policy_logits,
+    policy_outputs,
+)
 
 
 class Policy(nnx.Module):
@@ -22,8 +28,8 @@ class Policy(nnx.Module):
         self.weights_type: type[Any] = type(weights)
         for name in self._names:
             params = jax.tree.map(nnx.Param, getattr(weights, name))
-            is_leaf = isinstance(params, nnx.Param)
-            setattr(self, name, params if is_leaf else nnx.data(params))
+            is_plain = params is None or isinstance(params, nnx.Param)
+            setattr(self, name, params if is_plain else nnx.data(params))
 
     @classmethod
     def initial(cls, config: NetworkConfig, seed: int) -> Self:
@@ -48,3 +54,7 @@ class Policy(nnx.Module):
     def __call__(self, inputs: PolicyInputs) -> Float[Array, "b n"]:
         """Final logits; see ``registry.policy_logits``."""
         return policy_logits(self.weights, self.config, inputs)
+
+    def outputs(self, inputs: PolicyInputs) -> PolicyOutputs:
+        """Logits of candidates and of nodes; see ``registry.policy_outputs``."""
+        return policy_outputs(self.weights, self.config, inputs)

@@ -33,8 +33,9 @@ class Architecture(NamedTuple):
     config: type[NetworkConfig]
     init: Callable[..., Any]
     """(key, config) -> initial weights."""
-    scores: Callable[..., Float[Array, "b n"]]
-    """(weights, config, inputs) -> scores, before temperature and mask."""
+    outputs: Callable[..., walk.WalkOutputs | Float[Array, "b n"]]
+    """(weights, config, inputs) -> scores, before temperature and mask; of the walk
+    policy also the logits of nodes and the walkers' weights."""
     needs_topology: bool
     """Whether inputs must have ``nodes`` and ``topics``."""
 
@@ -43,7 +44,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "thesis": Architecture(
         dual_tower.DualTowerConfig, dual_tower.init, dual_tower.scores, False
     ),
-    "walk": Architecture(walk.WalkConfig, walk.init, walk.scores, True),
+    "walk": Architecture(walk.WalkConfig, walk.init, walk.outputs, True),
     "mlp": Architecture(mlp.MlpConfig, mlp.init, mlp.scores, True),
 }
 
@@ -85,16 +86,40 @@ def needs_topology(config: NetworkConfig) -> bool:
     return ARCHITECTURES[config.architecture].needs_topology
 
 
+class PolicyOutputs(NamedTuple):
+    """What a network says of b questions, float32."""
+
+    logits: Float[Array, "b n"]
+    """Final logits of all candidates, -inf outside the mask."""
+    answers: Float[Array, "b v"] | None = None
+    """Logits of all nodes to be an answer, -inf where no candidate touches them; None
+    for a network without an answer head."""
+    follow: Float[Array, "b u f"] | None = None
+    """How readily each walker follows each unique relation, f = steps * 2 * walkers:
+    along its edges first, then against them; None without an answer head."""
+
+
+def has_answers(config: NetworkConfig) -> bool:
+    """Whether the network has an answer head."""
+    return isinstance(config, walk.WalkConfig) and config.answers > 0
+
+
 def policy_logits(
     weights: PolicyWeights, config: NetworkConfig, inputs: PolicyInputs
 ) -> Float[Array, "b n"]:
-    """Final logits of all candidates, float32, -inf outside the mask.
+    """The logits of ``policy_outputs``; under jit nothing else is computed."""
+    return policy_outputs(weights, config, inputs).logits
+
+
+def policy_outputs(
+    weights: PolicyWeights, config: NetworkConfig, inputs: PolicyInputs
+) -> PolicyOutputs:
+    """Final logits of all candidates, and of all nodes where there is an answer head.
 
     Embeddings are frozen: no gradient flows to ``inputs``.
 
     Shapes:
         inputs: b questions, n candidates, u unique relations, d = dimension, v nodes.
-        returns: [b, n].
 
     Raises:
         ValueError: arrays are missing or do not fit together.
@@ -104,7 +129,11 @@ def policy_logits(
     if needs_topology(config) and (inputs.nodes is None or inputs.topics is None):
         raise ValueError(f"the {name} network needs nodes and topics")
     inputs.check_shapes(config.dimension)
-    scores = ARCHITECTURES[name].scores(weights, config, inputs)
+    out = ARCHITECTURES[name].outputs(weights, config, inputs)
+    scores = out.scores if isinstance(out, walk.WalkOutputs) else out
     logits = scores * jnp.exp(-weights.log_temperature)
     # Masked entries get no gradient here, and no network divides by n_real.
-    return jnp.where(inputs.mask, logits, -jnp.inf)
+    logits = jnp.where(inputs.mask, logits, -jnp.inf)
+    if isinstance(out, walk.WalkOutputs) and out.answers is not None:
+        return PolicyOutputs(logits, out.answers, out.follow)
+    return PolicyOutputs(logits)

@@ -29,12 +29,26 @@ def sum_at(
 def topic_distances(
     nodes: Int[Array, "b n 2"], topics: Bool[Array, "b v"], mask: Bool[Array, "b n"]
 ) -> Float[Array, "b n f"]:
-    """Directional distance encoding of the topics, of both ends of each candidate.
+    """``node_distances`` of both ends of each candidate, f = ``DISTANCE_WIDTH``."""
+    return at_both_ends(node_distances(nodes, topics, mask), nodes)
 
-    Of a node: whether it is a topic; then the mean over its incoming edges of what
-    their heads had, twice; then the same over its outgoing edges and their tails
-    (SubgraphRAG, Li et al. 2025, section 3.1). f = ``DISTANCE_WIDTH``: five columns of
-    the head, five of the tail.
+
+def at_both_ends(
+    of_nodes: Float[Array, "b v c"], nodes: Int[Array, "b n 2"]
+) -> Float[Array, "b n f"]:
+    """Of each candidate the columns of its head, then those of its tail: f = 2 c."""
+    ends = gather_rows(of_nodes, nodes[..., 0]), gather_rows(of_nodes, nodes[..., 1])
+    return jnp.concatenate(ends, axis=-1)
+
+
+def node_distances(
+    nodes: Int[Array, "b n 2"], topics: Bool[Array, "b v"], mask: Bool[Array, "b n"]
+) -> Float[Array, "b v c"]:
+    """Directional distance encoding of the topics, of each node: c columns.
+
+    Whether it is a topic; then the mean over its incoming edges of what their heads
+    had, twice; then the same over its outgoing edges and their tails (SubgraphRAG, Li
+    et al. 2025, section 3.1).
     """
     head, tail = nodes[..., 0], nodes[..., 1]
     real = mask[..., None].astype(jnp.float32)
@@ -47,6 +61,4 @@ def topic_distances(
         for _ in range(DISTANCE_ROUNDS):
             current = sum_at(gather_rows(current, source) * real, target, v) / degree
             columns.append(current)
-    of_nodes = jnp.concatenate(columns, axis=-1)
-    ends = gather_rows(of_nodes, head), gather_rows(of_nodes, tail)
-    return jnp.concatenate(ends, axis=-1)
+    return jnp.concatenate(columns, axis=-1)

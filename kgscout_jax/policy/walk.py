@@ -20,14 +20,21 @@ Nothing of shape [b, n, d] but the triplets themselves is ever held in memory.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from kgscout_jax.policy.config import COMPUTE_DTYPES, PprNetworkConfig
+from kgscout_jax.policy.answer_head import (
+    AnswerWeights,
+    NodeFeatures,
+    answer_logits,
+    init_answers,
+)
+from kgscout_jax.policy.config import COMPUTE_DTYPES, PprNetworkConfig, check_int
 from kgscout_jax.policy.inputs import PolicyInputs, ppr_features
 from kgscout_jax.policy.layers import add_bias, contract, gather_rows, matmul
 from kgscout_jax.policy.parameters import (
@@ -35,7 +42,12 @@ from kgscout_jax.policy.parameters import (
     Initializer,
     weights_dataclass,
 )
-from kgscout_jax.policy.topology import DISTANCE_WIDTH, sum_at, topic_distances
+from kgscout_jax.policy.topology import (
+    DISTANCE_WIDTH,
+    at_both_ends,
+    node_distances,
+    sum_at,
+)
 
 FLOW_FLOOR = 1e-4
 """Added to what walkers carry before the logarithm."""
@@ -61,6 +73,7 @@ class WalkConfig(PprNetworkConfig):
         "steps",
         "condition",
     )
+    absent: ClassVar[Mapping[str, Any]] = {"answers": 0, "question_hidden": 0}
 
     width: int = 128
     """Of the first layer over candidates."""
@@ -72,6 +85,15 @@ class WalkConfig(PprNetworkConfig):
     """Of each walk."""
     condition: int = 64
     """Width of the layer that reads weights off question and relation."""
+    question_hidden: int = 0
+    """Width of a hidden layer over the question before that one; 0 for none."""
+    answers: int = 64
+    """Width of the answer head; 0 for a policy that only ranks triplets."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("question_hidden", "answers"):
+            check_int(name, getattr(self, name), least=0)
 
     @property
     def features(self) -> int:
@@ -89,6 +111,9 @@ class WalkerWeights:
     bias: Float[Array, "g"]
     output: DenseWeights
     """[g, steps * 2 * walkers]; along edges first, then against them."""
+    hidden: DenseWeights | None = None
+    """[d, question_hidden]"""
+    hidden_output: Float[Array, "h g"] | None = None
 
 
 @weights_dataclass
@@ -109,13 +134,14 @@ class WalkWeights:
     """What the cosines of triplet and of relation add to the score."""
     log_temperature: Float[Array, ""]
     """Logits are scores / exp(log_temperature)."""
+    answers: AnswerWeights | None = None
 
 
 def init(key: Key[Array, ""], config: WalkConfig) -> WalkWeights:
     """Initial parameters."""
     d, w, g = config.dimension, config.width, config.condition
     draws = Initializer(key)
-    return WalkWeights(
+    weights = WalkWeights(
         walkers=WalkerWeights(
             question=draws.kernel(d, g),
             relation=draws.kernel(d, g),
@@ -134,16 +160,36 @@ def init(key: Key[Array, ""], config: WalkConfig) -> WalkWeights:
         cosines=jnp.zeros(2, jnp.float32),
         log_temperature=jnp.zeros((), jnp.float32),
     )
+    if config.question_hidden:
+        hidden = draws.dense(d, config.question_hidden, gain=2.0)
+        output = draws.kernel(config.question_hidden, g)
+        walkers = replace(weights.walkers, hidden=hidden, hidden_output=output)
+        weights = replace(weights, walkers=walkers)
+    if config.answers:
+        flows = config.steps * config.walkers
+        answers = init_answers(draws, d, config.hidden, flows, config.answers)
+        weights = replace(weights, answers=answers)
+    return weights
 
 
-def scores(
+class WalkOutputs(NamedTuple):
+    """What the network says of b questions."""
+
+    scores: Float[Array, "b n"]
+    """Of the candidates, before temperature and mask."""
+    answers: Float[Array, "b v"] | None
+    """Logits of the nodes, see ``answer_logits``; None without the head."""
+    follow: Float[Array, "b u f"]
+    """How readily each walker follows each unique relation, see ``walker_weights``."""
+
+
+def outputs(
     weights: WalkWeights, config: WalkConfig, inputs: PolicyInputs
-) -> Float[Array, "b n"]:
-    """Scores of all candidates of b questions, float32; see ``registry.policy_logits``.
+) -> WalkOutputs:
+    """What the network says of b questions, float32; see ``registry.policy_outputs``.
 
     Shapes:
         inputs: b questions, n candidates, u unique relations, d = dimension, v nodes.
-        returns: [b, n].
     """
     nodes, topics = inputs.nodes, inputs.topics
     assert nodes is not None and topics is not None
@@ -176,13 +222,14 @@ def scores(
     rows = jnp.concatenate([by_relation, follow, cosine], axis=-1)
     rows = inputs.by_candidate(rows)
     splits = [w, w + follow.shape[-1]]
-    relation_terms, follow, relation_cosine = jnp.split(rows, splits, axis=-1)
+    relation_terms, by_triplet, relation_cosine = jnp.split(rows, splits, axis=-1)
 
     cosines = jnp.concatenate([triplet_cosine, relation_cosine], axis=-1)
-    flows = walk(follow, nodes, topics, mask, config)
+    flows, held = walk(by_triplet, nodes, topics, mask, config)
     ppr = ppr_features(inputs.ppr, config)
-    distances = topic_distances(nodes, topics, mask)
-    features = [distances, flows, ppr, COSINE_SCALE * cosines]
+    distances = node_distances(nodes, topics, mask)
+    at_ends = at_both_ends(distances, nodes)
+    features = [at_ends, flows, ppr, COSINE_SCALE * cosines]
     columns = jnp.concatenate(features, axis=-1)
     row = add_bias(question @ weights.question, weights.features.bias)
     hidden = jax.nn.gelu(
@@ -192,8 +239,16 @@ def scores(
         + row[:, None]
     )
     hidden = add_bias(matmul(hidden, weights.second.kernel, dtype), weights.second.bias)
-    score = jax.nn.gelu(hidden) @ weights.output.kernel[:, 0] + weights.output.bias[0]
-    return score + COSINE_SCALE * cosines @ weights.cosines
+    hidden = jax.nn.gelu(hidden)
+    score = hidden @ weights.output.kernel[:, 0] + weights.output.bias[0]
+    score = score + COSINE_SCALE * cosines @ weights.cosines
+    answers = None
+    if weights.answers is not None:
+        known = NodeFeatures(held, distances, ppr)
+        answers = answer_logits(
+            weights.answers, question, known, nodes, score, hidden, mask
+        )
+    return WalkOutputs(score, answers, follow)
 
 
 def walker_weights(
@@ -206,6 +261,9 @@ def walker_weights(
     f = steps * 2 * walkers, as in ``WalkerWeights.output``.
     """
     row = add_bias(question @ weights.question, weights.bias)
+    if weights.hidden is not None and weights.hidden_output is not None:
+        layer = add_bias(question @ weights.hidden.kernel, weights.hidden.bias)
+        row = row + jax.nn.gelu(layer) @ weights.hidden_output
     hidden = jax.nn.gelu(conditions + row[:, None])
     out = matmul(hidden, weights.output.kernel, jnp.float32)
     out = add_bias(out, weights.output.bias)
@@ -218,8 +276,8 @@ def walk(
     topics: Bool[Array, "b v"],
     mask: Bool[Array, "b n"],
     config: WalkConfig,
-) -> Float[Array, "b n o"]:
-    """What the walkers carry over each candidate, on a log scale.
+) -> tuple[Float[Array, "b n o"], Float[Array, "b v h"]]:
+    """What the walkers carry over each candidate and hold at each node, as logarithms.
 
     A walker holds 1 at each topic. At a step each candidate takes what its head holds,
     times its weight, to its tail, and what its tail holds, times the other weight, to
@@ -230,19 +288,25 @@ def walk(
         follow: weights of each candidate, f = steps * 2 * walkers.
         returns: o = 2 * walkers * (steps + 1) columns: for each step what goes along
             the candidate and against it; then what its head and tail hold in the end.
+            h = steps * walkers columns: what each node holds after each step.
     """
     head, tail = nodes[..., 0], nodes[..., 1]
     (b, n), v, c = mask.shape, topics.shape[1], config.walkers
     follow = follow * mask[..., None]
     follow = follow.reshape(b, n, config.steps, 2, c)
     mass = jnp.broadcast_to(topics[..., None].astype(jnp.float32), (b, v, c))
-    columns = []
+    columns, held = [], []
     for step in range(config.steps):
         along = gather_rows(mass, head) * follow[:, :, step, 0]
         against = gather_rows(mass, tail) * follow[:, :, step, 1]
         columns += [along, against]
         inflow = sum_at(along, tail, v) + sum_at(against, head, v)
         mass = inflow / (inflow.max(axis=1, keepdims=True) + FLOW_NONE)
+        held.append(mass)
     columns += [gather_rows(mass, head), gather_rows(mass, tail)]
-    # From about -1.3 for nothing to 1 for the most.
+    return log_scale(columns), log_scale(held)
+
+
+def log_scale(columns: list[Float[Array, "b m c"]]) -> Float[Array, "b m w"]:
+    """Masses side by side, from about -1.3 for nothing to 1 for the most."""
     return 1.0 + jnp.log(jnp.concatenate(columns, axis=-1) + FLOW_FLOOR) / 4

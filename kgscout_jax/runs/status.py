@@ -171,11 +171,11 @@ class _Status:
         return next((e for e in known if type(e) is int), 1)
 
     def _best(self) -> Best | None:
-        scored = [r for r in self.epochs if _number(r.get("dev_reward")) is not None]
+        scored = [row for row in self.epochs if _dev_score(row) is not None]
         if not scored:
             return None
         # of equal ones the last, as for checkpoints
-        row = max(scored, key=lambda row: (row["dev_reward"], row["step"]))
+        row = max(scored, key=lambda row: (_dev_score(row), row["step"]))
         dev = {
             name.removeprefix("dev_"): value
             for name, value in row.items()
@@ -228,6 +228,11 @@ class _Status:
         paced = max(whole) if whole else latest
         pace = seconds[paced] / steps[paced] if steps[paced] > 0 else None
         return sum(seconds.values()), pace
+
+
+def _dev_score(row: Row) -> float | None:
+    """What the best checkpoint has most of; earlier versions logged the reward only."""
+    return _number(row.get("dev_score", row.get("dev_reward")))
 
 
 def _number(value: Any) -> float | None:

@@ -1,0 +1,152 @@
+"""From the logit of a node to the probability that it is an answer.
+
+P(answer) = sigmoid(slope * logit + intercept), fitted by maximum likelihood on
+questions that the policy was not trained on (Platt scaling), over the best nodes of
+each question: those that people see. Questions whose answers no node holds count: all
+their nodes are wrong, and the probabilities say so.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+from jaxtyping import Bool, Float, Float64
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.utils.manifest import as_record
+
+NODES = 10
+"""The best nodes of each question take part in the fit."""
+BINS = 15
+"""Bins of the expected calibration error (Guo et al. 2017)."""
+RIDGE = 1e-3
+
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class AnswerScale(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
+):
+    """The fitted map of logits to probabilities, and where answers begin."""
+
+    slope: Annotated[float, msgspec.Meta(gt=0)] = 1.0
+    intercept: float = 0.0
+    threshold: Share = 0.5
+    """Nodes from this probability on are answers, and the best one always is, unless
+    it lies below ``abstention``."""
+    abstention: Share = 0.2
+    """Below this probability of the best node there is no answer."""
+    questions: int = 0
+    """Number of questions of the fit; 0 for no fit."""
+    split: str = ""
+    """The split of those questions."""
+
+    def probability(self, logits: Float[np.ndarray, "*s"]) -> Float64[np.ndarray, "*s"]:
+        """P(answer) of nodes; 0 where a logit is -inf."""
+        z = self.slope * np.asarray(logits, np.float64) + self.intercept
+        return 0.5 * (1.0 + np.tanh(0.5 * z))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as in ``config.json`` of an export."""
+        return msgspec.structs.asdict(self)
+
+    @staticmethod
+    def from_dict(value: Any, where: str = "answer_scale") -> AnswerScale:
+        """The inverse of ``to_dict``.
+
+        Raises:
+            UserError: a field is missing, unknown or of another type; names the field.
+        """
+        return as_record(value, AnswerScale, where)
+
+
+def fit_answer_scale(
+    logits: Float[np.ndarray, "b v"],
+    is_answer: Bool[np.ndarray, "b v"],
+    counts: Float[np.ndarray, "b"],
+    *,
+    split: str,
+) -> AnswerScale:
+    """The map of maximum likelihood, and the threshold of the best mean F1.
+
+    Args:
+        logits: of the nodes of each question, descending; -inf as padding.
+        is_answer: True at gold answers.
+        counts: gold answers of each question, in the graph or not.
+        split: name of the questions' split.
+
+    Raises:
+        UserError: no question has an answer among its best nodes.
+    """
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
+    x = logits[:, :NODES]
+    real = np.isfinite(x)
+    y = is_answer[:, :NODES][real].astype(np.float64)
+    x = x[real].astype(np.float64)
+    if not y.any():
+        raise UserError(
+            f"calibration: no question of split {split!r} has an answer among its "
+            f"{NODES} best nodes, expected some"
+        )
+
+    def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
+        score = w[0] * x + w[1]
+        error = expit(score) - y
+        value = np.logaddexp(0.0, score).sum() - y @ score
+        ridge = RIDGE * np.array([w[0] - 1.0, w[1]])
+        gradient = np.array([error @ x, error.sum()]) + ridge
+        return value + 0.5 * ridge @ ridge / RIDGE, gradient
+
+    bounds = [(1e-3, None), (None, None)]
+    w = minimize(
+        loss, np.array([1.0, 0.0]), jac=True, method="L-BFGS-B", bounds=bounds
+    ).x
+    scale = AnswerScale(slope=float(w[0]), intercept=float(w[1]))
+    threshold = best_threshold(scale.probability(logits), is_answer, counts)
+    return msgspec.structs.replace(
+        scale, threshold=threshold, questions=len(logits), split=split
+    )
+
+
+def best_threshold(
+    probability: Float[np.ndarray, "b v"],
+    is_answer: Bool[np.ndarray, "b v"],
+    counts: Float[np.ndarray, "b"],
+) -> float:
+    """The threshold of the best mean F1, among 0.02, 0.04, ... 0.98."""
+    grid = np.arange(1, 50) / 50
+    return float(grid[np.argmax([
+        mean_f1(probability, is_answer, counts, threshold) for threshold in grid
+    ])])  # fmt: skip
+
+
+def mean_f1(
+    probability: Float[np.ndarray, "b v"],
+    is_answer: Bool[np.ndarray, "b v"],
+    counts: Float[np.ndarray, "b"],
+    threshold: float,
+) -> float:
+    """Mean F1 of the sets from ``threshold`` on; the best node is always in the set."""
+    chosen = probability >= threshold
+    chosen[:, 0] = probability[:, 0] > 0
+    right = (chosen & is_answer).sum(axis=1)
+    total = chosen.sum(axis=1) + counts
+    return float(np.mean(np.where(total > 0, 2 * right / np.maximum(total, 1), 0.0)))
+
+
+def expected_calibration_error(
+    probability: Float[np.ndarray, "k"], is_right: Bool[np.ndarray, "k"]
+) -> float:
+    """Mean distance of probability and share in ``BINS`` bins of equal width.
+
+    Weighted by the number of values in each bin (Guo et al. 2017, equation 3).
+    """
+    if not len(probability):
+        return 0.0
+    place = np.minimum((probability * BINS).astype(int), BINS - 1)
+    gap = np.bincount(place, weights=probability - is_right, minlength=BINS)
+    return float(np.abs(gap).sum() / len(probability))
