@@ -18,7 +18,16 @@ from jaxtyping import Bool, Int32
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.arrays import Adjacency, group_by
-from kgscout_jax.graph.edit import checked_paths, networkx_triplets, rows_without
+from kgscout_jax.graph.convert import (
+    checked_name,
+    checked_paths,
+    checked_triplets,
+    networkx_triplets,
+    pandas_triplets,
+    to_networkx,
+    to_pandas,
+)
+from kgscout_jax.graph.edit import rows_without
 from kgscout_jax.graph.embeddings import EmbeddingTable, GraphEmbeddings, embed_graph
 from kgscout_jax.graph.folder import GraphFolder
 from kgscout_jax.graph.opaque_names import opaque_mask
@@ -30,12 +39,13 @@ from kgscout_jax.utils.ragged import offsets_of
 
 if TYPE_CHECKING:
     import networkx as nx
+    import pandas as pd
 
     from kgscout_jax.graph.link.linker import Linker
     from kgscout_jax.text.encoder import SentenceEncoder
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class KnowledgeGraph:
     """Interned entities and relations with their triplets in canonical order.
 
@@ -59,6 +69,21 @@ class KnowledgeGraph:
         default_factory=Once, init=False, repr=False, compare=False
     )
     """The linker of questions to these entities, built on first use."""
+
+    def __len__(self) -> int:
+        """The number of triplets."""
+        return len(self.triplets)
+
+    def __bool__(self) -> bool:
+        """True: a graph without triplets is a graph."""
+        return True
+
+    def __repr__(self) -> str:
+        place = "" if self.folder is None else f"{str(self.folder)!r}: "
+        return (
+            f"KnowledgeGraph({place}{len(self):,} triplets, {len(self.entities):,} "
+            f"entities, {len(self.relations):,} relations)"
+        )
 
     @staticmethod
     def open(
@@ -97,8 +122,9 @@ class KnowledgeGraph:
                 f"verify: expected a GRAPH folder, found the file {paths[0]}"
             )
         files = TripletFiles(options, notes, paths)
-        rows = itertools.chain.from_iterable(map(files.rows, paths))
-        graph = KnowledgeGraph.from_triplets(rows)
+        builder = GraphBuilder()
+        builder.add(itertools.chain.from_iterable(map(files.rows, paths)))
+        graph = builder.build()[0]
         if not len(graph.triplets):
             raise UserError(f"{', '.join(map(str, paths))}: no triplets")
         return graph
@@ -156,13 +182,18 @@ class KnowledgeGraph:
 
         If names are labels, ids also match and take precedence. Of several entities
         with one label this is the first, see ``find_every``.
+
+        Raises:
+            UserError: ``name`` is no string.
         """
+        checked_name(name)
         if self.storage is not None:
             return next(iter(self.storage.find(name)), None)
         return self._entity_ids.get(entity_key(name))
 
     def find_every(self, name: str) -> Int32[np.ndarray, "k"]:
         """Ids of all entities with this name or id; a match by id comes first."""
+        checked_name(name)
         if self.storage is not None:
             return np.array(self.storage.find(name), np.int32)
         entity = self.find(name)
@@ -170,6 +201,8 @@ class KnowledgeGraph:
 
     def find_all(self, names: Iterable[str]) -> Int32[np.ndarray, "k"]:
         """Ids of the ``names`` that are in the graph, each once, in their order."""
+        if isinstance(names, str):
+            raise UserError(f"names: found one string {names!r:.80}, expected a list")
         ids = dict.fromkeys(i for i in map(self.find, names) if i is not None)
         return np.fromiter(ids, np.int32, len(ids))
 
@@ -180,9 +213,14 @@ class KnowledgeGraph:
 
     @staticmethod
     def from_triplets(triplets: Iterable[Triplet]) -> KnowledgeGraph:
-        """A graph of named triplets."""
+        """A graph of named triplets.
+
+        Raises:
+            UserError: a triplet is not (head, relation, tail), all of them strings
+                that are not blank.
+        """
         builder = GraphBuilder()
-        builder.add(triplets)
+        builder.add(checked_triplets(triplets))
         return builder.build()[0]
 
     @staticmethod
@@ -197,9 +235,33 @@ class KnowledgeGraph:
                 without it, a string edge key names the relation.
 
         Raises:
-            UserError: an edge has no relation.
+            UserError: it is no graph, or an edge has no relation.
         """
         return KnowledgeGraph.from_triplets(networkx_triplets(graph, relation))
+
+    @staticmethod
+    def from_pandas(
+        table: pd.DataFrame, *, columns: Sequence[str] | None = None
+    ) -> KnowledgeGraph:
+        """A graph of the rows of a DataFrame.
+
+        Args:
+            table: a triplet a row; numbers and dates are named as pandas prints them.
+            columns: of head, relation and tail; None: they are found by their names,
+                as in the header of a file.
+
+        Raises:
+            UserError: it is no table, has not these columns, or misses a value.
+        """
+        return KnowledgeGraph.from_triplets(pandas_triplets(table, columns))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The triplets as a DataFrame with head, relation and tail."""
+        return to_pandas(self)
+
+    def to_networkx(self) -> nx.MultiDiGraph[str]:
+        """The graph with an edge per triplet and its relation; nodes are ``ids``."""
+        return to_networkx(self, self.ids)
 
     def with_triplets(self, triplets: Iterable[Triplet]) -> KnowledgeGraph:
         """A graph in memory with ``triplets`` added; ids of names do not change.
@@ -211,7 +273,7 @@ class KnowledgeGraph:
         """
         self._require_memory()
         builder = GraphBuilder.of(self)
-        builder.add(triplets)
+        builder.add(checked_triplets(triplets))
         return self._successor(builder.build()[0])
 
     def without_triplets(self, triplets: Iterable[Triplet]) -> KnowledgeGraph:
@@ -223,7 +285,7 @@ class KnowledgeGraph:
             UserError: the graph is a folder.
         """
         self._require_memory()
-        rows = rows_without(self, triplets, self.find)
+        rows = rows_without(self, checked_triplets(triplets), self.find)
         return self._successor(replace(self, triplets=rows, duplicates=0))
 
     def _require_memory(self) -> None:

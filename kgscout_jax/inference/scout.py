@@ -12,8 +12,9 @@ same strings, ``retrieve.candidates`` cuts and selects, the same network scores.
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -183,7 +184,7 @@ class Scout:
         check_k(k)
         calibration = selection.calibration(self.exported)
         n = len(questions)
-        graphs = [graphs] * n if isinstance(graphs, KnowledgeGraph) else list(graphs)
+        graphs = checked_graphs(graphs, n)
         topics = [None] * n if topics is None else list(topics)
         for name, values in (("graphs", graphs), ("topics", topics)):
             if len(values) != n:
@@ -315,6 +316,23 @@ def cut_of(preparation: Preparation, source: str) -> CutSettings:
     if preparation.max_triplets is None and source in OWN_SUBGRAPHS:
         values["max_triplets"] = CutSettings.max_triplets
     return CutSettings(**values)
+
+
+def checked_graphs(
+    graphs: KnowledgeGraph | Iterable[KnowledgeGraph], n: int
+) -> list[KnowledgeGraph]:
+    """A graph for each of ``n`` questions; raises UserError for anything else."""
+    if isinstance(graphs, KnowledgeGraph):
+        return [graphs] * n
+    path = isinstance(graphs, str | os.PathLike) or not isinstance(graphs, Iterable)
+    listed: list[Any] = [graphs] if path else list(graphs)
+    for each in listed:
+        if not isinstance(each, KnowledgeGraph):
+            raise UserError(
+                f"graph: expected a KnowledgeGraph, found {each!r:.80}; "
+                "KnowledgeGraph.open(path) opens a folder or file"
+            )
+    return listed
 
 
 def linker_of(graph: KnowledgeGraph) -> Linker:
