@@ -27,6 +27,12 @@ COMMANDS: Mapping[str, Command] = {
         "data_prep.inspect_command:InspectSettings",
         "data_prep.inspect_command:inspect",
     ),
+    "synth": Command(
+        "synth GRAPH",
+        "write questions with answers from a graph alone, to train on",
+        "data_prep.synth.settings:SynthSettings",
+        "data_prep.synth.run:synth",
+    ),
     "train": Command(
         "train",
         "train the policy on shards",

@@ -1,0 +1,94 @@
+"""Drops questions whose words also fit other relations with other answers.
+
+``film.actor.film`` and ``film.director.film`` share the words "film". A path is
+ambiguous if it reaches something else when each relation is widened to all relations of
+the same words and direction. Where the dotted name's type tells the relations apart,
+the wording must say it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Bool, Int64
+
+from data_prep.synth.arc_index import ArcIndex
+from data_prep.synth.draft import Draft, Leg
+from data_prep.synth.follow import follow
+from data_prep.synth.readings import domain
+from data_prep.synth.words import relation_words
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+
+LIMIT = 20_000
+"""Arcs of a step at most; wider ones count as ambiguous."""
+
+
+class Ambiguity:
+    """Which drafts are ambiguous in a graph."""
+
+    def __init__(self, index: ArcIndex) -> None:
+        self.index = index
+        relations = index.graph.relations
+        phrases = [" ".join(relation_words(name)) for name in relations]
+        names, self.phrase = np.unique(phrases, return_inverse=True)
+        self.shared = np.bincount(self.phrase)[self.phrase] > 1
+        self._wide = None
+        if self.shared.any():
+            rows = np.array(index.graph.triplets)
+            rows[:, 1] = self.phrase[rows[:, 1]]
+            self._wide = ArcIndex.of(
+                KnowledgeGraph(index.graph.entities, names.tolist(), rows)
+            )
+
+    def without_ambiguous(self, drafts: Sequence[Draft]) -> list[Draft]:
+        """The drafts with clear words; ``typed`` where types must help."""
+        legs = [leg for draft in drafts for leg in draft.legs]
+        ambiguous = dict(zip(map(id, legs), self._ambiguous(legs), strict=True))
+        kept = []
+        for draft in drafts:
+            unclear = [leg for leg in draft.legs if ambiguous[id(leg)]]
+            if all(map(self._types_help, unclear)):
+                kept.append(replace(draft, typed=bool(unclear)))
+        return kept
+
+    def _types_help(self, leg: Leg) -> bool:
+        """Whether the type of the topic or of the targets tells the relations apart."""
+        half = len(self.index.graph.relations)
+        for i, link in enumerate(leg.links):
+            for arc in link:
+                if self.shared[arc % half] and not (
+                    domain(self.index.graph.relations[arc % half])
+                    and (arc >= half or (i == 0 and arc == link[0]))
+                ):
+                    return False
+        return True
+
+    def _ambiguous(self, legs: Sequence[Leg]) -> Bool[np.ndarray, "legs"]:
+        """Whether the widened path of each leg reaches more."""
+        if self._wide is None or not legs:
+            return np.zeros(len(legs), bool)
+        half = len(self.index.graph.relations)
+        paths = path_array([leg.path for leg in legs])
+        phrase = self.phrase[paths % half]
+        wide = np.where(paths < half, phrase, phrase + self._wide.n_types // 2)
+        wide[paths < 0] = -1
+        topics = np.array([leg.topic for leg in legs], np.int64)
+        out = np.zeros(len(legs), bool)
+        for low in range(0, len(legs), 4096):
+            part = slice(low, low + 4096)
+            own = follow(self.index, topics[part], paths[part], LIMIT)
+            more = follow(self._wide, topics[part], wide[part], LIMIT)
+            # The own path is within the widened one: equal sizes, equal sets.
+            differs = own.sizes(own.ends()) != more.sizes(more.ends())
+            out[part] = differs | ~more.within
+        return out
+
+
+def path_array(paths: Sequence[tuple[int, ...]]) -> Int64[np.ndarray, "q s"]:
+    """Paths as rows, -1 behind their ends."""
+    out = np.full((len(paths), max(map(len, paths), default=1)), -1, np.int64)
+    for i, path in enumerate(paths):
+        out[i, : len(path)] = path
+    return out

@@ -1,0 +1,68 @@
+"""A question before its wording: topics, paths, answers, triplets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Shape = Literal["chain", "pair", "count", "superlative", "comparison"]
+
+
+@dataclass(frozen=True)
+class Leg:
+    """A path from one topic."""
+
+    topic: int
+    links: tuple[tuple[int, ...], ...]
+    """Each link is one arc type, or two through an entity without a name."""
+    sizes: tuple[int, ...]
+    """Entities after each link."""
+
+    @property
+    def path(self) -> tuple[int, ...]:
+        """Arc types from the topic on."""
+        return tuple(arc for link in self.links for arc in link)
+
+
+@dataclass(frozen=True)
+class ValueTest:
+    """What a literal of each candidate is tested for."""
+
+    relation: int
+    is_date: bool
+    test: Literal["highest", "lowest", "above", "below"]
+    threshold: str = ""
+    """The literal to compare with, if it is not that of a second topic."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """One question in terms of the graph."""
+
+    shape: Shape
+    legs: tuple[Leg, ...]
+    """One path, or two that meet at the answers. In a comparison with the value of a
+    second topic, the second path leads from that topic to its value."""
+    answers: tuple[int, ...]
+    """Ascending entities."""
+    triplets: tuple[int, ...]
+    """Ascending ids of the triplets on the paths to the answers."""
+    value: ValueTest | None = None
+    returns: bool = False
+    """Whether the first path leads back to its topic, which is no answer."""
+    typed: bool = False
+    """Whether only the types at the ends tell its relations from others."""
+
+    @property
+    def signature(self) -> tuple[tuple[int, ...], ...]:
+        """Its paths without topics: what dev and test do not share with train."""
+        paths = {leg.path for leg in self.legs}
+        if self.value is not None:
+            paths |= {(self.value.relation,)}
+        return tuple(sorted(paths))
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for equal questions."""
+        legs = tuple(sorted((leg.topic, leg.path) for leg in self.legs))
+        return (self.shape, legs, self.value)

@@ -1,0 +1,155 @@
+"""Which type of entity stands at each end of a relation, from the names of relations.
+
+Names hint at types: ``people.person.religion`` at a person, ``directed_by`` at a film
+and a director. Entities collect the hints of all relations around them, and each end of
+a relation takes the types that its entities have most. So the heads of ``has_genre``
+are films because the same entities have directors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from data_prep.synth.readings import (
+    domain,
+    lexicon,
+    noun_kind,
+    relation_readings,
+    word_list,
+)
+from data_prep.synth.relation_facts import RelationFacts
+from data_prep.synth.words import (
+    head_noun,
+    in_number,
+    is_participle,
+    lemmas,
+    relation_words,
+)
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+
+SAMPLE = 1_000_000
+"""Triplets that are looked at."""
+STATED, NAMED, GUESSED = 2.0, 1.0, 0.5
+"""Weights of a hint: by a dotted name, by a relation's own noun, by the lexicon."""
+SURE = 0.6
+"""Share of the most frequent kind from which an end is of that kind."""
+
+
+@dataclass(frozen=True)
+class EndType:
+    """What the entities at an end of a relation are called."""
+
+    names: tuple[str, ...]
+    """Singular type words, the best first; empty where nothing is known."""
+    kind: str
+    """person, place, time or thing."""
+
+
+def end_types(
+    graph: KnowledgeGraph, facts: list[RelationFacts], rng: np.random.Generator
+) -> list[EndType]:
+    """The types at the head ends of all relations, then at their tail ends."""
+    import scipy.sparse as sp
+
+    half = len(graph.relations)
+    hints = [type_hints(name) for name in graph.relations]
+    ends = [hint[0] for hint in hints] + [hint[1] for hint in hints]
+    names = sorted({name for hint in ends for name in hint} | {"thing"})
+    column = {name: i for i, name in enumerate(names)}
+    weights = np.zeros((2 * half, len(names)), np.float32)
+    for row, hint in enumerate(ends):
+        for name, weight in hint.items():
+            weights[row, column[name]] += weight
+    rows = graph.triplets
+    if len(rows) > SAMPLE:
+        rows = rows[np.sort(rng.choice(len(rows), SAMPLE, replace=False))]
+    entity = np.concatenate([rows[:, 0], rows[:, 2]])
+    end = np.concatenate([rows[:, 1], rows[:, 1] + half])
+    used, entity = np.unique(entity, return_inverse=True)
+    at = sp.csr_matrix(
+        (np.ones(len(entity), np.float32), (entity, end)), (len(used), 2 * half)
+    )
+    at.data[:] = 1.0
+    named = ~np.asarray(graph.unnamed_mask[used])
+    votes = at @ sp.csr_matrix(weights)
+    total = np.asarray(votes.sum(axis=1)).ravel()
+    votes = sp.diags(named / np.maximum(total, 1e-9)) @ votes
+    shares = (at.T @ votes).toarray()
+    out = []
+    for row in range(2 * half):
+        kind = facts[row - half].kind if row >= half else "entity"
+        own = names_of_literal(graph.relations[row % half], kind)
+        out.append(own or _end_type(shares[row], names, weights[row]))
+    return out
+
+
+def names_of_literal(relation: str, tail_kind: str) -> EndType | None:
+    """The type of tails that are literals; None for entities."""
+    if tail_kind == "date":
+        year = "year" in relation.lower()
+        return EndType(("year",) if year else ("date",), "time")
+    return EndType(("value",), "thing") if tail_kind == "number" else None
+
+
+def _end_type(share: np.ndarray, names: list[str], own: np.ndarray) -> EndType:
+    """The most frequent types of one end."""
+    kinds: dict[str, float] = {}
+    for i in np.flatnonzero(share):
+        kind = noun_kind(names[i])
+        kinds[kind] = kinds.get(kind, 0.0) + float(share[i])
+    if not kinds:
+        return EndType((), "thing")
+    kind, weight = max(kinds.items(), key=lambda item: item[1])
+    if weight < SURE * sum(kinds.values()):
+        # Entities of all kinds, as of tags: only the relation's own noun names them.
+        stated = [names[i] for i in np.argsort(-own, kind="stable") if own[i] >= NAMED]
+        stated = [name for name in stated if noun_kind(name) == "thing"]
+        return EndType(tuple(stated[:1]), "thing")
+    # Entities of several types take the one that the relation itself hints at.
+    score = share / max(share.max(), 1e-9) + 0.5 * (own > 0)
+    order = np.argsort(-score, kind="stable")[:3]
+    chosen = [names[i] for i in order if score[i] >= 0.6 and share[i] > 0]
+    chosen = [name for name in chosen if noun_kind(name) == kind] or chosen[:1]
+    return EndType(tuple(chosen), kind)
+
+
+def type_hints(relation: str) -> tuple[dict[str, float], dict[str, float]]:
+    """Type words and weights that a relation's name gives to its heads and tails."""
+    generic = word_list_generic()
+    heads: dict[str, float] = {}
+    tails: dict[str, float] = {}
+
+    def hint(ends: dict[str, float], name: str, weight: float) -> None:
+        name = in_number(name, False)
+        noun = name.split()[head_noun(name.split())] if name else ""
+        if lemmas(noun, "NOUN") and not is_participle(noun) and name not in generic:
+            ends[name] = max(weight, ends.get(name, 0.0))
+
+    hint(heads, domain(relation), STATED)
+    phrase = " ".join(relation_words(relation))
+    for key in (phrase, in_number(phrase, False), phrase.removeprefix("has ")):
+        hint(heads, lexicon()["subjects"].get(key, ""), GUESSED)
+        hint(tails, lexicon()["objects"].get(key, ""), GUESSED)
+    for i, reading in enumerate(relation_readings(relation)):
+        subjects, objects = (tails, heads) if reading.inverted else (heads, tails)
+        hint(subjects, reading.subject_type, NAMED)
+        hint(objects, reading.object_type, NAMED)
+        weight = NAMED if i == 0 else GUESSED
+        if reading.kind == "noun":
+            if noun_kind(reading.words) != "thing" or not i:
+                hint(objects, reading.words, weight)
+        elif reading.words == "born":
+            hint(subjects, "person", GUESSED)
+        elif reading.kind == "active" and not reading.particle:
+            hint(subjects, lexicon()["agents"].get(reading.words, ""), weight)
+            hint(objects, lexicon()["patients"].get(reading.words, ""), GUESSED)
+    for word in phrase.split():
+        hint(heads, lexicon()["subjects"].get(word, ""), GUESSED / 2)
+    return heads, tails
+
+
+def word_list_generic() -> frozenset[str]:
+    """Type words that say nothing."""
+    return frozenset(lexicon()["generic"]) | word_list("time")

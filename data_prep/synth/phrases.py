@@ -1,0 +1,310 @@
+"""Noun phrases, clauses and questions for one link of a path, from frames."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from data_prep.synth.frames import Frame, frames
+from data_prep.synth.node_types import EndType
+from data_prep.synth.readings import (
+    Reading,
+    domain,
+    lexicon,
+    noun_kind,
+    relation_readings,
+    word_list,
+)
+from data_prep.synth.words import (
+    in_number,
+    relation_words,
+    verb_form,
+    with_article,
+)
+
+GENERIC = ("thing", "entity", "item")
+"""Type words of entities that nothing is known about."""
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A noun phrase: what a link starts from."""
+
+    text: str
+    many: bool = False
+    """Whether it is a plural."""
+    bare: bool = False
+    """Whether it is the name of a topic and nothing more."""
+
+
+@dataclass(frozen=True)
+class LinkWords:
+    """How one link of a path can be said, from its source to its target."""
+
+    readings: tuple[tuple[Reading, bool], ...]
+    """Each with whether the source is its subject; the relation's own words first."""
+    target: EndType
+    source: EndType
+    source_domain: str
+    """The type that a dotted name states of the source; "" for none."""
+    target_domain: str
+
+    def with_other(self) -> LinkWords:
+        """The words for targets beside the topic, which is among them itself."""
+        names = self.target.names or (
+            "person" if self.target.kind == "person" else "one",
+        )
+        others = tuple(f"other {name}" for name in names)
+        return replace(self, target=EndType(others, self.target.kind))
+
+    def typed(self) -> LinkWords:
+        """The words with the types that the relation's dotted name states."""
+        if not self.target_domain:
+            return self
+        return replace(self, target=EndType((self.target_domain,), self.target.kind))
+
+
+class LinkLexicon:
+    """The words of all links of a graph."""
+
+    def __init__(self, relations: Sequence[str], ends: Sequence[EndType]) -> None:
+        """``ends``: types at the head ends of all relations, then at the tail ends."""
+        self.relations, self.ends = relations, ends
+        self._links: dict[tuple[int, ...], LinkWords] = {}
+        self._readings: dict[int, list[Reading]] = {}
+
+    def words(self, link: tuple[int, ...]) -> LinkWords:
+        """The words of a link: one arc type, or two through an unnamed entity."""
+        if link not in self._links:
+            self._links[link] = self._words(link)
+        return self._links[link]
+
+    def literal(self, relation: int) -> list[Reading]:
+        """The readings of a relation to literals that are nouns."""
+        readings = self._of(relation)
+        nouns = [r for r in readings if r.kind == "noun" and not r.inverted]
+        return nouns or [
+            Reading("noun", " ".join(relation_words(self.relations[relation])))
+        ]
+
+    def _of(self, relation: int) -> list[Reading]:
+        if relation not in self._readings:
+            self._readings[relation] = relation_readings(self.relations[relation])
+        return self._readings[relation]
+
+    def _words(self, link: tuple[int, ...]) -> LinkWords:
+        half = len(self.relations)
+        first, last = link[0], link[-1]
+        source = self.ends[first]
+        target = self.ends[last + half if last < half else last - half]
+        forward_twice = len(link) == 2 and max(first, last) < half
+        saying = last if forward_twice else first
+        readings = self._of(saying % half)
+        if forward_twice and self._same_object(first, last):
+            readings = [*self._of(first), *readings]
+        forward = saying < half
+        return LinkWords(
+            tuple((reading, reading.inverted != forward) for reading in readings),
+            target,
+            source,
+            domain(self.relations[first]) if first < half else "",
+            domain(self.relations[last % half]) if last >= half else "",
+        )
+
+    def _same_object(self, first: int, last: int) -> bool:
+        """Whether both halves of a link name the same: places lived, location."""
+        one, two = (" ".join(relation_words(self.relations[r])) for r in (first, last))
+        kind = noun_kind(two)
+        return bool(set(two.split()) & set(one.split())) or (
+            kind in ("person", "place") and kind == noun_kind(one)
+        )
+
+
+class Speaker:
+    """Words questions for one split; records the frames it used."""
+
+    def __init__(self, split: str, rng: random.Random) -> None:
+        self.split, self.rng = split, rng
+        self.used: list[str] = []
+        self.kinds: set[str] = set()
+        """The conditions that the last phrase gives to a question about it."""
+
+    def say(
+        self,
+        words: LinkWords,
+        form: str,
+        source: Phrase,
+        many: bool,
+        *,
+        alone: bool = True,
+    ) -> str | None:
+        """One link in a form: q (question), np, rel (clause) or vp (predicate).
+
+        None where no frame of the split fits. ``alone``: nothing stands around it.
+        """
+        readings = list(words.readings)
+        self.rng.shuffle(readings)
+        if self.rng.random() < 0.25:
+            readings.sort(key=lambda pair: pair != words.readings[0])
+        for reading, is_subject in readings:
+            category = f"{reading.kind}.{'out' if is_subject else 'in'}.{form}"
+            slots, conditions = self._slots(reading, is_subject, words, source, many)
+            conditions |= {"alone"} if alone else set()
+            fitting = [
+                frame
+                for frame in frames(category, self.split)
+                if frame.conditions <= conditions and self._fits(frame, words, source)
+            ]
+            if not source.bare:
+                # A long phrase in the middle hides what the words behind it belong to.
+                last = [frame for frame in fitting if frame.text.endswith("{S}")]
+                fitting = last or [f for f in fitting if len(source.text) < 40]
+            if fitting:
+                self.kinds = conditions & {"person", "nonperson", "place", "time"}
+                return self.fill(self.rng.choice(fitting), slots)
+        return None
+
+    def frame(
+        self,
+        category: str,
+        conditions: set[str],
+        missing: set[str] = frozenset(),  # type: ignore[assignment]
+    ) -> Frame | None:
+        """A frame of a category whose conditions hold, without ``missing`` slots."""
+        fitting = [
+            frame
+            for frame in frames(category, self.split)
+            if frame.conditions <= conditions and not frame.slots & missing
+        ]
+        return self.rng.choice(fitting) if fitting else None
+
+    def fill(self, frame: Frame, slots: dict[str, str]) -> str:
+        """The frame with its slots filled."""
+        self.used.append(frame.id)
+        return tidy(frame.text.format_map(slots))
+
+    def type_word(self, end: EndType, many: bool) -> str:
+        """A word for the entities at an end, in singular or plural."""
+        generic = ("person",) if end.kind == "person" else GENERIC
+        name = self.rng.choice(end.names) if end.names else self.rng.choice(generic)
+        prefix = "other " if name.startswith("other ") else ""
+        name = name.removeprefix(prefix)
+        name = self.rng.choice(lexicon()["type_synonyms"].get(name, [name]))
+        return prefix + in_number(name, many)
+
+    def _fits(self, frame: Frame, words: LinkWords, source: Phrase) -> bool:
+        other = any(name.startswith("other ") for name in words.target.names)
+        return (not other or bool(frame.slots & {"T", "Tp", "T1"})) and not (
+            not source.bare and len(source.text) > 60 and "Sp" in frame.slots
+        )
+
+    def _slots(
+        self,
+        reading: Reading,
+        is_subject: bool,
+        words: LinkWords,
+        source: Phrase,
+        many: bool,
+    ) -> tuple[dict[str, str], set[str]]:
+        """The slots' values, and the conditions that hold."""
+        target = words.target
+        own = reading.object_type if is_subject else reading.subject_type
+        if own and not (target.names and target.names[0].startswith("other ")):
+            target = EndType((own, *target.names[:1]), target.kind)
+        noun = reading.words if reading.kind == "noun" else ""
+        conditions = kind_conditions(target.kind, noun if is_subject else "")
+        conditions |= {"many"} if many else {"one"}
+        conditions |= {"bare"} if source.bare else set()
+        if reading.particle:
+            conditions.add("indirect")
+        elif reading.words not in word_list("intransitive"):
+            conditions.add("direct")
+        conditions |= {"present"} if reading.present else set()
+        if reading.particle in ("in", "at", "on"):
+            conditions.add("locative")
+        if len(reading.particle.split()) > 1:
+            conditions.discard("indirect")
+        chosen = self.type_word(target, many)
+        one, plural = in_number(chosen, False), in_number(chosen, True)
+        if self.rng.random() < 0.3 and target.names[:1] == (own,):
+            one = in_number(own, False)
+        slots = {
+            "S": source.text,
+            "Sp": possessive(source),
+            "T": chosen,
+            "T1": one,
+            "Tp": plural,
+            "n": in_number(noun, many),
+            "n1": in_number(noun, False),
+            "an1": with_article(in_number(noun, False)),
+            "isT": "are" if many else "is",
+            "hasT": "have" if many else "has",
+            "isS": "are" if source.many else "is",
+            "hasS": "have" if source.many else "has",
+            "doS": "do" if source.many else "does",
+            "relT": "who" if target.kind == "person" else "that",
+            "prep": reading.particle,
+        }
+        slots |= self._verb_slots(reading, source.many, many)
+        return slots, conditions
+
+    def _verb_slots(
+        self, reading: Reading, source_many: bool, many: bool
+    ) -> dict[str, str]:
+        """The verb forms of a reading."""
+        prefix, _, verb = reading.words.rpartition(" ")
+        prefix += " " * bool(prefix)
+
+        def form(tag: str) -> str:
+            return prefix + (verb_form(verb, tag) if reading.kind == "active" else verb)
+
+        def be(plural: bool) -> str:
+            present = "are" if plural else "is"
+            return present if reading.present else "were" if plural else "was"
+
+        def act(plural: bool) -> str:
+            if not reading.present:
+                return form("VBD")
+            return prefix + verb if plural else form("VBZ")
+
+        do = "do" if source_many else "does"
+        return {
+            "base": prefix + verb,
+            "pp": form("VBN") if reading.kind == "active" else reading.words,
+            "ing": form("VBG"),
+            "actS": act(source_many),
+            "actT": act(many),
+            "act1": act(False),
+            "actP": act(True),
+            "actInf": prefix + verb if reading.present else f"have {form('VBN')}",
+            "didS": do if reading.present else "did",
+            "wasS": be(source_many),
+            "wasT": be(many),
+            "was1": be(False),
+            "wasP": be(True),
+        }
+
+
+def kind_conditions(kind: str, noun: str = "") -> set[str]:
+    """The conditions on the kind of targets that hold.
+
+    Where the targets are people that a noun calls otherwise, such as tags, neither
+    "who" nor "what" is safe.
+    """
+    if kind == "person":
+        return {"person"} if not noun or noun_kind(noun) == "person" else set()
+    return {"nonperson", noun_kind(noun) if noun and kind == "thing" else kind}
+
+
+def possessive(source: Phrase) -> str:
+    """The genitive of a phrase."""
+    return source.text + ("'" if source.many and source.text.endswith("s") else "'s")
+
+
+def tidy(text: str) -> str:
+    """The text with single spaces, none before a comma."""
+    text = " ".join(text.split()).strip(" ,:")
+    for wrong, right in ((" ,", ","), (" :", ":"), (" the the ", " the ")):
+        text = text.replace(wrong, right)
+    return text

@@ -1,0 +1,300 @@
+"""Questions made from a graph: exact answers, nothing shared by the splits."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from film_world import film_triplets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from data_prep.sources import kg
+from data_prep.synth.frames import SPLITS, all_frames
+from data_prep.synth.generation import generate
+from data_prep.synth.readings import relation_readings
+from data_prep.synth.settings import SynthSettings
+from data_prep.synth.words import in_number, split_words
+from kgscout_jax.cli.main import main
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.types import entity_key
+
+RELATIONS = [
+    "directed_by", "genre", "people.person.place_of_birth", "film.actor.film",
+    "film.director.film", "release_year", "depends on", "capitalOf",
+]  # fmt: skip
+YEARS = ["1970", "1984", "1999", "2001"]
+
+
+@st.composite
+def triplets(draw):
+    """Of a small graph with hubs, unnamed entities, self-loops and years."""
+    ends = st.sampled_from([f"Node {i}" for i in range(14)] + ["m.0a1", "m.0b2"])
+    rows = st.tuples(ends, st.sampled_from(RELATIONS), ends)
+    years = st.tuples(ends, st.just("release_year"), st.sampled_from(YEARS))
+    return draw(st.lists(rows | years, min_size=20, max_size=90, unique=True))
+
+
+def records_of(rows, **options):
+    graph = KnowledgeGraph.from_triplets(rows)
+    settings = SynthSettings(graph=(), out=Path("unused"), questions=60, **options)
+    made = generate(graph, settings)
+    return {
+        split: [question.record(graph) for question in made.questions[split]]
+        for split in SPLITS
+    }
+
+
+def follow(rows, topic, path):
+    """What a path reaches, by comparing every triplet."""
+    reached = {topic}
+    for arc in path:
+        relation, back = arc.lstrip("^"), arc.startswith("^")
+        reached = {
+            (h if back else t)
+            for h, r, t in rows
+            if r == relation and (t if back else h) in reached
+        }
+    return reached
+
+
+def expected_answers(rows, record):
+    """The answers by the question's recorded paths and test."""
+    reached = [
+        follow(rows, topic, path)
+        for topic, path in zip(record["q_entity"], record["paths"], strict=True)
+    ]
+    if record["shape"] == "pair":
+        return reached[0] & reached[1] - set(record["q_entity"])
+    found = reached[0] - {record["q_entity"][0]}
+    if "value" not in record:
+        return found
+    value = record["value"]
+    years = {}
+    for entity in found:
+        (years[entity],) = {
+            int(t) for h, r, t in rows if h == entity and r == value["relation"]
+        }
+    if record["shape"] == "superlative":
+        best = {"highest": max, "lowest": min}[value["test"]](years.values())
+        return {entity for entity, year in years.items() if year == best}
+    (limit,) = map(int, [value["threshold"]] if "threshold" in value else reached[1])
+    sign = 1 if value["test"] == "above" else -1
+    return {entity for entity, year in years.items() if sign * (year - limit) > 0}
+
+
+@given(triplets(), st.integers(0, 3))
+@settings(max_examples=15)
+def test_answers_are_exactly_what_the_recorded_paths_give(rows, seed):
+    for split in records_of(rows, seed=seed).values():
+        for record in split:
+            answers = set(record["a_entity"])
+            assert answers == expected_answers(rows, record) and answers
+            assert not any(name.startswith("m.") for name in answers)
+            assert not answers & set(record["q_entity"])
+            if record["shape"] == "count":
+                assert record["answer"] == [str(len(answers))]
+            else:
+                assert set(record["answer"]) == answers
+            assert len(answers) <= 20
+            relevant = {tuple(row) for row in record["relevant_triples"]}
+            assert relevant <= set(rows)
+            # The relevant triplets alone lead to every answer.
+            if record["shape"] in ("chain", "count"):
+                topic, path = record["q_entity"][0], record["paths"][0]
+                assert answers <= follow(relevant, topic, path)
+            text = f" {' '.join(split_words(record['question']))} "
+            for name in answers:
+                assert f" {' '.join(split_words(name))} " not in text
+
+
+def big_film_graph():
+    """Films with directors, years, genres and towns: enough for all splits."""
+    rows = []
+    for i in range(240):
+        film, director = f"Picture {chr(65 + i % 26)}{i}", f"Maker {i % 60}"
+        rows += [
+            (film, "directed_by", director),
+            (film, "written_by", f"Author {i % 45}"),
+            (film, "release_year", str(1950 + i % 70)),
+            (film, "has_genre", ["Drama", "Comedy", "War", "Noir"][i % 4]),
+            (film, "starred_actors", f"Player {i % 80}"),
+            (film, "starred_actors", f"Player {(i * 7) % 80}"),
+            (director, "born_in", f"Town {i % 60 % 25}"),
+            (f"Town {i % 25}", "lies_in", f"Land {i % 5}"),
+            (f"Author {i % 45}", "married_to", f"Player {i % 45}"),
+        ]
+    return rows
+
+
+@pytest.fixture(scope="module")
+def records():
+    return records_of(big_film_graph())
+
+
+def test_splits_share_no_topic_no_path_and_no_frame(records):
+    for field in ("q_entity", "wording"):
+        seen = {
+            split: {value for record in records[split] for value in record[field]}
+            for split in SPLITS
+        }
+        assert not seen["dev"] & (seen["train"] | seen["test"])
+        assert not seen["test"] & seen["train"]
+    paths = {
+        split: {
+            json.dumps([sorted(r["paths"]), r.get("value", {}).get("relation")])
+            for r in records[split]
+        }
+        for split in SPLITS
+    }
+    assert not paths["dev"] & (paths["train"] | paths["test"])
+    assert not paths["test"] & paths["train"]
+
+
+def test_every_split_and_shape_is_filled(records):
+    assert {split: len(records[split]) for split in SPLITS} == {
+        "train": 48, "dev": 6, "test": 6,
+    }  # fmt: skip
+    shapes = {record["shape"] for record in records["train"]}
+    assert shapes == {"chain", "pair", "count", "superlative", "comparison"}
+    texts = [r["question"].lower() for split in SPLITS for r in records[split]]
+    assert len(set(texts)) == len(texts)
+
+
+def test_unnamed_entities_are_passed_but_never_named():
+    rows = [
+        row
+        for i in range(30)
+        for row in (
+            (f"Film {i}", "film.film.starring", f"m.0{i}"),
+            (f"m.0{i}", "film.performance.actor", f"Actor {i % 12}"),
+        )
+    ]
+    made = [r for split in records_of(rows).values() for r in split]
+    assert ["film.film.starring", "film.performance.actor"] in [
+        path for record in made for path in record["paths"]
+    ]
+    for record in made:
+        names = [*record["q_entity"], *record["a_entity"], record["question"]]
+        assert not any("m.0" in name for name in names)
+        assert record["hop"] <= 3
+
+
+def test_words_that_fit_two_relations_are_told_apart_by_the_type_or_dropped():
+    rows = [
+        row
+        for i in range(20)
+        for row in (
+            (f"Person {i}", "film.actor.film", f"Film {i}"),
+            (f"Person {i}", "film.director.film", f"Film {i + 1}"),
+        )
+    ]
+    chains = [
+        record
+        for split in records_of(rows, hops=1).values()
+        for record in split
+        if record["shape"] == "chain" and not record["paths"][0][0].startswith("^")
+    ]
+    assert chains
+    for record in chains:
+        role = "actor" if "actor" in record["paths"][0][0] else "director"
+        assert role in record["question"].lower()
+
+
+def test_a_relation_reads_as_noun_and_as_verb():
+    def said(relation):
+        return {
+            (r.kind, r.words, r.particle, r.inverted)
+            for r in relation_readings(relation)
+        }
+
+    assert said("directed_by") >= {
+        ("active", "direct", "", True), ("noun", "director", "", False),
+    }  # fmt: skip
+    assert ("passive", "born", "in", False) in said("people.person.place_of_birth")
+    assert ("noun", "capital", "", True) in said("capital_of")
+    assert ("active", "depend", "on", False) in said("depends on")
+    assert ("noun", "birth place", "", False) in said("birthPlace")
+    assert ("active", "write", "", False) in said("book.author.works_written")
+
+
+def test_nouns_inflect_at_their_head():
+    assert in_number("place of birth", True) == "places of birth"
+    assert [in_number(n, True) for n in ("child", "country", "series")] == [
+        "children", "countries", "series",
+    ]  # fmt: skip
+    assert [in_number(n, False) for n in ("children", "genres", "people")] == [
+        "child", "genre", "person",
+    ]  # fmt: skip
+
+
+def test_each_category_of_frames_has_one_for_every_split():
+    for category, group in all_frames().items():
+        by_split = defaultdict(list)
+        for frame in group:
+            by_split[frame.split].append(frame)
+        for split in SPLITS:
+            assert any(not frame.conditions for frame in by_split[split]), category
+        assert len({frame.text for frame in group}) == len(group), category
+
+
+def write_graph(folder: Path, rows) -> Path:
+    file = folder / "graph.tsv"
+    file.write_text("".join("\t".join(row) + "\n" for row in rows))
+    return file
+
+
+def files_of(out: Path):
+    return {p.name: p.read_bytes() for p in out.iterdir() if p.is_file()}
+
+
+def test_the_command_writes_the_same_bytes_that_the_kg_source_reads(tmp_path, capsys):
+    graph = write_graph(tmp_path, big_film_graph())
+    outs = [tmp_path / "one", tmp_path / "two"]
+    for out in outs:
+        command = ["synth", str(graph), "--out", str(out), "--questions", "50"]
+        assert main(command) == 0
+    assert files_of(outs[0]) == files_of(outs[1])
+    dataset = kg.load(outs[0], [graph])
+    questions = [q for split in SPLITS for q in dataset.questions[split]]
+    assert len(questions) == 50
+    for question in questions:
+        found = {entity_key(name) for name in question.answer_entities}
+        assert found and len(dataset.graph.find_all(question.topics)) > 0
+        assert question.relevant_triplets
+    report = json.loads((outs[0] / "report.json").read_text())
+    assert report["questions"] == {"train": 40, "dev": 5, "test": 5}
+    assert "## Examples" in (outs[0] / "report.md").read_text()
+
+    before = files_of(outs[0])
+    assert main(command := [*command[:3], str(outs[0]), *command[4:]]) == 0
+    assert "complete already" in capsys.readouterr().out
+    assert files_of(outs[0]) == before
+    assert main([*command, "--seed", "1"]) == 2
+    assert "--overwrite" in capsys.readouterr().err
+    assert main([*command, "--seed", "1", "--overwrite"]) == 0
+    assert files_of(outs[0])["train.jsonl"] != before["train.jsonl"]
+
+
+def test_a_folder_of_other_files_is_left_alone(tmp_path, capsys):
+    graph = write_graph(tmp_path, film_triplets())
+    (tmp_path / "train.jsonl").write_text("{}\n")
+    assert main(["synth", str(graph), "--out", str(tmp_path)]) == 2
+    assert "not written by kgscout synth" in capsys.readouterr().err
+    assert (tmp_path / "train.jsonl").read_text() == "{}\n"
+
+
+def test_a_graph_without_names_gives_an_error(tmp_path, capsys):
+    graph = write_graph(
+        tmp_path, [("m.0a", "knows", "m.0b"), ("m.0b", "knows", "m.0c")]
+    )
+    assert main(["synth", str(graph), "--out", str(tmp_path / "q")]) == 2
+    assert "no question can be asked" in capsys.readouterr().err
+
+
+def test_a_model_without_its_server_is_refused():
+    with pytest.raises(UserError, match="--model without --llm"):
+        SynthSettings(graph=(), out=Path("x"), model="m")
