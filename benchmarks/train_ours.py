@@ -74,9 +74,7 @@ class Ours:
         self.host = HostReward(world.split, config.reward_direction)
         self.device = DeviceReward(world.split, config.reward_direction)
         transform = optimizer(config, 1000)
-        self.steps = Steps(
-            self.policy, config, transform, self.reader.n_nodes, self.device
-        )
+        self.steps = Steps(self.policy, config, transform, self.device)
         self.updates = update_class(config)(
             config, self.steps, self.tables, self.reader, Timeline()
         )

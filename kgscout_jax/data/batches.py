@@ -232,13 +232,14 @@ def epoch_batches(
     window: int,
     seed: int,
     epoch: int,
+    stream: int = 0,
 ) -> list[Int[np.ndarray, "j"]]:
-    """The batches of one epoch: a function of (seed, epoch) alone.
+    """The batches of one epoch: a function of (seed, epoch, stream) alone.
 
     Shuffled, then sorted by size within windows of ``window`` batches, so that a batch
     holds questions of similar size and padding costs little; then shuffled as batches.
     """
-    rng = np.random.default_rng([seed, epoch])
+    rng = np.random.default_rng([seed, epoch, *([0, stream] if stream else [])])
     order = rng.permutation(rows)
     batches = []
     for low in range(0, len(order), batch_size * window):

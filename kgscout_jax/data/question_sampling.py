@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 from jaxtyping import Int
 
@@ -29,3 +32,19 @@ def epoch_rows(
         return rows
     rng = np.random.default_rng([seed, epoch, 1])
     return np.sort(rng.choice(rows, size, replace=False))
+
+
+def epoch_length(
+    questions: Sequence[int], batch_size: int, questions_per_epoch: int | None
+) -> int:
+    """Steps of an epoch: a pass over every set, or as many as hold a sample.
+
+    Args:
+        questions: the number of trainable questions of each set.
+        batch_size: questions per step.
+        questions_per_epoch: the sample's size, of all sets together; None for all.
+    """
+    steps = sum(math.ceil(n / batch_size) for n in questions)
+    if questions_per_epoch is None:
+        return steps
+    return min(steps, math.ceil(questions_per_epoch / batch_size))

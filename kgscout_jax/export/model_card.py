@@ -44,6 +44,7 @@ def model_card(
         k=metadata["training"]["settings"].get("k", "K"),
         d=metadata["policy"]["dimension"],
         training=training_facts(metadata),
+        sets=len(metadata["training"].get("sets", [0])),
         encoder=encoder_facts(metadata["encoder"]),
         arguments=arguments,
         report=report,
@@ -76,12 +77,19 @@ def training_facts(metadata: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(source, dict):
             source = {k: str(v)[:12] if k == "sha256" else v for k, v in source.items()}
             files.append(" ".join(map(str, source.values())))
+    triplets = data.get("triplets")
+    if isinstance(triplets, list):  # of several sets
+        triplets = ", ".join(map(str, triplets))
+    sets = training.get("sets", [])
+    total = sum(each["weight"] for each in sets)
+    shares = ", ".join(f"{e['name']} {e['weight'] / total:.0%}" for e in sets) or None
     own = "the question's own subgraph" if cut["hops"] is None else None
     return {
         "source": training["source"],
         "fingerprint of the prepared data": training["fingerprint"],
         "questions": ", ".join(f"{k} {v}" for k, v in by_split.items()) or None,
-        "triplets of the graph": data.get("triplets"),
+        "share of training": shares,
+        "triplets of the graph": triplets,
         "files (sha256)": ", ".join(files) or None,
         "subgraph": own or f"{cut['hops']} hops around the topics",
         f"cut by {CUTS[cut.get('cut', 'ppr')]} to": cut["max_triplets"] or "not cut",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +32,7 @@ from kgscout_jax.export.hub import atomic_folder
 from kgscout_jax.export.load import load_exported
 from kgscout_jax.export.model_card import model_card
 from kgscout_jax.export.stablehlo import serialize
+from kgscout_jax.learn.shard_sets import set_folders, set_records
 from kgscout_jax.policy.registry import PolicyWeights, config_to_json, has_answers
 from kgscout_jax.utils.io import read_json, write_json, write_text
 from kgscout_jax.utils.manifest import as_record, file_entry
@@ -87,7 +90,13 @@ def calibrations_of(
     assert settings.calibrate is not None
     if settings.calibrate == "train":
         raise UserError("--calibrate: train, expected a split it has not learned from")
-    shards = Shards.open(settings.shards or Path(trained.metadata["config"]["shards"]))
+    folders = set_folders(trained.metadata["config"])
+    if settings.shards is None and len(folders) != 1:
+        raise UserError(
+            f"--calibrate: {settings.run} was trained on {len(folders)} folders of "
+            "shards, expected --shards with the one to calibrate on"
+        )
+    shards = Shards.open(settings.shards or folders[0])
     check_encoder(trained.metadata, shards, settings.run)
     policy = trained.policy
     calibration = calibrate(KGScout(policy), shards, settings.calibrate)
@@ -111,8 +120,8 @@ def export_policy(
     Args:
         trained: what ``load_policy`` gave.
         out: the folder; absent or empty.
-        shards: those it was trained on; None: where they were then. Not needed when
-            the run says how they were prepared.
+        shards: those it was trained on, or one of several; None: where they were
+            then. Not needed when the run says how they were prepared.
         metrics: ``metrics.json`` of an evaluation of this step, for the model card.
         calibration: what ``--target`` of retrieval needs; None: it is refused there.
         answer_scale: probabilities of answers; None: those of the training loss.
@@ -135,7 +144,7 @@ def export_policy(
         golden = make_golden(weights, config)
         np.savez(aside / GOLDEN, allow_pickle=False, **golden.arrays)
         (aside / STABLEHLO).write_bytes(serialize(weights, config))
-        metadata = {
+        metadata: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "policy": config_to_json(config),
@@ -159,6 +168,8 @@ def export_policy(
             },
             "files": {name: file_entry(aside / name) for name in CHECKED},
         }
+        if "shard_sets" in trained.metadata:
+            metadata["training"]["sets"] = trained.metadata["shard_sets"]
         if calibration is not None:
             metadata["calibration"] = calibration.to_dict()
         if answer_scale is not None:
@@ -184,7 +195,7 @@ def load_trained(path: Path, *, step: int | None = None) -> TrainedPolicy:
     training = exported.metadata["training"]
     if step is not None and step != training["step"]:
         raise UserError(f"{path}: holds step {training['step']} only, not {step}")
-    metadata = {
+    metadata: dict[str, Any] = {
         "config": training["settings"],
         "policy": exported.metadata["policy"],
         "encoder": exported.metadata["encoder"],
@@ -194,6 +205,8 @@ def load_trained(path: Path, *, step: int | None = None) -> TrainedPolicy:
             "settings": exported.metadata["preparation"],
         },
     }
+    if "sets" in training:
+        metadata["shard_sets"] = training["sets"]
     return TrainedPolicy(exported.policy, training["step"], metadata)
 
 
@@ -216,43 +229,50 @@ def preparation_of(
     """(``preparation``, ``training.data``) of config.json.
 
     The run's configuration has the first, else the manifest of its shards; counts and
-    the sources' hashes come from the manifest, where it is at hand.
+    the sources' hashes come from the manifests, where all are at hand.
     """
-    known, fingerprint = (
-        metadata["shards"].get("settings"),
-        metadata["shards"]["fingerprint"],
-    )
-    manifest: dict[str, Any] = {}
+    known = metadata["shards"].get("settings")
+    expected = [record["fingerprint"] for record in set_records(metadata)]
+    moved = {}
+    if shards is not None:
+        moved = {manifest_of(shards, expected)["fingerprint"]: shards}
+    folders = set_folders(metadata["config"]) or [Path("")] * len(expected)
+    manifests: list[dict[str, Any]] = []
     try:
-        manifest = manifest_of(
-            shards or Path(metadata["config"].get("shards", "")), fingerprint
-        )
+        manifests = [
+            manifest_of(moved.get(fingerprint, folder), [fingerprint])
+            for folder, fingerprint in zip(folders, expected, strict=True)
+        ]
     except UserError as error:
         # A run that records the preparation of its shards does not need them.
-        if shards is not None:
-            raise
         if known is None:
             raise UserError(f"{error}; --shards tells where the run's are") from None
-    settings = manifest["settings"] if known is None else known
+    settings = manifests[0]["settings"] if known is None else known
     names = [field.name for field in dataclasses.fields(Preparation)]
     fields = {name: settings[name] for name in names if name in settings}
     as_record(fields, Preparation, "the run's shards: preparation")
-    data = {}
-    if manifest:
-        counts = {k: v["questions"] for k, v in manifest["splits"].items()}
-        data = {"questions": counts, "sources": manifest.get("sources", [])}
-        if isinstance(graph := manifest.get("graph"), dict):
-            data["triplets"] = graph.get("triplets")
+    data: dict[str, Any] = {}
+    if manifests:
+        counts: Counter[str] = Counter()
+        for manifest in manifests:
+            counts.update({k: v["questions"] for k, v in manifest["splits"].items()})
+        sources = [each for m in manifests for each in m.get("sources", [])]
+        data = {"questions": dict(counts), "sources": sources}
+        graphs = [m["graph"] for m in manifests if isinstance(m.get("graph"), dict)]
+        triplets = [graph.get("triplets") for graph in graphs]
+        if len(graphs) == len(manifests):
+            data["triplets"] = triplets[0] if len(triplets) == 1 else triplets
     return fields, data
 
 
-def manifest_of(folder: Path, fingerprint: str) -> dict[str, Any]:
-    """The manifest of the shards in ``folder``, which have this fingerprint."""
+def manifest_of(folder: Path, fingerprints: Sequence[str]) -> dict[str, Any]:
+    """The manifest of the shards in ``folder``, which have one of the fingerprints."""
     manifest = Shards.open(folder).manifest
-    if manifest["fingerprint"] != fingerprint:
+    if manifest["fingerprint"] not in fingerprints:
+        expected = " or ".join(each[:12] for each in fingerprints)
         raise UserError(
             f"{folder}: fingerprint {manifest['fingerprint'][:12]}, expected "
-            f"{fingerprint[:12]}: not the shards that the run was trained on"
+            f"{expected}: not the shards that the run was trained on"
         )
     return manifest
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -19,13 +20,16 @@ BY_ESTIMATOR: dict[str, dict[str, float]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig:
-    """Train the policy on a folder of shards; the same command resumes a killed run.
+    """Train the policy on folders of shards; the same command resumes a killed run.
 
     Example: python train.py --shards shards/ --run runs/first --epochs 6
     """
 
-    shards: Path
-    """Folder of shards: training on its train split, measurement on its dev split."""
+    shards: tuple[Path, ...]
+    """Folder of shards: training on its train split, measurement on its dev split.
+    Several folders train one network; each step draws its questions from one."""
+    mix: tuple[float, ...] = ()
+    """Several shards: a weight for each, its share of the steps; default equal."""
     run: Path
     """Folder of the run: config.json, metrics.jsonl, checkpoints/."""
     init: Path | None = None
@@ -71,7 +75,7 @@ class TrainConfig:
     batch_size: int = 16
     """Questions per update."""
     questions_per_epoch: int | None = None
-    """Training questions drawn for each epoch; None for all."""
+    """Training questions drawn for each epoch, of all shards together; None for all."""
     learning_rate: float | None = None
     """Peak; decays on a cosine to a tenth. Default: reinforce 5e-4, others 1e-3."""
     warmup_steps: int = 50
@@ -102,7 +106,8 @@ class TrainConfig:
     answer_weight: float = 1.0
     """walk: weight of the answers' loss in the objective."""
     dev_questions: int = 500
-    """Dev questions measured after each epoch, at most; always the same ones."""
+    """Dev questions of each shards measured after each epoch, at most; always the
+    same ones."""
     save_every: int = 200
     """Steps between checkpoints; the end of each epoch is saved too."""
     devices: int | None = None
@@ -143,10 +148,29 @@ class TrainConfig:
             self._check("samples", self.samples >= 2, "at least 2 with leave_one_out")
 
         self._check("staleness", self.staleness in (0, 1), "0 or 1")
+        self._check_shards()
 
         if self.devices is not None:
             self._check("devices", self.devices >= 1, "at least 1")
         self._check_processes()
+
+    def _check_shards(self) -> None:
+        """Raise UserError unless there are shards, each once, with a weight above 0."""
+        if isinstance(self.shards, str | Path):  # one folder, from Python
+            object.__setattr__(self, "shards", (Path(self.shards),))
+        if not self.shards:
+            raise UserError("--shards: expected a folder of shards, found none")
+        for i, folder in enumerate(self.shards):
+            if folder.resolve() in [each.resolve() for each in self.shards[:i]]:
+                raise UserError(f"--shards: found {folder} twice, expected it once")
+        if self.mix and len(self.mix) != len(self.shards):
+            raise UserError(
+                f"--mix: found {len(self.mix)} weights, expected {len(self.shards)}, "
+                "one for each of --shards"
+            )
+        for weight in self.mix:
+            if not (math.isfinite(weight) and weight > 0):
+                raise UserError(f"--mix: found {weight}, expected numbers above 0")
 
     def _check_processes(self) -> None:
         """Raise UserError unless the flags about processes are consistent."""
@@ -173,6 +197,11 @@ class TrainConfig:
             raise UserError(f"--{flag}: found {value}, expected {expected}")
 
     @property
+    def weights(self) -> tuple[float, ...]:
+        """The weight of each of the shards."""
+        return self.mix or (1.0,) * len(self.shards)
+
+    @property
     def stale(self) -> bool:
         """Whether subsets are proposed before the previous step's update."""
         return self.samples_on_host and self.staleness > 0
@@ -190,11 +219,13 @@ class TrainConfig:
         return tuple(sorted({min(k, self.k) for k in (10, 30, 100, self.k)}))
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields as JSON values."""
+        """All fields as JSON values; one folder of shards is a string."""
         out = {}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, Path):
-                value = str(value)
-            out[field.name] = list(value) if isinstance(value, tuple) else value
+            if isinstance(value, tuple):
+                value = [str(v) if isinstance(v, Path) else v for v in value]
+            out[field.name] = str(value) if isinstance(value, Path) else value
+        if len(self.shards) == 1:
+            (out["shards"],) = out["shards"]
         return out

@@ -1,5 +1,8 @@
 """One update by each estimator, and the pipeline of an epoch's steps.
 
+An update is bound to one training set: its reader, its tables, its rewards. Successive
+steps may be of different sets.
+
 An update has three stages, so that they can overlap: ``read`` runs on the host,
 ``propose`` starts the device on what needs parameters only, ``update`` does the rest
 and returns the new state. Random numbers are a function of (seed, step).
@@ -17,6 +20,7 @@ its number alone. A run that stops at another step also saves the older paramete
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -38,7 +42,7 @@ from kgscout_jax.learn.update_steps import Metrics, Proposal, Steps
 
 
 class Update:
-    """The updates of one estimator, in three stages."""
+    """The updates of one estimator on one training set, in three stages."""
 
     def __init__(
         self,
@@ -204,7 +208,9 @@ class ReinforceOnDevice(Update):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         assert self.steps.reward is not None
-        self.reward: DeviceReward = self.steps.reward
+        self.reward: DeviceReward = dataclasses.replace(
+            self.steps.reward, split=self.reader.split
+        )
 
     def read(self, rows: Int[np.ndarray, "k"], step: int) -> tuple[Any, ...]:
         batch = self.read_batch(rows)
@@ -248,20 +254,20 @@ class Pipeline:
 
     def __init__(
         self,
-        update: Update,
-        batches: Sequence[Int[np.ndarray, "k"]],
+        updates: Sequence[Update],
+        batches: Sequence[tuple[int, Int[np.ndarray, "k"]]],
         first: int,
         stale_params: Any = None,
     ) -> None:
         """
         Args:
-            update: the updates of the estimator.
-            batches: all batches of the epoch.
+            updates: the updates of the estimator on each training set.
+            batches: all batches of the epoch: the set's number, and the questions.
             first: the first step to take, from 0.
             stale_params: the parameters that the first step proposes with, if not those
                 of its state.
         """
-        self.updates, self.batches, self.step = update, batches, first
+        self.updates, self.batches, self.step = updates, batches, first
         self.stale_params = stale_params
         """The older parameters that the next step needs; set by a last call too."""
         self._inputs: Any = None
@@ -269,23 +275,27 @@ class Pipeline:
 
     def __call__(self, state: State, *, last: bool = False) -> tuple[State, Metrics]:
         """The state after a step; ``last``: no other call follows."""
-        count, updates = len(self.batches), self.updates
-        inputs = self._inputs or updates.read(
-            self.batches[self.step % count], self.step
-        )
+        count = len(self.batches)
+        update, rows = self._batch()
+        inputs = self._inputs or update.read(rows, self.step)
         params = state.params if self.stale_params is None else self.stale_params
-        proposed = self._proposed or updates.propose(params, inputs)
+        proposed = self._proposed or update.propose(params, inputs)
         self._inputs = self._proposed = self.stale_params = None
         self.step += 1
         if self.step % count:
-            ahead = is_stale(updates.config, self.step, count)
+            ahead = is_stale(update.config, self.step, count)
             if last:
                 # The update writes into these buffers.
                 copy = jax.tree.map(jnp.copy, state.params) if ahead else None
                 self.stale_params = copy
             else:
-                rows = self.batches[self.step % count]
-                self._inputs = updates.read(rows, self.step)
+                following, rows = self._batch()
+                self._inputs = following.read(rows, self.step)
                 if ahead:
-                    self._proposed = updates.propose(state.params, self._inputs)
-        return updates.update(state, proposed)
+                    self._proposed = following.propose(state.params, self._inputs)
+        return update.update(state, proposed)
+
+    def _batch(self) -> tuple[Update, Int[np.ndarray, "k"]]:
+        """The update and the questions of the current step."""
+        number, rows = self.batches[self.step % len(self.batches)]
+        return self.updates[number], rows

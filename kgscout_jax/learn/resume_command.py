@@ -24,13 +24,8 @@ def resume_command(
         run: the run's folder now.
         program: the program that trains.
     """
-    words = [
-        *program.split(" ", 1),
-        "--shards",
-        str(config.get("shards")),
-        "--run",
-        str(run),
-    ]
+    folders = flag("shards", config.get("shards"))
+    words = [*program.split(" ", 1), *folders, "--run", str(run)]
     default = defaults(config)
     for name, value in config.items():
         is_default = name in default and default[name] == value
@@ -54,14 +49,14 @@ def defaults(config: Mapping[str, Any]) -> dict[str, Any]:
     from kgscout_jax.learn.config import TrainConfig
 
     here = Path(".")
-    plain = TrainConfig(shards=here, run=here).to_dict()
+    plain = TrainConfig(shards=(here,), run=here).to_dict()
     choices: dict[str, Any] = {
         name: value
         for name, value in config.items()
         if isinstance(plain.get(name), str) and name not in ("shards", "run")
     }
     try:
-        full = TrainConfig(shards=here, run=here, **choices).to_dict()
+        full = TrainConfig(shards=(here,), run=here, **choices).to_dict()
     except (UserError, KeyError, TypeError, ValueError):  # of another version
         full = plain
     return {name: plain[name] if name in choices else full[name] for name in plain}

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+from jaxtyping import Bool, Float32
 
 from kgscout_jax.data.question_sampling import sample_rows
-from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.data.shards import Split
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.shard_sets import set_names, shards_records
+from kgscout_jax.learn.training_set import TrainingSet
 from kgscout_jax.policy.config import NetworkConfig
 from kgscout_jax.policy.dual_tower import DualTowerConfig
-from kgscout_jax.policy.inputs import ppr_statistics
+from kgscout_jax.policy.inputs import PPR_FLOOR, ppr_statistics
 from kgscout_jax.policy.mlp import MlpConfig
 from kgscout_jax.policy.registry import config_to_json
 from kgscout_jax.policy.walk import WalkConfig
@@ -31,18 +37,22 @@ MAY_CHANGE = ("run", "save_every", "shards", "log", *PLACES)
 
 
 def write_or_check_config(
-    run: RunFolder, config: TrainConfig, policy: NetworkConfig, shards: Shards
-) -> None:
-    """Write ``config.json``, or check that a run to resume has the same settings."""
-    current = {
+    run: RunFolder,
+    config: TrainConfig,
+    policy: NetworkConfig,
+    sets: Sequence[TrainingSet],
+) -> list[str]:
+    """Write ``config.json``, or check that a run to resume has the same settings.
+
+    Returns:
+        The names of the sets: those of their folders when training began.
+    """
+    manifests = [each.shards.manifest for each in sets]
+    current: dict[str, Any] = {
         "config": config.to_dict(),
         "policy": config_to_json(policy),
-        "encoder": shards.encoder,
-        "shards": {
-            "source": shards.manifest["source"],
-            "fingerprint": shards.manifest["fingerprint"],
-            "settings": shards.manifest["settings"],
-        },
+        "encoder": sets[0].shards.encoder,
+        **shards_records(config.shards, manifests, config.weights),
     }
     if run.config_file.exists():
         saved = run.config
@@ -64,18 +74,21 @@ def write_or_check_config(
         if saved["shards"]["fingerprint"] != current["shards"]["fingerprint"]:
             raise UserError(
                 f"{run.path}: was started on other shards "
-                f"({saved['shards']['source']}), found {config.shards}"
+                f"({saved['shards']['source']}), found "
+                f"{' '.join(map(str, config.shards))}"
             )
+        if "shard_sets" in saved:
+            current["shard_sets"] = saved["shard_sets"]
     run.write_config(current)
+    return set_names(current)
 
 
-def network_config(config: TrainConfig, shards: Shards, split: Split) -> NetworkConfig:
-    """The network's config: sizes of the settings, PPR statistics of the split."""
-    dimension = int(shards.encoder["dimension"])
+def network_config(config: TrainConfig, sets: Sequence[TrainingSet]) -> NetworkConfig:
+    """The network's config: sizes of the settings, PPR statistics of the sets."""
+    dimension = int(sets[0].shards.encoder["dimension"])
     if config.policy == "mlp":
         return MlpConfig(dimension=dimension, compute_dtype=config.dtype)
-    rows = sample_rows(np.arange(len(split)), 2000)
-    mean, std = ppr_statistics(split.ppr_of(rows), split.candidates[rows] >= 0)
+    mean, std = mixed_ppr_statistics([each.split for each in sets], config.weights)
     if config.policy == "walk":
         return WalkConfig(
             dimension=dimension,
@@ -98,3 +111,32 @@ def network_config(config: TrainConfig, shards: Shards, split: Split) -> Network
         ppr_std=std,
         compute_dtype=config.dtype,
     )
+
+
+def mixed_ppr_statistics(
+    splits: Sequence[Split], weights: Sequence[float]
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Mean and standard deviation of log PPR over the candidates of several splits.
+
+    A split counts by its weight, not by its size: as the network sees it in training.
+    """
+    if len(splits) == 1:
+        return ppr_statistics(*sampled_ppr(splits[0]))
+    logs = [
+        np.log(ppr[mask].astype(np.float64) + PPR_FLOOR)
+        for ppr, mask in map(sampled_ppr, splits)
+    ]
+    means = np.stack([each.mean(axis=0) for each in logs])
+    mean = np.average(means, axis=0, weights=weights)
+    variances = np.stack([each.var(axis=0) for each in logs]) + (means - mean) ** 2
+    std = np.sqrt(np.average(variances, axis=0, weights=weights))
+    std = np.where(std > 1e-6, std, 1.0)
+    return (float(mean[0]), float(mean[1])), (float(std[0]), float(std[1]))
+
+
+def sampled_ppr(
+    split: Split,
+) -> tuple[Float32[np.ndarray, "b n 2"], Bool[np.ndarray, "b n"]]:
+    """PPR of the candidates of at most 2,000 questions, and the mask of real ones."""
+    rows = sample_rows(np.arange(len(split)), 2000)
+    return split.ppr_of(rows), split.candidates[rows] >= 0

@@ -12,17 +12,16 @@ import contextlib
 import logging
 import math
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kgscout_jax.data.batches import epoch_batches
-from kgscout_jax.data.question_sampling import epoch_rows, trainable_rows
-from kgscout_jax.data.shards import Shards
+from kgscout_jax.data.mixture import BatchStream, Mixture
+from kgscout_jax.data.question_sampling import epoch_length
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoint_leaves import check_leaves, flatten
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.dev_measurement import measurements
 from kgscout_jax.learn.devices import Devices, devices_of
 from kgscout_jax.learn.estimator_updates import Pipeline, is_stale, update_class
 from kgscout_jax.learn.loggers import check_loggers
@@ -30,11 +29,8 @@ from kgscout_jax.learn.preemption import Preemption
 from kgscout_jax.learn.resume_command import command_line_program, resume_command
 from kgscout_jax.learn.reward_device import DeviceReward
 from kgscout_jax.learn.run_config import network_config, write_or_check_config
-from kgscout_jax.learn.sharded_reader import (
-    ShardedReader,
-    count_candidates,
-    device_tables,
-)
+from kgscout_jax.learn.set_measurements import SetMeasurements
+from kgscout_jax.learn.sharded_reader import device_tables
 from kgscout_jax.learn.timeline import Timeline
 from kgscout_jax.learn.train_state import (
     initial_state,
@@ -48,6 +44,7 @@ from kgscout_jax.learn.trained_policy import (
     read_leaves,
     restore_policy,
 )
+from kgscout_jax.learn.training_set import TrainingSet, open_sets
 from kgscout_jax.learn.update_steps import Metrics, Steps
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.utils.lock import locked
@@ -55,10 +52,8 @@ from kgscout_jax.utils.progress import ProgressBar
 
 logger = logging.getLogger("kgscout")
 
-WINDOW = 16
-"""Batches within which questions are sorted by size."""
 LOG_EVERY = 10
-"""Steps between rows of kind "step" in metrics.jsonl."""
+"""Steps of a set between its rows of kind "step" in metrics.jsonl."""
 
 
 def train(config: TrainConfig) -> RunFolder:
@@ -83,25 +78,18 @@ def _train(
     resources: contextlib.ExitStack,
 ) -> None:
     # --- data
-    shards = devices.synchronized(lambda: Shards.open(config.shards))
-    split = devices.synchronized(lambda: shards.split("train"))
-    count_candidates(split, devices)
-    rows = trainable_rows(split)
-    if not len(rows):
-        raise UserError(
-            f"{config.shards}: no training question has an answer and a candidate in "
-            "its subgraph"
-        )
-    reader = ShardedReader(shards, split, config.path_direction, devices)
-    batch_count = math.ceil(min(len(rows), config.questions_per_epoch or len(rows))
-                            / config.batch_size)  # fmt: skip
+    sets = open_sets(config, devices)
+    batch_count = epoch_length(
+        [len(each.rows) for each in sets], config.batch_size, config.questions_per_epoch
+    )
     total_steps = batch_count * config.epochs
+    mixture = Mixture(batch_streams(sets, config), config.weights, total_steps)
 
     # --- policy
-    policy_config = network_config(config, shards, split)
+    policy_config = network_config(config, sets)
     if config.init is not None:
         initial = initial_policy(config.init, devices)
-        check_encoder(initial.metadata, shards, config.init)
+        check_encoder(initial.metadata, sets[0].shards, config.init)
         policy = initial.policy
         policy_config = policy.config
     else:
@@ -111,10 +99,12 @@ def _train(
     lock = locked(config.run, "training")
     devices.broadcast(lambda: resources.enter_context(lock))
     resources.callback(run.close)  # waits for a save in progress, also after an error
-    devices.broadcast(lambda: write_or_check_config(run, config, policy_config, shards))
+    names = devices.broadcast(
+        lambda: write_or_check_config(run, config, policy_config, sets)
+    )
     transform = optimizer(config, total_steps)
-    reward = DeviceReward(split, config.reward_direction)
-    steps = Steps(policy, config, transform, reader.n_nodes, reward, devices.mesh)
+    reward = DeviceReward(sets[0].split, config.reward_direction)
+    steps = Steps(policy, config, transform, reward, devices.mesh)
     state = initial_state(policy, transform)
     first, stale_params = 0, None
     if (checkpoint := run.latest_whole()) is not None:
@@ -133,13 +123,17 @@ def _train(
     state, stale_params = devices.replicate((state, stale_params))
 
     # --- updates and measurements
-    tables = device_tables(shards, devices, shard_rows=config.shard_tables)
+    tables = [
+        device_tables(each.shards, devices, shard_rows=config.shard_tables)
+        for each in sets
+    ]
     timeline = Timeline()
     resources.callback(timeline.close)
-    update = update_class(config)(config, steps, tables, reader, timeline)
-    measures = measurements(shards, split, rows, config, devices)
-    if "dev" not in measures:
-        logger.info("no dev split: the latest checkpoint stands for the best")
+    updates = [
+        update_class(config)(config, steps, table, each.reader, timeline)
+        for table, each in zip(tables, sets, strict=True)
+    ]
+    measures = SetMeasurements(sets, tables, names, config, devices)
 
     # --- loop
     step = first
@@ -148,20 +142,14 @@ def _train(
     with Preemption() as preemption, progress as bar:
         bar.update(step)
         for epoch in range(step // batch_count, config.epochs):
-            size, seed = config.questions_per_epoch, config.seed
-            batches = epoch_batches(
-                split.n_real,
-                epoch_rows(rows, size, seed=seed, epoch=epoch),
-                batch_size=config.batch_size,
-                window=WINDOW,
-                seed=seed,
-                epoch=epoch,
-            )
+            start = epoch * batch_count
+            batches = mixture.batches(start, start + batch_count)
+            row: dict[str, Any]
             started, questions = time.monotonic(), 0
             unchecked: list[tuple[int, Metrics]] = []
-            pipeline = Pipeline(update, batches, step, stale_params)
+            pipeline = Pipeline(updates, batches, step, stale_params)
             timeline.restart()
-            for batch in batches[step - epoch * batch_count :]:
+            for number, batch in batches[step - start :]:
                 stopping = devices.stop_requested(preemption.requested, step)
                 state, metrics = pipeline(state, last=stopping)
                 step += 1
@@ -169,14 +157,16 @@ def _train(
                 unchecked.append((step, metrics))
                 ends = step % batch_count == 0
                 saves = step % config.save_every == 0
-                logs = step % LOG_EVERY == 0 or ends
+                logs = (mixture.turns[step - 1] + 1) % LOG_EVERY == 0 or ends
                 if saves or logs or stopping:
                     with timeline.waiting():
                         check_finite(config.run, unchecked)
                     unchecked = []
                 if logs:
                     rate = questions / max(time.monotonic() - started, 1e-9)
-                    log_step(run, bar, step, epoch, metrics, rate)
+                    row = {"kind": "step", "step": step, "epoch": epoch + 1}
+                    row |= {"set": names[number]} if len(sets) > 1 else {}
+                    log_step(run, bar, row, metrics, rate)
                 else:
                     bar.update(1)
                 if ends:
@@ -189,11 +179,9 @@ def _train(
                 break  # stopped
             stale_params = None
             # --- end of the epoch: measure, log, save
-            row: dict[str, Any] = {"kind": "epoch", "step": step, "epoch": epoch + 1}
+            row = {"kind": "epoch", "step": step, "epoch": epoch + 1}
             row |= timeline.shares()
-            for name, measure in measures.items():
-                measured = measure(steps, state.params, tables)
-                row |= {f"{name}_{key}": value for key, value in measured.items()}
+            row |= measures.row(steps, state.params)
             score = dev_score(row)
             row |= {} if score is None else {"dev_score": score}
             row["seconds"] = round(time.monotonic() - started, 2)
@@ -209,6 +197,24 @@ def _train(
         message = "%s: stopped at step %d of %d, saved; go on with: %s"
         logger.info(message, config.run, step, total_steps, command)
         preemption.exit()
+
+
+def batch_streams(
+    sets: Sequence[TrainingSet], config: TrainConfig
+) -> list[BatchStream]:
+    """The batches of each set."""
+    return [
+        BatchStream(
+            n_real=each.split.n_real,
+            rows=each.rows,
+            batch_size=config.batch_size,
+            seed=config.seed,
+            number=number,
+            # Of several sets, an epoch takes the next part of each one's pass.
+            sample=config.questions_per_epoch if len(sets) == 1 else None,
+        )
+        for number, each in enumerate(sets)
+    ]
 
 
 def dev_score(row: dict[str, Any]) -> float | None:
@@ -228,14 +234,15 @@ def initial_policy(path: Path, devices: Devices) -> TrainedPolicy:
 def log_step(
     run: RunFolder,
     bar: ProgressBar,
-    step: int,
-    epoch: int,
+    row: dict[str, Any],
     metrics: Metrics,
     rate: float,
 ) -> None:
-    """Write a row to metrics.jsonl and show it; ``rate``: questions per second."""
+    """Add the metrics of a step to ``row``, write it to metrics.jsonl and show it.
+
+    ``rate``: questions per second.
+    """
     values = {name: float(value) for name, value in metrics.items()}
-    row = {"kind": "step", "step": step, "epoch": epoch + 1}
     row |= {name: round(value, 6) for name, value in values.items()}
     run.log({**row, "questions_per_second": round(rate, 2)})
     reward = values.get("reward", -values["loss"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,11 +81,16 @@ def read_leaves(run: RunFolder, step: int | None) -> tuple[int, dict[str, Any]]:
 
 def check_encoder(metadata: dict[str, Any], shards: Shards, path: Path) -> None:
     """Raise UserError unless ``shards`` were embedded by the run's encoder."""
-    ours, theirs = metadata["encoder"], shards.encoder
+    compare_encoders(metadata["encoder"], shards, f"run {path}")
+
+
+def compare_encoders(expected: Mapping[str, Any], shards: Shards, where: str) -> None:
+    """Raise UserError unless ``shards`` have the encoder that ``where`` has."""
+    found = shards.encoder
     for field in ("weights_sha256", "dimension", "text_version"):
-        if ours[field] != theirs[field]:
+        if expected[field] != found[field]:
             raise UserError(
-                f"{shards.path}: encoder {theirs['name']} with {field} "
-                f"{str(theirs[field])[:12]}, expected {ours['name']} with "
-                f"{str(ours[field])[:12]} as in run {path}"
+                f"{shards.path}: encoder {found['name']} with {field} "
+                f"{str(found[field])[:12]}, expected {expected['name']} with "
+                f"{str(expected[field])[:12]} as in {where}"
             )

@@ -69,7 +69,6 @@ class Steps:
         policy: Policy,
         config: TrainConfig,
         transform: optax.GradientTransformation,
-        n_nodes: int,
         reward: DeviceReward | None = None,
         mesh: Mesh | None = None,
     ) -> None:
@@ -79,7 +78,6 @@ class Steps:
             policy: gives the structure; each call passes parameters.
             config: the run's settings.
             transform: the optimiser.
-            n_nodes: static bound on local node ids.
             reward: needed by ``reinforce_on_device`` only.
             mesh: devices; the batch is split over its only axis.
         """
@@ -87,7 +85,6 @@ class Steps:
         self.config = config
         self.reward = reward
         self.transform = transform
-        self.n_nodes = n_nodes
         self.has_answers = has_answers(policy.config)
         self.graphdef, _ = nnx.split(policy, nnx.Param)
         self.propose: Callable[..., Proposal] = jax.jit(self._propose)
@@ -147,12 +144,13 @@ class Steps:
     ) -> tuple[State, Metrics]:
         """Expectations at a budget of ``k``, see ``closed_form``."""
         config = self.config
+        n_nodes = batch.topics.shape[1]
 
         def objective(outputs: PolicyOutputs) -> Objective:
             logits = outputs.logits
             expected = jax.vmap(closed_form, in_axes=(0, 0, 0, 0, 0, None, None))(
                 logits, batch.mask, batch.nodes, batch.answers, batch.on_path, k,
-                self.n_nodes,
+                n_nodes,
             )  # fmt: skip
             value = config.presence_weight * expected.presence
             value = value + config.hit_weight * expected.hit

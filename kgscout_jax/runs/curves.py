@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float64
 
 from kgscout_jax.runs.run_folder import Row, StoredRun
+from kgscout_jax.utils.short_names import short_names
 
 HIT = "dev_answer_hit@"
+BY_SET = "dev_reward/"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +69,12 @@ def panels_of(runs: Sequence[StoredRun]) -> list[Panel]:
     run_names = short_names([str(run.path) for run in runs])
     ks = sorted({k for run in runs for k in budgets(run.of_kind("epoch"))})
     hits = tuple((f"{HIT}{k}", "epoch", f"K = {k}") for k in ks)
+    keys = dict.fromkeys(k for run in runs for r in run.of_kind("epoch") for k in r)
+    by_set = tuple(
+        (key, "epoch", key.removeprefix(BY_SET))
+        for key in keys
+        if key.startswith(BY_SET)
+    )
     panels = [
         Panel(
             title=title,
@@ -75,15 +83,28 @@ def panels_of(runs: Sequence[StoredRun]) -> list[Panel]:
                 curve
                 for run_name, run in zip(run_names, runs, strict=True)
                 for key, kind, name in values
-                if (curve := curve_of(run.of_kind(kind), key, run_name, name))
+                for curve in curves_of(run.of_kind(kind), key, run_name, name)
             ],
         )
         for title, unit, values in (
             *PANELS,
             ("answer_hit@K, dev", "share of questions", hits),
+            ("Dev reward", "by set", by_set),
         )
     ]
     return [panel for panel in panels if panel.curves]
+
+
+def curves_of(rows: Sequence[Row], key: str, run: str, name: str) -> Iterator[Curve]:
+    """The curve of one key; one for each set, if steps are of several sets."""
+    sets = dict.fromkeys(row.get("set") for row in rows)
+    for each in sets if len(sets) > 1 else ():
+        of_set = [row for row in rows if row.get("set") == each]
+        curve = curve_of(of_set, key, run, " ".join(filter(None, (name, str(each)))))
+        if curve:
+            yield curve
+    if len(sets) <= 1 and (curve := curve_of(rows, key, run, name)):
+        yield curve
 
 
 def curve_of(rows: Iterable[Row], key: str, run: str, name: str) -> Curve | None:
@@ -111,13 +132,3 @@ def budgets(rows: Iterable[Row]) -> list[int]:
     """The K at which dev questions were measured, ascending."""
     keys = {key.removeprefix(HIT) for row in rows for key in row if key.startswith(HIT)}
     return sorted(int(key) for key in keys if key.isdecimal())
-
-
-def short_names(paths: Sequence[str]) -> list[str]:
-    """The last parts of paths, as many as tell them apart."""
-    split = [path.rstrip("/").split("/") for path in paths]
-    for n in range(1, max(map(len, split), default=1) + 1):
-        names = ["/".join(parts[-n:]) for parts in split]
-        if len(set(names)) == len(names):
-            return names
-    return list(paths)

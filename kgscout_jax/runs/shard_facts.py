@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Int
 
-from kgscout_jax.data.question_sampling import sample_rows, trainable_rows
+from kgscout_jax.data.question_sampling import epoch_length, sample_rows, trainable_rows
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
+from kgscout_jax.learn.shard_sets import set_folders, set_records
 
 
-def shards_of(metadata: Mapping[str, Any]) -> Shards | None:
-    """The shards that a run trains on; None where they are gone or were replaced."""
+def shards_of(metadata: Mapping[str, Any]) -> list[Shards] | None:
+    """The shards that a run trains on; None where any is gone or was replaced."""
     try:
-        shards = Shards.open(Path(str(metadata["config"].get("shards"))))
-    except (UserError, OSError):
+        shards = [Shards.open(folder) for folder in set_folders(metadata["config"])]
+        expected = [record["fingerprint"] for record in set_records(metadata)]
+    except (UserError, OSError, KeyError, TypeError):
         return None
-    recorded = metadata.get("shards")
-    expected = recorded.get("fingerprint") if isinstance(recorded, dict) else None
-    return shards if shards.manifest["fingerprint"] == expected else None
+    found = [each.manifest["fingerprint"] for each in shards]
+    return shards if found == expected else None
 
 
-def epoch_steps(shards: Shards, config: Mapping[str, Any]) -> int:
+def epoch_steps(shards: Sequence[Shards], config: Mapping[str, Any]) -> int:
     """Steps of an epoch, as training counts them."""
-    n = len(trainable_rows(shards.split("train"))) if "train" in shards.splits else 0
+    questions = [
+        len(trainable_rows(each.split("train"))) if "train" in each.splits else 0
+        for each in shards
+    ]
     sample = config.get("questions_per_epoch")
-    n = min(n, sample) if type(sample) is int else n
-    return math.ceil(n / config["batch_size"])
+    sample = sample if type(sample) is int else None
+    return epoch_length(questions, config["batch_size"], sample)
 
 
 def cosine_hits(

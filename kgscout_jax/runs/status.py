@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 from kgscout_jax.learn.resume_command import resume_command
-from kgscout_jax.runs.run_folder import Row, StoredRun
+from kgscout_jax.learn.shard_sets import set_folders
+from kgscout_jax.runs.run_folder import StoredRun
+from kgscout_jax.utils.weighted_means import means
 
 State = Literal["running", "finished", "stopped", "damaged"]
 HIT = "dev_answer_hit@"
 LOSSES = ("loss", "reward", "entropy", "grad_norm", "temperature")
 """Values of the last step that are shown, where there are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DevMeasures:
+    """Measures on the dev questions of one set."""
+
+    dev: dict[str, float]
+    """Of the policy, by name."""
+    cosine: dict[str, float]
+    """answer_hit@K of cosine on the same questions; {} where it is not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,9 +37,11 @@ class Best:
     step: int
     epoch: int
     dev: dict[str, float]
-    """Its measures on dev questions, by name."""
+    """Its measures on dev questions, by name; of several sets, their means."""
     cosine: dict[str, float]
     """answer_hit@K of cosine on the same questions; {} where it is not known."""
+    by_set: dict[str, DevMeasures]
+    """The same for each of several sets, by its name; {} for one set."""
     kept: bool
     """Whether its checkpoint is there."""
 
@@ -48,7 +62,7 @@ class RunState:
     source: str | None
     """The data set of the shards."""
     shards: str | None
-    """Their folder when training began."""
+    """Their folder, or folders, when training began."""
     step: int
     """The last one that is known."""
     total_steps: int | None
@@ -134,7 +148,7 @@ class _Status:
             estimator=_text(config.get("estimator")),
             k=config.get("k") if type(config.get("k")) is int else None,
             source=_text(shards.get("source")) if isinstance(shards, dict) else None,
-            shards=_text(config.get("shards")),
+            shards=" ".join(map(str, set_folders(config))) or None,
             step=step,
             total_steps=total or None,
             epoch=self._epoch(step),
@@ -176,27 +190,45 @@ class _Status:
             return None
         # of equal ones the last, as for checkpoints
         row = max(scored, key=lambda row: (_dev_score(row), row["step"]))
-        dev = {
-            name.removeprefix("dev_"): value
-            for name, value in row.items()
-            if name.startswith("dev_") and _number(value) is not None
-        }
+        dev: dict[str, dict[str, float]] = {}
+        for name, value in row.items():
+            key, _, name_of_set = name.partition("/")
+            if key.startswith("dev_") and _number(value) is not None:
+                dev.setdefault(name_of_set, {})[key.removeprefix("dev_")] = value
+        together = dev.pop("", {})
+        ks = [int(k) for n in row if (k := n.removeprefix(HIT)) != n and k.isdecimal()]
+        cosine = self._cosine(ks)
+        weights = {name: self.weights[name] for name in cosine}
         return Best(
             step=row["step"],
             epoch=row["epoch"] if type(row.get("epoch")) is int else 0,
-            dev=dev,
-            cosine=self._cosine(row),
+            dev=together,
+            cosine=means(cosine, weights),
+            by_set={
+                name: DevMeasures(dev=measures, cosine=cosine.get(name, {}))
+                for name, measures in dev.items()
+            },
             kept=row["step"] in self.run.checkpoints,
         )
 
-    def _cosine(self, row: Row) -> dict[str, float]:
-        ks = [int(k) for n in row if (k := n.removeprefix(HIT)) != n and k.isdecimal()]
-        if self.shards is None or "dev" not in self.shards.splits:
-            return {}
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """The weight of each set, by its name; "" is the only set's."""
+        records = self.run.metadata.get("shard_sets")
+        if not isinstance(records, list):
+            return {"": 1.0}
+        return {r["name"]: r["weight"] for r in records}
+
+    def _cosine(self, ks: Sequence[int]) -> dict[str, dict[str, float]]:
+        """answer_hit@K of cosine on the dev questions of each set, by its name."""
         from kgscout_jax.runs.shard_facts import cosine_hits
 
-        hits = cosine_hits(self.shards.split("dev"), self.config, ks)
-        return {f"answer_hit@{k}": value for k, value in hits.items()}
+        out = {}
+        for name, shards in zip(self.weights, self.shards or (), strict=False):
+            if "dev" in shards.splits:
+                hits = cosine_hits(shards.split("dev"), self.config, ks)
+                out[name] = {f"answer_hit@{k}": value for k, value in hits.items()}
+        return out
 
     def _seconds(self) -> tuple[float | None, float | None]:
         """(seconds spent, recent seconds of a step); None where they are not known.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kgscout_jax.runs.status import Best, RunState
@@ -42,6 +42,7 @@ def _print_one(state: RunState, console: Console) -> None:
         ("trains", f"{_trains(state)}, shards {state.shards or UNKNOWN}"),
         ("step", _progress(state)),
         ("best", _best(state.best)),
+        *_by_set(state.best),
         ("last", ", ".join(f"{k} {v:.4g}" for k, v in state.last.items()) or "-"),
         ("speed", f"{_speed(state.questions_per_second)} questions/s"),
         ("time", _times(state)),
@@ -111,13 +112,27 @@ def _best(best: Best | None) -> str:
     if best is None:
         return "- (no epoch has ended, or there are no dev questions)"
     parts = [f"step {best.step} (epoch {best.epoch}) by dev reward"]
-    for name, value in best.dev.items():
-        against = best.cosine.get(name)
-        beside = "" if against is None else f" (cosine {against:.3f})"
-        parts.append(f"{name} {value:.3f}{beside}")
+    parts += _measures(best.dev, best.cosine)
     if not best.kept:
         parts.append("its checkpoint is not there")
     return ", ".join(parts)
+
+
+def _by_set(best: Best | None) -> list[tuple[str, str]]:
+    """A row for each of several sets."""
+    sets = best.by_set if best else {}
+    return [
+        ("", ", ".join([f"on {name}", *_measures(of_set.dev, of_set.cosine)]))
+        for name, of_set in sets.items()
+    ]
+
+
+def _measures(dev: Mapping[str, float], cosine: Mapping[str, float]) -> Iterable[str]:
+    """Each measure, with that of cosine where it is known."""
+    for name, value in dev.items():
+        against = cosine.get(name)
+        beside = "" if against is None else f" (cosine {against:.3f})"
+        yield f"{name} {value:.3f}{beside}"
 
 
 def _times(state: RunState) -> str:

@@ -27,8 +27,10 @@ from kgscout_jax.export import export_policy, from_pretrained, load_exported, pu
 from kgscout_jax.export.format import FILES, MODEL, STABLEHLO, named_leaves
 from kgscout_jax.export.golden import argument_names
 from kgscout_jax.export.hub import is_hub_name
-from kgscout_jax.export.write import load_trained
+from kgscout_jax.export.settings import ExportSettings
+from kgscout_jax.export.write import calibration_of, load_trained
 from kgscout_jax.learn.checkpoints import RunFolder
+from kgscout_jax.learn.shard_sets import common_settings, is_trained_on
 from kgscout_jax.learn.trained_policy import TrainedPolicy, load_policy
 from kgscout_jax.policy.inputs import PolicyInputs
 from kgscout_jax.policy.module import Policy
@@ -353,6 +355,47 @@ def test_without_a_network_the_hub_is_one_line(folder, tmp_path):
         "owner/name: not a folder here, and the hub did not give it ("
     )
     assert pushed.startswith("owner/name: the hub did not take it (")
+
+
+def test_several_sets_export_what_they_have_in_common(tmp_path):
+    # A run on two sets, of which one is at hand.
+    near = write_shards(tmp_path / "near")
+    one = trained()
+    sets = [
+        {"name": "near", "weight": 1.0, "source": "a", "fingerprint": "tiny"},
+        {"name": "far", "weight": 3.0, "source": "b", "fingerprint": "far"},
+    ]
+    settings = [{**SETTINGS, "hops": hops, "candidates": 9 - hops} for hops in (2, 4)]
+    records = [
+        {**record, "settings": each}
+        for record, each in zip(sets, settings, strict=True)
+    ]
+    together = {
+        "source": "a + b",
+        "fingerprint": "both",
+        "settings": common_settings(settings, [1, 3]),
+    }
+    config = {**one.metadata["config"], "shards": [str(near.path), "/nowhere/far"]}
+    metadata = {
+        **one.metadata,
+        "config": config,
+        "shards": together,
+        "shard_sets": records,
+    }
+    run = dataclasses.replace(one, metadata=metadata)
+    out = export_policy(run, tmp_path / "out", shards=near.path)
+    exported = load_exported(out)
+    assert exported.preparation.hops == 4 and exported.preparation.candidates == 7
+    again = load_trained(out).metadata
+    assert is_trained_on(again, "far") and not is_trained_on(again, "both")
+    card = (out / "README.md").read_text()
+    assert "near 25%, far 75%" in card and "Trained on 2 data sets" in card
+    alien = write_shards(tmp_path / "alien", fingerprint="alien")
+    with pytest.raises(UserError, match="alien, expected tiny or far: not the shards"):
+        export_policy(run, tmp_path / "other", shards=alien.path)
+    asked = ExportSettings(run=tmp_path / "run", out=tmp_path / "o", calibrate="dev")
+    with pytest.raises(UserError, match="trained on 2 folders of shards, exp"):
+        calibration_of(run, asked)
 
 
 # --- the command

@@ -20,9 +20,10 @@ from kgscout_jax.learn.devices import devices_of
 from kgscout_jax.learn.estimator_updates import update_class
 from kgscout_jax.learn.reward_device import DeviceReward
 from kgscout_jax.learn.run_config import network_config
-from kgscout_jax.learn.sharded_reader import ShardedReader, device_tables
+from kgscout_jax.learn.sharded_reader import device_tables
 from kgscout_jax.learn.timeline import Timeline
 from kgscout_jax.learn.train_state import initial_state, optimizer, state_to_tree
+from kgscout_jax.learn.training_set import TrainingSet
 from kgscout_jax.learn.update_steps import Steps
 from kgscout_jax.policy.module import Policy
 
@@ -61,12 +62,12 @@ def computed(shards: Shards, case: str) -> dict[str, np.ndarray]:
     )
     devices = devices_of(config)
     assert devices.count == int(count)
-    split = shards.split("train")
-    reader = ShardedReader(shards, split, devices=devices)
-    policy = Policy.initial(network_config(config, shards, split), 0)
+    training_set = TrainingSet.of(shards, config, devices)
+    split, reader = training_set.split, training_set.reader
+    policy = Policy.initial(network_config(config, [training_set]), 0)
     transform = optimizer(config, 10)
     scorer = DeviceReward(split)
-    steps = Steps(policy, config, transform, reader.n_nodes, scorer, devices.mesh)
+    steps = Steps(policy, config, transform, scorer, devices.mesh)
     state = devices.replicate(initial_state(policy, transform))
     tables = device_tables(shards, devices, shard_rows=config.shard_tables)
     if by_rows:

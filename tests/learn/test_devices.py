@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from training import simulated
 from written_shards import write_shards
 
 from kgscout_jax.errors import UserError
@@ -16,16 +16,6 @@ from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.devices import Devices, devices_of, from_bytes, to_bytes
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-# Compiling takes most of the time, and optimising most of that.
-QUICK = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
-
-
-def simulated(count: int) -> dict[str, str]:
-    """The environment of a process with so many devices."""
-    flags = f"{QUICK} --xla_force_host_platform_device_count={count}"
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
-    return {**os.environ, "XLA_FLAGS": flags, "PYTHONPATH": paths}
 
 
 def on_devices(shards: Path, out: Path, *cases: str) -> None:

@@ -20,6 +20,7 @@ from kgscout_jax.data.batches import Tables
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.devices import Devices
 from kgscout_jax.learn.estimator_updates import (
     Pipeline,
     Update,
@@ -27,7 +28,6 @@ from kgscout_jax.learn.estimator_updates import (
     update_class,
 )
 from kgscout_jax.learn.run_config import network_config
-from kgscout_jax.learn.sharded_reader import ShardedReader
 from kgscout_jax.learn.timeline import Timeline
 from kgscout_jax.learn.train import train
 from kgscout_jax.learn.train_state import (
@@ -36,6 +36,7 @@ from kgscout_jax.learn.train_state import (
     optimizer,
     state_to_tree,
 )
+from kgscout_jax.learn.training_set import TrainingSet
 from kgscout_jax.learn.update_steps import Steps
 from kgscout_jax.policy.module import Policy
 
@@ -63,19 +64,20 @@ def test_steps_are_stale_but_after_a_save_or_an_epoch(tmp_path):
 def parts(shards) -> tuple[TrainConfig, Update, Any, list[np.ndarray]]:
     """What the loop makes of a config; a function that makes a fresh state."""
     config = tiny(shards, Path("nowhere"), **MOVING, save_every=100)
-    split = shards.split("train")
-    policy = Policy.initial(network_config(config, shards, split), 0)
+    training_set = TrainingSet.of(shards, config, Devices())
+    policy = Policy.initial(network_config(config, [training_set]), 0)
     transform = optimizer(config, 100)
-    reader = ShardedReader(shards, split)
-    steps = Steps(policy, config, transform, reader.n_nodes)
-    updates = update_class(config)(config, steps, Tables.of(shards), reader, Timeline())
+    steps, tables = Steps(policy, config, transform), Tables.of(shards)
+    update = update_class(config)(
+        config, steps, tables, training_set.reader, Timeline()
+    )
 
     def fresh():
         # Copies: updates write into these buffers.
         return jax.tree.map(jnp.copy, initial_state(policy, transform))
 
     batches = [np.arange(8) + 8 * i for i in range(5)]
-    return config, updates, fresh, batches
+    return config, update, fresh, batches
 
 
 def bits(state: Any) -> dict[str, np.ndarray]:
@@ -87,7 +89,8 @@ def test_a_stale_update_uses_the_parameters_before(parts):
     # By hand: subsets of step t + 1 are drawn, and its gradient is taken, at the
     # parameters that the update of step t starts from.
     config, updates, fresh, batches = parts
-    pipeline, state = Pipeline(updates, batches, 0), fresh()
+    pipeline = Pipeline([updates], [(0, rows) for rows in batches], 0)
+    state = fresh()
     for _ in range(5):
         state, _ = pipeline(state)
     found = bits(state)
@@ -103,7 +106,7 @@ def test_a_stale_update_uses_the_parameters_before(parts):
 
     state, never = fresh(), copy.copy(updates)
     never.config = dataclasses.replace(config, staleness=0)
-    pipeline = Pipeline(never, batches, 0)
+    pipeline = Pipeline([never], [(0, rows) for rows in batches], 0)
     for _ in range(5):
         state, _ = pipeline(state)
     other = bits(state)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,17 @@ def command(config: TrainConfig) -> list[str]:
             out.append("--" + name.replace("_", "-"))
             out += map(str, value) if isinstance(value, list) else [str(value)]
     return out
+
+
+# Compiling takes most of the time, and optimising most of that.
+QUICK = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+
+
+def simulated(count: int) -> dict[str, str]:
+    """The environment of a process with so many devices."""
+    flags = f"{QUICK} --xla_force_host_platform_device_count={count}"
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    return {**os.environ, "XLA_FLAGS": flags, "PYTHONPATH": paths}
 
 
 class Stopped(Exception):

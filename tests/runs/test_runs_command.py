@@ -26,12 +26,13 @@ from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.resume_command import resume_command
 from kgscout_jax.retrieve.baselines import Cosine, cosine_scores
 from kgscout_jax.retrieve.protocol import top_k
-from kgscout_jax.runs.curves import Curve, short_names
+from kgscout_jax.runs.curves import Curve
 from kgscout_jax.runs.run_folder import read_run
 from kgscout_jax.runs.shard_facts import cosine_hits
 from kgscout_jax.runs.status import state_of
 from kgscout_jax.runs.table import _bytes, _duration
 from kgscout_jax.utils.lock import locked
+from kgscout_jax.utils.short_names import short_names
 
 SETTINGS: dict[str, Any] = {
     "k": 12,

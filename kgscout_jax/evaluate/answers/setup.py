@@ -13,6 +13,7 @@ from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.answers.cells import HEADLINE
 from kgscout_jax.evaluate.settings import AnswerSettings
+from kgscout_jax.learn.shard_sets import is_trained_on
 from kgscout_jax.reason.readers.protocol import Reader
 from kgscout_jax.reason.selection import PromptSettings
 from kgscout_jax.utils.checks import check_at_least
@@ -180,11 +181,11 @@ def report_context(
             f"drawn with seed {settings.seed}, every number of hops in proportion"
         )
     if trained is not None and settings.run is not None:
-        ours = trained.metadata["shards"]
+        fingerprint = shards.manifest["fingerprint"]
         context |= {
             "run": settings.run.name,
             "step": trained.step,
-            "trained_on": ours["source"],
-            "cross_dataset": ours["fingerprint"] != shards.manifest["fingerprint"],
+            "trained_on": trained.metadata["shards"]["source"],
+            "cross_dataset": not is_trained_on(trained.metadata, fingerprint),
         }
     return context

@@ -15,6 +15,7 @@ from kgscout_jax.evaluate.settings import RetrievalSettings
 from kgscout_jax.export.load import load_calibration
 from kgscout_jax.export.write import load_trained
 from kgscout_jax.learn.checkpoints import RunFolder
+from kgscout_jax.learn.shard_sets import is_trained_on
 from kgscout_jax.learn.trained_policy import TrainedPolicy, check_encoder
 from kgscout_jax.retrieve.baselines import PPR, Ceiling, Cosine
 from kgscout_jax.retrieve.bm25 import BM25
@@ -41,7 +42,7 @@ def evaluate_run(settings: RetrievalSettings) -> dict[str, Any]:
         "step": trained.step,
         "trained_on": ours["source"],
         "measured_on": theirs["source"],
-        "cross_dataset": ours["fingerprint"] != theirs["fingerprint"],
+        "cross_dataset": not is_trained_on(trained.metadata, theirs["fingerprint"]),
     }
     retrievers, tokens = build_retrievers(settings, shards, trained, ks[-1])
     report = evaluate_retrieval(
@@ -132,8 +133,7 @@ def calibration_for(
     """
     own = load_calibration(settings.run) if settings.calibrate_on is None else None
     if own is not None:
-        ours, theirs = trained.metadata["shards"], shards.manifest
-        same_shards = ours["fingerprint"] == theirs["fingerprint"]
+        same_shards = is_trained_on(trained.metadata, shards.manifest["fingerprint"])
         return None if same_shards and own.split == settings.split else own
     name = settings.calibrate_on or "dev"
     if name == settings.split:
