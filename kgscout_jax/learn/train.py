@@ -187,7 +187,9 @@ def _train(
             row["seconds"] = round(time.monotonic() - started, 2)
             run.log(row)
             run.save(step, state_to_tree(state), score)
-            values = ", ".join(f"{k} {v:.3f}" for k, v in row.items() if "_" in k)
+            # Of several sets, the dev reward of each is enough to see.
+            brief = {k: v for k, v in row.items() if "/" not in k or "dev_reward" in k}
+            values = ", ".join(f"{k} {v:.3f}" for k, v in brief.items() if "_" in k)
             logger.info("epoch %d: %s", epoch + 1, values)
             if devices.any(preemption.requested):
                 break
