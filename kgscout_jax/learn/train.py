@@ -144,7 +144,6 @@ def _train(
         for epoch in range(step // batch_count, config.epochs):
             start = epoch * batch_count
             batches = mixture.batches(start, start + batch_count)
-            row: dict[str, Any]
             started, questions = time.monotonic(), 0
             unchecked: list[tuple[int, Metrics]] = []
             pipeline = Pipeline(updates, batches, step, stale_params)
@@ -164,9 +163,9 @@ def _train(
                     unchecked = []
                 if logs:
                     rate = questions / max(time.monotonic() - started, 1e-9)
-                    row = {"kind": "step", "step": step, "epoch": epoch + 1}
-                    row |= {"set": names[number]} if len(sets) > 1 else {}
-                    log_step(run, bar, row, metrics, rate)
+                    about = {"kind": "step", "step": step, "epoch": epoch + 1}
+                    about |= {"set": names[number]} if len(sets) > 1 else {}
+                    log_step(run, bar, about, metrics, rate)
                 else:
                     bar.update(1)
                 if ends:
@@ -179,7 +178,7 @@ def _train(
                 break  # stopped
             stale_params = None
             # --- end of the epoch: measure, log, save
-            row = {"kind": "epoch", "step": step, "epoch": epoch + 1}
+            row: dict[str, Any] = {"kind": "epoch", "step": step, "epoch": epoch + 1}
             row |= timeline.shares()
             row |= measures.row(steps, state.params)
             score = dev_score(row)

@@ -72,7 +72,7 @@ def panels_of(runs: Sequence[StoredRun]) -> list[Panel]:
     keys = dict.fromkeys(k for run in runs for r in run.of_kind("epoch") for k in r)
     by_set = tuple(
         (key, "epoch", key.removeprefix(BY_SET))
-        for key in keys
+        for key in sorted(keys)  # as in the other panels: one colour a set
         if key.startswith(BY_SET)
     )
     panels = [
@@ -97,14 +97,12 @@ def panels_of(runs: Sequence[StoredRun]) -> list[Panel]:
 
 def curves_of(rows: Sequence[Row], key: str, run: str, name: str) -> Iterator[Curve]:
     """The curve of one key; one for each set, if steps are of several sets."""
-    sets = dict.fromkeys(row.get("set") for row in rows)
-    for each in sets if len(sets) > 1 else ():
+    sets = {row["set"] for row in rows if isinstance(row.get("set"), str)}
+    for each in sorted(sets) or [None]:
         of_set = [row for row in rows if row.get("set") == each]
-        curve = curve_of(of_set, key, run, " ".join(filter(None, (name, str(each)))))
-        if curve:
+        of_name = " ".join(filter(None, (name, each)))
+        if curve := curve_of(of_set, key, run, of_name):
             yield curve
-    if len(sets) <= 1 and (curve := curve_of(rows, key, run, name)):
-        yield curve
 
 
 def curve_of(rows: Iterable[Row], key: str, run: str, name: str) -> Curve | None:

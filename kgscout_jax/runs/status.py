@@ -217,7 +217,13 @@ class _Status:
         records = self.run.metadata.get("shard_sets")
         if not isinstance(records, list):
             return {"": 1.0}
-        return {r["name"]: r["weight"] for r in records}
+        return {
+            record["name"]: weight
+            for record in records
+            if isinstance(record, dict)
+            and isinstance(record.get("name"), str)
+            and (weight := _number(record.get("weight")))
+        }
 
     def _cosine(self, ks: Sequence[int]) -> dict[str, dict[str, float]]:
         """answer_hit@K of cosine on the dev questions of each set, by its name."""

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_devices import FREE, QUICK, ROOT
-from training import final, rows
+from test_devices import FREE
+from training import QUICK, ROOT, final, rows
 from written_shards import write_shards
 
 from kgscout_jax.learn.checkpoints import RunFolder
