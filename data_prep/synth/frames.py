@@ -31,7 +31,8 @@ class Frame:
 @cache
 def frames(category: str, split: str) -> tuple[Frame, ...]:
     """The frames of a category that a split may use."""
-    return tuple(frame for frame in all_frames()[category] if frame.split == split)
+    every = all_frames().get(category, ())
+    return tuple(frame for frame in every if frame.split == split)
 
 
 @cache

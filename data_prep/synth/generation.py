@@ -14,8 +14,8 @@ from data_prep.synth.ambiguity import Ambiguity
 from data_prep.synth.arc_index import ArcIndex
 from data_prep.synth.draft import Draft
 from data_prep.synth.frames import SPLITS
+from data_prep.synth.link_words import LinkLexicon
 from data_prep.synth.node_types import end_types
-from data_prep.synth.phrases import LinkLexicon
 from data_prep.synth.question import SynthQuestion
 from data_prep.synth.relation_facts import arc_weights, is_sayable, relation_facts
 from data_prep.synth.sampler import Sampler

@@ -44,7 +44,7 @@ class EndType:
     names: tuple[str, ...]
     """Singular type words, the best first; empty where nothing is known."""
     kind: str
-    """person, place, time or thing."""
+    """person, place, time, thing, or mixed: people that a noun calls otherwise."""
 
 
 def end_types(
@@ -101,12 +101,18 @@ def _end_type(share: np.ndarray, names: list[str], own: np.ndarray) -> EndType:
         kinds[kind] = kinds.get(kind, 0.0) + float(share[i])
     if not kinds:
         return EndType((), "thing")
+    stated = [names[i] for i in np.argsort(-own, kind="stable") if own[i] >= NAMED]
     kind, weight = max(kinds.items(), key=lambda item: item[1])
     if weight < SURE * sum(kinds.values()):
         # Entities of all kinds, as of tags: only the relation's own noun names them.
-        stated = [names[i] for i in np.argsort(-own, kind="stable") if own[i] >= NAMED]
         stated = [name for name in stated if noun_kind(name) == "thing"]
         return EndType(tuple(stated[:1]), "thing")
+    if kind == "person":
+        if stated and all(noun_kind(name) == "thing" for name in stated):
+            return EndType(tuple(stated[:2]), "mixed")
+        if not any(noun_kind(name) == "person" for name in stated):
+            # A role that people have elsewhere is no name for them here.
+            return EndType(("person",), "person")
     # Entities of several types take the one that the relation itself hints at.
     score = share / max(share.max(), 1e-9) + 0.5 * (own > 0)
     order = np.argsort(-score, kind="stable")[:3]

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Set
+from dataclasses import dataclass
 
 from data_prep.synth.frames import Frame, frames
+from data_prep.synth.link_words import LinkWords
 from data_prep.synth.node_types import EndType
 from data_prep.synth.readings import (
     Reading,
-    domain,
     lexicon,
     noun_kind,
-    relation_readings,
     word_list,
 )
+from data_prep.synth.values import is_date
 from data_prep.synth.words import (
     in_number,
-    relation_words,
     verb_form,
     with_article,
 )
@@ -36,89 +35,6 @@ class Phrase:
     """Whether it is a plural."""
     bare: bool = False
     """Whether it is the name of a topic and nothing more."""
-
-
-@dataclass(frozen=True)
-class LinkWords:
-    """How one link of a path can be said, from its source to its target."""
-
-    readings: tuple[tuple[Reading, bool], ...]
-    """Each with whether the source is its subject; the relation's own words first."""
-    target: EndType
-    source: EndType
-    source_domain: str
-    """The type that a dotted name states of the source; "" for none."""
-    target_domain: str
-
-    def with_other(self) -> LinkWords:
-        """The words for targets beside the topic, which is among them itself."""
-        names = self.target.names or (
-            "person" if self.target.kind == "person" else "one",
-        )
-        others = tuple(f"other {name}" for name in names)
-        return replace(self, target=EndType(others, self.target.kind))
-
-    def typed(self) -> LinkWords:
-        """The words with the types that the relation's dotted name states."""
-        if not self.target_domain:
-            return self
-        return replace(self, target=EndType((self.target_domain,), self.target.kind))
-
-
-class LinkLexicon:
-    """The words of all links of a graph."""
-
-    def __init__(self, relations: Sequence[str], ends: Sequence[EndType]) -> None:
-        """``ends``: types at the head ends of all relations, then at the tail ends."""
-        self.relations, self.ends = relations, ends
-        self._links: dict[tuple[int, ...], LinkWords] = {}
-        self._readings: dict[int, list[Reading]] = {}
-
-    def words(self, link: tuple[int, ...]) -> LinkWords:
-        """The words of a link: one arc type, or two through an unnamed entity."""
-        if link not in self._links:
-            self._links[link] = self._words(link)
-        return self._links[link]
-
-    def literal(self, relation: int) -> list[Reading]:
-        """The readings of a relation to literals that are nouns."""
-        readings = self._of(relation)
-        nouns = [r for r in readings if r.kind == "noun" and not r.inverted]
-        return nouns or [
-            Reading("noun", " ".join(relation_words(self.relations[relation])))
-        ]
-
-    def _of(self, relation: int) -> list[Reading]:
-        if relation not in self._readings:
-            self._readings[relation] = relation_readings(self.relations[relation])
-        return self._readings[relation]
-
-    def _words(self, link: tuple[int, ...]) -> LinkWords:
-        half = len(self.relations)
-        first, last = link[0], link[-1]
-        source = self.ends[first]
-        target = self.ends[last + half if last < half else last - half]
-        forward_twice = len(link) == 2 and max(first, last) < half
-        saying = last if forward_twice else first
-        readings = self._of(saying % half)
-        if forward_twice and self._same_object(first, last):
-            readings = [*self._of(first), *readings]
-        forward = saying < half
-        return LinkWords(
-            tuple((reading, reading.inverted != forward) for reading in readings),
-            target,
-            source,
-            domain(self.relations[first]) if first < half else "",
-            domain(self.relations[last % half]) if last >= half else "",
-        )
-
-    def _same_object(self, first: int, last: int) -> bool:
-        """Whether both halves of a link name the same: places lived, location."""
-        one, two = (" ".join(relation_words(self.relations[r])) for r in (first, last))
-        kind = noun_kind(two)
-        return bool(set(two.split()) & set(one.split())) or (
-            kind in ("person", "place") and kind == noun_kind(one)
-        )
 
 
 class Speaker:
@@ -169,7 +85,7 @@ class Speaker:
         self,
         category: str,
         conditions: set[str],
-        missing: set[str] = frozenset(),  # type: ignore[assignment]
+        missing: Set[str] = frozenset(),
     ) -> Frame | None:
         """A frame of a category whose conditions hold, without ``missing`` slots."""
         fitting = [
@@ -236,7 +152,7 @@ class Speaker:
             "T1": one,
             "Tp": plural,
             "n": in_number(noun, many),
-            "n1": in_number(noun, False),
+            "n1": in_number(noun, source.many and not is_subject),
             "an1": with_article(in_number(noun, False)),
             "isT": "are" if many else "is",
             "hasT": "have" if many else "has",
@@ -246,6 +162,8 @@ class Speaker:
             "relT": "who" if target.kind == "person" else "that",
             "prep": reading.particle,
         }
+        if reading.particle in ("in", "on") and is_date(source.text):
+            slots["prep"] = "on"
         slots |= self._verb_slots(reading, source.many, many)
         return slots, conditions
 
@@ -292,6 +210,8 @@ def kind_conditions(kind: str, noun: str = "") -> set[str]:
     Where the targets are people that a noun calls otherwise, such as tags, neither
     "who" nor "what" is safe.
     """
+    if kind == "mixed":
+        return set()
     if kind == "person":
         return {"person"} if not noun or noun_kind(noun) == "person" else set()
     return {"nonperson", noun_kind(noun) if noun and kind == "thing" else kind}

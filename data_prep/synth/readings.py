@@ -66,11 +66,18 @@ class Reading:
         return replace(self, inverted=not self.inverted)
 
 
-def relation_readings(relation: str) -> list[Reading]:
-    """All readings of a relation, its own words first."""
+def relation_readings(relation: str, *, dated: bool = False) -> list[Reading]:
+    """All readings of a relation, its own words first.
+
+    Args:
+        relation: the name.
+        dated: whether its tails are dates: "first released" is then said of its heads.
+    """
     words = relation_words(relation)
     phrase = " ".join(words)
     own = phrase_reading(words)
+    if dated and words and is_participle(words[-1]) and not lemmas(words[-1], "NOUN"):
+        own = Reading("passive", phrase, "in")
     readings = [own]
     for key in (phrase, in_number(phrase, False), phrase.removeprefix("has ")):
         if others := lexicon()["equivalents"].get(key):
@@ -132,8 +139,15 @@ def phrase_reading(words: list[str]) -> Reading:
         if words[0] in ("has", "have") and len(rest) > 1 and rest[-1] in PREPOSITIONS:
             rest = rest if is_participle(rest[0]) else rest[:-1]
         return phrase_reading(rest)
+    if words[-1] == "of" and "this is a" in " ".join(words):
+        at = words.index("this")
+        return Reading("noun", " ".join(words[at + 3 : -1]), inverted=True)
     if words == ["about"]:
         return Reading("passive", "about", present=True)
+    if named := _noun_participle(words):
+        return named
+    if len(words) > 2 and _is_verb(words) and (verb := _verb_first(words)):
+        return verb
     if len(words) > 1 and words[-1] in PREPOSITIONS:
         return _with_preposition(words)
     if len(words) > 1 and words[0] in PREPOSITIONS:
@@ -151,11 +165,7 @@ def phrase_reading(words: list[str]) -> Reading:
                 inverted=True,
                 subject_type=in_number(" ".join(subject), False),
             )
-    return (
-        _verb_first(words)
-        or _noun_participle(words)
-        or Reading("noun", " ".join(words))
-    )
+    return _verb_first(words) or Reading("noun", " ".join(words))
 
 
 def _with_preposition(words: list[str], *, turned: bool = False) -> Reading:
@@ -212,6 +222,15 @@ def _verb_first(words: list[str]) -> Reading | None:
         named = in_number(" ".join(rest[1:]), False)
         return Reading("passive", first, rest[0], object_type=named)
     return None
+
+
+def _is_verb(words: list[str]) -> bool:
+    """Whether words begin with a verb: "shares border with", "came out in"."""
+    if {"this", "here"} & set(words):
+        return False
+    lemma = is_participle(words[0])
+    past = lemma is not None and _is_active_past(lemma, words[0])
+    return past or is_third_person(words[0]) is not None
 
 
 def _is_active_past(lemma: str, word: str) -> bool:

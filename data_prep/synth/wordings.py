@@ -8,20 +8,19 @@ from dataclasses import dataclass
 
 from data_prep.synth.draft import Draft, Leg, ValueTest
 from data_prep.synth.frames import Frame
+from data_prep.synth.link_words import LinkLexicon, LinkWords
 from data_prep.synth.node_types import EndType
 from data_prep.synth.phrases import (
-    LinkLexicon,
-    LinkWords,
     Phrase,
     Speaker,
     kind_conditions,
     possessive,
     tidy,
 )
-from data_prep.synth.words import in_number
+from data_prep.synth.words import in_number, with_article
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 
-TRIES = 4
+TRIES = 8
 """Wordings of a draft that are tried before it is dropped."""
 _IMPERATIVE = re.compile(
     r"(name|tell|give|find|list|show|identify|count|i want|i am|please|the|those) ?"
@@ -81,8 +80,12 @@ class Wordings:
             return speaker.say(words, "q", source, many)
         phrase = speaker.say(words, "np", source, many)
         conditions = speaker.kinds | {"many" if many else "one"}
-        frame = speaker.frame("phrase.q", conditions)
-        if phrase is None or frame is None:
+        if phrase is None:
+            return None
+        # "What is what she wrote" is no English: phrases that begin so stand alone.
+        clause = phrase.split()[0] in ("what", "where", "whoever", "whichever")
+        frame = speaker.frame("phrase.q", conditions, {"isT"} if clause else set())
+        if frame is None:
             return None
         return speaker.fill(frame, {"NP": phrase, "isT": "are" if many else "is"})
 
@@ -138,6 +141,7 @@ class Wordings:
         frame = speaker.frame("pair.q", kind_conditions(known.target.kind))
         if frame is None:
             return None
+        many &= bool(frame.slots & {"T", "NP", "NPs"})  # "who" is singular
         slots = {
             "T": speaker.type_word(known.target, many),
             "isT": "are" if many else "is",
@@ -203,7 +207,8 @@ class Wordings:
         self, draft: Draft, value: ValueTest, speaker: Speaker, rng: random.Random
     ) -> str | None:
         noun = rng.choice(self.lexicon.literal(value.relation)).words
-        slots = {"m": in_number(noun, False)}
+        noun = in_number(noun, False)
+        slots = {"m": noun, "am": with_article(noun)}
         category = {
             "highest": "latest" if value.is_date else "highest",
             "lowest": "earliest" if value.is_date else "lowest",

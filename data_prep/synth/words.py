@@ -132,6 +132,8 @@ def in_number(phrase: str, many: bool) -> str:
     >>> in_number("place of birth", True), in_number("children", False)
     ('places of birth', 'child')
     """
+    if " or " in phrase:
+        return " or ".join(in_number(part, many) for part in phrase.split(" or "))
     words = phrase.split()
     if not words:
         return phrase
