@@ -1,32 +1,55 @@
-"""``inspect SHARDS``: prints a summary of a folder of shards."""
+"""``inspect``: prints a summary of a folder of shards, or of a graph."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import tyro
 
 from data_prep.accounting import STAGES
 from kgscout_jax.data.shards import EMBEDDINGS, QUESTIONS, Shards
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.file_settings import GraphFileSettings
+from kgscout_jax.graph.read.options import ReadOptions
+from kgscout_jax.utils.io import read_json
 
 
 @dataclass(frozen=True, kw_only=True)
-class InspectSettings:
-    """Print the content of a folder of shards, and the losses of each cut.
+class InspectSettings(GraphFileSettings):
+    """Print what a folder of shards holds and what each cut lost, or what a graph is
+    like and what to do about its problems.
 
-    Example: python -m data_prep inspect shards/ --verify
+    Example: kgscout inspect shards/ --verify
+
+    Example: kgscout inspect edges.csv
     """
 
-    shards: tyro.conf.Positional[Path]
-    """The folder."""
+    shards: Annotated[
+        tyro.conf.Positional[Path], tyro.conf.arg(metavar="SHARDS|GRAPH|FILE")
+    ]
+    """A folder of shards, a GRAPH folder, or a triplet file."""
+    json: Annotated[bool, tyro.conf.arg(name="json")] = False
+    """Print the report on a graph as JSON."""
     verify: bool = False
     """Also compare every byte with its checksum."""
 
 
 def inspect(settings: InspectSettings) -> None:
-    """Print a summary of the folder to standard output."""
+    """Print a summary of the shards or the graph to standard output.
+
+    Raises:
+        UserError: the path is missing or damaged, or is neither.
+    """
+    if settings.shards.is_file() or _is_graph(settings.shards):
+        inspect_graph(settings)
+        return
+    if settings.json or settings.read_options != ReadOptions():
+        raise UserError(
+            f"{settings.shards}: --json, --columns, --properties and --language are "
+            "for graphs, expected a GRAPH folder or a triplet file"
+        )
     from rich.console import Console
 
     console = Console(highlight=False, soft_wrap=True)
@@ -84,6 +107,33 @@ def inspect(settings: InspectSettings) -> None:
         console.print(_survival_table(counts["survival"]))
     if settings.verify:
         console.print("\nevery checksum agrees")
+
+
+def _is_graph(path: Path) -> bool:
+    """Whether a folder is a GRAPH folder; its manifest is checked on opening."""
+    manifest = path / "manifest.json"
+    if not manifest.is_file():
+        return False
+    content = read_json(manifest)
+    return isinstance(content, dict) and content.get("format") == "kgscout-graph"
+
+
+def inspect_graph(settings: InspectSettings) -> None:
+    """Print the report on a graph."""
+    from data_prep.graph_report import report, to_json
+    from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+    from kgscout_jax.graph.survey import survey
+
+    graph = KnowledgeGraph.open(
+        settings.shards, verify=settings.verify, options=settings.read_options
+    )
+    found = survey(graph)
+    if settings.json:
+        print(to_json(found))
+        return
+    print("\n".join(report(found, str(settings.shards))))
+    if settings.verify:
+        print("\nevery checksum agrees")
 
 
 def _pairs(values: dict[str, Any]) -> str:

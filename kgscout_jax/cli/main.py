@@ -22,8 +22,8 @@ COMMANDS: Mapping[str, Command] = {
         "data_prep.graph_command:graph",
     ),
     "inspect": Command(
-        "inspect SHARDS",
-        "what is in a folder of shards, and what each cut lost",
+        "inspect PATH",
+        "what is in a folder of shards, or in a graph, and what it lacks",
         "data_prep.inspect_command:InspectSettings",
         "data_prep.inspect_command:inspect",
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool
@@ -32,6 +33,17 @@ def opaque_mask(names: Sequence[str]) -> Bool[np.ndarray, "e"]:
     return np.fromiter(matches, bool, len(names))
 
 
+def arrow_strings(texts: Strings) -> Any:
+    """Strings as an arrow array."""
+    import pyarrow as pa
+
+    return pa.LargeStringArray.from_buffers(
+        len(texts),
+        pa.py_buffer(texts.offsets),
+        pa.py_buffer(np.ascontiguousarray(texts.data)),
+    )
+
+
 def unnamed_mask(
     ids: Strings, label_mask: Bool[np.ndarray, "e"] | None
 ) -> Bool[np.ndarray, "e"]:
@@ -41,13 +53,7 @@ def unnamed_mask(
     (``label_mask``), identifiers without a label are unnamed too. Words, numbers and
     dates are literals and need no label.
     """
-    import pyarrow as pa
-
-    texts = pa.LargeStringArray.from_buffers(
-        len(ids),
-        pa.py_buffer(ids.offsets),
-        pa.py_buffer(np.ascontiguousarray(ids.data)),
-    )
+    texts = arrow_strings(ids)
 
     def matches(pattern: str) -> Bool[np.ndarray, "e"]:
         mask = compute().match_substring_regex(texts, f"(?s)^(?:{pattern})$")

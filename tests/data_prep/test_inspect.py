@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -11,6 +12,7 @@ from written_shards import planted, write_shards
 
 from data_prep.accounting import STAGES
 from data_prep.inspect_command import InspectSettings, inspect
+from kgscout_jax.cli.main import main as kgscout
 
 
 @NEEDS_ENCODER
@@ -55,3 +57,43 @@ def test_inspect_counts_the_bytes_of_a_question(
     total = figure(r"total ([\d,]+) bytes a question, tables and names included")
     assert total == round(sum(f.stat().st_size for f in files) / 10)
     assert "over 10 questions" in output
+
+
+MESSY = "".join(f"n{i}\tP31\tQ5\n" for i in range(30)) + "x\x1b[2J\tisOf\tQ5\n"
+
+
+@pytest.mark.parametrize("folder", [True, False])
+def test_inspect_tells_what_a_graph_lacks_and_what_to_do(tmp_path, capsys, folder):
+    file = tmp_path / "kg.tsv"
+    file.write_text(MESSY)
+    path = file
+    if folder:
+        path = tmp_path / "graph"
+        assert kgscout(["graph", "--kg", str(file), "--out", str(path)]) == 0
+        capsys.readouterr()
+    assert kgscout(["inspect", str(path), *(["--verify"] if folder else [])]) == 0
+    output = capsys.readouterr().out
+    assert "  triplets      31; 0 duplicates dropped\n" in output
+    assert "  hubs                 31  'Q5' (31 in, 0 out)\n" in output
+    assert "'P31': an identifier (1 of 2 relations, 97% of the triplets)." in output
+    assert "kgscout graph --relation-names FILE" in output
+    assert "'isOf': embedded as one word" in output
+    assert "\x1b" not in output
+    assert ("every checksum agrees" in output) == folder
+    assert kgscout(["inspect", str(path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["triplets"] == 31 and found["entities"] == 32
+    assert any("an identifier" in line for line in found["advice"])
+
+
+def test_inspect_takes_columns_for_graphs_only(tmp_path, capsys):
+    file = tmp_path / "kg.csv"
+    file.write_text("a,b,knows\n")
+    assert kgscout(["inspect", str(file), "--columns", "1,3,2"]) == 0
+    assert "'knows'" in capsys.readouterr().out
+    write_shards(tmp_path / "shards", {"train": [planted(0, triplets=9)]})
+    for args in (["shards", "--json"], ["shards", "--columns", "1,2,3"]):
+        assert kgscout(["inspect", str(tmp_path / args[0]), *args[1:]]) == 2
+        assert "are for graphs, expected a GRAPH" in capsys.readouterr().err
+    assert kgscout(["inspect", str(tmp_path / "none")]) == 2
+    assert "none" in capsys.readouterr().err
