@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class GraphSettings(GraphFileSettings):
     """Index triplet files as a GRAPH folder, which opens memory-mapped.
 
-    Formats: .tsv .txt .csv .nt .ttl .nq .trig (each also .gz .bz2 .xz .zst) .parquet.
+    Formats: .tsv .txt .csv .nt .ttl .nq .trig .graphml .gexf .jsonl (each also .gz .bz2
+    .xz .zst) .parquet.
 
     Example: kgscout graph --kg facts.tsv.gz more.nt --out graph/
 
@@ -40,7 +41,10 @@ class GraphSettings(GraphFileSettings):
     labels: Path | None = None
     """Labels of entities, TSV or CSV: id, name. Ids identify, names are displayed."""
     label_relation: str | None = None
-    """A relation whose triplets label their head, such as rdfs:label."""
+    """A relation whose triplets label their head; default: in RDF files rdfs:label,
+    skos:prefLabel and schema:name."""
+    relation_names: Path | None = None
+    """Names of relations, TSV or CSV: relation, name."""
     memory: float = 2.0
     """Approximate working memory in gigabytes, plus 0.2 for the program itself."""
     overwrite: Annotated[bool, tyro.conf.arg(name="overwrite")] = False
@@ -54,14 +58,19 @@ class GraphSettings(GraphFileSettings):
             raise UserError(
                 "--kg builds a graph, --add and --remove change one: found both"
             )
-        standalone = self.verify or self.labels is not None
+        standalone = self.verify or self.has_names
         if not (self.kg or change or standalone):
             raise UserError(
-                "expected --kg to build a graph, or --add, --remove, --labels or "
-                "--verify for the one in --out; found none"
+                "expected --kg to build a graph, or --add, --remove, --labels, "
+                "--relation-names or --verify for the one in --out; found none"
             )
         if self.label_relation is not None and not (self.kg or self.add):
             raise UserError("--label-relation: expected with --kg or --add")
+
+    @property
+    def has_names(self) -> bool:
+        """Whether names of entities or relations are given."""
+        return self.labels is not None or self.relation_names is not None
 
 
 def graph(settings: GraphSettings) -> None:
@@ -73,6 +82,7 @@ def graph(settings: GraphSettings) -> None:
     started = time.perf_counter()
     build_settings = BuildSettings(
         labels=settings.labels,
+        relation_names=settings.relation_names,
         label_relation=settings.label_relation,
         columns=settings.read_options.columns,
         properties=settings.properties,
@@ -83,7 +93,7 @@ def graph(settings: GraphSettings) -> None:
         folder = build_graph(
             settings.kg, settings.out, build_settings, overwrite=settings.overwrite
         )
-    elif settings.add or settings.remove or settings.labels is not None:
+    elif settings.add or settings.remove or settings.has_names:
         folder = update_graph(
             settings.out, build_settings, add=settings.add, remove=settings.remove
         )

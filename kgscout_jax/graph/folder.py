@@ -11,7 +11,8 @@
         entity_hashes.npy    uint64[E], ascending: halves of hashes of the identities
         entity_ids.npy       int32[E]: the entity of each hash
         unnamed.npy          bool[E]: entities without a name
-        relations.utf8, relations.npy
+        relations.utf8, relations.npy                       names of relations
+        relation_ids.utf8, relation_ids.npy                 where files spell others
         labels.utf8, labels.npy, label_hashes.npy, label_ids.npy    if there are any
 
 ``graph.build`` writes it. This module defines names, types and checks of the files.
@@ -123,7 +124,12 @@ class GraphFolder:
         arrays = {}
         for name, shape in (SHAPES | (LABEL_SHAPES if has_labels else {})).items():
             arrays[name] = _array(data / f"{name}.npy", counts, *shape)
-        for name in (*BLOBS, *([L] if has_labels else [])):
+        has_ids = f"{manifest['data']}/relation_ids.npy" in manifest["files"]
+        if has_ids:
+            file = data / "relation_ids.npy"
+            arrays["relation_ids"] = _array(file, counts, *SHAPES["relations"])
+        ids = ["relation_ids"] if has_ids else []
+        for name in (*BLOBS, *ids, *([L] if has_labels else [])):
             file = data / f"{name}.utf8"
             arrays[f"{name}.utf8"] = _blob(file, int(arrays[name][-1]))
         return GraphFolder(path, manifest, arrays)
@@ -136,6 +142,11 @@ class GraphFolder:
     def ids(self) -> Strings:
         """The id of each entity: the first spelling of its identity."""
         return self.strings(E)
+
+    @property
+    def relation_ids(self) -> Strings:
+        """The id of each relation: its spelling in files."""
+        return self.strings("relation_ids" if "relation_ids" in self.arrays else R)
 
     @cached_property
     def labels(self) -> Strings | None:

@@ -27,6 +27,11 @@ from kgscout_jax.graph.convert import (
     to_networkx,
     to_pandas,
 )
+from kgscout_jax.graph.display_names import (
+    LabelTable,
+    named_entities,
+    named_relations,
+)
 from kgscout_jax.graph.edit import rows_without
 from kgscout_jax.graph.embeddings import EmbeddingTable, GraphEmbeddings, embed_graph
 from kgscout_jax.graph.folder import GraphFolder
@@ -122,9 +127,16 @@ class KnowledgeGraph:
                 f"verify: expected a GRAPH folder, found the file {paths[0]}"
             )
         files = TripletFiles(options, notes, paths)
+        labels = files.labels = LabelTable()
         builder = GraphBuilder()
         builder.add(itertools.chain.from_iterable(map(files.rows, paths)))
         graph = builder.build()[0]
+        if len(labels):
+            graph = replace(
+                graph,
+                entities=named_entities(graph.entities, labels),
+                relations=named_relations(graph.relations, labels.get),
+            )
         if not len(graph.triplets):
             raise UserError(f"{', '.join(map(str, paths))}: no triplets")
         return graph

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kgscout_jax.graph.build.interning import strings_of
-from kgscout_jax.graph.build.labels import LabelStore
+from kgscout_jax.graph.build.labels import LabelBuffer, LabelStore
 from kgscout_jax.graph.build.settings import BuildSettings
 from kgscout_jax.graph.read.arrow import compute
 from kgscout_jax.graph.read.arrow_batches import Columns, triplet_batches
@@ -29,11 +29,16 @@ def triplet_chunks(
         files: the files, read in this order.
         settings: the size of a chunk, the language, the relation of labels.
         reader: reads them; counts of omitted triplets are added to its notes.
-        labels: receives the triplets of the label relation, which are then left out.
+        labels: receives the triplets of the label relation, or without one the names
+            in RDF files; they are then left out.
         exact: do not use arrow's decoders.
     """
     batches: list[Columns] = []
     rows = size = 0
+    names = None
+    if labels is not None and settings.label_relation is None:
+        names = LabelBuffer(labels, reader.notes)
+    reader.labels = names
     with ProgressBar(0, "read", "triplets") as bar:
         for path in files:
             for columns in triplet_batches(path, reader, exact=exact):
@@ -49,6 +54,9 @@ def triplet_chunks(
                 if rows >= settings.rows or size >= settings.chunk_bytes:
                     yield _concatenate(batches)
                     batches, rows, size = [], 0, 0
+    reader.labels = None
+    if names is not None:
+        names.flush()
     if rows:
         yield _concatenate(batches)
 

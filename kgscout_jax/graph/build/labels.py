@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Int32, Int64
+from jaxtyping import Int32, Int64, UInt64
 
 from kgscout_jax.graph.name_hashes import blank_mask, display_names, entity_hashes
 from kgscout_jax.graph.name_index import NameIndex
@@ -13,43 +14,71 @@ from kgscout_jax.graph.string_table import Strings, concatenate
 from kgscout_jax.utils.array_writer import ArrayWriter
 from kgscout_jax.utils.ragged import offsets_of
 
+BUFFER_CHARS = 1 << 22
+"""Characters of single labels that are collected."""
+
 
 class LabelStore:
     """Collects labels while triplets are read, and writes them by entity id.
 
-    The first label of an entity counts.
+    The label of the lowest rank, then the first, counts.
     """
 
     def __init__(self, folder: Path, rows: int) -> None:
         """``rows``: approximate labels in memory; ``folder``: scratch files."""
         self._folder, self._rows = folder, rows
-        self._buffer: list[tuple[Strings, Strings]] = []
-        self._size = self._count = 0
+        self._buffers: dict[int, list[tuple[Strings, Strings]]] = {}
+        self._ranks: list[int] = []
+        self._size = 0
         self.unknown = 0
         """Number of labels without an entity in the graph; valid after ``write``."""
 
     def __len__(self) -> int:
         """The number of chunks of labels."""
-        return self._count + bool(self._buffer)
+        return len(self._ranks) + len(self._buffers)
 
-    def add(self, ids: Strings, labels: Strings) -> None:
+    def add(self, ids: Strings, labels: Strings, rank: int = 0) -> None:
         """Add labels by entity id; unknown ids are allowed."""
-        self._buffer.append((ids, labels))
+        self._buffers.setdefault(rank, []).append((ids, labels))
         self._size += len(ids)
         if self._size >= self._rows:
             self._flush()
 
     def _flush(self) -> None:
-        """Write the buffer as a chunk: hashes of ids, and labels."""
-        if not self._buffer:
-            return
-        ids = concatenate([pair[0] for pair in self._buffer])
-        labels = display_names(concatenate([pair[1] for pair in self._buffer]))
-        self._buffer, self._size = [], 0
-        valid = np.flatnonzero(~(blank_mask(ids) | blank_mask(labels)))
-        entity_hashes(ids.take(valid)).tofile(self._file(self._count, "hashes"))
-        self._save(self._count, labels.take(valid))
-        self._count += 1
+        """Write a chunk of each rank: hashes of ids, and labels."""
+        for rank, pairs in sorted(self._buffers.items()):
+            number = len(self._ranks)
+            ids = concatenate([pair[0] for pair in pairs])
+            labels = display_names(concatenate([pair[1] for pair in pairs]))
+            valid = np.flatnonzero(~(blank_mask(ids) | blank_mask(labels)))
+            entity_hashes(ids.take(valid)).tofile(self._file(number, "hashes"))
+            self._save(number, labels.take(valid))
+            self._ranks.append(rank)
+        self._buffers, self._size = {}, 0
+
+    @property
+    def _chunks(self) -> list[int]:
+        """The chunks in the order in which their labels count."""
+        return sorted(range(len(self._ranks)), key=lambda i: (self._ranks[i], i))
+
+    def find(self, ids: Sequence[str]) -> dict[str, str]:
+        """The labels of some ids; to be called before ``write``."""
+        self._flush()
+        wanted = entity_hashes(Strings.of(ids)) if ids else np.empty((0, 2), np.uint64)
+        places = {tuple(row): i for i, row in enumerate(wanted.tolist())}
+        found: dict[str, str] = {}
+        for number in self._chunks:
+            hashes = self._hashes(number)
+            rows = np.flatnonzero(np.isin(hashes[:, 0], wanted[:, 0]))
+            labels = self._load(number, 0, len(hashes)).take(rows)
+            for key, label in zip(hashes[rows].tolist(), labels, strict=True):
+                if tuple(key) in places:
+                    found.setdefault(ids[places[tuple(key)]], label)
+        return found
+
+    def _hashes(self, number: int) -> UInt64[np.ndarray, "n 2"]:
+        """The hashes of the ids of a chunk."""
+        return np.fromfile(self._file(number, "hashes"), np.uint64).reshape(-1, 2)
 
     def _file(self, number: int, what: str) -> Path:
         return self._folder / f"labels-{number}.{what}"
@@ -83,7 +112,7 @@ class LabelStore:
             old: existing labels of the first entities, which take precedence.
         """
         self._flush()
-        owners = [self._owners(number, index) for number in range(self._count)]
+        owners = {number: self._owners(number, index) for number in self._chunks}
         buckets = max(1, -(-n_entities // self._rows))
         pairs = [self._folder / f"label-pairs-{i}" for i in range(buckets)]
         total = 0
@@ -125,7 +154,7 @@ class LabelStore:
 
         Labels without an entity are left out.
         """
-        hashes = np.fromfile(self._file(number, "hashes"), np.uint64).reshape(-1, 2)
+        hashes = self._hashes(number)
         labels = self._load(number, 0, len(hashes))
         ids = index.ids_of(hashes)
         self.unknown += int((ids < 0).sum())
@@ -136,7 +165,7 @@ class LabelStore:
 
     def _range(
         self,
-        owners: list[Int32[np.ndarray, "n"]],
+        owners: dict[int, Int32[np.ndarray, "n"]],
         start: int,
         stop: int,
         old: Strings | None,
@@ -148,7 +177,7 @@ class LabelStore:
             labelled = np.flatnonzero(np.diff(block.offsets))
             ids.append(labelled + start)
             blocks.append(block.take(labelled))
-        for number, entities in enumerate(owners):
+        for number, entities in owners.items():
             low, high = np.searchsorted(entities, [start, stop]).tolist()
             ids.append(entities[low:high].astype(np.int64))
             blocks.append(self._load(number, low, high))
@@ -169,3 +198,28 @@ class LabelStore:
             if high > low:
                 with open(path, "ab") as handle:
                     rows[low:high].tofile(handle)
+
+
+class LabelBuffer:
+    """Collects single labels of RDF files for a store, in batches."""
+
+    def __init__(self, store: LabelStore, notes: dict[str, int]) -> None:
+        """``notes``: labels are counted in ``label_triplets``."""
+        self._store, self._notes = store, notes
+        self._pairs: dict[int, list[tuple[str, str]]] = {}
+        self._size = 0
+
+    def __call__(self, id: str, name: str, rank: int) -> None:
+        """Add a label; those of --labels and --label-relation come before it."""
+        self._pairs.setdefault(rank + 1, []).append((id, name))
+        self._notes["label_triplets"] = self._notes.get("label_triplets", 0) + 1
+        self._size += len(name)
+        if self._size > BUFFER_CHARS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Pass the labels on."""
+        for rank, pairs in self._pairs.items():
+            ids, names = zip(*pairs, strict=True)
+            self._store.add(Strings.of(ids), Strings.of(names), rank)
+        self._pairs, self._size = {}, 0

@@ -26,6 +26,7 @@ def removal_mask(
     """
     triplets, offsets = old.arrays["triplets"], old.arrays["head_offsets"]
     relations = {name: i for i, name in enumerate(old.strings("relations"))}
+    relations |= {name: i for i, name in enumerate(old.relation_ids)}
     mask = np.zeros(len(triplets), bool)
     missing = 0
     for heads, phrases, tails in chunks:

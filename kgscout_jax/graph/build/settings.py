@@ -26,6 +26,8 @@ class BuildSettings:
 
     labels: Path | None = None
     """A file of labels: id, name."""
+    relation_names: Path | None = None
+    """A file of names of relations: relation, name."""
     label_relation: str | None = None
     """Triplets of this relation label their head and are left out of the graph."""
     language: str | None = None

@@ -19,13 +19,16 @@ from kgscout_jax.graph.build.labels import LabelStore
 from kgscout_jax.graph.build.removal import removal_mask
 from kgscout_jax.graph.build.settings import BuildSettings
 from kgscout_jax.graph.build.versions import next_version, publish
+from kgscout_jax.graph.display_names import named_relations
 from kgscout_jax.graph.folder import FORMAT, VERSION, GraphFolder
 from kgscout_jax.graph.name_hashes import HASH_VERSION
 from kgscout_jax.graph.name_index import NameIndex
 from kgscout_jax.graph.opaque_names import BLOCK, unnamed_mask
 from kgscout_jax.graph.read.labels import label_batches
 from kgscout_jax.graph.read.triplets import TripletFiles
+from kgscout_jax.graph.relation_names import relation_problem
 from kgscout_jax.graph.string_table import Strings
+from kgscout_jax.types import display_name
 from kgscout_jax.utils.array_writer import ArrayWriter
 from kgscout_jax.utils.io import sha256_file
 from kgscout_jax.utils.progress import ProgressBar
@@ -84,6 +87,7 @@ class Build:
         n_triplets = sort.write(self.staging)
         duplicates -= n_triplets
         self._end_stage("sort")
+        self._write_relations(interner.relations, labels)
         n_labels = self._write_labels(labels, index)
         n_unnamed = self._write_unnamed(index.names, n_labels > 0)
         shutil.rmtree(self.scratch)
@@ -140,7 +144,7 @@ class Build:
         return Interner(
             self.scratch,
             rows=2 * self.settings.rows,
-            relations=list(self.old.strings("relations")),
+            relations=list(self.old.relation_ids),
             n_old=len(self.old.ids),
             old_ids=self.old.index.ids_of,
         )
@@ -167,10 +171,6 @@ class Build:
                 size += len(names.data)
                 sort.add(rows)
                 bar.update(len(rows))
-        packed = Strings.of(interner.relations)
-        packed.data.tofile(self.staging / "relations.utf8")
-        with ArrayWriter(self.staging / "relations.npy", np.int64) as offsets:
-            offsets.append(packed.offsets)
 
     def _write_index(self, interner: Interner) -> NameIndex:
         """Write the sorted hashes of all identities; returns the index."""
@@ -198,6 +198,38 @@ class Build:
             np.asarray(load(self.staging / "entity_hashes.npy")),
             np.asarray(load(self.staging / "entity_ids.npy")),
         )
+
+    def _write_relations(self, ids: Sequence[str], labels: LabelStore) -> None:
+        """Write the names of relations, and their ids if these differ."""
+        given: dict[str, str] = {}
+        if self.old is not None:
+            pairs = zip(
+                self.old.relation_ids, self.old.strings("relations"), strict=True
+            )
+            given = {id: name for id, name in pairs if id != name}
+        if self.settings.relation_names is not None:
+            known = {display_name(name): id for id, name in given.items()}
+            known |= {id: id for id in ids}
+            unknown = 0
+            for keys, names in label_batches(self.settings.relation_names, self.notes):
+                for key, name in zip(keys, names, strict=True):
+                    id = known.get(display_name(key))
+                    unknown += id is None
+                    if id is not None:
+                        given[id] = name
+            self.notes["names_of_no_relation"] = unknown
+        opaque = [id for id in ids if relation_problem(id) == "identifier"]
+        found = labels.find(opaque) if len(labels) else {}
+        names = named_relations(ids, found.get, given)
+        self._write_strings("relations", names)
+        if names != list(ids):
+            self._write_strings("relation_ids", ids)
+
+    def _write_strings(self, name: str, texts: Sequence[str]) -> None:
+        packed = Strings.of(texts)
+        packed.data.tofile(self.staging / f"{name}.utf8")
+        with ArrayWriter(self.staging / f"{name}.npy", np.int64) as offsets:
+            offsets.append(packed.offsets)
 
     def _write_labels(self, labels: LabelStore, index: NameIndex) -> int:
         old = None if self.old is None else self.old.labels
@@ -232,6 +264,8 @@ class Build:
         used += [("remove", path) for path in self.remove]
         if self.settings.labels is not None:
             used.append(("labels", self.settings.labels))
+        if self.settings.relation_names is not None:
+            used.append(("relation names", self.settings.relation_names))
         old = {} if self.old is None else self.old.manifest
         manifest = {
             "format": FORMAT,

@@ -13,7 +13,14 @@ from kgscout_jax.graph.read.layout import TABLES
 from kgscout_jax.graph.read.ntriples import iri_name
 from kgscout_jax.graph.read.streams import COMPRESSED, inner_name
 
-HEADERS = (("id", "name"), ("id", "label"), ("entity", "name"), ("entity", "label"))
+HEADERS = (
+    ("id", "name"),
+    ("id", "label"),
+    ("entity", "name"),
+    ("entity", "label"),
+    ("relation", "name"),
+    ("relation", "label"),
+)
 """Headers, in any case."""
 
 ROWS = 1 << 16

@@ -9,6 +9,12 @@ from urllib.parse import unquote
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.options import MAX_NAME, check_name
+from kgscout_jax.graph.read.rdf_labels import (
+    LABEL_IRIS,
+    LabelSink,
+    is_label,
+    label_rank,
+)
 from kgscout_jax.graph.read.streams import bounded_lines, open_text
 from kgscout_jax.types import Triplet
 
@@ -37,9 +43,14 @@ def matches_language(tag: str | None, language: str | None) -> bool:
 
 
 def read_ntriples(
-    path: Path, notes: dict[str, int], language: str | None = None
+    path: Path,
+    notes: dict[str, int],
+    language: str | None = None,
+    labels: LabelSink | None = None,
 ) -> Iterator[Triplet]:
     """The triplets of an N-Triples file; datatypes and language tags are left out.
+
+    Literals of ``LABEL_IRIS`` go to ``labels`` where there is one.
 
     A statement with a blank literal names no entity. It is left out and counted in
     ``notes["blank_triplets"]``.
@@ -58,7 +69,9 @@ def read_ntriples(
                 )
             subject, node, predicate, iri, other, literal, _, tag = match.groups()
             empty = False
-            if tag is not None and not matches_language(tag, language):
+            is_name = labels is not None and literal is not None
+            is_name = is_name and predicate in LABEL_IRIS
+            if tag is not None and not is_name and not matches_language(tag, language):
                 notes["other_language"] = notes.get("other_language", 0) + 1
                 continue
             try:
@@ -73,6 +86,9 @@ def read_ntriples(
             if len(line) > MAX_NAME:
                 for name in (head, relation, tail):
                     check_name(name, f"{path}:{number}")
+            if labels is not None and is_name and is_label(tail):
+                labels(head, tail, label_rank(tag, language))
+                continue
             if not tail.strip():
                 notes["blank_triplets"] = notes.get("blank_triplets", 0) + 1
                 continue

@@ -11,6 +11,12 @@ from typing import Any
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.ntriples import Cache, iri_name, matches_language
 from kgscout_jax.graph.read.options import check_name
+from kgscout_jax.graph.read.rdf_labels import (
+    LABEL_IRIS,
+    LabelSink,
+    is_label,
+    label_rank,
+)
 from kgscout_jax.graph.read.streams import inner_name, one_line, open_bytes
 from kgscout_jax.types import Triplet
 
@@ -22,9 +28,14 @@ _GENERATED = re.compile(r"[0-9a-f]{20,32}")
 
 
 def read_rdf(
-    path: Path, notes: dict[str, int], language: str | None = None
+    path: Path,
+    notes: dict[str, int],
+    language: str | None = None,
+    labels: LabelSink | None = None,
 ) -> Iterator[Triplet]:
     """The triplets of a Turtle, TriG or N-Quads file; named graphs are merged.
+
+    Literals of ``LABEL_IRIS`` go to ``labels`` where there is one.
 
     Names are those of N-Triples. Unlabelled nodes are numbered in the order of the
     file. Left out and counted in ``notes``: ``blank_triplets`` (a blank literal),
@@ -58,6 +69,15 @@ def read_rdf(
             empty = False
             subject, predicate, tail = quad.subject, quad.predicate, quad.object
             if isinstance(tail, ox.Literal):
+                if (
+                    labels is not None
+                    and predicate.value in LABEL_IRIS
+                    and not isinstance(subject, ox.Triple)
+                    and is_label(tail.value)
+                ):
+                    head = names.of(subject, ox.BlankNode)
+                    labels(head, tail.value, label_rank(tail.language, language))
+                    continue
                 if not matches_language(tail.language, language):
                     notes["other_language"] = notes.get("other_language", 0) + 1
                     continue

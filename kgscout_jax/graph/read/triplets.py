@@ -18,6 +18,7 @@ from kgscout_jax.graph.read.node_tables import table_elements
 from kgscout_jax.graph.read.ntriples import read_ntriples
 from kgscout_jax.graph.read.options import ReadOptions, check_name
 from kgscout_jax.graph.read.parquet import read_parquet
+from kgscout_jax.graph.read.rdf_labels import LabelSink
 from kgscout_jax.graph.read.streams import COMPRESSED, inner_name
 from kgscout_jax.types import Triplet
 
@@ -72,6 +73,8 @@ class TripletFiles:
         """
         self.options = options or ReadOptions()
         self.notes = {} if notes is None else notes
+        self.labels: LabelSink | None = None
+        """Receives names in RDF files; None: they are triplets like others."""
         self._files = list(files)
         self._layouts: dict[Path, Layout] = {}
         self._names: NodeNames | None = None
@@ -98,11 +101,11 @@ class TripletFiles:
         if suffix in TABLES:
             return self._table(path)
         if suffix == ".nt":
-            return read_ntriples(path, self.notes, self.options.language)
+            return read_ntriples(path, self.notes, self.options.language, self.labels)
         if suffix == ".parquet":
             return read_parquet(path, self.options.columns)
         if suffix in rdf.FORMATS:
-            return rdf.read_rdf(path, self.notes, self.options.language)
+            return rdf.read_rdf(path, self.notes, self.options.language, self.labels)
         return self._property_graph(path)
 
     def _table(self, path: Path) -> Iterator[Triplet]:

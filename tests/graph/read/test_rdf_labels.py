@@ -1,0 +1,155 @@
+"""Names that RDF files give: Wikidata, DBpedia, languages, relations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgscout_jax.cli.main import main as kgscout
+from kgscout_jax.graph.build.driver import build_graph, update_graph
+from kgscout_jax.graph.build.settings import BuildSettings
+from kgscout_jax.graph.display_names import LabelTable, named_entities
+from kgscout_jax.graph.folder import GraphFolder
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.read.options import ReadOptions
+from kgscout_jax.types import entity_key
+
+WIKIDATA = """\
+<http://www.wikidata.org/entity/Q42> <http://www.wikidata.org/prop/direct/P31> <http://www.wikidata.org/entity/Q5> .
+<http://www.wikidata.org/entity/Q42> <http://www.w3.org/2000/01/rdf-schema#label> "Дуглас Адамс"@ru .
+<http://www.wikidata.org/entity/Q42> <http://www.w3.org/2004/02/skos/core#prefLabel> "Douglas Adams"@de .
+<http://www.wikidata.org/entity/Q42> <http://www.w3.org/2000/01/rdf-schema#label> "Douglas N. Adams"@en .
+<http://www.wikidata.org/entity/Q42> <http://schema.org/name> "D. Adams"@en .
+<http://www.wikidata.org/entity/Q42> <http://schema.org/description> "author"@en .
+<http://www.wikidata.org/entity/Q5> <http://www.w3.org/2000/01/rdf-schema#label> "human"@en-GB .
+<http://www.wikidata.org/entity/Q5> <http://www.w3.org/2000/01/rdf-schema#label> "Mensch"@de .
+<http://www.wikidata.org/entity/P31> <http://www.w3.org/2000/01/rdf-schema#label> "instance of"@en .
+<http://www.wikidata.org/entity/P31> <http://www.w3.org/2000/01/rdf-schema#label> "ist ein"@de .
+<http://www.wikidata.org/entity/Q7> <http://www.wikidata.org/prop/direct/P9> <http://www.wikidata.org/entity/Q5> .
+"""  # noqa: E501
+DBPEDIA = """\
+@prefix dbr: <http://dbpedia.org/resource/> .
+@prefix dbo: <http://dbpedia.org/ontology/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+dbr:New_York_City dbo:mayor dbr:Caf%C3%A9 ; rdfs:label "New York City"@en , "纽约"@zh .
+dbo:mayor rdfs:label "Bürgermeister"@de .
+"""
+
+
+def triplets(graph: KnowledgeGraph) -> set[str]:
+    return {" | ".join(graph.triplet(i)) for i in range(len(graph))}
+
+
+def both(path: Path, language: str | None = None) -> set[str]:
+    """The triplets of a file, in memory and in a folder."""
+    out = path.with_suffix(".graph")
+    small = KnowledgeGraph.open(path, options=ReadOptions(language=language))
+    build_graph([path], out, BuildSettings(language=language), overwrite=True)
+    large = KnowledgeGraph.open(out, verify=True)
+    assert triplets(large) == triplets(small)
+    assert large.unnamed_mask.tolist() == small.unnamed_mask.tolist()
+    return triplets(small)
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        (None, "Douglas N. Adams | instance of | human"),
+        ("en", "Douglas N. Adams | instance of | human"),
+        ("de", "Douglas Adams | ist ein | Mensch"),
+        ("ru", "Дуглас Адамс | instance of | human"),  # else English
+        ("fr", "Douglas N. Adams | instance of | human"),
+    ],
+)
+def test_entities_and_properties_of_wikidata_have_their_labels(
+    tmp_path, language, expected
+):
+    path = tmp_path / "wikidata.nt"
+    path.write_text(WIKIDATA, "utf-8")
+    person, _, kind = expected.split(" | ")
+    facts = {expected, f"Q7 | P9 | {kind}"}
+    if language in (None, "en"):
+        facts.add(f"{person} | description | author")
+    assert both(path, language) == facts
+
+
+def test_labels_of_dbpedia_are_names_and_no_facts(tmp_path):
+    path = tmp_path / "dbpedia.ttl"
+    path.write_text(DBPEDIA, "utf-8")
+    # A property in words keeps its name.
+    assert both(path) == {"New York City | mayor | Café"}
+    graph = KnowledgeGraph.open(path.with_suffix(".graph"))
+    assert graph.find("New_York_City") == graph.find("new york city") == 0
+    # Given a relation of labels, that one counts and others are facts.
+    build = BuildSettings(label_relation="skos:prefLabel")
+    build_graph([path], tmp_path / "g", build)
+    assert len(KnowledgeGraph.open(tmp_path / "g")) == 4
+
+
+def test_equal_labels_of_different_entities_stay_apart(tmp_path):
+    text = "".join(
+        f'<http://x/Q{i}> <http://x/r> "{note}" .\n'
+        f'<http://x/Q{i}> <http://www.w3.org/2000/01/rdf-schema#label> "Paris"@en .\n'
+        for i, note in ((1, "city"), (2, "hero"), (3, "paris"))
+    )
+    (tmp_path / "kg.nt").write_text(text)
+    small = KnowledgeGraph.open(tmp_path / "kg.nt")
+    assert triplets(small) == {
+        "Paris | r | city",
+        "Paris (Q2) | r | hero",
+        "Paris (Q3) | r | paris (text)",
+    }
+    build_graph([tmp_path / "kg.nt"], tmp_path / "graph")
+    large = KnowledgeGraph.open(tmp_path / "graph")
+    assert large.find_every("Paris").tolist() == [5, 0, 2, 4]
+    assert len(large) == len(small) == 3
+
+
+@given(
+    st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("abcdABxy"), max_size=6)
+)
+def test_names_from_labels_are_all_different(labels):
+    table = LabelTable()
+    for id, label in labels.items():
+        table(id, label, 0)
+    names = named_entities("abcdefg", table)
+    assert len({entity_key(name) for name in names}) == 7
+    for id, name in zip("abcdefg", names, strict=True):
+        assert name.startswith(labels.get(id, id))
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    (tmp_path / "kg.nt").write_text(WIKIDATA, "utf-8")
+    build_graph([tmp_path / "kg.nt"], tmp_path / "graph")
+    return tmp_path / "graph"
+
+
+def test_named_relations_are_known_by_both_names_later(tmp_path, folder):
+    (tmp_path / "more.tsv").write_text("Q9\tP31\tQ5\n")
+    update_graph(folder, add=[tmp_path / "more.tsv"])
+    graph = KnowledgeGraph.open(folder, verify=True)
+    assert list(graph.relations) == ["instance of", "description", "P9"]
+    assert "Q9 | instance of | human" in triplets(graph)
+    (tmp_path / "wrong.tsv").write_text("Q9\tinstance of\tQ5\nQ42\tP31\tQ5\n")
+    update_graph(folder, remove=[tmp_path / "wrong.tsv"])
+    left = triplets(KnowledgeGraph.open(folder))
+    assert left == {"Douglas N. Adams | description | author", "Q7 | P9 | human"}
+
+
+def test_relations_are_named_by_a_file(tmp_path, folder, capsys):
+    file = tmp_path / "names.csv"
+    file.write_text("relation,name\nP9,child of\ninstance of,is a\nP8,none\n")
+    assert kgscout(["graph", "--out", str(folder), "--relation-names", str(file)]) == 0
+    assert "1 names of no relation" in capsys.readouterr().out
+    graph = KnowledgeGraph.open(folder, verify=True)
+    assert list(graph.relations) == ["is a", "description", "child of"]
+    assert list(GraphFolder.open(folder).relation_ids) == ["P31", "description", "P9"]
+    file.write_text("P9\tdescription\nP31\tP31\n")  # two of one name stay apart
+    file = file.rename(tmp_path / "names.tsv")
+    update_graph(folder, BuildSettings(relation_names=file))
+    names = list(KnowledgeGraph.open(folder).relations)
+    assert names == ["P31", "description", "description (P9)"]
