@@ -8,6 +8,7 @@ are films because the same entities have directors.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,7 @@ from data_prep.synth.words import (
     relation_words,
 )
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.utils.ragged import offsets_of
 
 SAMPLE = 1_000_000
 """Triplets that are looked at."""
@@ -58,10 +60,14 @@ def end_types(
     ends = [hint[0] for hint in hints] + [hint[1] for hint in hints]
     names = sorted({name for hint in ends for name in hint} | {"thing"})
     column = {name: i for i, name in enumerate(names)}
-    weights = np.zeros((2 * half, len(names)), np.float32)
-    for row, hint in enumerate(ends):
-        for name, weight in hint.items():
-            weights[row, column[name]] += weight
+    weights = sp.csr_matrix(
+        (
+            np.array([w for hint in ends for w in hint.values()], np.float32),
+            [column[name] for hint in ends for name in hint],
+            offsets_of(np.array(list(map(len, ends)), np.int64)),
+        ),
+        (2 * half, len(names)),
+    )
     rows = graph.triplets
     if len(rows) > SAMPLE:
         rows = rows[np.sort(rng.choice(len(rows), SAMPLE, replace=False))]
@@ -73,15 +79,18 @@ def end_types(
     )
     at.data[:] = 1.0
     named = ~np.asarray(graph.unnamed_mask[used])
-    votes = at @ sp.csr_matrix(weights)
+    votes = at @ weights
     total = np.asarray(votes.sum(axis=1)).ravel()
     votes = sp.diags(named / np.maximum(total, 1e-9)) @ votes
-    shares = (at.T @ votes).toarray()
+    shares = sp.csr_matrix(at.T @ votes)
     out = []
     for row in range(2 * half):
         kind = facts[row - half].kind if row >= half else "entity"
-        own = names_of_literal(graph.relations[row % half], kind)
-        out.append(own or _end_type(shares[row], names, weights[row]))
+        literal = names_of_literal(graph.relations[row % half], kind)
+        part = slice(shares.indptr[row], shares.indptr[row + 1])
+        share = zip(shares.indices[part], shares.data[part], strict=True)
+        named_shares = {names[i]: float(value) for i, value in share if value > 0}
+        out.append(literal or _end_type(named_shares, ends[row]))
     return out
 
 
@@ -93,15 +102,20 @@ def names_of_literal(relation: str, tail_kind: str) -> EndType | None:
     return EndType(("value",), "thing") if tail_kind == "number" else None
 
 
-def _end_type(share: np.ndarray, names: list[str], own: np.ndarray) -> EndType:
-    """The most frequent types of one end."""
+def _end_type(share: Mapping[str, float], own: Mapping[str, float]) -> EndType:
+    """The most frequent types of one end.
+
+    Args:
+        share: the votes of the end's entities by type.
+        own: the hints of the relation itself.
+    """
     kinds: dict[str, float] = {}
-    for i in np.flatnonzero(share):
-        kind = noun_kind(names[i])
-        kinds[kind] = kinds.get(kind, 0.0) + float(share[i])
+    for name, value in share.items():
+        kind = noun_kind(name)
+        kinds[kind] = kinds.get(kind, 0.0) + value
     if not kinds:
         return EndType((), "thing")
-    stated = [names[i] for i in np.argsort(-own, kind="stable") if own[i] >= NAMED]
+    stated = sorted((n for n in own if own[n] >= NAMED), key=lambda n: (-own[n], n))
     kind, weight = max(kinds.items(), key=lambda item: item[1])
     if weight < SURE * sum(kinds.values()):
         # Entities of all kinds, as of tags: only the relation's own noun names them.
@@ -114,9 +128,10 @@ def _end_type(share: np.ndarray, names: list[str], own: np.ndarray) -> EndType:
             # A role that people have elsewhere is no name for them here.
             return EndType(("person",), "person")
     # Entities of several types take the one that the relation itself hints at.
-    score = share / max(share.max(), 1e-9) + 0.5 * (own > 0)
-    order = np.argsort(-score, kind="stable")[:3]
-    chosen = [names[i] for i in order if score[i] >= 0.6 and share[i] > 0]
+    most = max(share.values())
+    score = {name: share[name] / most + 0.5 * (name in own) for name in share}
+    best = sorted(share, key=lambda name: (-score[name], name))[:3]
+    chosen = [name for name in best if score[name] >= 0.6]
     chosen = [name for name in chosen if noun_kind(name) == kind] or chosen[:1]
     return EndType(tuple(chosen), kind)
 

@@ -8,7 +8,11 @@ from typing import Annotated, Any
 
 import tyro
 
+from kgscout_jax.errors import UserError
 from kgscout_jax.utils.checks import check_at_least, check_both_or_neither
+
+LONGEST = 3
+"""Relations from a topic to its answers at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +34,7 @@ class SynthSettings:
     seed: int = 0
     """Seed of the sampling and of the wordings."""
     hops: int = 3
-    """Longest path from a topic to its answers, in relations."""
+    """Longest path from a topic to its answers, in relations; at most 3."""
     max_answers: int = 20
     """Drop questions with more answers than this."""
     llm: str | None = None
@@ -55,6 +59,8 @@ class SynthSettings:
             max_answers=self.max_answers,
             concurrency=self.concurrency,
         )
+        if self.hops > LONGEST:
+            raise UserError(f"--hops: found {self.hops}, expected at most {LONGEST}")
         check_at_least(0, limit_judge=self.limit_judge, seed=self.seed)
         check_both_or_neither(llm=self.llm, model=self.model)
 

@@ -23,7 +23,8 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 TRIES = 8
 """Wordings of a draft that are tried before it is dropped."""
 _IMPERATIVE = re.compile(
-    r"(name|tell|give|find|list|show|identify|count|i want|i am|please|the|those) ?"
+    r"(name|tell|give|find|list|show|identify|count|please|the|those|"
+    r"i want|i need|i am|i wonder) ?"
 )
 _VAGUE = ("person", "place", "thing", "entity", "item", "location")
 """Types that people do not put before a name."""

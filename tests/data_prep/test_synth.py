@@ -21,6 +21,7 @@ from kgscout_jax.cli.main import main
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.types import entity_key
+from kgscout_jax.utils.io import read_json_lines
 
 RELATIONS = [
     "directed_by", "genre", "people.person.place_of_birth", "film.actor.film",
@@ -87,7 +88,7 @@ def expected_answers(rows, record):
 
 
 @given(triplets(), st.integers(0, 3))
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_answers_are_exactly_what_the_recorded_paths_give(rows, seed):
     for split in records_of(rows, seed=seed).values():
         for record in split:
@@ -181,6 +182,27 @@ def test_unnamed_entities_are_passed_but_never_named():
         names = [*record["q_entity"], *record["a_entity"], record["question"]]
         assert not any("m.0" in name for name in names)
         assert record["hop"] <= 3
+
+
+def test_labels_of_several_entities_are_never_named(tmp_path):
+    rows, labels = [], []
+    for i in range(40):
+        rows += [(f"Q{i + 1}", "directed by", f"Q{100 + i % 9}")]
+        labels += [f"Q{i + 1}\tFilm {i // 2 if i < 10 else i}\n"]
+    labels += [f"Q{100 + i}\tMaker {i}\n" for i in range(9)]
+    (tmp_path / "labels.tsv").write_text("".join(labels))
+    folder = tmp_path / "films.graph"
+    kg_file = write_graph(tmp_path, rows)
+    build = ["graph", "--kg", str(kg_file), "--labels", str(tmp_path / "labels.tsv")]
+    assert main([*build, "--out", str(folder)]) == 0
+    command = ["synth", str(folder), "--out", str(tmp_path / "q"), "--questions", "80"]
+    assert main(command) == 0
+    named = set()
+    for split in SPLITS:
+        for _, record in read_json_lines(tmp_path / "q" / f"{split}.jsonl"):
+            named |= {*record["q_entity"], *record["a_entity"]}
+    assert {f"Film {i}" for i in range(10, 40)} & named
+    assert not {f"Film {i}" for i in range(5)} & named
 
 
 def test_words_that_fit_two_relations_are_told_apart_by_the_type_or_dropped():
