@@ -61,7 +61,7 @@ def retrieve_file(settings: RetrieveSettings) -> int:
     ids = read_ids(settings.questions)
     graph = open_graph(settings.kg, options=settings.read_options)
     scout = Scout.from_pretrained(settings.policy)
-    selection.calibration(scout.exported)  # before anything is written
+    selection.check(scout.exported)  # before anything is written
     mark = settings_fingerprint(settings, selection, scout, graph)
     out, part = settings.out, settings.out.with_name(settings.out.name + ".part")
     program = f"kgscout retrieve --out {out.name}"

@@ -40,6 +40,8 @@ class Candidates:
     """Position in ``relations`` of each candidate's relation."""
     nodes: Int[np.ndarray, "n 2"]
     """Local node ids of head and tail, from 0."""
+    entities: Int32[np.ndarray, "v"]
+    """The entity of each local node."""
     topics: Int[np.ndarray, "t"]
     """Local node ids of the topics."""
     relation_match: Float32[np.ndarray, "n"]
@@ -90,6 +92,7 @@ def find_candidates(
         relations=relations,
         relation_index=relation_index,
         nodes=nodes.reshape(-1, 2),
+        entities=ends.astype(np.int32),
         topics=np.flatnonzero(np.isin(ends, topics)),
         relation_match=relation_match[0, triplets[:, 1]],
         seconds=time.perf_counter() - start,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float32
 
-from kgscout_jax.types import Retrieved, Triplet
+from kgscout_jax.inference.answer_kinds import AnswerKind
+from kgscout_jax.types import Answer, Retrieved, Triplet
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -45,6 +46,18 @@ class RetrievalResult:
     selection: Mapping[str, Any] = field(default_factory=dict)
     """Facts of the selection, unless it is the k best: ``target`` and ``presence`` (the
     calibrated probability of an answer), ``form`` and ``tokens`` (of a prompt)."""
+    answers: tuple[Answer, ...] = ()
+    """From the graph itself, most probable first; () where the policy abstains or has
+    no answer head. The triplets of their paths are among ``triplets``."""
+    kind: AnswerKind = "set"
+    """``set``: answers are entities; ``count``: one number, the size of ``support``;
+    ``yes_no``: yes or no."""
+    support: tuple[Answer, ...] = ()
+    """The entities behind a count or a yes or no, at most 100."""
+    abstained: bool = False
+    """Whether the policy could answer but is not sure enough, or found no topic."""
+    best_guesses: tuple[Answer, ...] = ()
+    """The most probable answers where it abstains."""
 
     def __len__(self) -> int:
         return len(self.triplets)
@@ -54,6 +67,19 @@ class RetrievalResult:
         """(head, relation, tail, score), best first."""
         pairs = zip(self.triplets, self.scores.tolist(), strict=True)
         return tuple((*triplet, score) for triplet, score in pairs)
+
+    @property
+    def confidence(self) -> float:
+        """The probability of the best answer or guess; 0 where there is none."""
+        first = (*self.answers, *self.best_guesses)[:1]
+        return first[0].probability if first else 0.0
+
+    @property
+    def answer_entities(self) -> tuple[Answer, ...]:
+        """The entities of the answers: ``support`` of a count or yes or no."""
+        if self.abstained:
+            return ()
+        return self.answers if self.kind == "set" else self.support
 
     def as_text(self, *, scores: bool = False) -> str:
         """One triplet a line, as the thesis puts them into a prompt."""
@@ -121,7 +147,7 @@ class RetrievalResult:
         ]
         if self.topics_not_found:
             extra["topics_not_found"] = list(self.topics_not_found)
-        extra |= self.selection
+        extra |= self.selection | self.answer_record()
         return Retrieved(
             id=id,
             question=self.question,
@@ -130,6 +156,25 @@ class RetrievalResult:
             seconds=self.seconds,
             extra=extra,
         )
+
+    def answer_record(self) -> dict[str, Any]:
+        """The answers from the graph as JSON fields; {} without an answer head.
+
+        ``graph_answers`` and ``best_guesses`` hold name, probability and path, as
+        triplets; ``kind``, ``support`` and ``abstained`` as the fields of this class.
+        """
+        if not self.answers and not self.abstained:
+            return {}
+        record: dict[str, Any] = {
+            "kind": self.kind,
+            "abstained": self.abstained,
+            "graph_answers": [answer_json(each) for each in self.answers],
+        }
+        if self.abstained:
+            record["best_guesses"] = [answer_json(each) for each in self.best_guesses]
+        if self.support:
+            record["support"] = [answer_json(each) for each in self.support]
+        return record
 
     def evidence(self, id: str = "0") -> Evidence:
         """The input of a reader of ``kgscout_jax.reason``."""
@@ -142,3 +187,12 @@ class RetrievalResult:
             triplets=self.scored,
             relation_match=self.relation_match,
         )
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """An answer as JSON fields."""
+    return {
+        "name": answer.name,
+        "probability": round(answer.probability, 4),
+        "path": [list(triplet) for triplet in answer.path],
+    }

@@ -13,25 +13,29 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float16, Float32, Int32
+from jaxtyping import Float16
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.format import Preparation
 from kgscout_jax.export.load import Exported
-from kgscout_jax.graph.embeddings import Embeddings, embeddings_of, encoder_lock
+from kgscout_jax.graph.embeddings import embeddings_of, encoder_lock
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.inference.inputs import Candidates, find_candidates, inputs_of
+from kgscout_jax.inference.inputs import Candidates, find_candidates
+from kgscout_jax.inference.question_result import (
+    ScoredQuestion,
+    SearchStart,
+    with_answers,
+)
 from kgscout_jax.inference.result import RetrievalResult
+from kgscout_jax.inference.scoring import Scores, score_questions
 from kgscout_jax.inference.selection import SelectionConfig
+from kgscout_jax.policy.walk import WalkConfig
 from kgscout_jax.retrieve.candidates import CutSettings
-from kgscout_jax.retrieve.protocol import top_k
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
 from kgscout_jax.text.linearize import question_text
 from kgscout_jax.types import replace_surrogates
@@ -40,24 +44,12 @@ from kgscout_jax.utils.call_coalescing import CallCoalescer
 if TYPE_CHECKING:
     from kgscout_jax.graph.link import Link, Linker
 
-BATCH = 16
-"""Maximum questions per call of the network."""
 OWN_SUBGRAPHS = ("rog", "nsm")
 """Sources whose questions have their own subgraphs: their size is no default."""
 BEST_K = SelectionConfig()
 """The k best, best first."""
 
 Topics = str | Sequence[str] | None
-
-
-@dataclass(frozen=True)
-class SearchStart:
-    """The topics at which the search for one question starts."""
-
-    ids: Int32[np.ndarray, "t"]
-    links: tuple[Link, ...]
-    unknown: tuple[str, ...]
-    """Names of topics that are not in the graph."""
 
 
 class Scout:
@@ -162,7 +154,7 @@ class Scout:
         self,
         questions: Sequence[str],
         graphs: KnowledgeGraph | Sequence[KnowledgeGraph],
-        k: int = 100,
+        k: int | Sequence[int] = 100,
         *,
         topics: Sequence[Topics] | None = None,
         selection: SelectionConfig = BEST_K,
@@ -172,7 +164,7 @@ class Scout:
         Args:
             questions: the questions in natural language.
             graphs: one graph for all, or one per question.
-            k: maximum number of triplets.
+            k: maximum number of triplets; one for all, or one per question.
             topics: per question its entities, or None; None: all are linked.
             selection: a calibrated budget, paths, a budget of tokens.
 
@@ -181,12 +173,13 @@ class Scout:
         """
         if isinstance(questions, str):
             raise UserError("questions: found one string, expected a list of them")
-        check_k(k)
+        selection.check(self.exported)
         calibration = selection.calibration(self.exported)
         n = len(questions)
+        ks = budgets_of(k, n)
         graphs = checked_graphs(graphs, n)
         topics = [None] * n if topics is None else list(topics)
-        for name, values in (("graphs", graphs), ("topics", topics)):
+        for name, values in (("graphs", graphs), ("topics", topics), ("k", ks)):
             if len(values) != n:
                 raise UserError(
                     f"{name}: found {len(values)}, expected {n}, one for each question"
@@ -207,15 +200,33 @@ class Scout:
             )
             for i in range(n)
         ]
-        scores = self._scores(embeddings, embedded, candidates)
-        depth = selection.depth(k)
-        rankings = [
-            ranking(texts[i], graphs[i], starts[i], candidates[i], *scores[i], depth)
-            for i in range(n)
+        relations = [table.relations for table in embedded]
+
+        def score(
+            rows: Sequence[int], of_rows: Sequence[Candidates | None]
+        ) -> list[Scores]:
+            tables = [relations[i] for i in rows]
+            largest = self.cut.candidates
+            exported, picked = self.exported, embeddings[np.array(rows, int)]
+            return score_questions(exported, picked, of_rows, tables, largest)
+
+        scored = [
+            ScoredQuestion(
+                text=texts[i],
+                graph=graphs[i],
+                start=starts[i],
+                candidates=candidates[i],
+                scores=scores,
+            )
+            for i, scores in enumerate(score(range(n), candidates))
         ]
+        walkers = walkers_of(self.exported)
+        if walkers:
+            scale, least = self.exported.answer_scale, selection.min_probability
+            scored = with_answers(scored, score, scale, least)
         return [
-            selection.apply(best, k, logits, calibration)
-            for best, (logits, _) in zip(rankings, scores, strict=True)
+            each.result(budget, selection, calibration, walkers)
+            for each, budget in zip(scored, ks, strict=True)
         ]
 
     def link(self, question: str, graph: KnowledgeGraph) -> list[Link]:
@@ -246,62 +257,6 @@ class Scout:
         unknown = [name for name in names if graph.find(name) is None]
         ids = graph.find_all(names) if len(graph.entities) else np.empty(0, np.int32)
         return SearchStart(ids, (), tuple(dict.fromkeys(unknown)))
-
-    def _scores(
-        self,
-        embeddings: Float16[np.ndarray, "b d"],
-        embedded: Sequence[Embeddings],
-        candidates: Sequence[Candidates | None],
-    ) -> list[tuple[Float32[np.ndarray, "n"], float]]:
-        """Logits of each question's candidates, and the seconds of ranking them."""
-        scores = [(np.empty(0, np.float32), 0.0)] * len(candidates)
-        sizes = [(len(c.ids), i) for i, c in enumerate(candidates) if c is not None]
-        order = [i for _, i in sorted(sizes)]
-        for low in range(0, len(order), BATCH):
-            rows = order[low : low + BATCH]
-            start = time.perf_counter()
-            batch = [c for i in rows if (c := candidates[i]) is not None]
-            relations = [embedded[i].relations for i in rows]
-            inputs = inputs_of(embeddings[rows], batch, relations, self.cut.candidates)
-            logits = np.asarray(self.exported.logits(inputs))
-            share = (time.perf_counter() - start) / len(rows)
-            for i, c, row in zip(rows, batch, logits, strict=False):
-                scores[i] = row[: len(c.ids)], share + c.seconds
-        return scores
-
-
-def ranking(
-    question: str,
-    graph: KnowledgeGraph,
-    start: SearchStart,
-    candidates: Candidates | None,
-    logits: Float32[np.ndarray, "n"],
-    seconds: float,
-    k: int,
-) -> RetrievalResult:
-    """The ``k`` best candidates of a question, best first."""
-    entities, relations = graph.entities, graph.relations
-    fields: dict[str, Any] = {
-        "question": question,
-        "topics": tuple(dict.fromkeys(entities[int(i)] for i in start.ids)),
-        "links": start.links,
-        "topics_not_found": start.unknown,
-    }
-    if candidates is None:
-        return RetrievalResult(**fields, scores=logits)
-    ids = candidates.ids
-    best, lengths = top_k(logits[None], np.ones((1, len(ids)), bool), ids[None], k)
-    order = best[0, : lengths[0]]
-    rows = np.asarray(graph.triplets[ids[order]]).tolist()
-    names = {i: str(entities[i]) for head, _, tail in rows for i in (head, tail)}
-    return RetrievalResult(
-        **fields,
-        triplets=tuple((names[h], str(relations[r]), names[t]) for h, r, t in rows),
-        scores=logits[order],
-        relation_match=tuple(candidates.relation_match[order].tolist()),
-        n_candidates=len(ids),
-        seconds=seconds,
-    )
 
 
 def cut_of(preparation: Preparation, source: str) -> CutSettings:
@@ -335,11 +290,31 @@ def checked_graphs(
     return listed
 
 
+def walkers_of(exported: Exported) -> int:
+    """The number of walkers of a policy with an answer head, else 0."""
+    config = exported.config
+    return config.walkers if isinstance(config, WalkConfig) and config.answers else 0
+
+
 def linker_of(graph: KnowledgeGraph) -> Linker:
     """The graph's linker, created once."""
     from kgscout_jax.graph.link.graph_index import graph_linker
 
     return graph.linker.get(lambda: graph_linker(graph))
+
+
+def budgets_of(k: int | Sequence[int], n: int) -> list[int]:
+    """The budget of each of ``n`` questions.
+
+    Raises:
+        UserError: one is no whole number from 1.
+    """
+    if isinstance(k, Sequence) and not isinstance(k, str):
+        for each in k:
+            check_k(each)
+        return list(k)
+    check_k(k)
+    return [k] * n
 
 
 def check_k(k: object) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,13 @@ import numpy as np
 from jaxtyping import Float32
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.reason.selection import Form, check_form, pool_size, select
+from kgscout_jax.reason.selection import (
+    SelectionForm,
+    answer_closure,
+    check_form,
+    pool_size,
+    select,
+)
 from kgscout_jax.utils.checks import check_at_least
 
 if TYPE_CHECKING:
@@ -26,10 +32,14 @@ class SelectionConfig:
 
     target: float | None = None
     """The fewest triplets that hold an answer with this calibrated probability."""
-    form: Form = "lines"
-    """Best first, or joined into paths from the topics, chain by chain."""
+    form: SelectionForm = "lines"
+    """Best first; or joined into paths from the topics, chain by chain; or best first
+    with the paths to the best answers among them."""
     token_budget: int | None = None
     """Maximum tokens of a prompt (thesis) with these triplets."""
+    min_probability: float | None = None
+    """No answer below this probability of the best one, only guesses; None: as the
+    policy was calibrated."""
 
     def __post_init__(self) -> None:
         check_form(self.form)
@@ -37,7 +47,21 @@ class SelectionConfig:
             raise UserError(
                 f"--target: found {self.target}, expected a number between 0 and 1"
             )
+        least = self.min_probability
+        if least is not None and not 0 <= least <= 1:
+            raise UserError(
+                f"--min-probability: found {least}, expected a number from 0 to 1"
+            )
         check_at_least(1, token_budget=self.token_budget)
+
+    def check(self, exported: Exported) -> None:
+        """Raise UserError if the policy cannot select so."""
+        self.calibration(exported)
+        if self.form == "answers" and not exported.has_answers:
+            raise UserError(
+                f"--form answers: {exported.path} has no answer head, expected a "
+                "policy trained with one, or --form lines"
+            )
 
     def depth(self, k: int) -> int:
         """The number of best triplets that the selection of ``k`` considers."""
@@ -61,32 +85,37 @@ class SelectionConfig:
             )
         return Calibration.from_dict(value, f"{exported.path}: calibration")
 
-    def apply(
+    def positions(
         self,
         ranking: RetrievalResult,
         k: int,
         logits: Float32[np.ndarray, "n"],
         calibration: Calibration | None,
-    ) -> RetrievalResult:
-        """The selection from the ``depth(k)`` best triplets of a question.
+        answer_paths: Sequence[Sequence[int]] = (),
+    ) -> tuple[Sequence[int], dict[str, Any]]:
+        """(ranks of the selected triplets, facts of the selection) of a question.
 
         Args:
-            ranking: the best triplets, best first.
+            ranking: the ``depth(k)`` best triplets, best first; behind them those that
+                only the paths to the answers need.
             k: maximum number of triplets.
             logits: logits of all candidates, in any order.
             calibration: required with a target.
+            answer_paths: ranks of the triplets on the path to each answer, for the form
+                "answers".
 
         Raises:
             UserError: the token budget is too small for the template and the question.
         """
-        if self == SelectionConfig():
-            return ranking
         report: dict[str, Any] = {}
         if calibration is not None:
             k, report["presence"] = self._fewest(ranking, k, logits, calibration)
             report["target"] = self.target
-        if self.form == "lines" and self.token_budget is None:
-            return subset(ranking, range(min(k, len(ranking))), report)
+        if self.form != "paths" and self.token_budget is None:
+            if self.form == "lines":
+                return range(min(k, len(ranking))), report
+            report["form"] = self.form
+            return answer_closure(answer_paths, k, len(ranking)), report
         selection = select(
             ranking.question,
             ranking.scored,
@@ -94,9 +123,10 @@ class SelectionConfig:
             k=k,
             form=self.form,
             token_budget=self.token_budget,
+            answer_paths=answer_paths,
         )
         report |= {"form": self.form, "tokens": selection.prompt.tokens}
-        return subset(ranking, selection.positions, report)
+        return selection.positions, report
 
     def _fewest(
         self,

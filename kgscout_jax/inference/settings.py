@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import tyro
 
 from kgscout_jax.graph.file_settings import GraphFileSettings
+from kgscout_jax.reason.selection import SelectionForm
 from kgscout_jax.utils.checks import check_at_least, check_both_or_neither
 
 
@@ -36,10 +37,9 @@ class RetrieveSettings(GraphFileSettings):
     target: float | None = None
     """Select the fewest triplets, at most --k, that hold an answer with this calibrated
     probability; needs a policy exported with --calibrate."""
-    form: Annotated[Literal["lines", "paths"], tyro.conf.arg(aliases=["--forms"])] = (
-        "lines"
-    )
-    """Triplets best first, or joined into paths from the topics, chain by chain."""
+    form: Annotated[SelectionForm, tyro.conf.arg(aliases=["--forms"])] = "lines"
+    """Triplets best first; or joined into paths from the topics, chain by chain; or
+    best first with the paths to the policy's own answers among them."""
     token_budget: int | None = None
     """Maximum tokens of a prompt with the selected triplets."""
     batch_size: int = 32

@@ -7,6 +7,7 @@ many as asked for, or as a prompt of so many tokens holds.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -27,6 +28,9 @@ from kgscout_jax.utils.checks import check_at_least
 
 Form = Literal["lines", "paths"]
 FORMS: tuple[Form, ...] = ("lines", "paths")
+SelectionForm = Literal["lines", "paths", "answers"]
+"""The forms of a prompt, and lines into which the paths to the answers are closed."""
+SELECTION_FORMS: tuple[SelectionForm, ...] = (*FORMS, "answers")
 POOL = 3
 """Paths are closed with triplets from among so many times the best k."""
 CLOSED_BOOK = {"chain_of_thought": "closed_book_chain_of_thought"}
@@ -94,7 +98,7 @@ class Selection:
     """The prompt that shows them."""
 
 
-def pool_size(k: int, form: Form) -> int:
+def pool_size(k: int, form: SelectionForm) -> int:
     """How many of the best triplets ``select`` looks at to select ``k``."""
     return k * POOL if form == "paths" else k
 
@@ -105,32 +109,42 @@ def select(
     topics: Sequence[str],
     *,
     k: int,
-    form: Form,
+    form: SelectionForm,
     token_budget: int | None = None,
     prompt: str = "thesis",
+    answer_paths: Sequence[Sequence[int]] = (),
 ) -> Selection:
     """At most ``k`` triplets in the given form, and the prompt that shows them.
 
     Args:
         question: as people read it.
-        triplets: best first; those beyond ``pool_size`` are not looked at.
+        triplets: best first; those beyond ``pool_size`` are not looked at, unless they
+            are on a path to an answer.
         topics: the question's entities, by name.
         k: how many triplets at most.
-        form: lines or paths.
+        form: lines, paths or answers.
         token_budget: the most tokens the prompt may have; None: no limit.
         prompt: the template.
+        answer_paths: for ``answers``: ranks of the triplets on the path to each answer,
+            the most probable one first.
 
     Raises:
         UserError: the form is unknown, or the budget does not even hold the words and
             the question.
     """
     check_form(form)
-    settings = PromptSettings(prompt=prompt, form=form)
-    triplets = list(triplets[: pool_size(k, form)])
+    settings = PromptSettings(
+        prompt=prompt, form="paths" if form == "paths" else "lines"
+    )
+    if form != "answers":
+        triplets = triplets[: pool_size(k, form)]
+    triplets = list(triplets)
 
     def show(n: int) -> Selection:
         order = list(range(min(n, len(triplets))))
-        if form == "paths":
+        if form == "answers":
+            order = answer_closure(answer_paths, n, len(triplets))
+        elif form == "paths":
             closure = path_closure(triplets, topics, n)
             ranks = path_order([triplets[i] for i in closure], topics)
             order = [closure[i] for i in ranks]
@@ -151,7 +165,28 @@ def select(
     return best
 
 
+def answer_closure(paths: Sequence[Sequence[int]], k: int, n: int) -> list[int]:
+    """Ranks of at most ``k`` triplets, ascending: whole paths first, then the best.
+
+    A path that does not fit any more is passed over.
+
+    Args:
+        paths: ranks of the triplets on the path to each answer, the most probable one
+            first.
+        k: how many triplets, at most.
+        n: how many there are.
+    """
+    kept: set[int] = set()
+    for path in paths:
+        closed = kept.union(path)
+        if len(closed) <= k:
+            kept = closed
+    rest = (rank for rank in range(n) if rank not in kept)
+    return sorted(kept.union(itertools.islice(rest, k - len(kept))))
+
+
 def check_form(form: str) -> None:
     """Raises UserError unless triplets can be written so."""
-    if form not in FORMS:
-        raise UserError(f"--form: {form!r}, expected one of {', '.join(FORMS)}")
+    if form not in SELECTION_FORMS:
+        known = ", ".join(SELECTION_FORMS)
+        raise UserError(f"--form: {form!r}, expected one of {known}")

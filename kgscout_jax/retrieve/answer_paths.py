@@ -5,6 +5,7 @@ edge, in proportion to its weights: the candidates' probabilities there sum to 1
 path to an answer is the most probable one of any walker and any number of steps. Hubs
 cost as much as a random walk would lose there, so a walker that follows everything
 explains little, and one that follows the relation that is asked for explains most.
+Where a walker comes back to a node or to a topic, the loop is left out.
 """
 
 from __future__ import annotations
@@ -54,6 +55,9 @@ def answer_paths(
     source, target = source[order], target[order]
     candidate = np.concatenate([used, used])[order]
     v = int(max(nodes.max(), np.max(topics), max(targets, default=0))) + 1
+    by_source = np.argsort(source, kind="stable")
+    starts = source[by_source]
+    group = np.flatnonzero(np.diff(starts, prepend=-1))
     count = np.bincount(target, minlength=v)
     first = np.cumsum(count) - count
     reached = np.flatnonzero(count)
@@ -63,7 +67,7 @@ def answer_paths(
     for step in range(steps):
         weight = np.concatenate([weights[:, step, 0], weights[:, step, 1]])[order]
         outflow = np.zeros((v, walkers))
-        np.add.at(outflow, source, weight)
+        outflow[starts[group]] = np.add.reduceat(weight[by_source], group, axis=0)
         share = np.log(weight + LEAST) - np.log(outflow[source] + LEAST)
         value = best[source] + share
         best = np.full((v, walkers), -np.inf)
@@ -75,13 +79,14 @@ def answer_paths(
     return [
         ()
         if is_topic[node]
-        else _path(node, levels, terms, source, candidate, first, count)
+        else _path(node, is_topic, levels, terms, source, candidate, first, count)
         for node in targets
     ]
 
 
 def _path(
     node: int,
+    is_topic: Bool[np.ndarray, "v"],
     levels: list[Float[np.ndarray, "v c"]],
     terms: list[Float[np.ndarray, "a c"]],
     source: Int[np.ndarray, "a"],
@@ -94,10 +99,33 @@ def _path(
     length, walker = np.unravel_index(int(table.argmax()), table.shape)
     if not np.isfinite(table[length, walker]):
         return ()
-    path = []
+    path, nodes = [], [node]
     for step in range(int(length), -1, -1):
         arcs = slice(first[node], first[node] + count[node])
         arc = first[node] + int(terms[step][arcs, walker].argmax())
         path.append(int(candidate[arc]))
         node = int(source[arc])
-    return tuple(reversed(path))
+        nodes.append(node)
+    return without_loops(path[::-1], nodes[::-1], is_topic)
+
+
+def without_loops(
+    path: Sequence[int], nodes: Sequence[int], is_topic: Bool[np.ndarray, "v"]
+) -> tuple[int, ...]:
+    """The path from its last topic on, without what leads back to one of its nodes.
+
+    Args:
+        path: candidates.
+        nodes: those between them and at the ends, one more.
+        is_topic: True at topics.
+    """
+    visited, out = [nodes[0]], []
+    for candidate, node in zip(path, nodes[1:], strict=True):
+        if is_topic[node]:
+            visited, out = [node], []
+        elif node in visited:
+            place = visited.index(node)
+            visited, out = visited[: place + 1], out[:place]
+        else:
+            visited, out = [*visited, node], [*out, candidate]
+    return tuple(out)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.inference.selection import subset
+from kgscout_jax.inference.selection import SelectionConfig
 
 if TYPE_CHECKING:
     from kgscout_jax.inference.result import RetrievalResult
@@ -56,9 +56,10 @@ class Batcher:
         wait: float,
         max_queue: int,
         on_batch: Callable[[int], None] = lambda size: None,
+        selection: SelectionConfig | None = None,
     ):
         """Take the scout; ``wait``: seconds that the first of a batch waits."""
-        self.scout = scout
+        self.scout, self.selection = scout, selection or SelectionConfig()
         self.max_batch, self.wait, self.max_queue = max_batch, wait, max_queue
         self.on_batch = on_batch
         self._waiting: deque[Job] = deque()
@@ -93,7 +94,7 @@ class Batcher:
         k: int,
         topics: Sequence[str] | None = None,
     ) -> RetrievalResult:
-        """The scout's result; of a larger k in the same batch, the best k.
+        """The scout's result.
 
         Raises:
             QueueFull: come again later.
@@ -156,16 +157,11 @@ class Batcher:
                 job.result.set_result(result)
 
     def _retrieve(self, jobs: Sequence[Job]) -> list[RetrievalResult]:
-        """In the worker thread: all jobs at the largest k among them."""
-        results = self.scout.retrieve_many(
+        """In the worker thread: all jobs together."""
+        return self.scout.retrieve_many(
             [job.question for job in jobs],
             [job.graph for job in jobs],
-            max(job.k for job in jobs),
+            [job.k for job in jobs],
             topics=[job.topics for job in jobs],
+            selection=self.selection,
         )
-        return [best(result, job.k) for result, job in zip(results, jobs, strict=True)]
-
-
-def best(result: RetrievalResult, k: int) -> RetrievalResult:
-    """The result with its ``k`` best triplets, equal to a request for ``k``."""
-    return result if len(result) <= k else subset(result, range(k), result.selection)

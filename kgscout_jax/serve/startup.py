@@ -76,7 +76,7 @@ def compile_for(
     Returns:
         (questions, candidates, relations) of each shape, all of them buckets.
     """
-    from kgscout_jax.inference.scout import BATCH
+    from kgscout_jax.inference.scoring import BATCH, network_outputs
 
     most = min(batch, BATCH)
     sizes = [1 << i for i in range((most - 1).bit_length() + 1)]
@@ -91,7 +91,8 @@ def compile_for(
     }
     with ProgressBar(len(shapes), "compiling the network", "shapes") as bar:
         for shape in sorted(shapes):
-            np.asarray(scout.exported.logits(_of_shape(*shape, scout)))
+            outputs = network_outputs(scout.exported, _of_shape(*shape, scout))
+            np.asarray(outputs.logits)
             bar.update()
     return shapes
 
@@ -116,6 +117,7 @@ def _of_shape(b: int, n: int, u: int, scout: Scout) -> PolicyInputs:
         relations=np.zeros(u, np.int32),
         relation_index=np.zeros(n, np.int32),
         nodes=np.zeros((n, 2), np.int32),
+        entities=np.zeros(1, np.int32),
         topics=np.zeros(0, np.int32),
         relation_match=np.zeros(n, np.float32),
         seconds=0.0,

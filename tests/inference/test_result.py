@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import networkx as nx
@@ -12,7 +13,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.reason.prompts import triplet_line
-from kgscout_jax.reason.readers.extractive import ExtractiveReader
+from kgscout_jax.types import Answer
 
 LINK = Link(entity=0, name="Ann", score=0.98765, how="alias", start=9, stop=12)
 FOUND = RetrievalResult(
@@ -81,12 +82,26 @@ def test_a_record_is_a_line_of_retrieved():
     assert json.loads(NOTHING.to_record("q2").to_json())["triplets"] == []
 
 
-def test_a_reader_reads_the_evidence():
+def test_a_record_holds_the_answers_of_the_graph():
+    path = FOUND.triplets[:2]
+    answer = Answer(name="Utopia", probability=0.87654, path=path)
+    one = dataclasses.replace(FOUND, answers=(answer,)).to_record("q1").extra
+    written = {
+        "name": "Utopia", "probability": 0.8765, "path": [list(t) for t in path]
+    }  # fmt: skip
+    assert one["graph_answers"] == [written] and one["kind"] == "set"
+    assert not one["abstained"] and "best_guesses" not in one
+    unsure = dataclasses.replace(FOUND, abstained=True, best_guesses=(answer,))
+    two = unsure.to_record("q1").extra
+    assert two["best_guesses"] == [written] and two["graph_answers"] == []
+    assert unsure.confidence == 0.87654 and unsure.answer_entities == ()
+    assert "graph_answers" not in FOUND.to_record("q1").extra
+
+
+def test_evidence_of_a_reader():
     evidence = FOUND.evidence("q1")
     assert evidence.relation_match == FOUND.relation_match
-    (reading,) = ExtractiveReader().read([evidence])
-    assert reading.answers[0] in ("Town", "Utopia")
-    assert ExtractiveReader().read([NOTHING.evidence()])[0].answers == ()
+    assert evidence.triplets == FOUND.scored and evidence.topics == ("Ann",)
 
 
 @pytest.mark.parametrize("found", [FOUND, NOTHING])

@@ -103,6 +103,14 @@ def test_a_batch_finds_what_single_questions_find(ready):
         assert [link.name for link in found.links] == [link.name for link in one.links]
 
 
+def test_each_question_may_have_its_own_k(ready):
+    ks = [1 + i % 5 for i in range(len(TEXTS))]
+    many = ready.scout.retrieve_many(TEXTS, ready.graph, ks, topics=GIVEN)
+    most = ready.scout.retrieve_many(TEXTS, ready.graph, 5, topics=GIVEN)
+    for k, found, longer in zip(ks, many, most, strict=True):
+        assert found.triplets == longer.triplets[:k]
+
+
 def test_sixteen_threads_find_the_same(made):
     one = made("guided")
     alone = [
@@ -190,6 +198,8 @@ def test_k_is_a_whole_number_from_1(ready, k):
 def test_lists_of_different_lengths_are_refused(ready):
     with pytest.raises(UserError, match="topics: found 1, expected 2, one for each"):
         ready.scout.retrieve_many(["a", "b"], ready.graph, topics=["Ada"])
+    with pytest.raises(UserError, match="k: found 1, expected 2"):
+        ready.scout.retrieve_many(["a", "b"], ready.graph, [3])
     with pytest.raises(UserError, match="graphs: found 1, expected 2"):
         ready.scout.retrieve_many(["a", "b"], [ready.graph])
     with pytest.raises(UserError, match="found one string"):

@@ -19,14 +19,14 @@ class GatedScout:
         """Set when a batch has come to the gate."""
         self.batches: list[list[str]] = []
 
-    def retrieve_many(self, questions, graphs, k, *, topics):
-        assert len(questions) == len(graphs) == len(topics)
+    def retrieve_many(self, questions, graphs, k, *, topics, selection):
+        assert len(questions) == len(graphs) == len(k) == len(topics)
         self.batches.append(list(questions))
         self.entered.set()
         assert self.gate.wait(20)
         if "poison" in questions:
             raise ZeroDivisionError("poison")
-        return [self.alone(question, k) for question in questions]
+        return [self.alone(*each) for each in zip(questions, k, strict=True)]
 
     def alone(self, question: str, k: int) -> RetrievalResult:
         words = question.split()[:k]

@@ -11,7 +11,7 @@ import pytest
 from serve.gated_scout import GatedScout
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.serve.batching import Batcher, QueueFull, best
+from kgscout_jax.serve.batching import Batcher, QueueFull
 
 GRAPH = KnowledgeGraph.from_triplets([("a", "b", "c")])
 OTHER = KnowledgeGraph.from_triplets([("d", "e", "f")])
@@ -145,9 +145,3 @@ def test_closing_finishes_what_waits_and_takes_nothing_on():
         await closing
 
     with_batcher(work, wait=30)  # nor does it wait for a batch to fill
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 9])
-def test_best_gives_the_first_k(k):
-    found = GatedScout().alone("one two three", 3)
-    assert same(best(found, k), GatedScout().alone("one two three", k))

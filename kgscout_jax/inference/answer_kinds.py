@@ -1,0 +1,88 @@
+"""Questions whose answer is no entity: how many there are, and yes or no.
+
+Counts: "how many ..." is answered by the size of the set of answers, unless the best
+answer is a number itself, which a graph then holds as a node. The probability is that
+of exactly this set, as if nodes were answers independently of each other.
+
+Yes or no: "is X in Y?" names two entities or more. Each takes a turn as the one that is
+asked for, while the walk starts from the others: "yes" where P(answer) of one of them
+is at least 0.5. A "no" says that the walk does not arrive in this graph, not that the
+statement is false in the world.
+
+Dates and other values are nodes of the graph, and answers like all others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from jaxtyping import Float64, Int
+
+if TYPE_CHECKING:
+    from kgscout_jax.graph.link import Link
+
+AnswerKind = Literal["set", "count", "yes_no"]
+"""Entities; how many of them there are; or whether the walk arrives at one."""
+YES = 0.5
+"""P(answer) of the named entity from which on the answer is yes."""
+_COUNT = re.compile(r"\bhow many\b", re.IGNORECASE)
+_YES_NO = re.compile(
+    r"\W*(?:is|are|was|were|do|does|did|has|have|can)\b", re.IGNORECASE
+)
+_NUMBER = re.compile(r"[+-]?\d[\d,. ]*")
+
+
+def asks_for_count(question: str) -> bool:
+    """Whether the question asks how many there are."""
+    return _COUNT.search(question) is not None
+
+
+def asks_yes_no(question: str) -> bool:
+    """Whether the question begins as one that is answered by yes or no."""
+    return _YES_NO.match(question) is not None
+
+
+def is_number(name: str) -> bool:
+    """Whether the name of an entity is a number."""
+    return _NUMBER.fullmatch(name.strip()) is not None
+
+
+def set_size(
+    probabilities: Float64[np.ndarray, "v"], threshold: float
+) -> tuple[int, float]:
+    """The number of answers, at least one, and the probability of exactly this set.
+
+    Args:
+        probabilities: P(answer) of all nodes, descending.
+        threshold: nodes from this probability on are answers.
+    """
+    size = max(1, int((probabilities >= threshold).sum()))
+    agreement = np.concatenate([probabilities[:size], 1.0 - probabilities[size:]])
+    return size, float(np.prod(agreement))
+
+
+def mentions(
+    topics: Int[np.ndarray, "t"], links: Sequence[Link]
+) -> list[Int[np.ndarray, "g"]]:
+    """The topics grouped by the words of the question that name them.
+
+    Links whose words overlap are readings of one name. Topics that the caller names
+    are an entity each.
+
+    Args:
+        topics: entities.
+        links: of the same entities; () for topics that the caller names.
+    """
+    if not links:
+        return [np.array([topic], np.int32) for topic in dict.fromkeys(topics.tolist())]
+    groups: list[list[int]] = []
+    stop = -1
+    for link in sorted(links, key=lambda link: link.start):
+        if link.start >= stop:
+            groups.append([])
+        groups[-1].append(link.entity)
+        stop = max(stop, link.stop)
+    return [np.array(group, np.int32) for group in groups]

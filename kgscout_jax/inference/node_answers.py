@@ -1,0 +1,214 @@
+"""What the answer head says of one question: its best nodes, and the paths to them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float32, Float64, Int
+
+from kgscout_jax.inference.answer_kinds import (
+    YES,
+    AnswerKind,
+    asks_for_count,
+    asks_yes_no,
+    is_number,
+    set_size,
+)
+from kgscout_jax.inference.inputs import Candidates
+from kgscout_jax.inference.scoring import Scores
+from kgscout_jax.retrieve.answer_paths import answer_paths
+from kgscout_jax.retrieve.answer_scale import AnswerScale
+
+MAX_ANSWERS = 100
+"""The most answers to a question."""
+MAX_PATHS = 10
+"""The best answers are shown with their paths."""
+GUESSES = 3
+"""Nodes that are shown where the policy abstains."""
+
+Path = tuple[int, ...]
+"""Positions of candidates, from a topic to an answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeAnswers:
+    """The answers to one question as nodes of its candidate graph, best first."""
+
+    nodes: Int[np.ndarray, "a"]
+    """Local node ids; of a count or yes/no those behind the answer."""
+    probabilities: Float64[np.ndarray, "a"]
+    """P(answer) of each node."""
+    abstained: bool
+    """Whether they are guesses, because the best one lies below the abstention."""
+    topics: Int[np.ndarray, "t"]
+    """Nodes that the walkers start from."""
+    follow: Float32[np.ndarray, "u f"]
+    """The walkers' weights, see ``PolicyOutputs.follow``."""
+    kind: AnswerKind = "set"
+    value: str = ""
+    """Of other kinds than a set: the answer."""
+    probability: float = 0.0
+    """Of the value."""
+
+    def paths(
+        self,
+        candidates: Candidates,
+        walkers: int,
+        allowed: Bool[np.ndarray, "n"] | None = None,
+    ) -> list[Path]:
+        """The path to each of the first ``MAX_PATHS`` nodes; () where there is none."""
+        targets = self.nodes[:MAX_PATHS].tolist()
+        return answer_paths(
+            candidates.nodes,
+            candidates.relation_index,
+            self.follow,
+            self.topics,
+            targets,
+            walkers,
+            allowed=allowed,
+        )
+
+
+def read_answers(
+    question: str,
+    candidates: Candidates,
+    scores: Scores,
+    scale: AnswerScale,
+    name_of: Callable[[int], str],
+    least: float,
+) -> NodeAnswers:
+    """The answers of a question, a set or a count.
+
+    Answers are all nodes from ``scale.threshold`` on, at most ``MAX_ANSWERS``, and the
+    best one always. Where that one lies below ``least`` there are ``GUESSES`` guesses
+    instead.
+
+    Args:
+        question: the question.
+        candidates: of the question.
+        scores: with logits of nodes.
+        scale: the policy's probabilities.
+        name_of: the name of an entity.
+        least: P(answer) of the best node below which there is no answer.
+    """
+    assert scores.nodes is not None and scores.follow is not None
+    order = np.argsort(-scores.nodes, kind="stable")
+    order = order[np.isfinite(scores.nodes[order])]
+    probability = scale.probability(scores.nodes[order])
+    abstained = not len(order) or bool(probability[0] < least)
+    size, certainty = set_size(probability, scale.threshold)
+    shown = GUESSES if abstained else min(size, MAX_ANSWERS)
+    answers = NodeAnswers(
+        nodes=order[:shown],
+        probabilities=probability[:shown],
+        abstained=abstained,
+        topics=candidates.topics,
+        follow=scores.follow,
+    )
+    if abstained or not asks_for_count(question):
+        return answers
+    if is_number(name_of(int(candidates.entities[order[0]]))):
+        return answers
+    return dataclasses.replace(
+        answers, kind="count", value=str(size), probability=certainty
+    )
+
+
+# --- yes or no
+
+
+def yes_no_turns(
+    question: str, candidates: Candidates, groups: Sequence[Int[np.ndarray, "g"]]
+) -> list[tuple[Candidates, Int[np.ndarray, "g"]]]:
+    """(candidates that start from the other topics, nodes asked for) of each topic.
+
+    [] for a question that is not answered by yes or no, or that does not name two
+    entities among its candidates.
+
+    Args:
+        question: the question.
+        candidates: of the question.
+        groups: entities that each name in the question may mean.
+    """
+    if not asks_yes_no(question):
+        return []
+    nodes = [np.flatnonzero(np.isin(candidates.entities, group)) for group in groups]
+    nodes = [group for group in nodes if len(group)]
+    if len(nodes) < 2:
+        return []
+    return [
+        (
+            dataclasses.replace(
+                candidates, topics=np.concatenate([*nodes[:i], *nodes[i + 1 :]])
+            ),
+            asked,
+        )
+        for i, asked in enumerate(nodes)
+    ]
+
+
+def read_yes_no(
+    turns: Sequence[tuple[Candidates, Int[np.ndarray, "g"]]],
+    scores: Sequence[Scores],
+    scale: AnswerScale,
+    least: float,
+) -> NodeAnswers:
+    """Yes or no, from the turn whose walk most probably arrives.
+
+    Args:
+        turns: of ``yes_no_turns``.
+        scores: of each turn.
+        scale: the policy's probabilities.
+        least: the probability of the answer below which there is none.
+    """
+    best: NodeAnswers | None = None
+    for (candidates, asked), each in zip(turns, scores, strict=True):
+        assert each.nodes is not None and each.follow is not None
+        probability = scale.probability(each.nodes[asked])
+        place = int(probability.argmax())
+        p = float(probability[place])
+        if best is None or p > best.probabilities[0]:
+            best = NodeAnswers(
+                nodes=asked[[place]],
+                probabilities=probability[[place]],
+                abstained=max(p, 1.0 - p) < least,
+                topics=candidates.topics,
+                follow=each.follow,
+                kind="yes_no",
+                value="yes" if p >= YES else "no",
+                probability=max(p, 1.0 - p),
+            )
+    assert best is not None
+    return best
+
+
+def faithful_paths(
+    answers: NodeAnswers,
+    candidates: Candidates,
+    walkers: int,
+    kept: Int[np.ndarray, "k"],
+    closed: Sequence[Path],
+) -> list[Path]:
+    """The path to each answer within the candidates ``kept``; () where there is none.
+
+    Args:
+        answers: the answers.
+        candidates: of the question.
+        walkers: their number.
+        kept: positions of the kept candidates.
+        closed: paths among all candidates; those that are kept whole are taken as
+            they are.
+    """
+    allowed = np.zeros(len(candidates.ids), bool)
+    allowed[kept] = True
+    known = [path if allowed[list(path)].all() else () for path in closed]
+    if known and all(known):
+        return known
+    found = answers.paths(candidates, walkers, allowed)
+    return [
+        known[i] if i < len(known) and known[i] else path
+        for i, path in enumerate(found)
+    ]

@@ -1,0 +1,228 @@
+"""From a question's scores to its result: ranking, selection, answers with paths."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Int, Int32
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.inference.answer_kinds import mentions
+from kgscout_jax.inference.inputs import Candidates
+from kgscout_jax.inference.node_answers import (
+    NodeAnswers,
+    Path,
+    faithful_paths,
+    read_answers,
+    read_yes_no,
+    yes_no_turns,
+)
+from kgscout_jax.inference.result import RetrievalResult
+from kgscout_jax.inference.scoring import Scores
+from kgscout_jax.inference.selection import SelectionConfig, subset
+from kgscout_jax.retrieve.answer_scale import AnswerScale
+from kgscout_jax.retrieve.protocol import top_k
+from kgscout_jax.types import Answer, Triplet
+
+if TYPE_CHECKING:
+    from kgscout_jax.graph.link import Link
+    from kgscout_jax.retrieve.budget import Calibration
+
+
+@dataclass(frozen=True)
+class SearchStart:
+    """The topics at which the search for one question starts."""
+
+    ids: Int32[np.ndarray, "t"]
+    links: tuple[Link, ...]
+    unknown: tuple[str, ...]
+    """Names of topics that are not in the graph."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredQuestion:
+    """A question with all that is known of it before triplets are selected."""
+
+    text: str
+    graph: KnowledgeGraph
+    start: SearchStart
+    candidates: Candidates | None
+    scores: Scores
+    answers: NodeAnswers | None = None
+    """None without candidates or without an answer head."""
+
+    @property
+    def mentions(self) -> list[Int[np.ndarray, "g"]]:
+        """The topics, grouped by the words that name them."""
+        return mentions(self.start.ids, self.start.links)
+
+    def name_of(self, entity: int) -> str:
+        """The name of an entity."""
+        return str(self.graph.entities[entity])
+
+    def result(
+        self,
+        k: int,
+        selection: SelectionConfig,
+        calibration: Calibration | None,
+        walkers: int,
+    ) -> RetrievalResult:
+        """The result of the question.
+
+        Args:
+            k: maximum number of triplets.
+            selection: which triplets are selected.
+            calibration: required with a target.
+            walkers: of the policy; 0 without an answer head.
+
+        Raises:
+            UserError: the token budget is too small for the template and the question.
+        """
+        entities = self.graph.entities
+        empty = RetrievalResult(
+            question=self.text,
+            topics=tuple(dict.fromkeys(entities[int(i)] for i in self.start.ids)),
+            links=self.start.links,
+            topics_not_found=self.start.unknown,
+            scores=self.scores.logits,
+            abstained=walkers > 0,
+        )
+        if self.candidates is None:
+            _, report = selection.positions(empty, k, empty.scores, calibration)
+            return dataclasses.replace(empty, selection=report)
+        closed: list[Path] = []
+        if self.answers is not None and selection.form == "answers":
+            closed = self.answers.paths(self.candidates, walkers)
+        depth = selection.depth(k)
+        order, ranks = order_of(self.candidates, self.scores, depth, closed)
+        ranking = self._ranking(empty, self.candidates, order)
+        logits = self.scores.logits
+        kept, report = selection.positions(ranking, k, logits, calibration, ranks)
+        result = subset(ranking, kept, report)
+        if self.answers is None:
+            return result
+        kept_candidates = order[np.asarray(kept, np.int64)]
+        paths = faithful_paths(
+            self.answers, self.candidates, walkers, kept_candidates, closed
+        )
+        rows = dict(zip(kept_candidates.tolist(), result.triplets, strict=True))
+        evidence = [tuple(rows[position] for position in path) for path in paths]
+        fields = self._answer_fields(self.candidates, self.answers, evidence)
+        return dataclasses.replace(result, **fields)
+
+    def _ranking(
+        self,
+        empty: RetrievalResult,
+        candidates: Candidates,
+        order: Int[np.ndarray, "k"],
+    ) -> RetrievalResult:
+        """The candidates in ``order`` as triplets of names."""
+        entities, relations = self.graph.entities, self.graph.relations
+        rows = np.asarray(self.graph.triplets[candidates.ids[order]]).tolist()
+        names = {i: str(entities[i]) for head, _, tail in rows for i in (head, tail)}
+        return dataclasses.replace(
+            empty,
+            triplets=tuple((names[h], str(relations[r]), names[t]) for h, r, t in rows),
+            scores=self.scores.logits[order],
+            relation_match=tuple(candidates.relation_match[order].tolist()),
+            n_candidates=len(candidates.ids),
+            seconds=self.scores.seconds,
+            abstained=False,
+        )
+
+    def _answer_fields(
+        self,
+        candidates: Candidates,
+        answers: NodeAnswers,
+        paths: Sequence[tuple[Triplet, ...]],
+    ) -> dict[str, Any]:
+        """Fields of the result."""
+        ids = candidates.entities[answers.nodes].tolist()
+        named = tuple(
+            Answer(
+                name=self.name_of(entity),
+                probability=probability,
+                path=paths[i] if i < len(paths) else (),
+            )
+            for i, (entity, probability) in enumerate(
+                zip(ids, answers.probabilities.tolist(), strict=True)
+            )
+        )
+        fields: dict[str, Any] = {
+            "kind": answers.kind,
+            "abstained": answers.abstained,
+        }
+        if answers.kind != "set":
+            fields["support"] = named
+            path = named[0].path if answers.kind == "yes_no" else ()
+            value = answers.value
+            named = (Answer(name=value, probability=answers.probability, path=path),)
+        return {**fields, "best_guesses" if answers.abstained else "answers": named}
+
+
+def with_answers(
+    questions: Sequence[ScoredQuestion],
+    score: Callable[[Sequence[int], Sequence[Candidates]], list[Scores]],
+    scale: AnswerScale,
+    least: float | None,
+) -> list[ScoredQuestion]:
+    """The questions with their answers.
+
+    Args:
+        questions: without answers.
+        score: scores of questions, given by position, with other candidates.
+        scale: the policy's probabilities.
+        least: P(answer) below which there is no answer; None for the abstention of the
+            scale.
+    """
+    least = scale.abstention if least is None else least
+    turns = {
+        i: found
+        for i, each in enumerate(questions)
+        if each.candidates is not None
+        and (found := yes_no_turns(each.text, each.candidates, each.mentions))
+    }
+    rows = [i for i, found in turns.items() for _ in found]
+    starts = [candidates for found in turns.values() for candidates, _ in found]
+    of_turns = iter(score(rows, starts) if rows else [])
+    out = []
+    for i, each in enumerate(questions):
+        if i in turns:
+            scores = [next(of_turns) for _ in turns[i]]
+            answers = read_yes_no(turns[i], scores, scale, least)
+            each = dataclasses.replace(each, answers=answers)
+        elif each.candidates is not None:
+            answers = read_answers(
+                each.text, each.candidates, each.scores, scale, each.name_of, least
+            )
+            each = dataclasses.replace(each, answers=answers)
+        out.append(each)
+    return out
+
+
+def order_of(
+    candidates: Candidates, scores: Scores, depth: int, paths: Sequence[Path]
+) -> tuple[Int[np.ndarray, "k"], list[list[int]]]:
+    """(positions of the ``depth`` best and of the paths, best first, ranks of paths).
+
+    Args:
+        candidates: of the question.
+        scores: of the candidates.
+        depth: how many of the best.
+        paths: positions of candidates on each path.
+    """
+    n = len(candidates.ids)
+    extra = sorted({position for path in paths for position in path})
+    logits, mask = scores.logits[None], np.ones((1, n), bool)
+    best, lengths = top_k(logits, mask, candidates.ids[None], n if extra else depth)
+    order = best[0, : lengths[0]]
+    if extra:
+        wanted = np.isin(order, extra)
+        wanted[:depth] = True
+        order = order[wanted]
+    rank_of = {position: rank for rank, position in enumerate(order.tolist())}
+    return order, [[rank_of[position] for position in path] for path in paths]

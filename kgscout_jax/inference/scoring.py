@@ -1,0 +1,82 @@
+"""One call of the network for many questions: logits of triplets and of nodes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float16, Float32
+
+from kgscout_jax.export.load import Exported
+from kgscout_jax.inference.inputs import Candidates, inputs_of
+from kgscout_jax.policy.inputs import PolicyInputs
+from kgscout_jax.policy.registry import PolicyOutputs
+
+BATCH = 16
+"""Maximum questions per call of the network."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """What the policy says of the candidates of one question."""
+
+    logits: Float32[np.ndarray, "n"]
+    seconds: float = 0.0
+    """Time to rank: its share of a batch."""
+    nodes: Float32[np.ndarray, "v"] | None = None
+    """Logits of the local nodes to be an answer; None without an answer head."""
+    follow: Float32[np.ndarray, "u f"] | None = None
+    """The walkers' weights, see ``PolicyOutputs.follow``."""
+
+
+NO_SCORES = Scores(logits=np.empty(0, np.float32))
+
+
+def network_outputs(exported: Exported, inputs: PolicyInputs) -> PolicyOutputs:
+    """What the policy says; without an answer head exactly its logits."""
+    if exported.has_answers:
+        return exported.outputs(inputs)
+    return PolicyOutputs(exported.logits(inputs))
+
+
+def score_questions(
+    exported: Exported,
+    questions: Float16[np.ndarray, "b d"],
+    candidates: Sequence[Candidates | None],
+    relations: Sequence[Float16[np.ndarray, "r d"]],
+    largest: int,
+) -> list[Scores]:
+    """The scores of each question; ``NO_SCORES`` where it has no candidates.
+
+    Args:
+        exported: the policy.
+        questions: embeddings of the questions.
+        candidates: candidates of each question.
+        relations: the relation table of each question's graph.
+        largest: maximum number of candidates of a question.
+    """
+    scores = [NO_SCORES] * len(candidates)
+    sizes = [(len(c.ids), i) for i, c in enumerate(candidates) if c is not None]
+    order = [i for _, i in sorted(sizes)]
+    for low in range(0, len(order), BATCH):
+        rows = order[low : low + BATCH]
+        start = time.perf_counter()
+        batch = [c for i in rows if (c := candidates[i]) is not None]
+        tables = [relations[i] for i in rows]
+        inputs = inputs_of(questions[rows], batch, tables, largest)
+        outputs = network_outputs(exported, inputs)
+        logits, nodes, follow = (
+            None if array is None else np.asarray(array) for array in outputs
+        )
+        assert logits is not None
+        share = (time.perf_counter() - start) / len(rows)
+        for j, (i, c) in enumerate(zip(rows, batch, strict=True)):
+            scores[i] = Scores(
+                logits=logits[j, : len(c.ids)],
+                seconds=share + c.seconds,
+                nodes=None if nodes is None else nodes[j, : len(c.entities)],
+                follow=None if follow is None else follow[j, : len(c.relations)],
+            )
+    return scores

@@ -1,0 +1,290 @@
+"""Answers from the graph itself: their choice, their paths, counts, yes and no."""
+
+from __future__ import annotations
+
+import functools
+
+import jax
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from policy_factory import random_policy, small_config
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.link import Link
+from kgscout_jax.inference.answer_kinds import (
+    asks_for_count,
+    asks_yes_no,
+    is_number,
+    mentions,
+    set_size,
+)
+from kgscout_jax.inference.inputs import Candidates, inputs_of
+from kgscout_jax.inference.question_result import (
+    ScoredQuestion,
+    SearchStart,
+    with_answers,
+)
+from kgscout_jax.inference.result import RetrievalResult
+from kgscout_jax.inference.scoring import Scores
+from kgscout_jax.inference.selection import SelectionConfig
+from kgscout_jax.policy.registry import policy_outputs
+from kgscout_jax.reason.selection import SELECTION_FORMS
+from kgscout_jax.retrieve.answer_scale import AnswerScale
+from kgscout_jax.types import Triplet
+
+D, WALKERS = 4, 3
+SCALE = AnswerScale(threshold=0.5, abstention=0.0)
+
+
+def candidates_of(
+    graph: KnowledgeGraph, topics: np.ndarray, rng: np.random.Generator
+) -> Candidates:
+    """All triplets of a graph as candidates, with random embeddings."""
+    triplets = np.asarray(graph.triplets)
+    n = len(triplets)
+    ends, nodes = np.unique(triplets[:, [0, 2]], return_inverse=True)
+    relations, index = np.unique(triplets[:, 1], return_inverse=True)
+    return Candidates(
+        ids=np.arange(n, dtype=np.int32),
+        triplets=rng.normal(size=(n, D)).astype(np.float16),
+        ppr=rng.uniform(0.01, 1.0, (n, 2)).astype(np.float32),
+        relations=relations,
+        relation_index=index,
+        nodes=nodes.reshape(-1, 2),
+        entities=ends.astype(np.int32),
+        topics=np.flatnonzero(np.isin(ends, topics)),
+        relation_match=np.zeros(n, np.float32),
+        seconds=0.0,
+    )
+
+
+@functools.cache
+def network(seed: int):
+    """A policy of random parameters, compiled."""
+    policy = random_policy(small_config("walk", D), seed, gain=3.0)
+    return jax.jit(lambda x: policy_outputs(policy.weights, policy.config, x))
+
+
+def scores_of(seed: int, candidates: Candidates, table: np.ndarray) -> Scores:
+    """What the policy says of the candidates."""
+    question = np.ones((1, D), np.float16)
+    outputs = network(seed)(inputs_of(question, [candidates], [table], 32))
+    assert outputs.answers is not None and outputs.follow is not None
+    return Scores(
+        logits=np.asarray(outputs.logits)[0, : len(candidates.ids)],
+        nodes=np.asarray(outputs.answers)[0, : len(candidates.entities)],
+        follow=np.asarray(outputs.follow)[0, : len(candidates.relations)],
+    )
+
+
+def ends_of(path: tuple[Triplet, ...], starts: set[str]) -> set[str]:
+    """Where a walk over the triplets, either way, can end."""
+    for head, _, tail in path:
+        starts = {tail for _ in starts & {head}} | {head for _ in starts & {tail}}
+    return starts
+
+
+edge = st.tuples(st.integers(0, 6), st.integers(0, 2), st.integers(0, 6))
+
+
+@settings(max_examples=60)
+@given(
+    rows=st.lists(edge, min_size=1, max_size=14, unique=True),
+    named=st.sets(st.integers(0, 6), min_size=1, max_size=2),
+    k=st.integers(1, 14),
+    form=st.sampled_from(SELECTION_FORMS),
+    seed=st.integers(0, 3),
+    question=st.sampled_from(["Who?", "Is it so?", "How many?"]),
+)
+def test_every_path_leads_from_a_topic_to_its_answer(
+    rows, named, k, form, seed, question
+):
+    graph = KnowledgeGraph.from_triplets(
+        [(f"e{h}", f"r{r}", f"e{t}") for h, r, t in rows]
+    )
+    topics = graph.find_all([f"e{i}" for i in sorted(named)])
+    rng = np.random.default_rng(seed)
+    candidates = candidates_of(graph, topics, rng)
+    table = rng.normal(size=(len(graph.relations), D)).astype(np.float16)
+
+    def score(positions, of_rows):
+        return [scores_of(seed, each, table) for each in of_rows]
+
+    (scores,) = score([0], [candidates])
+    asked = ScoredQuestion(
+        text=question,
+        graph=graph,
+        start=SearchStart(topics, (), ()),
+        candidates=candidates,
+        scores=scores,
+    )
+    (asked,) = with_answers([asked], score, SCALE, None)
+    result = asked.result(k, SelectionConfig(form=form), None, WALKERS)
+    assert result.answers and not result.abstained
+    assert len(result) == min(k, len(candidates.ids))
+    probabilities = [answer.probability for answer in result.answer_entities]
+    assert probabilities == sorted(probabilities, reverse=True)
+    for answer in (*result.answers, *result.support):
+        assert set(answer.path) <= set(result.triplets)
+        if answer.path and answer.name in graph.entities:
+            assert answer.name in ends_of(answer.path, set(result.topics))
+    if form != "paths":
+        assert (np.diff(result.scores) <= 0).all()
+    if form == "answers" and result.kind == "set" and k >= 2:
+        # within two steps of a topic: the best answer's path is closed in
+        best = result.answers[0]
+        lines = nx.Graph([(f"e{h}", f"e{t}") for h, _, t in rows])
+        near = nx.multi_source_dijkstra_path_length(
+            lines, set(result.topics) or {best.name}, cutoff=2
+        )
+        reachable = best.name in near and best.name not in result.topics
+        assert bool(best.path) == bool(reachable and result.topics)
+
+
+def with_logits(nodes: list[float], question: str = "Who?", **more) -> RetrievalResult:
+    """The answers of a star: e0 is the topic, e1, e2, ... its neighbours."""
+    names = more.pop("names", [f"e{i}" for i in range(len(nodes))])
+    graph = KnowledgeGraph.from_triplets([(names[0], "r", name) for name in names[1:]])
+    topics = graph.find_all(names[:1])
+    candidates = candidates_of(graph, topics, np.random.default_rng(0))
+    by_name = dict(zip(names, nodes, strict=True))
+    at = [by_name[graph.entities[int(i)]] for i in candidates.entities]
+    scores = Scores(
+        logits=np.arange(len(candidates.ids), dtype=np.float32),
+        nodes=np.array(at, np.float32),
+        follow=np.full((1, 2 * 2 * WALKERS), 0.5, np.float32),
+    )
+    start = SearchStart(topics, (), ())
+    asked = ScoredQuestion(
+        text=question, graph=graph, start=start, candidates=candidates, scores=scores
+    )
+    scale = AnswerScale(threshold=0.5, abstention=0.2)
+    (asked,) = with_answers([asked], lambda *_: [], scale, more.pop("least", None))
+    return asked.result(10, SelectionConfig(), None, WALKERS)
+
+
+def test_answers_are_the_nodes_from_the_threshold_on():
+    result = with_logits([-9.0, 3.0, -1.0, 1.0])
+    assert [answer.name for answer in result.answers] == ["e1", "e3"]
+    assert result.answers[0].probability == pytest.approx(1 / (1 + np.exp(-3.0)))
+    assert result.answers[0].path == (("e0", "r", "e1"),)
+    assert result.confidence == result.answers[0].probability
+    # the best one is an answer below the threshold too
+    assert [answer.name for answer in with_logits([-9.0, -1.0, -2.0]).answers] == ["e1"]
+
+
+def test_below_the_abstention_there_are_guesses_only():
+    result = with_logits([-9.0, -2.0, -3.0, -4.0, -5.0])
+    assert result.abstained and result.answers == ()
+    assert [guess.name for guess in result.best_guesses] == ["e1", "e2", "e3"]
+    sure = with_logits([-9.0, -2.0, -3.0, -4.0, -5.0], least=0.1)
+    assert [answer.name for answer in sure.answers] == ["e1"] and not sure.abstained
+    assert with_logits([-9.0, 3.0], least=0.99).abstained
+
+
+def test_how_many_is_the_size_of_the_set():
+    result = with_logits([-9.0, 3.0, -1.0, 1.0], "How many are there?")
+    p = 1 / (1 + np.exp(-np.array([3.0, 1.0, -1.0, -9.0])))
+    assert result.kind == "count" and [a.name for a in result.answers] == ["2"]
+    exactly = p[0] * p[1] * (1 - p[2]) * (1 - p[3])
+    assert result.answers[0].probability == pytest.approx(exactly)
+    assert [answer.name for answer in result.support] == ["e1", "e3"]
+    assert result.answer_entities == result.support
+    assert result.support[1].path == (("e0", "r", "e3"),)
+
+
+def test_a_number_in_the_graph_is_the_answer_itself():
+    names = ["Chad", "16,425,864", "e2"]
+    result = with_logits([-9.0, 3.0, 1.0], "How many people are there?", names=names)
+    assert result.kind == "set" and result.answers[0].name == "16,425,864"
+
+
+def test_without_candidates_the_policy_abstains():
+    graph = KnowledgeGraph.from_triplets([("a", "r", "b")])
+    start = SearchStart(np.empty(0, np.int32), (), ("Mu",))
+    empty = Scores(logits=np.empty(0, np.float32))
+    asked = ScoredQuestion(
+        text="Who?", graph=graph, start=start, candidates=None, scores=empty
+    )
+    result = asked.result(5, SelectionConfig(), None, WALKERS)
+    assert result.abstained and result.answers == () == result.best_guesses
+    assert not asked.result(5, SelectionConfig(), None, 0).abstained  # it has no head
+
+
+@pytest.mark.parametrize(("logit", "said", "sure"), [(2.0, "yes", 2.0), (-2, "no", 2)])
+def test_yes_where_the_walk_from_the_other_topic_arrives(logit, said, sure):
+    graph = KnowledgeGraph.from_triplets([("Heat", "by", "Mann"), ("Mann", "in", "US")])
+    topics = graph.find_all(["Heat", "US"])
+    candidates = candidates_of(graph, topics, np.random.default_rng(0))
+    starts = []
+
+    def score(positions, of_rows):
+        """The node that is asked for has the logit, from Heat; from US it has less."""
+        out = []
+        for each in of_rows:
+            starts.append([graph.entities[int(each.entities[i])] for i in each.topics])
+            from_heat = starts[-1] == ["Heat"]
+            nodes = np.full(3, -5.0, np.float32)
+            if from_heat:
+                nodes[each.entities == graph.find("US")] = logit
+            follow = np.full((2, 2 * 2 * WALKERS), 0.5, np.float32)
+            logits = np.zeros(2, np.float32)
+            out.append(Scores(logits=logits, nodes=nodes, follow=follow))
+        return out
+
+    asked = ScoredQuestion(
+        text="Is Heat by someone in the US?",
+        graph=graph,
+        start=SearchStart(topics, (), ()),
+        candidates=candidates,
+        scores=score([0], [candidates])[0],
+    )
+    starts.clear()
+    (asked,) = with_answers([asked], score, AnswerScale(abstention=0.2), None)
+    result = asked.result(5, SelectionConfig(), None, WALKERS)
+    assert sorted(starts) == [["Heat"], ["US"]]
+    (answer,) = result.answers
+    assert result.kind == "yes_no" and answer.name == said
+    assert answer.probability == pytest.approx(1 / (1 + np.exp(-sure)))
+    assert [each.name for each in result.support] == ["US"]
+    assert answer.path == (("Heat", "by", "Mann"), ("Mann", "in", "US"))
+    (unsure,) = with_answers([asked], score, AnswerScale(), 0.95)
+    assert unsure.result(5, SelectionConfig(), None, WALKERS).abstained
+
+
+@pytest.mark.parametrize(
+    ("question", "count", "yes_no"),
+    [
+        ("How many films are there?", True, False),
+        ("in how  many?", False, False),
+        ("IS Bern in Switzerland?", False, True),
+        ("«Did Ada meet Bern?", False, True),
+        ("Island of what?", False, False),
+        ("What is Bern?", False, False),
+    ],
+)
+def test_the_first_words_tell_the_kind(question, count, yes_no):
+    assert (asks_for_count(question), asks_yes_no(question)) == (count, yes_no)
+
+
+def test_numbers_are_told_from_names():
+    assert all(map(is_number, ["3", " 1,000 ", "-2.5", "1979"]))
+    assert not any(map(is_number, ["", "Studio 3", "3rd", "1979-05-25"]))
+
+
+def test_links_of_the_same_words_are_one_mention():
+    def link(entity: int, start: int, stop: int) -> Link:
+        return Link(
+            entity=entity, name="x", score=1.0, how="exact", start=start, stop=stop
+        )
+
+    links = [link(7, 12, 20), link(3, 0, 5), link(4, 2, 8)]
+    groups = mentions(np.array([7, 3, 4], np.int32), links)
+    assert [group.tolist() for group in groups] == [[3, 4], [7]]
+    given_names = mentions(np.array([7, 3, 7], np.int32), ())
+    assert [group.tolist() for group in given_names] == [[7], [3]]
+    size = set_size(np.array([0.9, 0.6, 0.1]), 0.5)
+    assert size == (2, pytest.approx(0.9 * 0.6 * 0.9))
