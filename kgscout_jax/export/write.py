@@ -27,7 +27,12 @@ from kgscout_jax.export.format import (
     is_exported,
     named_leaves,
 )
-from kgscout_jax.export.golden import TOLERANCE, argument_names, make_golden
+from kgscout_jax.export.golden import (
+    TOLERANCE,
+    argument_names,
+    make_golden,
+    output_names,
+)
 from kgscout_jax.export.hub import atomic_folder
 from kgscout_jax.export.load import load_exported
 from kgscout_jax.export.model_card import model_card
@@ -175,7 +180,9 @@ def export_policy(
         if answer_scale is not None:
             metadata["answer_scale"] = answer_scale.to_dict()
         write_json(aside / CONFIG, metadata)
-        card = model_card(metadata, argument_names(config), report)
+        card = model_card(
+            metadata, argument_names(config), output_names(config), report
+        )
         write_text(aside / CARD, card)
         _ = load_exported(aside).stablehlo  # both forms give the golden logits
     return out

@@ -150,8 +150,8 @@ def attended(
 ) -> Attended:
     """Sums over the candidates whose end is each node, weighted by their share."""
     constant = jax.lax.stop_gradient(log_share)
-    floor = jnp.full((len(ends), v), -1e9, jnp.float32)
-    peak = jax.vmap(lambda zeros, i, x: zeros.at[i].max(x))(floor, ends, constant)
+    floor = jnp.full(v, -1e9, jnp.float32)
+    peak = jax.vmap(lambda i, x: floor.at[i].max(x))(ends, constant)
     relative = log_share - gather_rows(peak[..., None], ends)[..., 0]
     weight = jnp.where(mask, jnp.exp(jnp.where(mask, relative, 0.0)), 0.0)
     real = mask.astype(jnp.float32)

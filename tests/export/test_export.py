@@ -129,7 +129,8 @@ def test_stablehlo_takes_any_number_of_questions_and_candidates(exports, archite
         (narrow, golden.logits[1:2, :4]),
         (wide, np.pad(golden.logits, [(0, 0), (0, 2)], constant_values=-np.inf)),
     ):
-        logits = np.asarray(exported.stablehlo(*inputs))
+        out = exported.stablehlo(*inputs)
+        logits = np.asarray(out[0] if exported.has_answers else out)
         assert logits.shape == expected.shape and logits.dtype == np.float32
         np.testing.assert_allclose(logits, expected, rtol=1e-4, atol=1e-5)
     call = jax.export.deserialize(bytearray((folder / STABLEHLO).read_bytes()))
@@ -153,8 +154,12 @@ import numpy as np
 from kgscout_jax.export import load_exported
 exported = load_exported(sys.argv[1])
 golden = exported.golden
-for logits in (exported.logits(golden.inputs), exported.stablehlo(*golden.arguments)):
+called = exported.stablehlo(*golden.arguments)
+called = called if exported.has_answers else (called, None)
+for logits, answers in (exported.outputs(golden.inputs)[:2], called):
     np.testing.assert_allclose(logits, golden.logits, atol=1e-5)
+    if answers is not None:
+        np.testing.assert_allclose(answers, golden.answers, atol=1e-5)
 for name in ("flax", "optax"):  # flax itself imports optax
     del sys.modules[name]
 exported.policy
@@ -301,6 +306,11 @@ def test_the_code_in_the_card_runs(exports, architecture, monkeypatch):
         exec(block, names)
         logits = np.asarray(names["logits"])
         np.testing.assert_allclose(logits, golden["logits"], rtol=1e-4, atol=1e-5)
+        assert ("answers" in names) == ("answers" in golden)
+        if "answers" in golden:
+            answers = np.asarray(names["answers"])
+            expected = golden["answers"]
+            np.testing.assert_allclose(answers, expected, rtol=1e-4, atol=1e-5)
 
 
 # --- copies
