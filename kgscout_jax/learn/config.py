@@ -105,6 +105,9 @@ class TrainConfig:
     """walk: width of the answer head; 0 for a policy that only ranks triplets."""
     answer_weight: float = 1.0
     """walk: weight of the answers' loss in the objective."""
+    question_noise: float = 0.0
+    """closed_form, bce: length of the noise added to question embeddings, whose own
+    length is 1; it makes a policy of few questions or wordings general."""
     dev_questions: int = 500
     """Dev questions of each shards measured after each epoch, at most; always the
     same ones."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -185,11 +186,25 @@ class Steps:
         batch: Batch,
         objective: Callable[[PolicyOutputs], Objective],
     ) -> tuple[State, Metrics]:
+        noisy = batch._replace(question=self._noisy(batch.question, state.step))
+
         def loss(params: Any) -> Objective:
-            return objective(self._outputs(params, tables, batch))
+            return objective(self._outputs(params, tables, noisy))
 
         (_, metrics), gradient = jax.value_and_grad(loss, has_aux=True)(state.params)
         return self._apply(state, gradient, metrics)
+
+    def _noisy(
+        self, question: Float[Array, "b d"], step: Int[Array, ""]
+    ) -> Float[Array, "b d"]:
+        """Question embeddings of unit length with noise, a function of (seed, step)."""
+        if not self.config.question_noise:
+            return question
+        key = jax.random.fold_in(jax.random.key(self.config.seed), step)
+        scale = self.config.question_noise / math.sqrt(question.shape[1])
+        noise = scale * jax.random.normal(key, question.shape)
+        mixed = question.astype(jnp.float32) + noise
+        return mixed / jnp.linalg.norm(mixed, axis=1, keepdims=True)
 
     def _update_reinforce(
         self,

@@ -19,8 +19,8 @@ from kgscout_jax.policy.layers import add_bias, gather_rows
 from kgscout_jax.policy.parameters import DenseWeights, Initializer, weights_dataclass
 from kgscout_jax.policy.topology import sum_at
 
-MESSAGE_WIDTH = 32
-"""Columns of what the candidates of a node say, in each direction."""
+MESSAGE_SHARE = 4
+"""The width over this is that of what candidates say, in each direction."""
 PLACE_WIDTH = 10
 """Columns of where a node lies: distances (5), degrees, PageRank, best candidates."""
 RARE_ANSWER = -4.0
@@ -32,12 +32,15 @@ DEGREE_SCALE = 0.5
 
 @weights_dataclass
 class AnswerWeights:
-    """Parameters: d = dimension, h = hidden states, f = flows, a = width."""
+    """Parameters: d = dimension, h = hidden states, f = flows, a = width.
+
+    Messages have m = max(a // MESSAGE_SHARE, 1) columns.
+    """
 
     message: DenseWeights
-    """[h, 2 * MESSAGE_WIDTH], for incoming and for outgoing candidates."""
+    """[h, 2 * m], for incoming and for outgoing candidates."""
     features: DenseWeights
-    """[f + PLACE_WIDTH + 2 * MESSAGE_WIDTH, a]"""
+    """[f + PLACE_WIDTH + 2 * m, a]"""
     question: Float[Array, "d a"]
     gate: Float[Array, "d a"]
     """How much each column of the layer counts for this question."""
@@ -62,10 +65,11 @@ def init_answers(
     draws: Initializer, dimension: int, hidden: int, flows: int, width: int
 ) -> AnswerWeights:
     """Initial parameters."""
-    features = flows + PLACE_WIDTH + 2 * MESSAGE_WIDTH
+    message = max(width // MESSAGE_SHARE, 1)
+    features = flows + PLACE_WIDTH + 2 * message
     output = draws.dense(width, 1)
     return AnswerWeights(
-        message=draws.dense(hidden, 2 * MESSAGE_WIDTH),
+        message=draws.dense(hidden, 2 * message),
         features=draws.dense(features, width),
         question=draws.kernel(dimension, width),
         gate=draws.kernel(dimension, width),

@@ -87,11 +87,17 @@ def full_relations(inputs) -> np.ndarray:
 
 def plain_batch(weights, config, inputs, key_bias=0.0) -> np.ndarray:
     """The oracle's logits, -inf outside the mask."""
+    return plain_outputs(weights, config, inputs, key_bias)[0]
+
+
+def plain_outputs(weights, config, inputs, key_bias=0.0):
+    """The oracle's logits, and its answers where there is a head; -inf outside."""
     inputs = inputs._replace(relations=full_relations(inputs))
     inputs = jax.tree.map(np.asarray, inputs)
     as_float64 = partial(np.asarray, dtype=np.float64)
     parameters = dataclasses.asdict(jax.tree.map(as_float64, weights))
     out = np.full(inputs.mask.shape, -np.inf)
+    answers = np.full(inputs.topics.shape, -np.inf)
     for i, real in enumerate(inputs.mask):
         if not real.any():
             continue
@@ -108,8 +114,9 @@ def plain_batch(weights, config, inputs, key_bias=0.0) -> np.ndarray:
             "topics": set(np.flatnonzero(inputs.topics[i]).tolist()),
             "v": inputs.topics.shape[1],
         }
-        if config.architecture == "walk":
-            graph["ppr"] = ppr
-        plain = plain_walk_logits if "ppr" in graph else plain_mlp_logits
-        out[i, real] = plain(parameters, config, *texts, **graph)
-    return out
+        if config.architecture == "mlp":
+            out[i, real] = plain_mlp_logits(parameters, config, *texts, **graph)
+            continue
+        both = plain_walk_logits(parameters, config, *texts, ppr=ppr, **graph)
+        out[i, real], answers[i] = both
+    return out, answers

@@ -35,10 +35,13 @@ def plain_distances(edges, topics, v):
 
 
 def plain_walk(follow, edges, topics, v, steps, walkers):
-    """[n, 2 * walkers * (steps + 1)]: what walkers carry; follow [n, steps, 2, c]."""
+    """What walkers carry over edges, and hold at nodes after each step.
+
+    [n, 2 * walkers * (steps + 1)] and [v, steps * walkers]; follow [n, steps, 2, c].
+    """
     held = np.zeros((v, walkers))
     held[list(topics)] = 1.0
-    columns = []
+    columns, at_nodes = [], []
     for step in range(steps):
         along = np.zeros((len(edges), walkers))
         against = np.zeros_like(along)
@@ -50,30 +53,38 @@ def plain_walk(follow, edges, topics, v, steps, walkers):
             arrived[h] += against[i]
         columns += [along, against]
         held = arrived / (arrived.max(axis=0) + 1e-6)
+        at_nodes.append(held)
     columns += [held[[h for h, _ in edges]], held[[t for _, t in edges]]]
-    return 1 + np.log(np.concatenate(columns, axis=1) + 1e-4) / 4
+    both = columns, at_nodes
+    return tuple(1 + np.log(np.concatenate(each, axis=1) + 1e-4) / 4 for each in both)
 
 
 def plain_walk_logits(p, config, question, triplets, relations, ppr, edges, topics, v):
-    """Logits [n] of one question; every candidate brings its relation embedding."""
+    """Logits [n] and answers [v] of one question; -inf at nodes without a candidate.
+
+    Every candidate brings its relation embedding.
+    """
     d, scale = config.dimension, math.sqrt(config.dimension)
     q, t, r = question * scale, triplets * scale, relations * scale
     n, w = len(t), p["walkers"]
     follow = np.zeros((n, config.steps, 2, config.walkers))
     for i in range(n):
+        row = q @ w["question"]
+        if w["hidden"] is not None:
+            layer = gelu(q @ w["hidden"]["kernel"] + w["hidden"]["bias"])
+            row = row + layer @ w["hidden_output"]
         hidden = gelu(
-            q @ w["question"]
-            + r[i] @ w["relation"]
-            + (r[i] * q) @ w["product"] / 1.5
-            + w["bias"]
+            row + r[i] @ w["relation"] + (r[i] * q) @ w["product"] / 1.5 + w["bias"]
         )
         out = hidden @ w["output"]["kernel"] + w["output"]["bias"]
         follow[i] = sigmoid(out - 1).reshape(config.steps, 2, config.walkers)
-    carried = plain_walk(follow, edges, topics, v, config.steps, config.walkers)
+    sizes = config.steps, config.walkers
+    carried, held = plain_walk(follow, edges, topics, v, *sizes)
     distances = plain_distances(edges, topics, v)
-    logits = np.zeros(n)
+    scores, hidden_states = np.zeros(n), np.zeros((n, config.hidden))
+    logs_of = (np.log(ppr + 1e-8) - config.ppr_mean) / config.ppr_std
     for i, (head, tail) in enumerate(edges):
-        logs = (np.log(ppr[i] + 1e-8) - config.ppr_mean) / config.ppr_std
+        logs = logs_of[i]
         cosines = np.array([t[i] @ q, r[i] @ q]) / d
         features = np.concatenate(
             [distances[head], distances[tail], carried[i], logs, 5 * cosines]
@@ -89,8 +100,47 @@ def plain_walk_logits(p, config, question, triplets, relations, ppr, edges, topi
         )
         second = gelu(first @ p["second"]["kernel"] + p["second"]["bias"])
         score = second @ p["output"]["kernel"] + p["output"]["bias"]
-        logits[i] = score[0] + 5 * cosines @ p["cosines"]
-    return logits / np.exp(p["log_temperature"])
+        scores[i] = score[0] + 5 * cosines @ p["cosines"]
+        hidden_states[i] = second
+    logits = scores / np.exp(p["log_temperature"])
+    if p["answers"] is None:
+        return logits, None
+    nodes = held, distances, logs_of
+    return logits, plain_answers(p["answers"], q, nodes, edges, scores, hidden_states)
+
+
+def plain_answers(p, q, nodes, edges, scores, hidden):
+    """Logits [v] of the nodes, -inf where no candidate touches them."""
+    held, distances, logs = nodes
+    share = scores - np.log(np.exp(scores - scores.max()).sum()) - scores.max()
+    messages = hidden @ p["message"]["kernel"] + p["message"]["bias"]
+    width = messages.shape[1] // 2
+    out = np.full(len(held), -np.inf)
+    for node in range(len(held)):
+        says, shares, counts, ppr = [], [], [], []
+        for end in (1, 0):  # candidates that end there, then those that start there
+            mine = [i for i, edge in enumerate(edges) if edge[end] == node]
+            counts.append(len(mine))
+            columns = slice(0, width) if end else slice(width, None)
+            if not mine:
+                says.append(np.zeros(width))
+                shares.append(-40.0)
+                continue
+            weights = np.exp(share[mine])
+            shares.append(np.log(weights.sum()))
+            says.append(weights @ messages[mine, columns] / weights.sum())
+            ppr.append(np.mean(logs[mine, end]))
+        if not sum(counts):
+            continue
+        place = [*distances[node], *(0.5 * np.log1p(counts)), max(ppr)]
+        features = np.concatenate([held[node], place, 0.25 * np.array(shares), *says])
+        layer = (features @ p["features"]["kernel"]) * (1 + q @ p["gate"])
+        layer = gelu(layer + q @ p["question"] + p["features"]["bias"])
+        layer = gelu(layer @ p["second"]["kernel"] + p["second"]["bias"])
+        by_flow = q @ p["flow"]["kernel"] + p["flow"]["bias"]
+        logit = layer @ p["output"]["kernel"] + p["output"]["bias"]
+        out[node] = logit[0] + held[node] @ by_flow
+    return out
 
 
 def plain_mlp_logits(p, config, question, triplets, relations, edges, topics, v):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +22,7 @@ from network_inputs import (
     logits_of,
     make_inputs,
     plain_batch,
+    plain_outputs,
 )
 from policy_factory import random_weights
 
@@ -217,6 +219,35 @@ def test_a_seed_starts_from_the_same_parameters_in_every_version(config):
 def test_the_default_walk_policy_is_small():
     leaves = jax.tree.leaves(weight_shapes(WalkConfig()))
     assert sum(leaf.size for leaf in leaves) < 500_000
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_answers_equal_those_of_the_literal_head(seed):
+    config = dataclasses.replace(WALK, question_hidden=4)
+    weights, inputs = weights_of(config, seed), make_inputs(seed=seed)
+    with jax.default_matmul_precision("highest"):
+        outputs = jax.jit(partial(policy_outputs, config=config))(
+            weights, inputs=inputs
+        )
+    logits, answers = plain_outputs(weights, config, inputs)
+    np.testing.assert_allclose(outputs.logits, logits, rtol=2e-4, atol=2e-4)
+    assert np.array_equal(np.isneginf(outputs.answers), np.isneginf(answers))
+    np.testing.assert_allclose(outputs.answers, answers, rtol=5e-4, atol=5e-4)
+    assert np.std(answers[0][np.isfinite(answers[0])]) > 0.2
+
+
+def test_a_policy_without_a_head_has_the_same_logits():
+    """Files of earlier versions lack the head's settings: they mean none."""
+    weights, inputs = weights_of(WALK), make_inputs()
+    bare = dataclasses.replace(WALK, answers=0)
+    fields = config_to_json(bare)
+    del fields["answers"], fields["question_hidden"]
+    assert config_from_json(fields) == bare
+    outputs = jax.jit(partial(policy_outputs, config=bare))(
+        dataclasses.replace(weights, answers=None), inputs=inputs
+    )
+    assert outputs.answers is None and outputs.follow is None
+    np.testing.assert_array_equal(outputs.logits, logits_of(weights, WALK, inputs))
 
 
 # --- configurations and inputs

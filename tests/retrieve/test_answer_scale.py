@@ -1,0 +1,75 @@
+"""Probabilities of answers: the fit, the threshold, the calibration error."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.retrieve.answer_scale import (
+    BINS,
+    AnswerScale,
+    best_threshold,
+    expected_calibration_error,
+    fit_answer_scale,
+    mean_f1,
+)
+
+
+def sampled(slope, intercept, questions=4000, nodes=6, seed=0):
+    """Logits, and answers drawn with P = sigmoid(slope * logit + intercept)."""
+    g = np.random.default_rng(seed)
+    logits = -np.sort(-g.normal(0, 3, (questions, nodes)).astype(np.float32), axis=1)
+    chance = 1 / (1 + np.exp(-(slope * logits + intercept)))
+    return logits, g.random(logits.shape) < chance
+
+
+def test_the_fit_recovers_the_scale_that_drew_the_answers():
+    logits, is_answer = sampled(0.6, -1.0)
+    scale = fit_answer_scale(logits, is_answer, is_answer.sum(axis=1), split="dev")
+    assert scale.slope == pytest.approx(0.6, abs=0.03)
+    assert scale.intercept == pytest.approx(-1.0, abs=0.05)
+    held, right = sampled(0.6, -1.0, seed=1)
+    error = expected_calibration_error(scale.probability(held).ravel(), right.ravel())
+    assert error < 0.02
+    raw = expected_calibration_error(
+        AnswerScale().probability(held).ravel(), right.ravel()
+    )
+    assert raw > 0.1
+    assert AnswerScale.from_dict(scale.to_dict()) == scale
+
+
+def test_probability_of_padding_is_zero():
+    assert AnswerScale(intercept=5.0).probability(np.array([-np.inf]))[0] == 0.0
+
+
+def test_a_split_without_answers_cannot_calibrate():
+    with pytest.raises(UserError, match="no question of split 'dev'"):
+        fit_answer_scale(
+            np.zeros((2, 3)), np.zeros((2, 3), bool), np.ones(2), split="dev"
+        )
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40))
+def test_calibration_error_equals_the_sum_over_bins(values):
+    probability, right = map(np.array, zip(*values, strict=True))
+    total = 0.0
+    for low in range(BINS):
+        inside = np.minimum(np.floor(probability * BINS), BINS - 1) == low
+        if inside.any():
+            gap = probability[inside].mean() - right[inside].mean()
+            total += inside.sum() * abs(gap)
+    error = expected_calibration_error(probability, right)
+    assert error == pytest.approx(total / len(values), abs=1e-12)
+
+
+def test_mean_f1_by_hand():
+    probability = np.array([[0.9, 0.6, 0.1], [0.3, 0.2, 0.0]])
+    is_answer = np.array([[True, False, True], [True, False, False]])
+    counts = np.array([2.0, 4.0])
+    # 0.5: {1 of 2 right, 2 gold} = 1/2; the best alone, 1 of 4 gold = 2/5.
+    assert mean_f1(probability, is_answer, counts, 0.5) == pytest.approx(0.45)
+    # 0.1: {2 of 3, 2 gold} = 4/5; {1 of 2, 4 gold} = 1/3.
+    expected = (4 / 5 + 1 / 3) / 2
+    assert mean_f1(probability, is_answer, counts, 0.1) == pytest.approx(expected)
+    assert best_threshold(probability, is_answer, counts) <= 0.1
