@@ -78,7 +78,7 @@ TEMPLATES = read_record(
 
 
 def load(*, seed: int = 0) -> Dataset:
-    """The graph of facts and about 3,000 questions in train, dev and test.
+    """The graph of facts and about 4,800 questions in train, dev and test.
 
     The result depends on ``seed`` and the packages' versions only.
 

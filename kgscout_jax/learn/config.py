@@ -17,6 +17,9 @@ BY_ESTIMATOR: dict[str, dict[str, float]] = {
 }
 """Defaults that depend on the estimator (measured, see recipes/README.md)."""
 
+WALK_NOISE = 0.5
+"""Noise on the questions of the walk policy (measured, see recipes/answer_head.md)."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig:
@@ -99,15 +102,16 @@ class TrainConfig:
     """walk: number of walks from the topics; each has its own relation weights."""
     walk_steps: int = 3
     """walk: steps of each walk."""
-    question_hidden: int = 0
+    question_hidden: int = 64
     """walk: width of a hidden layer between question and walkers; 0: none."""
     answer_width: int = 64
     """walk: width of the answer head; 0 for a policy that only ranks triplets."""
     answer_weight: float = 1.0
     """walk: weight of the answers' loss in the objective."""
-    question_noise: float = 0.0
+    question_noise: float | None = None
     """closed_form, bce: length of the noise added to question embeddings, whose own
-    length is 1; it makes a policy of few questions or wordings general."""
+    length is 1: what is learned holds for other wordings too. Default: walk 0.5, other
+    networks 0."""
     dev_questions: int = 500
     """Dev questions of each shards measured after each epoch, at most; always the
     same ones."""
@@ -133,6 +137,9 @@ class TrainConfig:
         for name, value in BY_ESTIMATOR[self.estimator].items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
+        if self.question_noise is None:
+            noise = WALK_NOISE if self.policy == "walk" else 0.0
+            object.__setattr__(self, "question_noise", noise)
         for name in ("k", "k_low", "samples", "epochs", "batch_size", "save_every"):
             self._check(name, getattr(self, name) >= 1, "at least 1")
         for name in (
@@ -140,6 +147,10 @@ class TrainConfig:
             "weight_decay",
             "entropy_weight",
             "bce_weight",
+            "answer_width",
+            "answer_weight",
+            "question_hidden",
+            "question_noise",
             "dev_questions",
         ):
             self._check(name, getattr(self, name) >= 0, "at least 0")

@@ -35,6 +35,9 @@ MAY_CHANGE = ("run", "save_every", "shards", "log", *PLACES)
 """Settings that may differ when a run is resumed; shards are compared by content.
 ``save_every`` may not differ if it decides which steps are stale."""
 
+EARLIER = {"answer_width": 0, "question_hidden": 0, "question_noise": 0.0}
+"""What runs did that were started before these settings existed."""
+
 
 def write_or_check_config(
     run: RunFolder,
@@ -61,10 +64,10 @@ def write_or_check_config(
             may_change.remove("save_every")
         elif not config.samples_on_host:
             may_change.add("staleness")  # has no effect
-        # A setting that is newer than the run had its default.
+        # A setting that is newer than the run had its default, or another value.
         defaults = TrainConfig(shards=config.shards, run=config.run).to_dict()
         for name, value in current["config"].items():
-            before = saved["config"].get(name, defaults[name])
+            before = saved["config"].get(name, {**defaults, **EARLIER}[name])
             if before != value and name not in may_change:
                 flag = name.replace("_", "-")
                 raise UserError(
