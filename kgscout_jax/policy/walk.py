@@ -85,7 +85,7 @@ class WalkConfig(PprNetworkConfig):
     """Of each walk."""
     condition: int = 64
     """Width of the layer that reads weights off question and relation."""
-    question_hidden: int = 0
+    question_hidden: int = 64
     """Width of a hidden layer over the question before that one; 0 for none."""
     answers: int = 64
     """Width of the answer head; 0 for a policy that only ranks triplets."""

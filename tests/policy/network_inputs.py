@@ -28,7 +28,15 @@ DUAL_TOWER = DualTowerConfig(
     **PPR,
 )
 WALK = WalkConfig(
-    dimension=D, width=12, hidden=6, walkers=3, steps=2, condition=7, answers=5, **PPR
+    dimension=D,
+    width=12,
+    hidden=6,
+    walkers=3,
+    steps=2,
+    condition=7,
+    question_hidden=4,
+    answers=5,
+    **PPR,
 )
 MLP = MlpConfig(dimension=D, width=10)
 CONFIGS = {"thesis": DUAL_TOWER, "walk": WALK, "mlp": MLP}

@@ -29,6 +29,7 @@ from policy_factory import random_weights
 from kgscout_jax.errors import UserError
 from kgscout_jax.policy.dual_tower import DualTowerConfig
 from kgscout_jax.policy.inputs import ppr_statistics
+from kgscout_jax.policy.mlp import MlpConfig
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import (
     config_from_json,
@@ -201,7 +202,7 @@ def test_the_module_has_the_parameters_and_logits_of_its_weights(config):
 
 INITIAL_PROJECTIONS = {
     DUAL_TOWER: 9.860752232,
-    dataclasses.replace(WALK, answers=0): -0.821195598,
+    dataclasses.replace(WALK, question_hidden=0, answers=0): -0.821195598,
     MLP: -8.759332132,
 }
 """Of the parameters that seed 3 started from before there was ``init``."""
@@ -216,14 +217,24 @@ def test_a_seed_starts_from_the_same_parameters_in_every_version(config):
     assert total == pytest.approx(INITIAL_PROJECTIONS[config], rel=1e-5)
 
 
-def test_the_default_walk_policy_is_small():
-    leaves = jax.tree.leaves(weight_shapes(WalkConfig()))
-    assert sum(leaf.size for leaf in leaves) < 500_000
+@pytest.mark.parametrize(
+    ("config", "count"),
+    [
+        (DualTowerConfig(), 1_954_133),
+        (WalkConfig(), 438_829),
+        (WalkConfig(answers=0, question_hidden=0), 341_108),
+        (MlpConfig(), 446_978),
+    ],
+    ids=["thesis", "walk", "walk of earlier versions", "mlp"],
+)
+def test_the_number_of_parameters_is_the_one_that_pages_name(config, count):
+    leaves = jax.tree.leaves(weight_shapes(config))
+    assert sum(leaf.size for leaf in leaves) == count
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_answers_equal_those_of_the_literal_head(seed):
-    config = dataclasses.replace(WALK, question_hidden=4)
+    config = WALK
     weights, inputs = weights_of(config, seed), make_inputs(seed=seed)
     with jax.default_matmul_precision("highest"):
         outputs = jax.jit(partial(policy_outputs, config=config))(
@@ -239,11 +250,12 @@ def test_answers_equal_those_of_the_literal_head(seed):
 def test_a_policy_without_a_head_has_the_same_logits():
     """Files of earlier versions lack the head's settings: they mean none."""
     weights, inputs = weights_of(WALK), make_inputs()
-    bare = dataclasses.replace(WALK, answers=0)
+    bare = dataclasses.replace(WALK, answers=0, question_hidden=0)
     fields = config_to_json(bare)
     del fields["answers"], fields["question_hidden"]
     assert config_from_json(fields) == bare
-    outputs = jax.jit(partial(policy_outputs, config=bare))(
+    no_head = dataclasses.replace(WALK, answers=0)
+    outputs = jax.jit(partial(policy_outputs, config=no_head))(
         dataclasses.replace(weights, answers=None), inputs=inputs
     )
     assert outputs.answers is None and outputs.follow is None
