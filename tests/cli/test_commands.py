@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import resource
@@ -500,3 +501,13 @@ def test_inspect(shards, capsys):
     said = capsys.readouterr().out
     assert "train: 40 questions of 40 read" in said
     assert "every checksum agrees" in said
+
+
+@pytest.mark.parametrize(
+    "command", ["prep", "graph", "inspect", "retrieve", "ask", "serve", "mcp"]
+)
+def test_every_command_that_reads_graphs_takes_their_columns(command, capsys):
+    with contextlib.suppress(SystemExit):
+        main([command, "--help"])
+    text = capsys.readouterr().out
+    assert all(f"--{name}" in text for name in ("columns", "properties", "language"))

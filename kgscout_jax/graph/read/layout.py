@@ -15,7 +15,7 @@ from kgscout_jax.graph.read.header import NAMES, find_roles, in_roles, plain
 from kgscout_jax.graph.read.options import MAX_NAME, ReadOptions, excerpt
 from kgscout_jax.graph.read.streams import inner_name, open_text
 
-NODE_IDS = ("id", "node_id", "nodeid", "node", "entity_id")
+NODE_IDS = ("id", "node_id", "nodeid", "entity_id")
 """Names of the column of ids in a table of nodes, which also has a name."""
 LABEL_COLUMNS = ("_labels", ":label", "~label")
 """The column of a node's kinds."""
@@ -217,7 +217,7 @@ def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None
     header = tuple(cell.strip() for cell in rows[0])
     roles = find_roles(header)
     nodes = _node_columns(header, with_edges=roles is not None)
-    if roles is None and nodes is None:
+    if roles is None and (nodes is None or not _lists_nodes(rows, nodes)):
         return None
     layout = Layout(
         dialect,
@@ -269,6 +269,18 @@ def _node_columns(header: Sequence[str], *, with_edges: bool) -> NodeColumns | N
         labels[0] if labels else None,
         id_space(header[id]),
     )
+
+
+def _lists_nodes(rows: Sequence[list[str]], nodes: NodeColumns) -> bool:
+    """Whether a table without edges is a list of nodes.
+
+    Three columns without a mark of a database may be triplets: as a list of nodes,
+    they begin with the id, and no id occurs twice.
+    """
+    if len(rows[0]) != 3 or _NODE_ID.search(rows[0][nodes.id].strip()):
+        return True
+    ids = [row[0] for row in rows]
+    return nodes.id == 0 and len(rows) > 1 and len(set(ids)) == len(ids)
 
 
 def id_space(cell: str) -> str:
