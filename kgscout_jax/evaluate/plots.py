@@ -136,7 +136,11 @@ def answers_against_k(
         panel.grid(alpha=0.25)
     _label(figure, panels[0], f"{title}; bars", report["level"])
     save_png(figure, out)
-    # one layout is enough
+    return svg(figure)
+
+
+def svg(figure: Figure) -> bytes:
+    """The figure as SVG, in the layout that it was saved with."""
     figure.set_layout_engine("none")
     buffer = io.BytesIO()
     # without a date: the same figures give the same page

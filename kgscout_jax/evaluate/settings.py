@@ -99,9 +99,12 @@ class RetrievalSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerSettings:
-    """Judge the answers in a file of predictions, or of a reader over triplets.
+    """Judge the answers in a file of predictions, or those of a batch of questions.
 
     A file: python eval.py answers --predictions predictions.jsonl --rules rog
+
+    A batch, from the graph itself: python eval.py answers --run runs/first
+    --shards shards/ --split test --k 30 --out answers/
 
     A batch, with a language model: python eval.py answers --run runs/first
     --shards shards/ --split test --k 30 100 --llm http://127.0.0.1:8080/v1 --model NAME
@@ -118,14 +121,19 @@ class AnswerSettings:
     A batch uses one of the first three."""
     out: Path | None = None
     """Folder for metrics.json and questions.jsonl; default: only printed. A batch
-    requires it, and adds table.md, report.html, a plot and the replies."""
+    requires it, and adds table.md, report.html, plots and the replies."""
     intervals: bool = False
     """Print the 95% bootstrap intervals too; metrics.json always has them."""
     seed: int = 0
     """Seed of the bootstrap and of the sample that --limit draws."""
 
     run: Path | None = None
-    """Batch: the trained run, or an export of one, behind the retriever scout."""
+    """Batch: the trained run, or an export of one, behind the retriever scout and the
+    answers from the graph itself."""
+    reader: Literal["graph", "llm", "route"] | None = None
+    """What answers: graph, the policy's answer head; llm, a language model; route, the
+    model where the graph's answer is least probable. Default: llm with --llm, else
+    graph."""
     shards: Path | None = None
     """Batch: the shards with the questions, the run's own or another data set's."""
     split: str = "test"
@@ -139,8 +147,10 @@ class AnswerSettings:
         "cosine",
         "scout",
     )
-    """Retrievers whose triplets are read; none: the question alone. The first that is
-    not none is the reference of differences."""
+    """Retrievers whose triplets are read; none: the question alone, which only a model
+    can answer. The first that is not none is the reference of differences. With
+    --reader graph, scout is answered from all candidates of a question, the others from
+    their K triplets."""
     against: tuple[Path, ...] = ()
     """retrieved.jsonl files of other systems, read as well."""
     limit: tuple[int, ...] = ()
@@ -149,7 +159,7 @@ class AnswerSettings:
 
     llm: str | None = None
     """Base URL of an OpenAI-compatible server, with the version:
-    http://127.0.0.1:8080/v1. Default: answers by the extractive reader, offline."""
+    http://127.0.0.1:8080/v1. Default: answers from the graph itself, offline."""
     model: str | None = None
     """The model's name on the server."""
     prompt: str = "thesis"
@@ -160,6 +170,12 @@ class AnswerSettings:
     """Write each triplet's score into the prompt."""
     token_budget: int | None = None
     """Maximum tokens of a prompt; it holds the best triplets that fit."""
+    likely_answers: int = 0
+    """Read each row a second time, as NAME + answers, with so many answers of the graph
+    itself and their probabilities in the prompt."""
+    route_below: float | None = None
+    """--reader route: ask the model only where the probability of the graph's answer is
+    below this; choose it on dev. Default: ask it everything, for the whole curve."""
     samples: int = 1
     """Replies per question; answers in at least half of them count."""
     temperature: float = 0.1
@@ -188,3 +204,19 @@ class AnswerSettings:
     """Folder for replies, one per model; default: replies/ in --out."""
     show_prompt: bool = False
     """Print the prompt of the first question, by the last retriever, and stop."""
+
+    @property
+    def asks_graph(self) -> bool:
+        """Whether the policy's answer head reads the questions."""
+        reader = self.reader or ("llm" if self.llm else "graph")
+        return reader != "llm" and not self.show_prompt
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether a language model reads them."""
+        return self.llm is not None and self.reader != "graph"
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The retrievers that are read: without none where the graph reads."""
+        return tuple(x for x in self.retrievers if x != "none" or not self.asks_graph)

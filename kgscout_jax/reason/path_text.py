@@ -22,6 +22,7 @@ from kgscout_jax.reason.prompts import (
     Scored,
     Template,
     check_budget,
+    likely_line,
     most_triplets,
     prompt_name,
     prompt_phrase,
@@ -62,6 +63,7 @@ def render_paths(
     triplets: Sequence[Scored],
     topics: Sequence[str],
     *,
+    answers: Sequence[tuple[str, float]] = (),
     scores: bool = False,
     budget: int | None = None,
 ) -> Prompt:
@@ -75,6 +77,7 @@ def render_paths(
         question: as people read it.
         triplets: best first.
         topics: the question's entities, by name.
+        answers: name and probability of likely answers, best first.
         scores: whether to write each triplet's score.
         budget: the most tokens the messages may have; None: no limit.
 
@@ -82,9 +85,11 @@ def render_paths(
         UserError: the budget does not even hold the words and the question.
     """
 
+    below = likely_line(answers)
+
     def show(n: int) -> Prompt:
         text = "\n".join(path_lines(triplets[:n], topics, scores=scores))
-        return render_text(template, question, text or NO_TRIPLETS, n)
+        return render_text(template, question, text or NO_TRIPLETS, n, below)
 
     bare = show(0)
     check_budget(bare, budget)

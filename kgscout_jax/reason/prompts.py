@@ -214,11 +214,22 @@ def triplet_line(triplet: Scored, *, scores: bool = False) -> str:
     return f"- [{triplet[3]:.2f}] {words}" if scores else f"- {words}"
 
 
+def likely_line(answers: Sequence[tuple[str, float]]) -> str:
+    """Likely answers with their probabilities, as they stand below the triplets.
+
+    >>> likely_line([("Lima", 0.92), ("Cusco, Peru", 0.4)])
+    'Likely answers (probability): Lima (0.92); Cusco, Peru (0.40)'
+    """
+    listed = "; ".join(f"{prompt_name(name)} ({p:.2f})" for name, p in answers)
+    return f"Likely answers (probability): {listed}" if answers else ""
+
+
 def render(
     template: Template,
     question: str,
     triplets: Sequence[Scored],
     *,
+    answers: Sequence[tuple[str, float]] = (),
     scores: bool = False,
     budget: int | None = None,
 ) -> Prompt:
@@ -230,13 +241,15 @@ def render(
         template: the words.
         question: as people read it.
         triplets: best first.
+        answers: name and probability of likely answers, best first.
         scores: whether to write each triplet's score.
         budget: the most tokens the messages may have; None: no limit.
 
     Raises:
         UserError: the budget does not even hold the words and the question.
     """
-    bare = render_text(template, question, NO_TRIPLETS, 0)
+    below = likely_line(answers)
+    bare = render_text(template, question, NO_TRIPLETS, 0, below)
     check_budget(bare, budget)
     lines: list[str] = []
     tokens = bare.tokens
@@ -249,11 +262,11 @@ def render(
         lines.append(line)
     if not lines:
         return bare
-    return render_text(template, question, "\n".join(lines), len(lines))
+    return render_text(template, question, "\n".join(lines), len(lines), below)
 
 
 def render_text(
-    template: Template, question: str, text: str, n_triplets: int
+    template: Template, question: str, text: str, n_triplets: int, below: str = ""
 ) -> Prompt:
     """The prompt for a question, its triplets already written out.
 
@@ -262,7 +275,9 @@ def render_text(
         question: as people read it.
         text: what goes where the template says ``$triplets``.
         n_triplets: how many triplets that shows.
+        below: a line that follows them; empty for none.
     """
+    text = f"{text}\n\n{below}" if below else text
     fields = {"triplets": text, "question": prompt_text(question)}
     messages = tuple(
         (role, string.Template(content).substitute(fields))

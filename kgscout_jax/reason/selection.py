@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.reason.path_text import path_closure, path_order, render_paths
@@ -51,6 +51,9 @@ class PromptSettings:
     token_budget: int | None = None
     """The most tokens a prompt may have, estimated rather too many than too few; the
     triplets that fit go in, best first."""
+    likely_answers: int = 0
+    """Write so many likely answers of the graph itself below the triplets, with their
+    probabilities, where a question has them."""
     samples: int = 1
     """Replies to each question; the answers that most of them agree on count."""
     empty: str | None = None
@@ -62,6 +65,7 @@ class PromptSettings:
             raise UserError(f"form: {self.form!r}, expected lines or paths")
         budget = self.token_budget
         check_at_least(1, "", samples=self.samples, token_budget=budget)
+        check_at_least(0, "", likely_answers=self.likely_answers)
 
     def template(self) -> Template:
         """The words around triplets."""
@@ -79,13 +83,15 @@ def prompt_for(evidence: Evidence, settings: PromptSettings) -> Prompt:
         UserError: the budget does not even hold the words and the question.
     """
     template = settings.template() if evidence.triplets else settings.empty_template()
-    budget, scores = settings.token_budget, settings.scores
     question, triplets = evidence.question, evidence.triplets
+    options: dict[str, Any] = {
+        "answers": evidence.answers[: settings.likely_answers],
+        "scores": settings.scores,
+        "budget": settings.token_budget,
+    }
     if settings.form == "paths" and triplets:
-        return render_paths(
-            template, question, triplets, evidence.topics, scores=scores, budget=budget
-        )
-    return render(template, question, triplets, scores=scores, budget=budget)
+        return render_paths(template, question, triplets, evidence.topics, **options)
+    return render(template, question, triplets, **options)
 
 
 @dataclass(frozen=True, kw_only=True)

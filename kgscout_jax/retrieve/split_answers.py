@@ -43,7 +43,7 @@ class SplitAnswers:
     paths: list[list[tuple[int, ...]]]
     """Per question, of the first nodes: candidate slots from a topic to the node."""
     seconds: Float64[np.ndarray, "q"]
-    """Time of the network and of the paths, for each question."""
+    """Time of the network and of the paths, for each question; compilation excluded."""
 
 
 def split_answers(
@@ -72,10 +72,6 @@ def split_answers(
     reader, tables = BatchReader(shards, split), Tables.of(shards)
     graphdef, state = nnx.split(policy)
 
-    @jax.jit
-    def outputs_of(state: Any, tables: Tables, batch: Batch) -> PolicyOutputs:
-        return nnx.merge(graphdef, state).outputs(batch.inputs(tables))
-
     place = np.zeros(len(split), np.int64)
     place[rows] = np.arange(len(rows))
 
@@ -86,16 +82,21 @@ def split_answers(
     found: list[list[tuple[int, ...]]] = [[] for _ in rows]
     seconds = np.zeros(len(rows))
     table = np.asarray(shards.triplets)
+    compiled_shapes: set[tuple[tuple[int, ...], ...]] = set()
     find = partial(question_paths, walkers=config.walkers)
     with ProgressBar(len(rows), "answering", "questions") as bar:
         for batch_rows, batch in batch_outputs(lambda b: b, reader, rows, BATCH):
-            started = time.perf_counter()
             at, count = place[batch_rows], len(batch_rows)
             if kept is not None:
                 mask = np.zeros(batch.mask.shape, bool)
                 mask[:count] = kept[at, : mask.shape[1]]
                 batch = batch._replace(mask=batch.mask & mask)
-            outputs = outputs_of(state, tables, batch)
+            shapes = tuple(array.shape for array in batch)
+            if shapes not in compiled_shapes:  # exclude compilation from the time
+                jax.block_until_ready(_outputs(graphdef, state, tables, batch))
+                compiled_shapes.add(shapes)
+            started = time.perf_counter()
+            outputs = _outputs(graphdef, state, tables, batch)
             assert outputs.answers is not None and outputs.follow is not None
             nodes = np.asarray(batch.nodes)
             mask = np.asarray(batch.mask)
@@ -135,6 +136,12 @@ def split_answers(
         paths=found,
         seconds=seconds,
     )
+
+
+@partial(jax.jit, static_argnums=0)
+def _outputs(graphdef: Any, state: Any, tables: Tables, batch: Batch) -> PolicyOutputs:
+    """The outputs of the policy ``nnx.split`` into the first two; compiled once."""
+    return nnx.merge(graphdef, state).outputs(batch.inputs(tables))
 
 
 def check_answers(policy: Policy) -> WalkConfig:

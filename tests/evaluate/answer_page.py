@@ -1,19 +1,33 @@
 """Pages of made-up batches, with names that would break a careless one."""
 
 from kgscout_jax.evaluate.answers.cells import Cell
-from kgscout_jax.evaluate.answers.evidence import Ranking
-from kgscout_jax.evaluate.answers.page import report_html
+from kgscout_jax.evaluate.answers.evidence import GraphAnswers, Ranking
+from kgscout_jax.evaluate.answers.page import Plot, report_html
 from kgscout_jax.evaluate.answers.report import answer_report
 from kgscout_jax.reason.readers.protocol import Reading
-from kgscout_jax.types import Question
+from kgscout_jax.types import Answer, Question
 
 EVIL = "</script><img src=x onerror=\"document.title='broken'\"> & <!-- 'b'\u2028"
 CONTEXT = {
-    "measured_on": EVIL, "split": "dev", "questions": 3, "reader": "extractive"
+    "measured_on": EVIL, "split": "dev", "questions": 3, "reader": "graph"
 }  # fmt: skip
-SVG = (
-    b'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20">'
-    b'<rect width="40" height="20" fill="teal"/></svg>'
+PLOTS = [
+    Plot(
+        title,
+        b'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20">'
+        b'<rect width="40" height="20" fill="teal"/></svg>',
+    )
+    for title in ("Hit against K", EVIL)
+]
+
+
+BEST = GraphAnswers(
+    best=(
+        Answer(name=EVIL, probability=0.75, path=(("b", "r", "c"), (EVIL, "s", "c"))),
+        Answer(name="x", probability=0.125),
+    ),
+    is_answer=(True, False),
+    abstention=0.2,
 )
 
 
@@ -58,6 +72,9 @@ def cell(retriever, k, *, n=3, answers=None, gold=(EVIL,), triplets=3, name=EVIL
         ],
         causes=["not_in_top_k" if retriever == "none" else "misread"] * n,
         in_prompt=[k] * n,
+        graph=[]
+        if retriever == "none"
+        else [(BEST, BEST, GraphAnswers())[i % 3] for i in range(n)],
     )
 
 
@@ -72,4 +89,4 @@ def page(name=EVIL, scripts=()):
     report = answer_report(
         cells, rules="rog", settings={}, context=CONTEXT, resamples=50
     )
-    return report_html(report, cells, plot=SVG, scripts=scripts)
+    return report_html(report, cells, plots=PLOTS, scripts=scripts)

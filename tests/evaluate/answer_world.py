@@ -19,8 +19,8 @@ from kgscout_jax.cli.main import eval_main
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.trained_policy import PARAMS
-from kgscout_jax.policy.dual_tower import DualTowerConfig
-from kgscout_jax.policy.registry import weight_shapes
+from kgscout_jax.policy.registry import config_to_json, weight_shapes
+from kgscout_jax.policy.walk import WalkConfig
 
 GOOD_LINE = re.compile(r"^- [^,]*, is good, (.+)$", re.MULTILINE)
 NOT_AVAILABLE = "answer not available"
@@ -47,12 +47,12 @@ def sage(script=(), **options):
 
 
 def write_run(path: Path) -> Path:
-    """A run's folder with one checkpoint: a policy with random parameters."""
-    config = DualTowerConfig(
-        dimension=DIMENSION, heads=2, tower_hidden=(8, 4), gate_hidden=8,
-        combiner_hidden=4,
+    """A run's folder with one checkpoint: a walk policy with random parameters."""
+    config = WalkConfig(
+        dimension=DIMENSION, width=8, hidden=6, walkers=2, steps=2, condition=6,
+        answers=5,
     )  # fmt: skip
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(33)  # of weights with some right answers
     weights = jax.tree.map(
         lambda leaf: jnp.asarray(0.5 * rng.normal(size=leaf.shape), jnp.float32),
         weight_shapes(config),
@@ -61,7 +61,7 @@ def write_run(path: Path) -> Path:
     run.write_config(
         {
             "config": TrainConfig(shards=Path("s"), run=path, k=12).to_dict(),
-            "policy": config.to_dict(),
+            "policy": config_to_json(config),
             "encoder": ENCODER,
             "shards": {"source": "tiny", "fingerprint": "other"},
         }

@@ -21,9 +21,8 @@ from kgscout_jax.evaluate.answers.tables import (
     answers_markdown,
 )
 from kgscout_jax.evaluate.bootstrap import estimates
-from kgscout_jax.reason.readers.extractive import ExtractiveReader
 from kgscout_jax.reason.readers.protocol import Reading
-from kgscout_jax.types import Question
+from kgscout_jax.types import Answer, Question
 
 TRIPLETS = (
     ("Rome", "capital_of", "Italy", 2.0),
@@ -137,14 +136,18 @@ def test_a_server_is_gone_when_no_request_connects():
 
 
 def test_a_reader_gets_the_k_best_triplets():
-    class Watching(ExtractiveReader):
+    class Watching:
+        name = "watching"
+
         def read(self, evidence):
             self.seen = evidence
-            return super().read(evidence)
+            return [reading(0, ("Italy",))]
 
     reader = Watching()
     infos = [info(0, ("Italy",))]
-    found = read_cell(reader, "cosine", 2, infos, [RANKING], ["misread"])
+    likely = [(Answer(name="Italy", probability=0.75),)]
+    found = read_cell(reader, "cosine", 2, infos, [RANKING], ["misread"], likely=likely)
+    assert reader.seen[0].answers == (("Italy", 0.75),)
     assert reader.seen[0].triplets == TRIPLETS[:2]
     assert reader.seen[0].relation_match == (0.9, 0.1)
     assert (reader.seen[0].topics, reader.seen[0].question) == (("Rome",), "which 0?")
@@ -160,7 +163,7 @@ CELLS = {
     ("cosine", 3): cell("cosine", 3, q2="no connection (x)").first(3),
     ("scout", 3): cell("scout", 3, SCOUT).first(3),
 }
-CONTEXT = {"measured_on": "a|b", "split": "dev", "questions": 9, "reader": "extractive"}
+CONTEXT = {"measured_on": "a|b", "split": "dev", "questions": 9, "reader": "graph"}
 
 
 def report(**more):

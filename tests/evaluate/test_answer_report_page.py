@@ -5,7 +5,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from evaluate.answer_page import CONTEXT, EVIL, SVG, cell, page
+from evaluate.answer_page import CONTEXT, EVIL, PLOTS, cell, page
 
 from kgscout_jax.evaluate.answers.failures import FAILURES
 from kgscout_jax.evaluate.answers.page import page_data, report_html
@@ -167,7 +167,7 @@ def test_a_page_of_1200_readings_is_below_4_mb():
         for name in ("cosine", "ppr", "scout")
     }
     report = answer_report(many, rules="rog", settings={}, context=CONTEXT, resamples=5)
-    text = report_html(report, many, plot=SVG)
+    text = report_html(report, many, plots=PLOTS)
     # 2,000 questions, then, stay under 20 MB
     assert len(text) < 4e6
     assert EVIL in "".join(Reader(text).text)
@@ -176,7 +176,7 @@ def test_a_page_of_1200_readings_is_below_4_mb():
 def test_a_page_lists_the_first_questions_and_counts_all():
     cells = {("cosine", 3): cell("cosine", 3)}
     report = answer_report(cells, rules="rog", settings={}, context=CONTEXT)
-    text = report_html(report, cells, plot=SVG, listed=2)
+    text = report_html(report, cells, plots=PLOTS, listed=2)
     assert "The first 2 of 3 questions" in text and "right: 2 of 3" in text
     assert len(json.loads(Reader(text).scripts[0])["questions"]) == 2
-    assert "The first" not in report_html(report, cells, plot=SVG)
+    assert "The first" not in report_html(report, cells, plots=PLOTS)

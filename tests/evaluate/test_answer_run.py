@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from evaluate.answer_world import (
     NOT_AVAILABLE,
@@ -67,15 +68,101 @@ def test_a_batch_with_a_model(shards, run, tmp_path, capsys):
     assert (tmp_path / "report.html").read_text().startswith("<!DOCTYPE html>")
 
 
-def test_without_a_model_the_extractive_reader_answers(shards, tmp_path, capsys):
-    """The extractive reader; the retriever scout needs a run, the others none."""
-    code = batch(shards, tmp_path, "--retrievers", "cosine", "ppr", "--k", 3)
+def test_without_a_model_the_graph_itself_answers(shards, run, tmp_path, capsys):
+    code = batch(
+        shards, tmp_path, "--run", run, "--retrievers", "none", "cosine", "scout",
+        "--k", 3, 40,
+    )  # fmt: skip
     assert code == 0
     found = metrics(tmp_path)
-    assert found["context"]["reader"] == "extractive"
+    assert found["retrievers"] == ["cosine", "scout"]  # none is left out
+    assert found["context"]["probabilities"] == "fitted here, 12 questions of dev"
     assert found["spending"]["cosine"]["3"]["cost"] == 0
     assert not (tmp_path / "replies").exists()
-    assert "tokens" not in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert "tokens" not in told.out and "row none is left out" in told.err
+    assert "the answer head of the policy" in told.out
+    small, large, all_of_it = (
+        lines(tmp_path, name) for name in ("cosine-k3", "cosine-k40", "scout-k3")
+    )
+    for few, many, scout in zip(small, large, all_of_it, strict=True):
+        # all 40 triplets kept are all the candidates that scout has
+        assert many["answers"] == scout["answers"]
+        assert many["confidence"] == scout["confidence"]
+        # the network sees the three triplets and nothing else
+        ends = {end for head, _, tail, _ in few["triplets"] for end in (head, tail)}
+        kept = [triplet[:3] for triplet in few["triplets"]]
+        assert set(few["answers"]) <= ends
+        assert all(triplet in kept for path in few["paths"] for triplet in path)
+        assert len(few["probabilities"]) == len(few["paths"]) == len(few["answers"])
+        assert few["probabilities"] == sorted(few["probabilities"], reverse=True)
+        if few["answers"]:
+            assert few["confidence"] == few["probabilities"][0]
+        else:
+            assert (few["outcome"], few["confidence"]) == ("not_available", 0)
+    answered = [line for line in small if line["answered"]]
+    held = found["confidence"]["cosine"]["3"]["abstention"]
+    assert held["answered"] == held["hits@1"]["n"] == len(answered)
+    right = sum(line["metrics"]["hits@1"] for line in answered)
+    assert held["hits@1"]["value"] == pytest.approx(100 * right / len(answered))
+    assert found["by_hop"]["1"]["scout"]["3"]["hit"]["n"] == N - 1
+    assert (tmp_path / "risk_coverage.png").read_bytes()[:4] == b"\x89PNG"
+    assert not (tmp_path / "routing.png").exists()
+
+
+def test_a_route_asks_the_model_where_the_graph_is_unsure(shards, run, tmp_path):
+    more = ("--run", run, "--retrievers", "scout", "--k", 5, "--reader", "route")
+    with sage() as server:
+        assert batch(shards, tmp_path / "all", *more, server=server) == 0
+        asked = len(server.bodies)
+    found = metrics(tmp_path / "all")
+    assert found["retrievers"] == ["scout, graph", "scout, model"]
+    graph, model = (
+        lines(tmp_path / "all", f"scout_{x}-k5") for x in ("graph", "model")
+    )
+    assert asked == N - sum(not line["triplets"] for line in model) + 1
+    curve = found["routing"]["scout, model"]["5"]
+    ends = [
+        found["metrics"][name]["5"]["hits@1"]["value"] for name in found["retrievers"]
+    ]
+    assert curve["share"][0] == 0 and curve["share"][-1] == 100
+    assert [curve["hits@1"][0], curve["hits@1"][-1]] == pytest.approx(ends)
+    below = np.mean(sorted(line["confidence"] for line in graph)[4:6])
+    with sage() as server:
+        out, limit = tmp_path / "some", ("--route-below", below)
+        assert batch(shards, out, *more, *limit, server=server) == 0
+        assert len(server.bodies) == 5
+    routed = lines(out, "scout_routed-k5")
+    for line, ours, theirs in zip(routed, graph, model, strict=True):
+        expected = theirs if line["confidence"] < below else ours
+        assert line["answers"] == expected["answers"]
+        assert line["right"] == expected["right"]
+    curve = metrics(out)["routing"]["scout, routed"]["5"]
+    assert curve["asked"] == 5 and curve["share"][-1] == pytest.approx(500 / N)
+    mean = 100 * sum(line["metrics"]["hits@1"] for line in routed) / N
+    assert curve["hits@1"][-1] == pytest.approx(mean)
+
+
+def test_likely_answers_stand_in_a_row_of_their_own(shards, run, tmp_path):
+    command = ("--retrievers", "none", "scout", "--k", 5, "--limit", 3, "--run", run)
+    with sage() as server:
+        assert batch(shards, tmp_path / "without", *command, server=server) == 0
+        before = {json.dumps(body["messages"]) for body in server.bodies}
+    with sage() as server:
+        more = (*command, "--likely-answers", 2)
+        assert batch(shards, tmp_path / "with", *more, server=server) == 0
+        after = {json.dumps(body["messages"]) for body in server.bodies}
+    found = metrics(tmp_path / "with")
+    assert found["retrievers"] == ["none", "scout", "scout + answers"]
+    assert before <= after  # prompts without likely answers are the same
+    told = [json.loads(text)[-1]["content"] for text in after - before]
+    listed = [text.partition("Likely answers (probability): ")[2] for text in told]
+    assert len(listed) == 3
+    for text in listed:
+        answers = text.splitlines()[0].split("; ")
+        assert len(answers) == 2
+        probabilities = [float(one.rstrip(")").rpartition("(")[2]) for one in answers]
+        assert probabilities == sorted(probabilities, reverse=True)
 
 
 def test_other_systems_are_read_beside_ours(shards, tmp_path):
@@ -136,9 +223,9 @@ def test_other_settings_are_refused(shards, tmp_path, capsys, change, message):
     assert contents(tmp_path) == before
 
 
-def test_a_folder_of_something_else_is_refused(shards, tmp_path, capsys):
+def test_a_folder_of_something_else_is_refused(shards, run, tmp_path, capsys):
     (tmp_path / "batch.json").write_text('{"format": "cake"}')
-    assert batch(shards, tmp_path, "--retrievers", "cosine") == 2
+    assert batch(shards, tmp_path, "--run", run, "--retrievers", "cosine") == 2
     assert "not of a batch of answers" in capsys.readouterr().err
 
 
@@ -146,13 +233,18 @@ def test_a_folder_of_something_else_is_refused(shards, tmp_path, capsys):
     "more, message",
     [
         (("--retrievers", "scout"), "--run: none, expected a trained run"),
+        (("--retrievers", "cosine"), "--run: none, expected a trained run for the gr"),
+        (("--run", "x", "--retrievers", "none"), "without triplets only a language"),
+        (("--run", "x", "--reader", "route"), "--llm: none, expected a server"),
+        (("--run", "x", "--route-below", "0.5"), "expected --reader route with it"),
+        (("--run", "x", "--likely-answers", "3"), "expected --llm and --model"),
         (("--retrievers", "cosine", "cosine"), "expected each once"),
-        (("--retrievers", "none", "--k", "0"), "--k: 0, expected a positive"),
-        (("--retrievers", "none", "--limit", "0"), "--limit: 0, expected a positive"),
+        (("--run", "x", "--k", "0"), "--k: 0, expected a positive"),
+        (("--run", "x", "--limit", "0"), "--limit: 0, expected a positive"),
         (("--retrievers", "none", "--rules", "pg_akv"), "--rules: pg_akv, expect"),
         (("--retrievers", "none", "--model", "m"), "--model without --llm"),
         (("--retrievers", "none", "--llm", "http://x/v1"), "--llm without --model"),
-        (("--retrievers", "none", "--split", "moon"), "no split 'moon'"),
+        (("--run", "x", "--split", "moon"), "no split 'moon'"),
         (("--predictions", "x.jsonl"), "expected one of the two"),
         (("--retrievers", "none", "--prompt", "poem", "--llm", "http://x/v1",
           "--model", "m"), "prompt: 'poem': expected one of"),
@@ -192,12 +284,12 @@ def test_a_refused_key_is_one_line(shards, tmp_path, capsys):
 
 def test_a_later_command_may_add_a_run(shards, run, tmp_path, capsys):
     command = ("--k", 2, "--limit", 2, "--retrievers", "cosine")
-    assert batch(shards, tmp_path, *command) == 0
-    assert batch(shards, tmp_path, *command, "scout", "--run", run) == 0
-    assert metrics(tmp_path)["retrievers"] == ["cosine", "scout"]
-    assert batch(shards, tmp_path, *command) == 0
+    with sage() as server:
+        assert batch(shards, tmp_path, *command, server=server) == 0
+        more = (*command, "scout", "--run", run)
+        assert batch(shards, tmp_path, *more, server=server) == 0
+        assert metrics(tmp_path)["retrievers"] == ["cosine", "scout"]
+        assert batch(shards, tmp_path, *command, server=server) == 0
     capsys.readouterr()
-    assert (
-        batch(shards, tmp_path, *command, "--llm", "http://x/v1", "--model", "m") == 2
-    )
-    assert "holds a batch with model None, expected 'm'" in capsys.readouterr().err
+    assert batch(shards, tmp_path, *command, "--run", run) == 2
+    assert "holds a batch with model 'm', expected None" in capsys.readouterr().err

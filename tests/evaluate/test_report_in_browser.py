@@ -17,7 +17,7 @@ from typing import Any
 import matplotlib.image
 import numpy as np
 import pytest
-from evaluate.answer_page import CONTEXT, EVIL, SVG, cell, page
+from evaluate.answer_page import CONTEXT, EVIL, PLOTS, cell, page
 
 from kgscout_jax.evaluate.answers.page import report_html
 from kgscout_jax.evaluate.answers.report import answer_report
@@ -223,7 +223,7 @@ async function play() {
         cells, rules="rog", settings={}, context=CONTEXT, resamples=5
     )
     scripts = (*report_scripts(), PROBE + DRAWINGS + play)
-    text = report_html(report, cells, plot=SVG, scripts=scripts)
+    text = report_html(report, cells, plots=PLOTS, scripts=scripts)
     found = seen(text, tmp_path)
     assert found["errors"] == []
     assert found["start"]["count"] == "2000 of 2000 questions, 1999 right"

@@ -1,4 +1,4 @@
-"""One cell of the table: a reader's answers from one retriever's K best triplets."""
+"""One cell of the table: a reader's answers to the questions of one row at one K."""
 
 from __future__ import annotations
 
@@ -13,10 +13,15 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
-from kgscout_jax.evaluate.answers.evidence import ANSWER, PATH, Ranking
+from kgscout_jax.evaluate.answers.evidence import (
+    ANSWER,
+    PATH,
+    GraphAnswers,
+    Ranking,
+)
 from kgscout_jax.evaluate.answers.rules import RULES, groundedness
 from kgscout_jax.reason.readers.protocol import Reader, Reading
-from kgscout_jax.types import Question
+from kgscout_jax.types import Answer, Question
 from kgscout_jax.utils.io import write_lines
 
 HEADLINE = ("rog", "rog_script", "kgscout")
@@ -72,6 +77,12 @@ class Cell:
     """What a wrong answer would be due to."""
     in_prompt: Sequence[int | None]
     """How many of the K triplets fitted into the prompt; None: there was none."""
+    graph: Sequence[GraphAnswers] = ()
+    """The answers of the graph itself, where they took part; () where not."""
+    graph_row: str | None = None
+    """Of a route: the row with the graph's own answers."""
+    asked: Sequence[bool] = ()
+    """Of a route: True at questions that the model answers."""
     _columns: dict[str, dict[str, Float64[np.ndarray, "b"]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -82,7 +93,9 @@ class Cell:
 
     def first(self, n: int) -> Cell:
         """The same cell over the first ``n`` questions."""
-        fields = ("infos", "rankings", "readings", "causes", "in_prompt")
+        fields = (
+            "infos", "rankings", "readings", "causes", "in_prompt", "graph", "asked"
+        )  # fmt: skip
         return replace(self, **{name: getattr(self, name)[:n] for name in fields})
 
     @property
@@ -197,12 +210,26 @@ class Cell:
                 "reply_tokens": reading.reply_tokens,
                 "seconds": round(reading.seconds, 6),
             }
+            if self.graph:
+                record |= self._evidence(i)
             if reading.samples:
                 record["samples"] = list(reading.samples)
             if reading.error is not None:
                 record["error"] = reading.error
             records.append(record)
         return records
+
+    def _evidence(self, i: int) -> dict[str, Any]:
+        """What the graph says of a question: its confidence, and of its own answers."""
+        reading, graph = self.readings[i], self.graph[i]
+        own = graph.best if reading.outcome == "graph" else ()
+        own = own[: len(reading.answers)]
+        return {
+            "confidence": round(graph.confidence, 6),
+            "answered": graph.answered,
+            "probabilities": [round(one.probability, 6) for one in own],
+            "paths": [[list(triplet) for triplet in one.path] for one in own],
+        }
 
     def write(self, folder: Path, rules: str) -> Path:
         """The file with a JSON line per question, ``questions-RETRIEVER-kK.jsonl``."""
@@ -220,6 +247,8 @@ def read_cell(
     infos: Sequence[Question],
     rankings: Sequence[Ranking],
     causes: Sequence[str],
+    *,
+    likely: Sequence[Sequence[Answer]] = (),
 ) -> Cell:
     """A cell, after the reader has read every question.
 
@@ -230,9 +259,15 @@ def read_cell(
         infos: the questions.
         rankings: their triplets.
         causes: see ``Cell``.
+        likely: answers of the graph itself to each question, for the prompts.
     """
-    pairs = zip(infos, rankings, strict=True)
-    readings = reader.read([ranking.evidence(info, k) for info, ranking in pairs])
+    given = likely or [()] * len(infos)
+    readings = reader.read(
+        [
+            ranking.evidence(info, k, answers)
+            for info, ranking, answers in zip(infos, rankings, given, strict=True)
+        ]
+    )
     return Cell(
         retriever=retriever,
         k=k,

@@ -19,7 +19,7 @@ from kgscout_jax.retrieve.external import External
 from kgscout_jax.retrieve.name_space import NameSpace
 from kgscout_jax.retrieve.protocol import Rankings
 from kgscout_jax.retrieve.retrieved_file import retrieved_records
-from kgscout_jax.types import Question, entity_key
+from kgscout_jax.types import Answer, Question, entity_key
 from kgscout_jax.utils.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 NONE = "none"
 """The row without triplets."""
+SCOUT = "scout"
+"""The row of the trained policy."""
+LISTED = 10
+"""Answers of a question whose probabilities and paths are recorded."""
 ANSWER, PATH = 1, 2
 """Flags of a triplet, added up: it holds a gold answer, it lies on a shortest path from
 a topic to one (or is labelled as relevant)."""
@@ -45,19 +49,44 @@ class Ranking:
     seconds: float | None = None
     """Time to rank, encoding excluded; None where nobody knows."""
 
-    def evidence(self, info: Question, k: int) -> Evidence:
-        """The question with its ``k`` best triplets."""
+    def evidence(
+        self, info: Question, k: int, answers: Sequence[Answer] = ()
+    ) -> Evidence:
+        """The question with its ``k`` best triplets, and likely answers."""
         return Evidence(
             id=info.id,
             question=info.text,
             topics=info.topics,
             triplets=self.triplets[:k],
             relation_match=self.relation_match[:k],
+            answers=tuple((one.name, one.probability) for one in answers),
         )
 
     def flagged(self, flag: int, k: int) -> list[int]:
         """Positions, from 0, of the triplets among the ``k`` best that have a flag."""
         return [i for i, flags in enumerate(self.flags[:k]) if flags & flag]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphAnswers:
+    """The answers to one question, best first."""
+
+    best: tuple[Answer, ...] = ()
+    """The best nodes, at most LISTED, whether they count as answers or not."""
+    is_answer: tuple[bool, ...] = ()
+    """Whether each of ``best`` is a gold answer in the graph."""
+    abstention: float = 0.0
+    """Below this probability of the best node there is no answer."""
+
+    @property
+    def confidence(self) -> float:
+        """Probability of the best node; 0 where there is none."""
+        return self.best[0].probability if self.best else 0.0
+
+    @property
+    def answered(self) -> bool:
+        """Whether the best node reaches ``abstention``."""
+        return bool(self.best) and self.confidence >= self.abstention
 
 
 class Source(NamedTuple):
@@ -67,11 +96,15 @@ class Source(NamedTuple):
     rankings: list[Ranking]
     causes: dict[int, list[str]]
     """K -> what a wrong answer to each question would be due to."""
+    table: Rankings
+    """The same triplets as ``rankings``, by id."""
 
 
 def load_policy(settings: AnswerSettings, shards: Shards) -> TrainedPolicy | None:
-    """The trained policy, where the retriever scout is requested."""
-    if "scout" not in settings.retrievers or settings.run is None:
+    """The trained policy, where the retriever scout or its answers are requested."""
+    if settings.run is None or not (
+        SCOUT in settings.rows or settings.asks_graph or settings.likely_answers
+    ):
         return None
     from kgscout_jax.export.write import load_trained
     from kgscout_jax.learn.trained_policy import check_encoder
@@ -93,17 +126,17 @@ def retrieve(
     others: dict[str, Rankings] = {}
     for path in settings.against:
         other = External(path)
-        name = free_name(other, {*settings.retrievers, *others})
+        name = free_name(other, {*settings.rows, *others})
         others[name] = other.rank(shards, split, max(ks))
     all_rankings = {
-        name: _rank(name, trained, shards, split, max(ks))
-        for name in settings.retrievers
+        name: _rank(name, trained, shards, split, max(ks)) for name in settings.rows
     } | others
     return [
         Source(
             name,
             question_rankings(shards, split, rankings),
             failure_causes(shards, split, rankings, ks),
+            rankings,
         )
         for name, rankings in all_rankings.items()
     ]

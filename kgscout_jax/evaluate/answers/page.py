@@ -17,10 +17,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kgscout_jax.evaluate.answers import tables
 from kgscout_jax.evaluate.answers.cells import METRICS, Cell
+from kgscout_jax.evaluate.answers.evidence import GraphAnswers
 from kgscout_jax.evaluate.answers.failures import FAILURES
 from kgscout_jax.evaluate.answers.rules import contains
 from kgscout_jax.show import CONTENT_SECURITY_POLICY
@@ -35,11 +36,19 @@ LISTED = 5000
 FOLDER = Path(__file__).parents[1] / "templates"
 
 
+class Plot(NamedTuple):
+    """A figure of the page."""
+
+    title: str
+    """What it shows, for those who do not see it."""
+    svg: bytes
+
+
 def report_html(
     report: Mapping[str, Any],
     cells: Mapping[tuple[str, int], Cell],
     *,
-    plot: bytes,
+    plots: Sequence[Plot],
     scripts: Sequence[str] = (),
     listed: int = LISTED,
 ) -> str:
@@ -48,7 +57,7 @@ def report_html(
     Args:
         report: the content of ``metrics.json``.
         cells: (retriever, K) -> its cell, as ``answer_report`` takes them.
-        plot: an SVG file.
+        plots: the first stands with the results, others with confidence.
         scripts: more JavaScript, see above.
         listed: how many questions to list at most; figures are of all.
     """
@@ -65,7 +74,7 @@ def report_html(
             bars=list(_bars(report)),
             listed=listed,
             questions=max(map(len, cells.values())),
-            plot=base64.b64encode(plot).decode(),
+            plots=[(one.title, base64.b64encode(one.svg).decode()) for one in plots],
             policy=CONTENT_SECURITY_POLICY,
             style=(FOLDER / "report.css").read_text(encoding="utf-8"),
             scripts=[_script(code) for code in (*scripts, script)],
@@ -166,9 +175,21 @@ def _rows(cell: Cell, rules: str) -> list[list[Any]]:
                     round(reading.seconds, 3),
                 ],
                 reading.prompt_hash,
+                _graph_answers(cell.graph[i]) if cell.graph else None,
             ]
         )
     return rows
+
+
+def _graph_answers(graph: GraphAnswers) -> list[Any]:
+    """The graph's own answers: abstention, then name, probability, right, path."""
+    return [
+        None if graph.answered else graph.abstention,
+        [
+            [answer.name, round(answer.probability, 4), int(right), answer.path]
+            for answer, right in zip(graph.best, graph.is_answer, strict=True)
+        ],
+    ]
 
 
 def _equality(rules: str) -> Callable[[str, str], bool]:

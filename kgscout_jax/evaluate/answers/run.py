@@ -13,24 +13,30 @@ import logging
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.answers import setup
-from kgscout_jax.evaluate.answers.cells import METRICS, Cell, read_cell, server_is_gone
+from kgscout_jax.evaluate.answers.cells import METRICS, Cell
+from kgscout_jax.evaluate.answers.confidence_plots import (
+    risk_coverage_plot,
+    routing_plot,
+)
 from kgscout_jax.evaluate.answers.evidence import NONE, Source, load_policy, retrieve
-from kgscout_jax.evaluate.answers.page import report_html
+from kgscout_jax.evaluate.answers.graph_reader import GraphReader, export_scale
+from kgscout_jax.evaluate.answers.page import Plot, report_html
 from kgscout_jax.evaluate.answers.questions import (
     draw_order,
     limits_by_k,
     take_questions,
 )
 from kgscout_jax.evaluate.answers.report import answer_report
+from kgscout_jax.evaluate.answers.rows import ModelRows, Rows
 from kgscout_jax.evaluate.answers.tables import (
     MAIN,
     answers_console,
@@ -42,11 +48,14 @@ from kgscout_jax.evaluate.answers.tables import (
 from kgscout_jax.evaluate.plots import answers_against_k
 from kgscout_jax.evaluate.settings import AnswerSettings
 from kgscout_jax.reason.readers import make_reader
-from kgscout_jax.reason.readers.protocol import Reader
-from kgscout_jax.reason.selection import prompt_for
+from kgscout_jax.reason.selection import PromptSettings, prompt_for
+from kgscout_jax.retrieve.split_answers import check_answers
 from kgscout_jax.show import report_scripts
 from kgscout_jax.utils.io import write_json, write_text
 from kgscout_jax.utils.lock import locked
+
+if TYPE_CHECKING:
+    from kgscout_jax.learn.trained_policy import TrainedPolicy
 
 logger = logging.getLogger("kgscout")
 
@@ -56,7 +65,8 @@ def evaluate_answers(settings: AnswerSettings) -> int:
 
     Raises:
         UserError: settings that do not fit together, no such run, shards or split, a
-            folder of another batch, a server that refuses the key or the model.
+            policy without an answer head, a folder of another batch, a server that
+            refuses the key or the model.
     """
     setup.check_settings(settings)
     limits = limits_by_k(settings.k, settings.limit)
@@ -66,38 +76,71 @@ def evaluate_answers(settings: AnswerSettings) -> int:
     whole = shards.split(settings.split)
     if len(whole) == 0:
         raise UserError(f"{shards.path}: split {settings.split!r} has no questions")
+    if len(settings.rows) < len(settings.retrievers):
+        logger.info("row none is left out: without triplets only a model answers")
     trained = load_policy(settings, shards)
+    if trained is not None and (settings.asks_graph or settings.likely_answers):
+        check_answers(trained.policy)
     counts = {k: min(n or len(whole), len(whole)) for k, n in limits.items()}
     rows = np.arange(len(whole))
     if settings.limit:
         rows = draw_order(whole, settings.seed)[: max(counts.values())]
     if settings.show_prompt:
-        split = take_questions(whole, rows[:1])
+        # probabilities may be fitted on the very questions: then on all of them
+        split = take_questions(whole, rows if settings.likely_answers else rows[:1])
+        graph = _graph_reader(settings, shards, split, trained)
         last = retrieve(settings, shards, split, trained, list(counts))[-1]
-        evidence = last.rankings[0].evidence(split.questions[0], max(counts))
+        likely = graph.read(last, max(counts), 1)[1][0].best if graph else ()
+        evidence = last.rankings[0].evidence(split.questions[0], max(counts), likely)
         print(prompt_for(evidence, prompt).show())
         return 0
     assert settings.out is not None
-    reader = make_reader(settings.llm, settings.model, prompt, **options)
+    model = _model(settings, prompt, options) if settings.asks_model else None
     with locked(settings.out, "evaluation"), _sigterm_interrupts():
+        split = take_questions(whole, rows)
         config = setup.batch_config(settings, shards, trained, prompt, options)
         setup.write_or_check_config(settings.out, config)
-        split = take_questions(whole, rows)
+        graph = _graph_reader(settings, shards, split, trained)
         batch = _Batch(
             settings=settings,
-            reader=reader,
-            fallback=make_reader(
-                settings.llm, settings.model, prompt, **{**options, "retries": 0}
-            )
-            if settings.llm
-            else None,
+            rows=Rows(
+                model=model,
+                graph=graph,
+                shows_graph=settings.asks_graph,
+                tells_answers=settings.likely_answers > 0,
+                route_below=settings.route_below,
+            ),
             split=split,
             counts=counts,
-            context=setup.report_context(settings, shards, whole, trained, reader),
+            context=setup.report_context(settings, shards, whole, trained, graph),
         )
         report = batch.run(retrieve(settings, shards, split, trained, list(counts)))
     _print(settings, report)
     return 1 if report["missing"] else 0
+
+
+def _model(
+    settings: AnswerSettings, prompt: PromptSettings, options: Mapping[str, Any]
+) -> ModelRows:
+    """What asks the language model, and what stands in for a server that is gone."""
+    address = settings.llm, settings.model, prompt
+    return ModelRows(
+        make_reader(*address, **options),
+        make_reader(*address, **{**options, "retries": 0}),
+    )
+
+
+def _graph_reader(
+    settings: AnswerSettings,
+    shards: Shards,
+    split: Split,
+    trained: TrainedPolicy | None,
+) -> GraphReader | None:
+    """The reader of the policy's answer head, where its answers are needed."""
+    if not (settings.asks_graph or settings.likely_answers):
+        return None
+    assert trained is not None and settings.run is not None
+    return GraphReader(trained, shards, split, export_scale(settings.run))
 
 
 @dataclass
@@ -105,9 +148,7 @@ class _Batch:
     """The state that the cells of one batch share."""
 
     settings: AnswerSettings
-    reader: Reader
-    fallback: Reader | None
-    """Takes over when the server is gone: one attempt each, and the cache."""
+    rows: Rows
     split: Split
     counts: dict[int, int]
     """K, ascending -> number of questions."""
@@ -116,37 +157,29 @@ class _Batch:
 
     def run(self, sources: Sequence[Source]) -> dict[str, Any]:
         """The report, after reading every cell; files are written after each K."""
+        settings, out = self.settings, self.settings.out
+        assert out is not None
         closed_book: Cell | None = None
         report: dict[str, Any] = {}
         for k, n in self.counts.items():
             for source in sources:
+                infos = self.split.questions
                 if source.name != NONE:
-                    cell = self.read(source, k, n, source.causes[k])
+                    new = list(self.rows.cells(source, k, infos[:n]))
+                elif closed_book is None:
+                    new = list(self.rows.cells(source, 0, infos))
+                    closed_book = new[0]
                 else:
-                    closed_book = closed_book or self.read(
-                        source, 0, len(self.split), source.causes[k]
-                    )
-                    cell = closed_book.first(n)
-                self.cells[source.name, k] = cell
+                    new = []
+                for cell in new:
+                    cell.write(out, settings.rules)
+                    self.cells[cell.retriever, k] = cell
+                if source.name == NONE and closed_book is not None:
+                    self.cells[NONE, k] = closed_book.first(n)
             # with a model the next K may be hours away
-            if self.settings.llm is not None or k == max(self.counts):
+            if settings.asks_model or k == max(self.counts):
                 report = self.write()
         return report
-
-    def read(self, source: Source, k: int, n: int, causes: Sequence[str]) -> Cell:
-        """A cell over the first ``n`` questions, its lines written."""
-        name, settings = source.name, self.settings
-        logger.info("reading: %s%s, %d questions", name, f" at K = {k}" * bool(k), n)
-        questions = self.split.questions[:n]
-        cell = read_cell(
-            self.reader, name, k, questions, source.rankings[:n], causes[:n]
-        )
-        if self.fallback is not None and server_is_gone(cell):
-            logger.warning("the server is gone: from here on, what is in the cache")
-            self.reader, self.fallback = self.fallback, None
-        assert settings.out is not None
-        cell.write(settings.out, settings.rules)
-        return cell
 
     def write(self) -> dict[str, Any]:
         """The report on the cells so far, after writing it in every form."""
@@ -164,8 +197,29 @@ class _Batch:
         write_text(out / "table.md", answers_markdown(report))
         metrics = {metric: METRICS[metric] for metric in MAIN}
         png = out / "answers_against_k.png"
-        plot = answers_against_k(report, metrics, title(report), png)
-        page = report_html(report, self.cells, plot=plot, scripts=report_scripts())
+        plots = [
+            Plot(
+                "Hit and Macro-F1 against K",
+                answers_against_k(report, metrics, title(report), png),
+            )
+        ]
+        if report["confidence"]:
+            png = out / "risk_coverage.png"
+            plots.append(
+                Plot(
+                    "accuracy against coverage, and calibration",
+                    risk_coverage_plot(report, title(report), png),
+                )
+            )
+        if report["routing"]:
+            png = out / "routing.png"
+            plots.append(
+                Plot(
+                    "Hits@1 against the share of questions sent to the model",
+                    routing_plot(report, title(report), png),
+                )
+            )
+        page = report_html(report, self.cells, plots=plots, scripts=report_scripts())
         write_text(out / "report.html", page)
         return report
 

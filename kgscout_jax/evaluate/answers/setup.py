@@ -14,12 +14,12 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.answers.cells import HEADLINE
 from kgscout_jax.evaluate.settings import AnswerSettings
 from kgscout_jax.learn.shard_sets import is_trained_on
-from kgscout_jax.reason.readers.protocol import Reader
 from kgscout_jax.reason.selection import PromptSettings
 from kgscout_jax.utils.checks import check_at_least
 from kgscout_jax.utils.io import read_json, write_json
 
 if TYPE_CHECKING:
+    from kgscout_jax.evaluate.answers.graph_reader import GraphReader
     from kgscout_jax.learn.trained_policy import TrainedPolicy
 
 FORMAT = "kgscout-answers"
@@ -54,20 +54,50 @@ def check_settings(settings: AnswerSettings) -> None:
     if (settings.llm is None) != (settings.model is None):
         present, absent = ("llm", "model") if settings.llm else ("model", "llm")
         raise UserError(f"--{present} without --{absent}: expected both, or neither")
+    _check_reader(settings)
     check_at_least(
         0, input_price=settings.input_price, output_price=settings.output_price
     )
 
 
+def _check_reader(settings: AnswerSettings) -> None:
+    """Raises UserError where the reader lacks what it needs."""
+    reader, below = settings.reader, settings.route_below
+    if reader in ("llm", "route") and settings.llm is None:
+        raise UserError(f"--llm: none, expected a server for --reader {reader}")
+    if below is not None and reader != "route":
+        raise UserError(f"--route-below: {below}, expected --reader route with it")
+    if below is not None and not 0 <= below <= 1:
+        raise UserError(f"--route-below: {below}, expected a probability")
+    check_at_least(0, likely_answers=settings.likely_answers)
+    if settings.likely_answers and not (settings.asks_model or settings.show_prompt):
+        raise UserError(
+            f"--likely-answers: {settings.likely_answers}, expected --llm and --model: "
+            "they go into a model's prompts"
+        )
+    what = "the graph reader (or --llm and --model)" if settings.asks_graph else ""
+    if settings.likely_answers:
+        what = "--likely-answers"
+    if what and settings.run is None:
+        raise UserError(f"--run: none, expected a trained run for {what}")
+    if not settings.rows and not settings.against:
+        raise UserError(
+            "--retrievers: none, expected another one: without triplets only a "
+            "language model answers"
+        )
+
+
 def prompt_settings(settings: AnswerSettings) -> PromptSettings:
     """How questions are put to the model."""
-    names = ("prompt", "form", "scores", "token_budget", "samples")
+    names = (
+        "prompt", "form", "scores", "token_budget", "likely_answers", "samples"
+    )  # fmt: skip
     return PromptSettings(**{name: getattr(settings, name) for name in names})
 
 
 def endpoint_options(settings: AnswerSettings) -> dict[str, Any]:
-    """Fields of ``EndpointSettings`` but the address; {} for the extractive reader."""
-    if settings.llm is None:
+    """Fields of ``EndpointSettings`` but the address; {} without a model."""
+    if not settings.asks_model:
         return {}
     try:
         extra = json.loads(settings.extra)
@@ -116,14 +146,18 @@ def batch_config(
         "shards": shards.manifest["fingerprint"],
         "split": settings.split,
         "seed": settings.seed,
-        "model": settings.model,
+        "model": settings.model if settings.asks_model else None,
     }
     if trained is not None and settings.run is not None:
         config |= {"run": str(settings.run.resolve()), "step": trained.step}
     if endpoint:
         words = prompt.template().messages, prompt.empty_template().messages
+        words_around = asdict(prompt)
+        if not prompt.likely_answers:
+            # prompts are as without the setting: it may be added later
+            del words_around["likely_answers"]
         config |= {
-            **asdict(prompt),
+            **words_around,
             "words": hashlib.sha256(json.dumps(words).encode()).hexdigest()[:16],
             "temperature": settings.temperature,
             "max_tokens": settings.max_tokens,
@@ -161,21 +195,27 @@ def report_context(
     shards: Shards,
     whole: Split,
     trained: TrainedPolicy | None,
-    reader: Reader,
+    graph: GraphReader | None,
 ) -> dict[str, Any]:
     """How the figures came about: data, reader, draw and run."""
+    readers = []
+    if settings.asks_graph:
+        readers.append("the answer head of the policy")
+    if settings.asks_model:
+        readers.append(
+            f"{settings.model}, prompt {settings.prompt} in {settings.form}, "
+            f"temperature {settings.temperature:g}, at most {settings.max_tokens} "
+            "tokens a reply"
+            + (f", {settings.samples} samples" if settings.samples > 1 else "")
+        )
     context: dict[str, Any] = {
         "measured_on": shards.manifest["source"],
         "split": settings.split,
         "questions": len(whole),
-        "reader": reader.name,
+        "reader": "; ".join(readers),
     }
-    if settings.model is not None:
-        context["reader"] = (
-            f"{reader.name}, prompt {settings.prompt} in {settings.form}, temperature "
-            f"{settings.temperature:g}, at most {settings.max_tokens} tokens a reply"
-            + (f", {settings.samples} samples" if settings.samples > 1 else "")
-        )
+    if graph is not None:
+        context |= graph.context
     if settings.limit:
         context["draw"] = (
             f"drawn with seed {settings.seed}, every number of hops in proportion"

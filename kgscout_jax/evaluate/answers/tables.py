@@ -13,6 +13,8 @@ from kgscout_jax.utils.tables import console_grid, figure, markdown_table
 if TYPE_CHECKING:
     from rich.table import Table
 
+SHARES = (0, 10, 25, 50, 75, 100)
+"""Percent of questions sent to the model: columns of ``routing_table``."""
 MAIN = ("hit", "macro_f1")
 """Metrics with an interval in every table, and a sweep over K."""
 SHORT = {"hallucination": "Halluc.", "groundedness": "Ground."}
@@ -99,6 +101,90 @@ def failure_table(report: Mapping[str, Any]) -> tuple[list[str], list[list[str]]
     return header, rows
 
 
+def by_hop_table(report: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Header and rows: figures by number of hops, at the largest K."""
+    k = str(max(report["ks"]))
+    names = {m: METRICS[m] for m in ("hit", "hits@1", "macro_f1", "em")}
+    rows = []
+    for hop, by_row in report["by_hop"].items():
+        for i, name in enumerate(report["retrievers"]):
+            figures = by_row[name][k]
+            n = str(figures["hit"]["n"])
+            label = [hop, n] if i == 0 else ["", ""]
+            cells = [percent(figures[m], interval=m in MAIN) for m in names]
+            rows.append([*label, name, *cells])
+    return ["hops", "n", "retriever", *names.values()], rows
+
+
+def confidence_table(report: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Header and rows: abstention and calibration of the graph's own answers."""
+    header = [
+        "K", "retriever", "n", "answered", "Hits@1 of these", "Macro-F1 of these",
+        "Hits@1 of all", "area", "ECE, best", "ECE, listed",
+    ]  # fmt: skip
+    rows = []
+    for k in map(str, report["ks"]):
+        for name, by_k in report["confidence"].items():
+            one, n = by_k[k], report["n"][k]
+            held, error = one["abstention"], one["calibration_error"]
+            rows.append(
+                [
+                    k,
+                    name,
+                    str(n),
+                    f"{held['answered']} ({held['coverage']:.1f}%)",
+                    percent(held["hits@1"]),
+                    percent(held["macro_f1"], interval=False),
+                    percent(report["metrics"][name][k]["hits@1"], interval=False),
+                    f"{one['area']:.1f}",
+                    f"{error['best']:.3f}",
+                    f"{error['listed']:.3f}",
+                ]
+            )
+    return header, rows
+
+
+def confidence_note(report: Mapping[str, Any]) -> str:
+    """What the columns of ``confidence_table`` mean."""
+    below = {
+        f"{threshold:.2f}"
+        for by_k in report["confidence"].values()
+        for one in by_k.values()
+        for threshold in one["abstention"]["below"]
+    }
+    return (
+        f"Answered: the best answer's probability is at least {' or '.join(below)}; "
+        "other questions count as unanswered here, and in no other table. Area: mean "
+        "Hits@1 over every share of questions answered, the most probable first. ECE: "
+        "expected calibration error in 15 bins, of the best node and of the ten best."
+    )
+
+
+def routing_table(report: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Header and rows: Hits@1 where so many questions go to the model."""
+    header = ["K", "retriever", "asked", *(f"{share}%" for share in SHARES)]
+    rows = []
+    for k in map(str, report["ks"]):
+        for name, by_k in report["routing"].items():
+            one = by_k[k]
+            points = list(zip(one["share"], one["hits@1"], one["up_to"], strict=True))
+            cells = []
+            for share in SHARES:
+                _, hits, up_to = [p for p in points if p[0] <= share + 1e-9][-1]
+                beyond = share > points[-1][0] + 1e-9
+                at = f" (≤ {up_to:.2f})" if share and up_to >= 0 else ""
+                cells.append("–" if beyond else f"{hits:.1f}{at}")
+            rows.append([k, name, str(one["asked"]), *cells])
+    return header, rows
+
+
+ROUTING_NOTE = (
+    "Hits@1 of all questions where so many are sent to the model, those with the least "
+    "probable answers; in brackets the largest probability among them, where a "
+    "threshold for --route-below lies."
+)
+
+
 def title(report: Mapping[str, Any]) -> str:
     """One line: what was measured."""
     context = report["context"]
@@ -124,6 +210,18 @@ def facts(report: Mapping[str, Any]) -> list[str]:
         f"intervals over questions ({report['resamples']} resamples, seed "
         f"{report['seed']}).",
     ]
+    if report["confidence"]:
+        sentences.insert(
+            1,
+            "Answers from the graph: row scout from all candidates of a question, "
+            "which then all count as kept; other rows from their K triplets.",
+        )
+    if context.get("probabilities"):
+        sentences.insert(
+            1,
+            f"Probabilities: {context['probabilities']}. Nodes from "
+            f"{context['answers_from']} on are answers, and the best one always is.",
+        )
     if context.get("run"):
         sentences.insert(
             0,
@@ -165,6 +263,21 @@ def answers_markdown(report: Mapping[str, Any]) -> str:
         parts += [
             f"## {METRICS[metric]} against K",
             markdown_table(*sweep_table(report, metric)),
+        ]
+    if len(report["by_hop"]) > 1:
+        k = max(report["ks"])
+        parts += [f"## By hop, K = {k}", markdown_table(*by_hop_table(report))]
+    if report["confidence"]:
+        parts += [
+            "## Confidence",
+            confidence_note(report),
+            markdown_table(*confidence_table(report)),
+        ]
+    if report["routing"]:
+        parts += [
+            "## Routing",
+            ROUTING_NOTE,
+            markdown_table(*routing_table(report)),
         ]
     parts += [
         "## Where wrong answers come from",

@@ -5,8 +5,8 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const PAGE = 40;
-  const [ANSWERS, GIVEN, FOUND, REPLY, ERROR, FAILURE, OUTCOME, FIGURES, SPENT, HASH] =
-    Array.from({ length: 10 }, (_, i) => i);
+  const [ANSWERS, GIVEN, FOUND, REPLY, ERROR, FAILURE, OUTCOME, FIGURES, SPENT, HASH, GRAPH] =
+    Array.from({ length: 11 }, (_, i) => i);
   const metrics = Object.keys(data.metrics);
   const cells = new Map(data.cells.map((c) => [c.retriever + "\n" + c.k, c]));
   const retrievers = [...new Set(data.cells.map((c) => c.retriever))];
@@ -205,6 +205,7 @@
     ];
     const box = make("div", { class: "body" }, make("dl", {}, facts.map(([name, value]) =>
       [make("dt", {}, name), make("dd", {}, value)]).flat()));
+    if (row[GRAPH]) box.append(make("h4", {}, "Answers from the graph"), ...answers(row[GRAPH]));
     if (row[ERROR]) box.append(make("p", { class: "warning" }, row[ERROR]));
     if (row[REPLY] !== null) box.append(make("h4", {}, "Reply"), make("pre", {}, row[REPLY] || "(empty)"));
     const kept = triplets(i);
@@ -213,6 +214,39 @@
         make("div", { class: "drawing" }), table(kept));
     }
     return box;
+  }
+
+  // [abstention or null, [[name, probability, right, path], ...]]
+  function answers([abstention, best]) {
+    const parts = [];
+    if (abstention !== null) {
+      parts.push(make("p", { class: "note" }, best.length
+        ? `Withheld with abstention: the best is less probable than ${abstention}.`
+        : "No node has a probability."));
+    }
+    const rows = best.map(([name, probability, right, path]) =>
+      make("tr", { class: right ? "gold" : null }, make("td", {}, name),
+        make("td", { class: "num score" }, probability.toFixed(3),
+          make("i", { style: `width:${(60 * probability).toFixed(1)}px` })),
+        make("td", { class: "path" }, ...chain(path, name))));
+    const head = ["answer", "probability", "path"];
+    if (rows.length) parts.push(make("div", { class: "wide" }, make("table", { class: "answers" },
+      make("thead", {}, make("tr", {}, head.map((name) => make("th", {}, name)))),
+      make("tbody", {}, rows))));
+    return parts;
+  }
+
+  // triplets from a topic to the answer, read from their end: A — r → B ← s — C
+  function chain(path, name) {
+    const parts = [];
+    let end = name;
+    for (const [head, relation, tail] of [...path].reverse()) {
+      const forward = tail === end;
+      parts.unshift(make("span", { class: "relation" },
+        forward ? ` — ${relation} → ` : ` ← ${relation} — `), end);
+      end = forward ? head : tail;
+    }
+    return path.length ? [end, ...parts] : [];
   }
 
   // -- its drawing, by a script that may stand before this one

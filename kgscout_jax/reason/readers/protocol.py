@@ -11,6 +11,7 @@ from kgscout_jax.reason.prompts import Prompt, Scored
 
 Outcome = Literal[
     "json",
+    "graph",
     "triplets",
     "repaired",
     "bare_list",
@@ -24,6 +25,7 @@ Outcome = Literal[
 """How a reading came about:
 
 - json: from the well-formed object that the prompt asks for;
+- graph: from the policy's answer head, without a model;
 - triplets: from the triplets themselves, without a model;
 - error: there is no reply at all, ``Reading.error`` says why;
 - the others: as ``kgscout_jax.reason.readers.replies.Failure`` says.
@@ -42,6 +44,8 @@ class Evidence:
     """(head, relation, tail, score), best first; () where there are none."""
     relation_match: tuple[float, ...] = ()
     """Cosine of the question and the relation's phrase, per triplet; () = unknown."""
+    answers: tuple[tuple[str, float], ...] = ()
+    """(name, probability) of likely answers from the graph itself, best first."""
 
     def __post_init__(self) -> None:
         n, m = len(self.triplets), len(self.relation_match)
