@@ -1,7 +1,8 @@
 """A language model words questions from their paths, and judges which sound natural.
 
 The model sees the path with names, and the answers as a blank. A wording that names an
-answer, or leaves a topic out, is refused, and the templates' wording stays. Replies are
+answer, leaves a topic out, or asks for something else by the model's own reading is
+refused, and the templates' wording stays. Replies are
 stored: the same command asks only for what is missing.
 """
 
@@ -32,6 +33,12 @@ Facts:
 A template gives: {template}
 Keep the meaning exactly. Name {topics} as written. Do not guess or name the answer.
 Reply with the question alone, on one line."""
+
+SAME = """\
+A: {template}
+B: {text}
+Do A and B ask for exactly the same thing, in the same direction?
+Reply with yes or no."""
 
 JUDGE = """\
 Question: {question}
@@ -108,17 +115,24 @@ def with_model_wordings(
         Request(messages=(("user", word_prompt(question, graph)),)) for question in flat
     ]
     replies = _ask(endpoint, requests, "model wordings", notes)
-    texts = {plain(question.text) for question in flat}
-    worded = {}
+    texts = {plain(question.text): question.id for question in flat}
+    candidates = []
     for question, reply in zip(flat, replies, strict=True):
         text, problem = usable(reply, question.draft, graph)
-        if not problem and plain(text) in texts - {plain(question.text)}:
+        if not problem and texts.setdefault(plain(text), question.id) != question.id:
             problem = "worded like another"
         if problem:
             notes.refused[problem] += 1
-            continue
-        texts.add(plain(text))
-        worded[question.id] = replace(question, reworded=text)
+        else:
+            candidates.append(replace(question, reworded=text))
+    requests = [same_request(question) for question in candidates]
+    verdicts = _ask(endpoint, requests, "comparisons with the templates", notes)
+    worded = {}
+    for question, verdict in zip(candidates, verdicts, strict=True):
+        if yes_or_no(verdict) == "yes":
+            worded[question.id] = question
+        else:
+            notes.refused["asks for something else"] += 1
     notes.worded = len(worded)
     return {
         split: [worded.get(question.id, question) for question in part]
@@ -136,13 +150,24 @@ def judge(
     ]
     replies = _ask(endpoint, requests, "judgements", notes)
     for question, reply in zip(questions, replies, strict=True):
-        words = re.findall(r"[a-z]+", reply.lower())
-        verdict = next((word for word in words if word in ("yes", "no")), None)
+        verdict = yes_or_no(reply)
         notes.judged += 1
         notes.natural += verdict == "yes"
         notes.unclear += verdict is None
         if verdict == "no" and len(notes.unnatural) < 10:
             notes.unnatural.append(question.text)
+
+
+def same_request(question: SynthQuestion) -> Request:
+    """The request whether the model's wording asks what the templates' asks."""
+    text = SAME.format(template=question.wording.text, text=question.text)
+    return Request(messages=(("user", text),))
+
+
+def yes_or_no(reply: str) -> str | None:
+    """The first "yes" or "no" in a reply; None without either."""
+    words = re.findall(r"[a-z]+", reply.lower())
+    return next((word for word in words if word in ("yes", "no")), None)
 
 
 def _ask(

@@ -64,14 +64,13 @@ def test_wordings_of_the_model_are_taken_counted_and_stored(tmp_path, replies, c
         sent = len(server.bodies)
         prompts = [body["messages"][-1]["content"] for body in server.bodies]
     lines = lines_of(tmp_path)
-    assert len(lines) == 40 and sent == 50
+    assert len(lines) == 40 and sent == 90
     assert all(line["question"].startswith("Kindly: ") for line in lines)
     assert {line["wording"] for line in lines} == {"model"}
-    for prompt in prompts[:40]:
-        assert "?answer" in prompt
+    assert sum("?answer" in prompt for prompt in prompts) == 40
     model = json.loads((tmp_path / "q" / "report.json").read_text())["model"]
-    assert model["worded"] == 40 and model["requests"] == 50
-    assert (model["prompt_tokens"], model["reply_tokens"]) == (350, 150)
+    assert model["worded"] == 40 and model["requests"] == 90
+    assert (model["prompt_tokens"], model["reply_tokens"]) == (630, 270)
     assert (model["judged"], model["natural_share"]) == (10, 1.0)
     # Again, from the stored replies alone: the server is gone.
     before = files_of(tmp_path / "q")
@@ -107,6 +106,16 @@ def test_wordings_that_name_an_answer_or_no_topic_are_refused(tmp_path, replies)
     assert model["natural_share"] == 0 and model["judged_not_natural"]
 
 
+def test_wordings_that_ask_for_something_else_are_refused(tmp_path, replies):
+    replies(lambda prompt: "no" if "same thing" in prompt else by_template(prompt))
+    with serving() as server:
+        assert main(command(tmp_path, server.url, "--limit-judge", "0")) == 0
+    assert not any(line["wording"] == "model" for line in lines_of(tmp_path))
+    model = json.loads((tmp_path / "q" / "report.json").read_text())["model"]
+    assert model["refused"] == {"asks for something else": 40}
+    assert model["natural_share"] is None
+
+
 def test_a_server_that_dies_costs_only_what_it_did_not_answer(
     tmp_path, replies, capsys
 ):
@@ -117,4 +126,4 @@ def test_a_server_that_dies_costs_only_what_it_did_not_answer(
         assert not (tmp_path / "q" / "train.jsonl").exists()
     with serving() as server:
         assert main(command(tmp_path, server.url)) == 0
-        assert len(server.bodies) == 25 + 10
+        assert len(server.bodies) == 25 + 40 + 10
