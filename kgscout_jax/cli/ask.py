@@ -1,53 +1,84 @@
-"""One question answered at the terminal: the answer, the evidence, the picture."""
+"""One question answered at the terminal: the answers, the evidence, the picture."""
 
 from __future__ import annotations
 
 import io
 import sys
+from typing import TYPE_CHECKING
 
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout
+from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.inference.settings import AskSettings
-from kgscout_jax.reason.readers import make_reader
+from kgscout_jax.reason.path_text import path_line
+from kgscout_jax.types import Answer
+
+if TYPE_CHECKING:
+    from kgscout_jax.reason.readers.protocol import Reader
 
 JOINERS = "\u200c\u200d"
 """Invisible, but part of words."""
 MAX_NAME = 300
 """Characters of a name that are printed."""
+MAX_PRINTED = 20
+"""Answers that are printed."""
 
 
 def ask(settings: AskSettings) -> int:
-    """Print answers and evidence, write the picture; 1 if the reader failed, else 0.
+    """Print answers and evidence, write the picture; 1 if the model failed, else 0.
 
     Raises:
         UserError: the policy, the graph or the question cannot be read.
     """
-    reader = make_reader(settings.llm, settings.model, key_env=settings.key_env)
+    reader = model_reader(settings)
     graph = open_graph(settings.kg, options=settings.read_options)
     scout = Scout.from_pretrained(settings.policy)
+    has_answers = scout.exported.has_answers
+    selection = SelectionConfig(
+        form=settings.form or ("answers" if has_answers else "lines"),
+        min_probability=settings.min_probability,
+    )
     topics = settings.topic or None
-    result = scout.retrieve(settings.question, graph, settings.k, topics=topics)
-    (reading,) = reader.read([result.evidence()])
-    result.to_html(settings.html, answers=reading.answers)
-    print_evidence(result)
-    if reading.outcome == "error":
-        print(f"no answer: {short_name(reading.error or 'the reader failed')}")
-    else:
-        answers = "; ".join(map(short_name, reading.answers))
-        print(f"answer ({escape(reader.name)}): {answers or 'none found'}")
-    print(f"picture: {escape(str(settings.html))}")
-    return int(reading.outcome == "error")
-
-
-def print_evidence(result: RetrievalResult) -> None:
-    """Print where the search started and a table of the triplets."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
+    result = scout.retrieve(
+        settings.question, graph, settings.k, topics=topics, selection=selection
+    )
     escape_unwritable_letters()
+    print_topics(result)
+    if has_answers:
+        print_answers(result)
+    elif reader is None:
+        print("this policy gives evidence only: train one with answers, or give --llm")
+    print_evidence(result)
+    reading = None if reader is None else reader.read([result.evidence()])[0]
+    answers = None
+    if reader is not None and reading is not None:
+        if reading.outcome == "error":
+            print(f"no answer: {short_name(reading.error or 'the model failed')}")
+        else:
+            names = "; ".join(map(short_name, reading.answers))
+            print(f"answer ({escape(reader.name)}): {names or 'none found'}")
+        answers = reading.answers or None
+    result.to_html(settings.html, answers=answers)
+    print(f"picture: {escape(str(settings.html))}")
+    return int(reading is not None and reading.outcome == "error")
+
+
+def model_reader(settings: AskSettings) -> Reader | None:
+    """The language model that answers; None where none is named.
+
+    Raises:
+        UserError: the settings cannot work, or a library is missing.
+    """
+    if settings.llm is None or settings.model is None:
+        return None
+    from kgscout_jax.reason.readers import make_reader
+
+    return make_reader(settings.llm, settings.model, key_env=settings.key_env)
+
+
+def print_topics(result: RetrievalResult) -> None:
+    """Print where the search started."""
     how = {link.name: f" ({link.how}, {link.score:.2f})" for link in result.links}
     topics = ", ".join(short_name(name) + how.get(name, "") for name in result.topics)
     print(f"topics: {topics or 'none found in the graph'}")
@@ -55,6 +86,40 @@ def print_evidence(result: RetrievalResult) -> None:
         print(
             f"not in the graph: {', '.join(map(short_name, result.topics_not_found))}"
         )
+
+
+def print_answers(result: RetrievalResult) -> None:
+    """Print the answers of the graph with their probabilities, and below each its path.
+
+    Where the policy is not sure, its guesses in one line.
+    """
+    if result.abstained:
+        guesses = "; ".join(map(with_probability, result.best_guesses))
+        print(f"not sure; best guesses: {guesses or 'none'}")
+        return
+    shown = [*result.answers, *(result.support if result.kind == "count" else ())]
+    for place, answer in enumerate(shown[:MAX_PRINTED]):
+        counted = result.kind == "count" and place
+        print(f"{'  one of them' if counted else 'answer'}: {with_probability(answer)}")
+        if answer.path:
+            path = path_line(answer.path, answer.name)
+            print(f"    {escape(path)}")
+    if len(shown) > MAX_PRINTED:
+        print(f"and {len(shown) - MAX_PRINTED} more")
+
+
+def with_probability(answer: Answer) -> str:
+    """A name and its probability."""
+    return f"{short_name(answer.name)} ({answer.probability:.2f})"
+
+
+def print_evidence(result: RetrievalResult) -> None:
+    """Print a table of the triplets."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     if not result.triplets:
         print("no triplets")
         return

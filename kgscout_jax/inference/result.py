@@ -111,23 +111,55 @@ class RetrievalResult:
         return graph
 
     def to_html(
-        self, path: Path | str, *, answers: tuple[str, ...] = (), title: str = ""
+        self,
+        path: Path | str,
+        *,
+        answers: tuple[str, ...] | None = None,
+        title: str = "",
     ) -> Path:
         """Write a page that draws the triplets, and return its path.
 
+        It lists the answers from the graph with their probabilities, and marks them and
+        the paths to them.
+
         Args:
             path: the file; it opens without a network.
-            answers: entities to mark as the answers.
+            answers: entities to mark as the answers, with the shortest paths to them;
+                None for those from the graph.
             title: the heading; default "KG-Scout".
         """
-        from kgscout_jax.show import GraphView, write_page
+        from kgscout_jax.reason.path_text import path_line
+        from kgscout_jax.show import AnswerLine, GraphView, write_page
 
+        shown = self.answers or self.best_guesses
+        paths, marked = None, tuple(answers or ())
+        if answers is None and shown:
+            marked = tuple(answer.name for answer in self.answer_entities)
+            rank_of = {t: rank for rank, t in reversed([*enumerate(self.triplets)])}
+            paths = [
+                [rank_of[triplet] for triplet in answer.path]
+                for answer in self.answer_entities
+            ]
+        note = ""
+        if self.abstained:
+            note = "Not sure; best guesses:" if shown else "Not sure: nothing found."
+        lines = [*shown, *self.support] if self.kind == "count" else shown
         view = GraphView(
             title=title or "KG-Scout",
             question=self.question,
             topics=self.topics,
-            answers=tuple(answers),
+            answers=marked,
             triplets=self.scored,
+            paths=paths,
+            answer_lines=[
+                AnswerLine(
+                    answer.name,
+                    answer.probability,
+                    path_line(answer.path, answer.name),
+                )
+                for answer in lines
+            ],
+            answer_note=note,
         )
         write_page(Path(path), view)
         return Path(path)

@@ -72,9 +72,16 @@ class AskSettings(GraphFileSettings):
     are linked."""
     k: int = 30
     """Maximum triplets."""
+    form: SelectionForm | None = None
+    """Which triplets: the best (lines), joined into paths, or the best with the paths
+    to the answers among them (answers). Default: answers, or lines for a policy without
+    answers."""
+    min_probability: float | None = None
+    """Answer from this probability of the best answer on, guess below it. Default: as
+    the policy was calibrated."""
     llm: str | None = None
-    """Base URL of an OpenAI-compatible server, with the version:
-    http://127.0.0.1:8080/v1. Default: the extractive reader, offline."""
+    """Base URL of an OpenAI-compatible server that answers too, with the version:
+    http://127.0.0.1:8080/v1. Default: the policy alone, offline."""
     model: str | None = None
     """The model's name on the server."""
     key_env: str = "OPENAI_API_KEY"

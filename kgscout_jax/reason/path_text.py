@@ -29,7 +29,7 @@ from kgscout_jax.reason.prompts import (
     render_text,
     triplet_line,
 )
-from kgscout_jax.types import entity_key
+from kgscout_jax.types import Triplet, entity_key
 
 MAX_HOPS = 4
 """Longest chain; triplets further from every topic stand behind, as lines."""
@@ -118,6 +118,33 @@ def path_lines(
         if rest:
             lines.append(REST)
     return lines + [triplet_line(triplets[rank], scores=scores) for rank in rest]
+
+
+def path_line(path: Sequence[Triplet], end: str = "") -> str:
+    """A path as one chain: ``Alien -> directed by -> Ridley Scott``; "" without one.
+
+    Args:
+        path: triplets that follow one another, each of which may be walked either way.
+        end: the entity in which the path ends; "" where that is clear or does not
+            matter.
+    """
+    if not path:
+        return ""
+    keys = [(entity_key(head), entity_key(tail)) for head, _, tail in path]
+    at = entity_key(end)
+    if at not in keys[-1]:
+        before = keys[-2] if len(keys) > 1 else ()
+        at = keys[-1][0] if keys[-1][1] in before else keys[-1][1]
+    parts: list[str] = []
+    for (head, relation, tail), (head_key, tail_key) in zip(
+        reversed(path), reversed(keys), strict=True
+    ):
+        forward = at == tail_key
+        phrase = prompt_phrase(relation)
+        arrow = f"-> {phrase} ->" if forward else f"<- {phrase} -"
+        parts += [prompt_name(tail if forward else head), arrow]
+        start, at = (head, head_key) if forward else (tail, tail_key)
+    return " ".join(reversed([*parts, prompt_name(start)]))
 
 
 def path_order(triplets: Sequence[Scored], topics: Sequence[str]) -> list[int]:

@@ -8,11 +8,12 @@ from kgscout_jax.show.page import (
     report_scripts,
     write_page,
 )
-from kgscout_jax.show.view import MAX_DRAWN, GraphView
+from kgscout_jax.show.view import MAX_DRAWN, AnswerLine, GraphView
 
 __all__ = [
     "CONTENT_SECURITY_POLICY",
     "MAX_DRAWN",
+    "AnswerLine",
     "GraphView",
     "graph_assets",
     "graph_fragment",

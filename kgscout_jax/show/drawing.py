@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ def drawing_data(view: GraphView) -> dict[str, Any]:
     ``names`` and ``kinds`` (bits) per entity, ``relations`` as [written, label],
     ``triplets`` as [head, relation, tail, score, weight] with the weight in [0, 1],
     ``paths`` as [K, marked ranks from 0] wherever raising K changes what is marked,
-    ``judged``: gold answers are known, ``total``: triplets given, drawn or not.
+    ``given``: paths that were given, not the shortest ones, ``judged``: gold answers
+    are known, ``total``: triplets given, drawn or not.
     """
     triplets = view.triplets[:MAX_DRAWN]
     ids: dict[str, int] = {}
@@ -59,7 +61,10 @@ def drawing_data(view: GraphView) -> dict[str, Any]:
         "kinds": kinds.tolist(),
         "relations": [[relation, relation_label(relation)] for relation in relations],
         "triplets": [list(row) for row in rows],
-        "paths": path_marks(heads, tails, kinds),
+        "paths": path_marks(heads, tails, kinds)
+        if view.paths is None
+        else given_marks(view.paths),
+        "given": view.paths is not None,
         "judged": view.gold is not None,
         "total": len(view.triplets),
     }
@@ -123,3 +128,15 @@ def path_marks(
     before = np.vstack([np.zeros((1, n), bool), marks[:-1]])
     changed = np.flatnonzero((marks != before).any(axis=1))
     return [(int(b) + 1, np.flatnonzero(marks[b]).tolist()) for b in changed]
+
+
+def given_marks(paths: Sequence[Sequence[int]]) -> list[tuple[int, list[int]]]:
+    """``path_marks`` of given paths, each marked from the K on that holds it whole."""
+    drawn = sorted((max(path) + 1, path) for path in paths if path)
+    drawn = [(k, path) for k, path in drawn if k <= MAX_DRAWN]
+    marks: dict[int, list[int]] = {}
+    marked: set[int] = set()
+    for k, path in drawn:
+        marked = marked.union(path)
+        marks[k] = sorted(marked)
+    return list(marks.items())

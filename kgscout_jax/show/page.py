@@ -54,13 +54,33 @@ def graph_page(view: GraphView) -> str:
 <header class="kgv-header">
 <p class="kgv-title">{title}</p>
 <h1>{question}</h1>
-</header>
+{answer_list(view)}</header>
 <main>
 {graph_fragment(view, "drawing")}
 </main>
 </body>
 </html>
 """
+
+
+def answer_list(view: GraphView) -> str:
+    """The answers with probability and path as HTML; "" without any."""
+
+    def text(value: str) -> str:
+        return escape(replace_surrogates(display_name(value)))
+
+    lines = [f'<p class="kgv-note">{text(view.answer_note)}</p>\n'] * bool(
+        view.answer_note
+    )
+    if view.answer_lines:
+        lines.append('<ol class="kgv-answers">\n')
+        for name, probability, path in view.answer_lines:
+            way = f"<span>{text(path)}</span>" if path else ""
+            lines.append(
+                f"<li><b>{text(name)}</b> <small>{probability:.2f}</small>{way}</li>\n"
+            )
+        lines.append("</ol>\n")
+    return "".join(lines)
 
 
 def graph_fragment(view: GraphView, id: str) -> str:

@@ -6,11 +6,21 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
+from typing import NamedTuple
 
 from kgscout_jax.errors import UserError
 
 MAX_DRAWN = 500
 """Triplets beyond this rank are counted, not drawn: nobody can read them."""
+
+
+class AnswerLine(NamedTuple):
+    """An answer in the list above a drawing."""
+
+    name: str
+    probability: float
+    path: str = ""
+    """The path to it as one line; "" for none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,6 +44,13 @@ class GraphView:
     """(head, relation, tail, score), best first."""
     gold: tuple[str, ...] | None = None
     """Gold answers to tell right answers from wrong ones; None: they are not known."""
+    paths: Sequence[Sequence[int]] | None = None
+    """Ranks, from 0, of the triplets on the path to each answer; they are marked. None:
+    the shortest paths are."""
+    answer_lines: Sequence[AnswerLine] = ()
+    """Listed above the drawing."""
+    answer_note: str = ""
+    """Stands above the list."""
 
     def __post_init__(self) -> None:
         for field in ("topics", "answers", "gold"):

@@ -14,7 +14,10 @@ from scout_factory import shared_world
 from kgscout_jax.cli.ask import escape
 from kgscout_jax.cli.main import main
 from kgscout_jax.export.load import load_exported
+from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.inference.scout import Scout
+from kgscout_jax.inference.selection import SelectionConfig
+from kgscout_jax.reason.path_text import path_line
 
 pytestmark = NEEDS_ENCODER
 
@@ -24,13 +27,21 @@ def world(kgscout_cache):
     return shared_world("guided")
 
 
+@pytest.fixture(scope="module")
+def answering(kgscout_cache):
+    """A world whose policy has an answer head."""
+    return shared_world("walk")
+
+
 @pytest.fixture
 def ask(world, tmp_path, monkeypatch, capsys):
     """Call ``kgscout ask``; (exit code, stdout, last line on stderr)."""
-    monkeypatch.setattr(Scout, "from_pretrained", lambda *_, **__: world.scout)
     monkeypatch.setenv("COLUMNS", "200")
 
-    def call(question: str, *more, kg: Path | None = None) -> tuple[int, str, str]:
+    def call(
+        question: str, *more, kg: Path | None = None, world=world
+    ) -> tuple[int, str, str]:
+        monkeypatch.setattr(Scout, "from_pretrained", lambda *_, **__: world.scout)
         args = ["ask", world.policy, "--kg", kg or world.file, question]
         args += ["--html", tmp_path / "x.html", *more]
         capsys.readouterr()
@@ -41,7 +52,7 @@ def ask(world, tmp_path, monkeypatch, capsys):
     return call
 
 
-def test_evidence_answer_and_picture(ask, world, tmp_path):
+def test_evidence_and_picture(ask, tmp_path):
     code, out, _ = ask("In which town was Siena born?", "--k", 4)
     assert code == 0
     assert re.search(
@@ -51,10 +62,37 @@ def test_evidence_answer_and_picture(ask, world, tmp_path):
     assert [int(row[0]) for row in rows] == [1, 2, 3, 4]
     scores = [float(row[1]) for row in rows]
     assert scores == sorted(scores, reverse=True)
-    answer = re.search(r"^answer \(extractive\): (.+)$", out, re.M)
-    assert answer and answer[1].split("; ")[0] in {w for row in rows for w in row}
+    assert "this policy gives evidence only: " in out and "answer: " not in out
+    assert "Siena" in (tmp_path / "x.html").read_text()
+
+
+def test_answers_come_with_probability_and_path(ask, answering, tmp_path):
+    question = "In which town was Siena born?"
+    sure = ("--min-probability", 0, "--k", 6)
+    code, out, _ = ask(question, *sure, world=answering)
+    selection = SelectionConfig(form="answers", min_probability=0.0)
+    graph = open_graph([answering.file])
+    found = answering.scout.retrieve(question, graph, 6, selection=selection)
+    assert code == 0 and found.answers
+    printed = re.findall(r"^answer: (.+) \((0\.\d\d|1\.00)\)$", out, re.M)
+    expected = [(a.name, f"{a.probability:.2f}") for a in found.answers]
+    assert printed == expected[:20]
+    best = next(answer for answer in found.answers if answer.path)
+    line = path_line(best.path, best.name)
+    assert f"answer: {best.name} ({best.probability:.2f})\n    {line}\n" in out
+    assert out.index(line) < out.index("score")  # evidence stands below
     page = (tmp_path / "x.html").read_text()
-    assert answer[1].split("; ")[0] in page
+    assert f"<b>{best.name}</b> <small>{best.probability:.2f}</small>" in page
+
+
+def test_below_the_probability_there_are_guesses(ask, answering):
+    code, out, _ = ask(
+        "In which town was Siena born?", "--min-probability", 1, world=answering
+    )
+    assert code == 0 and "answer: " not in out
+    assert re.search(r"^not sure; best guesses: \w+ \(0\.\d\d\); \w+ \(", out, re.M)
+    code, out, _ = ask("Where?", "--topic", "Mu", world=answering)
+    assert code == 0 and "not sure; best guesses: none" in out
 
 
 def test_named_topics_are_used_and_unknown_ones_listed(ask):
@@ -62,7 +100,7 @@ def test_named_topics_are_used_and_unknown_ones_listed(ask):
     assert code == 0 and "topics: Ada\n" in out and "not in the graph: Mu" in out
     code, out, _ = ask("Where?", "--topic", "Mu")
     assert code == 0 and "topics: none found in the graph" in out
-    assert "no triplets" in out and "answer (extractive): none found" in out
+    assert "no triplets" in out
 
 
 def test_control_characters_are_escaped():
@@ -88,6 +126,10 @@ def test_refused(ask, tmp_path):
     assert code == 2 and "--llm without --model" in said
     code, _, said = ask("Who?", "--k", 0)
     assert code == 2 and "--k: found 0, expected at least 1" in said
+    code, _, said = ask("Who?", "--min-probability", 2)
+    assert code == 2 and "--min-probability: found 2.0, expected a number from" in said
+    code, _, said = ask("Who?", "--form", "answers")
+    assert code == 2 and "has no answer head" in said
     code, _, said = ask(" ")
     assert code == 2 and "question: found ' ', expected some text" in said
     assert not (tmp_path / "x.html").exists()

@@ -112,6 +112,19 @@ def test_to_html_draws_the_triplets(found, tmp_path):
     assert ("Lemuria" in page) == bool(found.triplets)
 
 
+def test_the_page_lists_the_answers_and_marks_their_paths(tmp_path):
+    answer = Answer(name="Utopia", probability=0.87654, path=FOUND.triplets[:2])
+    found = dataclasses.replace(FOUND, answers=(answer,))
+    page = found.to_html(tmp_path / "x.html").read_text("utf-8")
+    assert "<b>Utopia</b> <small>0.88</small>" in page
+    assert "Ann -&gt; people person lives in -&gt; Town -&gt; part of -&gt; Uto" in page
+    assert '"paths":[[2,[0,1]]],"given":true' in page
+    marked = found.to_html(tmp_path / "y.html", answers=("Lemuria",)).read_text("utf-8")
+    assert '"given":false' in marked
+    unsure = dataclasses.replace(FOUND, abstained=True, best_guesses=(answer,))
+    assert "Not sure; best guesses:" in unsure.to_html(tmp_path / "z.html").read_text()
+
+
 def test_scores_that_are_no_numbers_draw_nothing(tmp_path):
     found = RetrievalResult(
         question="Who?", triplets=(("a", "r", "b"),), scores=np.array([np.nan])

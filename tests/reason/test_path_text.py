@@ -9,6 +9,7 @@ from kgscout_jax.reason.path_text import (
     MAX_HOPS,
     NOTE,
     REST,
+    path_line,
     path_lines,
     render_paths,
 )
@@ -161,3 +162,14 @@ def test_a_question_without_triplets_gets_a_template_without_them(prompt, empty)
 def test_impossible_settings_are_refused(options, message):
     with pytest.raises(UserError, match=message):
         PromptSettings(**options)
+
+
+def test_a_path_is_one_chain_that_ends_at_its_answer():
+    film = ("Alien", "film.directed_by", "Ridley Scott")
+    town = ("South Shields", "birthplace_of", "Ridley Scott")
+    assert path_line([film]) == "Alien -> film directed by -> Ridley Scott"
+    assert path_line([film], "alien") == "Ridley Scott <- film directed by - Alien"
+    whole = "Alien -> film directed by -> Ridley Scott <- birthplace of - South Shields"
+    assert path_line([film, town], "South Shields") == whole
+    assert path_line([film, town], "yes") == whole == path_line([film, town])
+    assert path_line([]) == ""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kgscout_jax.errors import UserError
 from kgscout_jax.show import (
     MAX_DRAWN,
+    AnswerLine,
     GraphView,
     graph_assets,
     graph_fragment,
@@ -80,6 +81,19 @@ def test_the_page_holds_the_drawing_and_loads_nothing():
         "opensource.org/licenses/MIT",
     }
     assert not re.search(r"@import|url\(", (ASSETS / "graph.css").read_text())
+
+
+def test_answers_are_listed_and_given_paths_marked():
+    lines = [AnswerLine("Utopia", 0.876, "Ann -> lives in -> Town"), AnswerLine("x", 0)]
+    drawn = view(paths=[(0, 1), (), (2,)], answer_lines=lines, answer_note="Not sure:")
+    page = graph_page(drawn)
+    assert "<b>Utopia</b> <small>0.88</small><span>Ann -&gt; lives in" in page
+    assert '<p class="kgv-note">Not sure:</p>' in page
+    data = drawing_data(drawn)
+    assert data["given"] and data["paths"] == [(2, [0, 1]), (3, [0, 1, 2])]
+    assert not drawing_data(view())["given"]
+    evil = graph_page(view(answer_lines=[AnswerLine(EVIL, 1, EVIL)], answer_note=EVIL))
+    assert "<img" not in evil
 
 
 def test_names_never_become_markup():

@@ -118,7 +118,8 @@ const KGScoutPanel = (() => {
     }
     line.append(
       make("span", {}, make("i", { className: "kgv-key kgv-path" }),
-        data.toGold ? "on a shortest path to a gold answer" : "on a shortest topic–answer path"),
+        data.toGold ? "on a shortest path to a gold answer"
+          : data.given ? "on the path to an answer" : "on a shortest topic–answer path"),
       make("span", {}, make("i", { className: "kgv-key kgv-thin" }),
         make("i", { className: "kgv-key kgv-thick" }), "wider: higher score"),
       make("span", { className: "kgv-hint", textContent: "Ctrl + wheel zooms, click holds" }),
