@@ -5,7 +5,7 @@ import json
 import jax
 import numpy as np
 import pytest
-from policy_factory import trained_policy
+from policy_factory import SETTINGS, random_policy, small_config, trained_policy
 from written_shards import DIMENSION, ENCODER
 
 from kgscout_jax.data.shards import Shards
@@ -13,8 +13,10 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.answers.graph_reader import (
     GraphReader,
     cross_fitted_scales,
+    export_scale,
 )
 from kgscout_jax.evaluate.answers.kept import kept_candidates
+from kgscout_jax.export.write import export_policy
 from kgscout_jax.learn.trained_policy import load_policy
 from kgscout_jax.policy.mlp import MlpConfig
 from kgscout_jax.policy.module import Policy
@@ -77,3 +79,12 @@ def test_a_policy_without_an_answer_head_is_refused(shards):
     trained = trained_policy(policy, ENCODER)
     with pytest.raises(UserError, match="the mlp network has no answer head"):
         GraphReader(trained, opened, opened.split("test"), AnswerScale())
+
+
+def test_an_exports_calibration_is_taken(run, tmp_path):
+    scale = AnswerScale(slope=2.0, threshold=0.3, questions=9, split="dev")
+    policy = random_policy(small_config("walk", DIMENSION))
+    trained = trained_policy(policy, ENCODER, settings=SETTINGS)
+    export_policy(trained, tmp_path / "with", answer_scale=scale)
+    assert export_scale(tmp_path / "with") == scale
+    assert export_scale(run) is None

@@ -14,7 +14,14 @@ from kgscout_jax.reason.path_text import (
     render_paths,
 )
 from kgscout_jax.reason.prompts import load_template, render
-from kgscout_jax.reason.selection import POOL, pool_size, select
+from kgscout_jax.reason.readers.protocol import Evidence
+from kgscout_jax.reason.selection import (
+    POOL,
+    PromptSettings,
+    pool_size,
+    prompt_for,
+    select,
+)
 
 CHAIN = (
     ("Far", "end", "Goal", 5.0),
@@ -143,3 +150,21 @@ def test_impossible_selections_are_refused():
         UserError, match="--form: 'trees', expected one of lines, paths"
     ):
         select("Who?", CHAIN, [], k=3, form="trees")  # pyright: ignore
+
+
+@pytest.mark.parametrize("form", ["lines", "paths"])
+def test_likely_answers_stand_below_the_triplets(form):
+    known = {"id": "1", "question": "who?", "topics": ("a",),
+             "triplets": (("a", "r", "b", 2.0), ("b", "s", "c", 1.0))}  # fmt: skip
+    told = Evidence(**known, answers=(("b", 0.917), ("c", 0.4), ("a", 0.01)))
+    plain = prompt_for(Evidence(**known), PromptSettings(form=form, likely_answers=2))
+    # without the setting, and for a question without answers, nothing changes
+    assert prompt_for(told, PromptSettings(form=form)) == plain
+    prompt = prompt_for(told, PromptSettings(form=form, likely_answers=2))
+    line = "Likely answers (probability): b (0.92); c (0.40)"
+    assert prompt.messages[-1][1].replace(f"\n\n{line}", "") == plain.messages[-1][1]
+    # they count towards the budget, which then holds fewer triplets
+    tight = PromptSettings(form=form, likely_answers=2, token_budget=prompt.tokens - 1)
+    fewer = prompt_for(told, tight)
+    assert line in fewer.messages[-1][1] and fewer.tokens < prompt.tokens
+    assert fewer.n_triplets < prompt.n_triplets

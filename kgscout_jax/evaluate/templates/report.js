@@ -199,7 +199,8 @@
       ["Given", chips(row[ANSWERS], row[GIVEN], row[ERROR] ? "no reply" : "no answer")],
       ["Topics", chips(q.topics, null, "none")],
       ["Figures", figures.join(" · ")],
-      ["Reading", `${row[OUTCOME]}; ${sent} prompt and ${got} reply tokens, ${seconds.toFixed(2)} s`],
+      ["Reading", row[OUTCOME] + (sent || got ? `; ${sent} prompt and ${got} reply tokens` : "") +
+        `; ${seconds.toFixed(2)} s`],
       ["Question", `${q.id}${q.hop === null ? "" : `, ${q.hop} hop${q.hop === 1 ? "" : "s"}`}` +
         (row[HASH] ? `; prompt ${row[HASH].slice(0, 12)}` : "")],
     ];
