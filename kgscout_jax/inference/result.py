@@ -179,7 +179,7 @@ class RetrievalResult:
         ]
         if self.topics_not_found:
             extra["topics_not_found"] = list(self.topics_not_found)
-        extra |= self.selection | self.answer_record()
+        extra |= {**self.selection, **self.answer_record()}
         return Retrieved(
             id=id,
             question=self.question,

@@ -15,7 +15,7 @@ import dataclasses
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from jaxtyping import Float16
@@ -310,11 +310,12 @@ def budgets_of(k: int | Sequence[int], n: int) -> list[int]:
         UserError: one is no whole number from 1.
     """
     if isinstance(k, Sequence) and not isinstance(k, str):
-        for each in k:
-            check_k(each)
-        return list(k)
+        each: list[int] = list(k)
+        for budget in each:
+            check_k(budget)
+        return each
     check_k(k)
-    return [k] * n
+    return [cast(int, k)] * n
 
 
 def check_k(k: object) -> None:

@@ -31,7 +31,9 @@ class KGScoutRetriever(BaseRetriever):
     """Documents of the triplets that a question needs, best first.
 
     A document's metadata are ``head``, ``relation``, ``tail``, ``score`` and ``rank``
-    (from 1); of one document for all, ``question``, ``topics`` and ``triplets``.
+    (from 1); of one document for all, ``question``, ``topics`` and ``triplets``. Where
+    the policy answers from the graph, ``answers`` are those with a path over the
+    triplet, or all: name, probability and path.
     """
 
     scout: Annotated[Scout, _AsItIs()] = Field(exclude=True, repr=False)

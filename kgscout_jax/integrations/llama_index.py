@@ -24,7 +24,9 @@ class KGScoutRetriever(BaseRetriever):
 
     A node's metadata are ``head``, ``relation``, ``tail`` and ``rank`` (from 1); they
     are not shown to models, for the text says it all. Of one node for all triplets,
-    ``question``, ``topics`` and ``triplets``.
+    ``question``, ``topics`` and ``triplets``. Where the policy answers from the graph,
+    ``answers`` are those with a path over the triplet, or all: name, probability and
+    path.
     """
 
     def __init__(

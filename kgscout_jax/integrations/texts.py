@@ -6,43 +6,52 @@ import hashlib
 import json
 from typing import Any, Literal
 
-from kgscout_jax.inference.result import RetrievalResult
+from kgscout_jax.inference.result import RetrievalResult, answer_json
 
 Form = Literal["triplets", "text", "paths"]
 """A text for each triplet; or one for all, a triplet or a path a line."""
 
 
 def triplet_texts(result: RetrievalResult) -> list[tuple[str, dict[str, Any]]]:
-    """(text, metadata) of each triplet, best first."""
+    """(text, metadata) of each triplet, best first.
+
+    Where the policy answers, ``answers`` are those whose path holds the triplet.
+    """
     from kgscout_jax.reason.prompts import triplet_line
 
-    return [
-        (
-            triplet_line(each).removeprefix("- "),
-            {
-                "head": each[0],
-                "relation": each[1],
-                "tail": each[2],
-                "score": each[3],
-                "rank": rank,
-            },
-        )
-        for rank, each in enumerate(result.scored, start=1)
-    ]
+    texts = []
+    for rank, each in enumerate(result.scored, start=1):
+        metadata: dict[str, Any] = {
+            "head": each[0],
+            "relation": each[1],
+            "tail": each[2],
+            "score": each[3],
+            "rank": rank,
+        }
+        if result.answers:
+            supported = [one for one in result.answers if each[:3] in one.path]
+            metadata["answers"] = [answer_json(one) for one in supported]
+        texts.append((triplet_line(each).removeprefix("- "), metadata))
+    return texts
 
 
 def joint_text(
     result: RetrievalResult, form: Literal["text", "paths"]
 ) -> list[tuple[str, dict[str, Any]]]:
-    """[(text, metadata)] of all triplets together; [] where there are none."""
+    """[(text, metadata)] of all triplets together; [] where there are none.
+
+    Where the policy answers, ``answers`` are its answers.
+    """
     if not len(result):
         return []
     text = result.as_text() if form == "text" else result.as_paths()
-    metadata = {
+    metadata: dict[str, Any] = {
         "question": result.question,
         "topics": list(result.topics),
         "triplets": len(result),
     }
+    if result.answers:
+        metadata["answers"] = [answer_json(one) for one in result.answers]
     return [(text, metadata)]
 
 

@@ -1,13 +1,18 @@
-"""Readers of answers from retrieved triplets, in their own thread pool."""
+"""Answers of the service: from the graph itself, or from a language model.
+
+A model answers in its own thread pool. With ``ask_below`` it is asked only where the
+graph's best answer is less probable than that: a budget of calls goes where it helps.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.reason.readers import make_reader
+from kgscout_jax.reason.path_text import path_line
 from kgscout_jax.serve.batching import QueueFull
 from kgscout_jax.serve.settings import ServiceSettings
 
@@ -16,41 +21,63 @@ if TYPE_CHECKING:
     from kgscout_jax.reason.readers.protocol import Evidence, Reading
 
 THREADS = 4
-"""Concurrent readers; with a model, concurrent requests to it."""
+"""Concurrent requests to a model."""
+GRAPH = "graph"
+"""Reader and outcome of answers from the graph."""
+EVIDENCE_ONLY = "this policy gives evidence only: it was trained without answers"
 
 
 class ReaderFailed(Exception):
     """The language model gave no reply."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ServedAnswer:
+    """What the service answers."""
+
+    answers: tuple[str, ...]
+    """Best first."""
+    outcome: str
+    reader: str
+    why: str | None
+    """The path to the best answer, or the model's reply."""
+
+
 class Answers:
-    """Reads answers; its queue is as long as that of retrieval."""
+    """Answers questions; the queue of a model is as long as that of retrieval."""
 
     def __init__(self, settings: ServiceSettings):
-        """Choose the reader.
+        """Choose who answers.
 
         Raises:
             UserError: the model's settings are invalid, or a library is missing.
         """
-        self._reader = make_reader(
-            settings.llm,
-            settings.model,
-            key_env=settings.key_env,
-            timeout=settings.timeout,
-            retries=1,
-        )
+        self._model = None
+        if settings.llm is not None and settings.model is not None:
+            from kgscout_jax.reason.readers import make_reader
+
+            self._model = make_reader(
+                settings.llm,
+                settings.model,
+                key_env=settings.key_env,
+                timeout=settings.timeout,
+                retries=1,
+            )
+        self._ask_below = settings.ask_below
         self._capacity = settings.max_queue + THREADS
         self._pending = 0
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="reader")
-        self.name = self._reader.name
 
-    async def read(self, result: RetrievalResult) -> Reading:
-        """The answers to a question from its triplets.
+    async def read(self, result: RetrievalResult) -> ServedAnswer:
+        """The answers to a question.
 
         Raises:
-            QueueFull: too many requests wait already.
+            QueueFull: too many requests wait for the model already.
             ReaderFailed: the model gave no reply.
         """
+        sure = self._ask_below is not None and result.confidence >= self._ask_below
+        if self._model is None or (sure and result.answers):
+            return graph_answer(result)
         if self._pending >= self._capacity:
             raise QueueFull
         self._pending += 1
@@ -58,7 +85,13 @@ class Answers:
             self._threads, self._read, result.evidence()
         )
         task.add_done_callback(self._release)
-        return await task
+        reading = await task
+        return ServedAnswer(
+            answers=reading.answers,
+            outcome=reading.outcome,
+            reader=self._model.name,
+            why=reading.raw,
+        )
 
     def close(self) -> None:
         """End the threads after their current answers."""
@@ -68,10 +101,25 @@ class Answers:
         self._pending -= 1
 
     def _read(self, evidence: Evidence) -> Reading:
+        assert self._model is not None
         try:
-            (reading,) = self._reader.read([evidence])
+            (reading,) = self._model.read([evidence])
         except UserError as error:
             raise ReaderFailed(str(error)) from None
         if reading.outcome == "error":
             raise ReaderFailed(reading.error or "no reply")
         return reading
+
+
+def graph_answer(result: RetrievalResult) -> ServedAnswer:
+    """The answers of the graph, or why there are none."""
+    outcome, why = GRAPH, None
+    if result.answers:
+        best = result.answers[0]
+        why = path_line(best.path, best.name) or None
+    elif result.abstained:
+        outcome = "abstained"
+    else:
+        outcome, why = "evidence_only", EVIDENCE_ONLY
+    names = tuple(answer.name for answer in result.answers)
+    return ServedAnswer(answers=names, outcome=outcome, reader=GRAPH, why=why)

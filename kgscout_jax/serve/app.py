@@ -22,6 +22,7 @@ from starlette.responses import Response
 from kgscout_jax import __version__
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.serve.answers import Answers, ReaderFailed
 from kgscout_jax.serve.batching import Batcher, QueueFull
 from kgscout_jax.serve.graphs import Graphs, UnknownGraph
@@ -74,7 +75,8 @@ def create_app(
         settings: limits, batching, the language model.
 
     Raises:
-        UserError: no graph, or invalid settings of the language model.
+        UserError: no graph, invalid settings of the language model, or a form that
+            needs an answer head and a policy without one.
     """
     settings = settings or ServiceSettings()
     service = _Service(scout, Graphs(graphs), settings)
@@ -105,7 +107,7 @@ def create_app(
 
     @app.post("/answer", response_model=AnswerReply, responses=REFUSALS)
     async def answer(request: QuestionRequest) -> Response:
-        """The answers to a question, with the triplets they were read from."""
+        """The answers to a question, with the triplets behind them."""
         return JsonReply(await service.answer(request))
 
     @app.get("/healthz")
@@ -127,6 +129,9 @@ class _Service:
 
     def __init__(self, scout: Scout, graphs: Graphs, settings: ServiceSettings):
         self.graphs, self.settings = graphs, settings
+        selection = SelectionConfig(form=settings.form)
+        if settings.form != "lines":
+            selection.check(scout.exported)
         self.answers = Answers(settings)
         self.metrics = Metrics(queue_length=lambda: len(self.batcher))
         self.batcher = Batcher(
@@ -135,6 +140,7 @@ class _Service:
             wait=settings.batch_wait_ms / 1000,
             max_queue=settings.max_queue,
             on_batch=self.metrics.batch_size.observe,
+            selection=selection,
         )
 
     @contextlib.asynccontextmanager
@@ -176,8 +182,8 @@ class _Service:
             "seconds": seconds,
             "answers": list(reading.answers),
             "outcome": reading.outcome,
-            "reader": self.answers.name,
-            "why": reading.raw,
+            "reader": reading.reader,
+            "why": reading.why,
         }
 
     def health(self) -> dict[str, Any]:

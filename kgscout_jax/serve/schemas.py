@@ -44,6 +44,16 @@ class TopicLink(BaseModel):
     stop: int
 
 
+class GraphAnswer(BaseModel):
+    """An answer from the graph itself."""
+
+    name: str
+    probability: float = Field(description="Calibrated P(answer).")
+    path: list[tuple[str, str, str]] = Field(
+        description="Triplets that lead from a topic to it, in order; [] for none."
+    )
+
+
 class RetrieveReply(BaseModel):
     """The triplets of a question, best first."""
 
@@ -57,16 +67,33 @@ class RetrieveReply(BaseModel):
     triplets: list[tuple[str, str, str, float]] = Field(
         description="[head, relation, tail, score], highest score first."
     )
+    graph_answers: list[GraphAnswer] = Field(
+        [], description="Most probable first; absent without an answer head."
+    )
+    kind: str = Field(
+        "set", description="set: entities, count: their number, yes_no: yes or no."
+    )
+    support: list[GraphAnswer] = Field(
+        [], description="The entities behind a count or a yes or no."
+    )
+    abstained: bool = Field(
+        False, description="Whether no answer is probable enough, or no topic found."
+    )
+    best_guesses: list[GraphAnswer] = Field(
+        [], description="The most probable answers where it abstains."
+    )
     seconds: float
 
 
 class AnswerReply(RetrieveReply):
-    """The answers to a question, and the triplets they were read from."""
+    """The answers to a question, and the triplets behind them."""
 
     answers: list[str] = Field(description="Best first; [] where none was found.")
-    outcome: str = Field(description="How they were read; triplets: without a model.")
-    reader: str = Field(description="extractive, or the model's name.")
-    why: str | None = Field(description="The deciding path, or the model's reply.")
+    outcome: str = Field(
+        description="graph, abstained or evidence_only; of a model how it was read."
+    )
+    reader: str = Field(description="graph, or the model's name.")
+    why: str | None = Field(description="The path to the best, or the model's reply.")
 
 
 class ErrorReply(BaseModel):

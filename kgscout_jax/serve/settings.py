@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 
@@ -45,11 +45,17 @@ class ServiceSettings(Limits):
     allow_host: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Accepted name in the Host header; repeat the option for more. Default: any name;
     at a loopback address only that address and localhost."""
+    form: Literal["lines", "answers"] = "lines"
+    """Triplets: the best, or the best with the paths to the policy's own answers among
+    them."""
     llm: str | None = None
-    """Base URL of an OpenAI-compatible server that answers; default: the extractive
-    reader, offline."""
+    """Base URL of an OpenAI-compatible server that answers; default: the policy's own
+    answers from the graph, offline."""
     model: str | None = None
     """The model's name on the server."""
+    ask_below: float | None = None
+    """Ask the model only where the best answer from the graph has a probability below
+    this; default: ask it always."""
     key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the API key."""
 
@@ -60,6 +66,12 @@ class ServiceSettings(Limits):
         if not 0 < self.timeout < float("inf"):
             raise UserError(f"--timeout: {self.timeout:g}, expected above 0 seconds")
         check_both_or_neither(llm=self.llm, model=self.model)
+        if self.ask_below is not None:
+            if not 0 <= self.ask_below <= 1:
+                found = self.ask_below
+                raise UserError(f"--ask-below: {found}, expected a number from 0 to 1")
+            if self.llm is None:
+                raise UserError("--ask-below: expected --llm and --model with it")
 
     @property
     def max_body_bytes(self) -> int:

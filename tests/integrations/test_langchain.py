@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 
 import pytest
@@ -13,7 +14,8 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
 from pydantic import ValidationError
 
-from kgscout_jax.integrations.langchain import KGScoutRetriever
+from kgscout_jax.integrations.langchain import KGScoutRetriever, documents_of
+from kgscout_jax.types import Answer
 
 QUESTION = "who directed Alien?"
 
@@ -92,3 +94,16 @@ def test_what_is_logged_of_it_holds_neither_scout_nor_graph(retriever):
     assert retriever.model_dump()["k"] == 6
     assert not {"scout", "graph"} & set(retriever.model_dump())
     assert "Alien" not in repr(retriever)
+
+
+def test_answers_stand_with_the_triplets_of_their_paths(scout, graph):
+    found = scout.retrieve(QUESTION, graph, 6)
+    path = (found.triplets[1],)
+    answer = Answer(name=path[0][2], probability=0.9, path=path)
+    found = dataclasses.replace(found, answers=(answer,))
+    written = {"name": answer.name, "probability": 0.9, "path": [list(path[0])]}
+    documents = documents_of(found)
+    expected = [[written] if rank == 1 else [] for rank in range(6)]
+    assert [document.metadata["answers"] for document in documents] == expected
+    (whole,) = documents_of(found, "text")
+    assert whole.metadata["answers"] == [written]

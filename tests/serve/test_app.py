@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,15 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 from prometheus_client.parser import text_string_to_metric_families
 from reason.unruly_server import serving
+from scout_factory import shared_world
 from starlette.testclient import TestClient
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.open_graph import open_graph
+from kgscout_jax.inference.result import answer_json
+from kgscout_jax.inference.selection import SelectionConfig
+from kgscout_jax.reason.path_text import path_line
 from kgscout_jax.serve.app import create_app
 from kgscout_jax.serve.settings import ServiceSettings
 
@@ -95,12 +101,71 @@ def test_no_topic_is_an_empty_list_not_an_error(client):
     assert body["triplets"] == [] and body["topics"] == []
 
 
-def test_answers_are_read_off_the_triplets(client):
+def test_a_policy_without_answers_says_so(client):
     body = client.post("/answer", json={"question": QUESTION, "k": 50}).json()
-    assert body["answers"] == ["Ridley Scott"]
-    assert body["reader"] == "extractive" and body["outcome"] == "triplets"
-    assert body["why"] == "Alien -> directed by -> Ridley Scott"
-    assert ["Alien", "directed_by", "Ridley Scott"] in [t[:3] for t in body["triplets"]]
+    assert body["answers"] == [] and body["reader"] == "graph"
+    assert body["outcome"] == "evidence_only" and "evidence only" in body["why"]
+    assert "graph_answers" not in body
+
+
+@pytest.fixture(scope="module")
+def answering(kgscout_cache):
+    """A world whose policy has an answer head."""
+    world = shared_world("walk")
+    return SimpleNamespace(**vars(world), graph=open_graph([world.file]))
+
+
+def test_answers_come_from_the_graph_with_probability_and_path(answering):
+    asked = {"question": "In which town was Siena born?", "k": 6}
+    settings = ServiceSettings(form="answers", batch_wait_ms=1)
+    app = create_app(answering.scout, {"world": answering.graph}, settings)
+    with TestClient(app) as client:
+        body = client.post("/answer", json=asked).json()
+        retrieved = client.post("/retrieve", json=asked).json()
+    selection = SelectionConfig(form="answers")
+    found = answering.scout.retrieve(
+        asked["question"], answering.graph, 6, selection=selection
+    )
+    assert body["abstained"] == found.abstained
+    assert body["answers"] == [answer.name for answer in found.answers]
+    assert body["graph_answers"] == [answer_json(each) for each in found.answers]
+    assert body["graph_answers"] == retrieved["graph_answers"]
+    assert body["reader"] == "graph"
+    if found.abstained:
+        assert body["outcome"] == "abstained" and body["best_guesses"]
+    else:
+        best = found.answers[0]
+        assert body["outcome"] == "graph"
+        assert body["why"] == (path_line(best.path, best.name) or None)
+
+
+@pytest.mark.parametrize(("ask_below", "asks"), [(None, 1), (0.0, 0), (1.0, 1)])
+def test_the_model_is_asked_below_a_probability(answering, ask_below, asks):
+    pytest.importorskip("openai", reason="the extra llm is not installed")
+    question = "In which town was Siena born?"
+    found = answering.scout.retrieve(question, answering.graph, 6)
+    with serving() as server:
+        settings = ServiceSettings(
+            llm=server.url, model="m", ask_below=ask_below, batch_wait_ms=1
+        )
+        app = create_app(answering.scout, {"world": answering.graph}, settings)
+        with TestClient(app) as client:
+            body = client.post("/answer", json={"question": question, "k": 6}).json()
+    asks = max(asks, found.abstained)  # no answer of the graph: the model is asked
+    assert len(server.bodies) == asks
+    assert body["reader"] == ("m" if asks else "graph")
+
+
+def test_refused_settings():
+    with pytest.raises(UserError, match="--ask-below: expected --llm and --model"):
+        ServiceSettings(ask_below=0.5)
+    with pytest.raises(UserError, match="--ask-below: 2, expected a number from 0 to"):
+        ServiceSettings(ask_below=2, llm="http://x/v1", model="m")
+
+
+def test_a_form_of_answers_needs_a_policy_with_answers(scout, graph):
+    with pytest.raises(UserError, match="has no answer head"):
+        create_app(scout, {"films": graph}, ServiceSettings(form="answers"))
 
 
 def test_health_tells_the_graphs(client, graph):
