@@ -28,6 +28,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from kgscout_jax.errors import UserError
 from kgscout_jax.policy.answer_head import (
     AnswerWeights,
     NodeFeatures,
@@ -55,6 +56,8 @@ FLOW_NONE = 1e-6
 """Added to the largest, for a walker that is stuck."""
 RARE = -1.0
 """A walker's weight before training is about sigmoid(RARE)."""
+RETURN_GATE = 4.0
+"""Before training every other walker passes topics freely, and the others do not."""
 PRODUCT_SCALE = 1 / 1.5
 """Products of two normal numbers have heavier tails: a smaller scale to start with."""
 COSINE_SCALE = 5.0
@@ -73,7 +76,11 @@ class WalkConfig(PprNetworkConfig):
         "steps",
         "condition",
     )
-    absent: ClassVar[Mapping[str, Any]] = {"answers": 0, "question_hidden": 0}
+    absent: ClassVar[Mapping[str, Any]] = {
+        "answers": 0,
+        "question_hidden": 0,
+        "return_gates": False,
+    }
 
     width: int = 128
     """Of the first layer over candidates."""
@@ -89,11 +96,19 @@ class WalkConfig(PprNetworkConfig):
     """Width of a hidden layer over the question before that one; 0 for none."""
     answers: int = 64
     """Width of the answer head; 0 for a policy that only ranks triplets."""
+    return_gates: bool = True
+    """Whether each walker learns how much of it goes on after it has come back to a
+    topic. The actors of *other* films of a director are not reached through the film
+    that the question names; the father of somebody's son is."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("question_hidden", "answers"):
             check_int(name, getattr(self, name), least=0)
+        if not isinstance(self.return_gates, bool):
+            raise UserError(
+                f"policy.return_gates: {self.return_gates!r}, expected true or false"
+            )
 
     @property
     def features(self) -> int:
@@ -114,6 +129,8 @@ class WalkerWeights:
     hidden: DenseWeights | None = None
     """[d, question_hidden]"""
     hidden_output: Float[Array, "h g"] | None = None
+    returns: Float[Array, "c"] | None = None
+    """Logits of the walkers' gates at the topics, see ``WalkConfig.return_gates``."""
 
 
 @weights_dataclass
@@ -164,6 +181,12 @@ def init(key: Key[Array, ""], config: WalkConfig) -> WalkWeights:
         hidden = draws.dense(d, config.question_hidden, gain=2.0)
         output = draws.kernel(config.question_hidden, g)
         walkers = replace(weights.walkers, hidden=hidden, hidden_output=output)
+        weights = replace(weights, walkers=walkers)
+    if config.return_gates:
+        signs = jnp.where(
+            jnp.arange(config.walkers) % 2 == 0, RETURN_GATE, -RETURN_GATE
+        )
+        walkers = replace(weights.walkers, returns=signs.astype(jnp.float32))
         weights = replace(weights, walkers=walkers)
     if config.answers:
         flows = config.steps * config.walkers
@@ -225,7 +248,7 @@ def outputs(
     relation_terms, by_triplet, relation_cosine = jnp.split(rows, splits, axis=-1)
 
     cosines = jnp.concatenate([triplet_cosine, relation_cosine], axis=-1)
-    flows, held = walk(by_triplet, nodes, topics, mask, config)
+    flows, held = walk(by_triplet, nodes, topics, mask, config, weights.walkers.returns)
     ppr = ppr_features(inputs.ppr, config)
     distances = node_distances(nodes, topics, mask)
     at_ends = at_both_ends(distances, nodes)
@@ -276,16 +299,19 @@ def walk(
     topics: Bool[Array, "b v"],
     mask: Bool[Array, "b n"],
     config: WalkConfig,
+    returns: Float[Array, "c"] | None,
 ) -> tuple[Float[Array, "b n o"], Float[Array, "b v h"]]:
     """What the walkers carry over each candidate and hold at each node, as logarithms.
 
     A walker holds 1 at each topic. At a step each candidate takes what its head holds,
     times its weight, to its tail, and what its tail holds, times the other weight, to
     its head; what arrives is summed and divided by the walker's largest, so that hubs
-    and long walks stay in range.
+    and long walks stay in range. With gates, what arrives at a topic counts as at most
+    the largest elsewhere, and the walker's gate says how much of it goes on.
 
     Shapes:
         follow: weights of each candidate, f = steps * 2 * walkers.
+        returns: logits of the walkers' gates; None for walks without.
         returns: o = 2 * walkers * (steps + 1) columns: for each step what goes along
             the candidate and against it; then what its head and tail hold in the end.
             h = steps * walkers columns: what each node holds after each step.
@@ -295,13 +321,20 @@ def walk(
     follow = follow * mask[..., None]
     follow = follow.reshape(b, n, config.steps, 2, c)
     mass = jnp.broadcast_to(topics[..., None].astype(jnp.float32), (b, v, c))
+    start = topics[..., None]
     columns, held = [], []
     for step in range(config.steps):
-        along = gather_rows(mass, head) * follow[:, :, step, 0]
-        against = gather_rows(mass, tail) * follow[:, :, step, 1]
+        moving = mass
+        if returns is not None and step:
+            moving = jnp.where(start, mass * jax.nn.sigmoid(returns)[None, None], mass)
+        along = gather_rows(moving, head) * follow[:, :, step, 0]
+        against = gather_rows(moving, tail) * follow[:, :, step, 1]
         columns += [along, against]
         inflow = sum_at(along, tail, v) + sum_at(against, head, v)
-        mass = inflow / (inflow.max(axis=1, keepdims=True) + FLOW_NONE)
+        elsewhere = inflow if returns is None else jnp.where(start, 0.0, inflow)
+        mass = inflow / (elsewhere.max(axis=1, keepdims=True) + FLOW_NONE)
+        if returns is not None:
+            mass = jnp.minimum(mass, 1.0)
         held.append(mass)
     columns += [gather_rows(mass, head), gather_rows(mass, tail)]
     return log_scale(columns), log_scale(held)

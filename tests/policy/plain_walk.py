@@ -34,7 +34,7 @@ def plain_distances(edges, topics, v):
     )
 
 
-def plain_walk(follow, edges, topics, v, steps, walkers):
+def plain_walk(follow, edges, topics, v, steps, walkers, returns):
     """What walkers carry over edges, and hold at nodes after each step.
 
     [n, 2 * walkers * (steps + 1)] and [v, steps * walkers]; follow [n, steps, 2, c].
@@ -43,16 +43,24 @@ def plain_walk(follow, edges, topics, v, steps, walkers):
     held[list(topics)] = 1.0
     columns, at_nodes = [], []
     for step in range(steps):
+        moving = held.copy()
+        if step and returns is not None:
+            moving[list(topics)] *= sigmoid(returns)
         along = np.zeros((len(edges), walkers))
         against = np.zeros_like(along)
         arrived = np.zeros_like(held)
         for i, (h, t) in enumerate(edges):
-            along[i] = held[h] * follow[i, step, 0]
-            against[i] = held[t] * follow[i, step, 1]
+            along[i] = moving[h] * follow[i, step, 0]
+            against[i] = moving[t] * follow[i, step, 1]
             arrived[t] += along[i]
             arrived[h] += against[i]
         columns += [along, against]
-        held = arrived / (arrived.max(axis=0) + 1e-6)
+        others = arrived.copy()
+        if returns is not None:
+            others[list(topics)] = 0.0
+        held = arrived / (others.max(axis=0) + 1e-6)
+        if returns is not None:
+            held = np.minimum(held, 1.0)
         at_nodes.append(held)
     columns += [held[[h for h, _ in edges]], held[[t for _, t in edges]]]
     both = columns, at_nodes
@@ -78,7 +86,7 @@ def plain_walk_logits(p, config, question, triplets, relations, ppr, edges, topi
         )
         out = hidden @ w["output"]["kernel"] + w["output"]["bias"]
         follow[i] = sigmoid(out - 1).reshape(config.steps, 2, config.walkers)
-    sizes = config.steps, config.walkers
+    sizes = config.steps, config.walkers, p["walkers"]["returns"]
     carried, held = plain_walk(follow, edges, topics, v, *sizes)
     distances = plain_distances(edges, topics, v)
     scores, hidden_states = np.zeros(n), np.zeros((n, config.hidden))
