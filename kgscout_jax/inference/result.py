@@ -217,7 +217,6 @@ class RetrievalResult:
             question=self.question,
             topics=self.topics,
             triplets=self.scored,
-            relation_match=self.relation_match,
         )
 
 

@@ -39,7 +39,6 @@ def cell(retriever, k, *, n=3, answers=None, gold=(EVIL,), triplets=3, name=EVIL
             (ring[i], "r", ring[(i + 1) % max(3, triplets)], (2.0, 1.0, 0.5)[i % 3])
             for i in range(triplets)
         ),
-        relation_match=(0.0,) * triplets,
         flags=tuple((3, 0, 1)[i % 3] for i in range(triplets)),
     )
     given = answers if answers is not None else (EVIL, "x")

@@ -29,7 +29,7 @@ TRIPLETS = (
     ("Italy", "borders", "France", 1.0),
     ("Milan", "in", "Italy", 0.5),
 )
-RANKING = Ranking(triplets=TRIPLETS, relation_match=(0.9, 0.1, 0.0), flags=(3, 0, 1))
+RANKING = Ranking(triplets=TRIPLETS, flags=(3, 0, 1))
 GOLD = [("Italy",), ("Rome", "Milan"), ("Paris",), ("Italy",), ("Italy",)]
 GIVEN = [("Italy (country)",), ("rome", "Turin"), (), ("I do not know",), ("Italy",)]
 
@@ -149,7 +149,6 @@ def test_a_reader_gets_the_k_best_triplets():
     found = read_cell(reader, "cosine", 2, infos, [RANKING], ["misread"], likely=likely)
     assert reader.seen[0].answers == (("Italy", 0.75),)
     assert reader.seen[0].triplets == TRIPLETS[:2]
-    assert reader.seen[0].relation_match == (0.9, 0.1)
     assert (reader.seen[0].topics, reader.seen[0].question) == (("Rome",), "which 0?")
     assert found.readings[0].answers == ("Italy",) and found.in_prompt == [None]
 

@@ -100,7 +100,6 @@ def test_a_record_holds_the_answers_of_the_graph():
 
 def test_evidence_of_a_reader():
     evidence = FOUND.evidence("q1")
-    assert evidence.relation_match == FOUND.relation_match
     assert evidence.triplets == FOUND.scored and evidence.topics == ("Ann",)
 
 

@@ -1,16 +1,11 @@
-"""The one place that chooses a reader."""
+"""The one place that makes a reader."""
 
 import pytest
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.reason.readers import make_reader
-from kgscout_jax.reason.readers.extractive import ExtractiveReader
 from kgscout_jax.reason.readers.model import ModelReader
 from kgscout_jax.reason.selection import PromptSettings
-
-
-def test_without_a_model_the_reader_is_the_extractive_one():
-    assert isinstance(make_reader(None, None), ExtractiveReader)
 
 
 def test_a_models_reader_has_the_settings_given():

@@ -42,8 +42,6 @@ class Ranking:
 
     triplets: tuple[Scored, ...] = ()
     """Best first, as many as the largest K."""
-    relation_match: tuple[float, ...] = ()
-    """Cosine of the question and each triplet's relation phrase."""
     flags: tuple[int, ...] = ()
     """Per triplet, see ``ANSWER`` and ``PATH``."""
     seconds: float | None = None
@@ -58,7 +56,6 @@ class Ranking:
             question=info.text,
             topics=info.topics,
             triplets=self.triplets[:k],
-            relation_match=self.relation_match[:k],
             answers=tuple((one.name, one.probability) for one in answers),
         )
 
@@ -161,7 +158,6 @@ def question_rankings(
     shards: Shards, split: Split, rankings: Rankings
 ) -> list[Ranking]:
     """The ranked triplets of each question of the split, by name."""
-    matches = relation_matches(shards, split, rankings)
     names = rankings.names or NameSpace.of(shards)
     table = np.asarray(shards.triplets)
     columns = (rankings.heads, rankings.relations, rankings.tails)
@@ -186,31 +182,12 @@ def question_rankings(
             out.append(
                 Ranking(
                     triplets=tuple(record.triplets),
-                    relation_match=tuple(matches[i, :n].tolist()),
                     flags=flags,
                     seconds=None if np.isnan(seconds) else seconds,
                 )
             )
             bar.update(1)
     return out
-
-
-def relation_matches(shards: Shards, split: Split, rankings: Rankings) -> np.ndarray:
-    """Cosine of each question and the relation phrase of each of its ranked triplets.
-
-    0 for a relation that the shards don't know, and beyond the rankings' lengths.
-
-    Shapes:
-        out: float32[b, k]
-    """
-    embeddings = np.asarray(shards.relation_embeddings)
-    questions = np.asarray(split.question_embeddings, np.float32)
-    matches = np.zeros(rankings.relations.shape, np.float32)
-    for i, relations in enumerate(rankings.relations):
-        known = (relations >= 0) & (relations < len(embeddings))
-        rows = embeddings[relations[known]].astype(np.float32)
-        matches[i, known] = rows @ questions[i]
-    return matches
 
 
 def no_rankings(split: Split) -> Rankings:

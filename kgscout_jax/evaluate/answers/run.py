@@ -123,6 +123,7 @@ def _model(
     settings: AnswerSettings, prompt: PromptSettings, options: Mapping[str, Any]
 ) -> ModelRows:
     """What asks the language model, and what stands in for a server that is gone."""
+    assert settings.llm is not None and settings.model is not None
     address = settings.llm, settings.model, prompt
     return ModelRows(
         make_reader(*address, **options),

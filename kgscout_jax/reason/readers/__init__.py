@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 def make_reader(
-    url: str | None,
-    model: str | None,
+    url: str,
+    model: str,
     prompt: PromptSettings | None = None,
     **endpoint: Any,
 ) -> Reader:
-    """The reader of the model at ``url``, or the extractive one where none is named.
+    """The reader of the language model at ``url``.
 
     Args:
         url: base URL of an OpenAI-compatible server.
@@ -26,10 +26,6 @@ def make_reader(
     Raises:
         UserError: the settings cannot work, or a library is missing.
     """
-    if url is None or model is None:
-        from kgscout_jax.reason.readers.extractive import ExtractiveReader
-
-        return ExtractiveReader()
     from kgscout_jax.reason.completions import EndpointSettings
     from kgscout_jax.reason.readers.model import ModelReader
     from kgscout_jax.reason.selection import PromptSettings

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
-from kgscout_jax.errors import UserError
 from kgscout_jax.reason.prompts import Prompt, Scored
 
 Outcome = Literal[
     "json",
     "graph",
-    "triplets",
     "repaired",
     "bare_list",
     "no_json",
@@ -26,7 +24,6 @@ Outcome = Literal[
 
 - json: from the well-formed object that the prompt asks for;
 - graph: from the policy's answer head, without a model;
-- triplets: from the triplets themselves, without a model;
 - error: there is no reply at all, ``Reading.error`` says why;
 - the others: as ``kgscout_jax.reason.readers.replies.Failure`` says.
 """
@@ -42,18 +39,8 @@ class Evidence:
     """The question's entities, as people read them; matched as entities are."""
     triplets: tuple[Scored, ...] = ()
     """(head, relation, tail, score), best first; () where there are none."""
-    relation_match: tuple[float, ...] = ()
-    """Cosine of the question and the relation's phrase, per triplet; () = unknown."""
     answers: tuple[tuple[str, float], ...] = ()
     """(name, probability) of likely answers from the graph itself, best first."""
-
-    def __post_init__(self) -> None:
-        n, m = len(self.triplets), len(self.relation_match)
-        if m and m != n:
-            raise UserError(
-                f"question {self.id}: {m} relation matches for {n} triplets, expected "
-                "one each or none at all"
-            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +80,7 @@ class Reader(Protocol):
 
     @property
     def name(self) -> str:
-        """The reader's name in tables: "extractive", or the model's."""
+        """The reader's name in tables: that of its model."""
         ...
 
     def read(self, evidence: Sequence[Evidence]) -> list[Reading]:
