@@ -19,7 +19,7 @@ from kgscout_jax.inference.answer_kinds import (
 )
 from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.inference.scoring import Scores
-from kgscout_jax.retrieve.answer_paths import answer_paths
+from kgscout_jax.retrieve.answer_paths import answer_paths, without_loops
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 
 MAX_ANSWERS = 100
@@ -61,7 +61,7 @@ class NodeAnswers:
     ) -> list[Path]:
         """The path to each of the first ``MAX_PATHS`` nodes; () where there is none."""
         targets = self.nodes[:MAX_PATHS].tolist()
-        return answer_paths(
+        walks = answer_paths(
             candidates.nodes,
             candidates.relation_index,
             self.follow,
@@ -70,6 +70,10 @@ class NodeAnswers:
             walkers,
             allowed=allowed,
         )
+        return [
+            without_loops(walk, candidates.nodes, self.topics, target)
+            for walk, target in zip(walks, targets, strict=True)
+        ]
 
 
 def read_answers(

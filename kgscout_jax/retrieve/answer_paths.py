@@ -5,7 +5,7 @@ edge, in proportion to its weights: the candidates' probabilities there sum to 1
 path to an answer is the most probable one of any walker and any number of steps. Hubs
 cost as much as a random walk would lose there, so a walker that follows everything
 explains little, and one that follows the relation that is asked for explains most.
-Where a walker comes back to a node or to a topic, the loop is left out.
+A walker may come back to a node or to a topic: ``without_loops`` leaves that out.
 """
 
 from __future__ import annotations
@@ -79,14 +79,13 @@ def answer_paths(
     return [
         ()
         if is_topic[node]
-        else _path(node, is_topic, levels, terms, source, candidate, first, count)
+        else _path(node, levels, terms, source, candidate, first, count)
         for node in targets
     ]
 
 
 def _path(
     node: int,
-    is_topic: Bool[np.ndarray, "v"],
     levels: list[Float[np.ndarray, "v c"]],
     terms: list[Float[np.ndarray, "a c"]],
     source: Int[np.ndarray, "a"],
@@ -99,29 +98,37 @@ def _path(
     length, walker = np.unravel_index(int(table.argmax()), table.shape)
     if not np.isfinite(table[length, walker]):
         return ()
-    path, nodes = [], [node]
+    path = []
     for step in range(int(length), -1, -1):
         arcs = slice(first[node], first[node] + count[node])
         arc = first[node] + int(terms[step][arcs, walker].argmax())
         path.append(int(candidate[arc]))
         node = int(source[arc])
-        nodes.append(node)
-    return without_loops(path[::-1], nodes[::-1], is_topic)
+    return tuple(reversed(path))
 
 
 def without_loops(
-    path: Sequence[int], nodes: Sequence[int], is_topic: Bool[np.ndarray, "v"]
+    path: Sequence[int],
+    nodes: Int[np.ndarray, "n 2"],
+    topics: Int[np.ndarray, "t"],
+    target: int,
 ) -> tuple[int, ...]:
     """The path from its last topic on, without what leads back to one of its nodes.
 
     Args:
-        path: candidates.
-        nodes: those between them and at the ends, one more.
-        is_topic: True at topics.
+        path: positions of candidates in order.
+        nodes: local node ids of head and tail of the candidates.
+        topics: nodes that paths start from.
+        target: the node in which the path ends.
     """
-    visited, out = [nodes[0]], []
-    for candidate, node in zip(path, nodes[1:], strict=True):
-        if is_topic[node]:
+    visited = [target]
+    for candidate in reversed(path):
+        head, tail = nodes[candidate].tolist()
+        visited.append(head if tail == visited[-1] else tail)
+    order, starts = visited[::-1], set(topics.tolist())
+    visited, out = order[:1], []
+    for candidate, node in zip(path, order[1:], strict=True):
+        if node in starts:
             visited, out = [node], []
         elif node in visited:
             place = visited.index(node)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgscout_jax.retrieve.answer_paths import answer_paths
+from kgscout_jax.retrieve.answer_paths import answer_paths, without_loops
 
 WALKERS, STEPS = 2, 3
 
@@ -102,3 +102,14 @@ def test_a_walker_that_follows_one_relation_explains_the_answer():
     assert answer_paths(*args, [1, 3, 0], WALKERS) == [(0,), (0, 3), ()]
     only = np.array([False, True, True, False])
     assert answer_paths(*args, [1, 3], WALKERS, allowed=only) == [(), (1, 2)]
+
+
+def test_loops_and_ways_to_a_topic_are_left_out():
+    nodes = np.array([[0, 1], [2, 1], [1, 3], [0, 4], [4, 4]])
+    topics = np.array([0])
+    # 0 - 1 - 2 - 1 - 3: back at 1; then 4 - 0 - 1: by the topic; then a self-loop
+    assert without_loops((0, 1, 1, 2), nodes, topics, 3) == (0, 2)
+    assert without_loops((3, 3, 0), nodes, topics, 1) == (0,)
+    assert without_loops((3, 4), nodes, topics, 4) == (3,)
+    assert without_loops((0, 2), nodes, topics, 3) == (0, 2)
+    assert without_loops((), nodes, topics, 3) == ()

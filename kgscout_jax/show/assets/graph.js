@@ -163,10 +163,12 @@ const KGScoutGraph = (() => {
 
     report(nodes, edges) {
       const path = this.onPath.size;
-      const { total, triplets } = this.data;
+      const { total, triplets, toGold, given } = this.data;
+      const place = given ? "the path to an answer"
+        : `a shortest path ${toGold ? "to a gold answer" : "between a topic and an answer"}`;
       const text = !total ? "Nothing was kept." :
         `${edges} of ${triplets.length} triplets, ${nodes} ${nodes === 1 ? "entity" : "entities"}, ` +
-        `${path || "none"} on a shortest path ${this.data.toGold ? "to a gold answer" : "between a topic and an answer"}.` +
+        `${path || "none"} on ${place}.` +
         (total > triplets.length ? ` Only the best ${triplets.length} of ${total} are drawn.` : "");
       this.status.textContent = text;
       this.canvas.setAttribute("aria-label", `Drawing: ${text}`);
