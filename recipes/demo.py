@@ -25,7 +25,7 @@ SHARDS, RUN, RESULTS = DEMO / "shards", DEMO / "run", DEMO / "results"
 ANSWERS = DEMO / "answers"
 STEPS = (
     ("prepare", "-m data_prep world", f"--out {SHARDS}"),
-    ("train", "train.py", f"--shards {SHARDS} --run {RUN} --policy walk --epochs 4"),
+    ("train", "train.py", f"--shards {SHARDS} --run {RUN} --policy walk --epochs 3"),
     (
         "evaluate",
         "eval.py retrieval",
