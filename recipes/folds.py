@@ -49,7 +49,7 @@ def pool(files: list[Path], against: str | None) -> str:
         for line in file.read_text("utf-8").splitlines()
     ]
     columns: dict[tuple[str, ...], np.ndarray] = {}
-    if "metrics" in rows[0]:
+    if "retriever" not in rows[0]:
         for name, metrics in rows[0]["metrics"].items():
             for metric, by_k in metrics.items():
                 for k in by_k:
@@ -64,7 +64,7 @@ def pool(files: list[Path], against: str | None) -> str:
     else:
         for metric in ANSWER_METRICS:
             columns[rows[0]["retriever"], metric, str(rows[0]["k"])] = np.array(
-                [row[metric] for row in rows], float
+                [row["metrics"][metric] for row in rows], float
             )
     table = [
         [*key, f"{one['value']:.3f} [{one['low']:.3f}, {one['high']:.3f}]", one["n"]]
