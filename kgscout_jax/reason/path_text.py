@@ -136,6 +136,7 @@ def path_line(path: Sequence[Triplet], end: str = "") -> str:
         before = keys[-2] if len(keys) > 1 else ()
         at = keys[-1][0] if keys[-1][1] in before else keys[-1][1]
     parts: list[str] = []
+    start = ""
     for (head, relation, tail), (head_key, tail_key) in zip(
         reversed(path), reversed(keys), strict=True
     ):
