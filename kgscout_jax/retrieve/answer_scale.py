@@ -36,8 +36,9 @@ class AnswerScale(
     threshold: Share = 0.5
     """Nodes from this probability on are answers, and the best one always is, unless
     it lies below ``abstention``."""
-    abstention: Share = 0.2
-    """Below this probability of the best node there is no answer."""
+    abstention: Share = 0.5
+    """Below this probability of the best node there is no answer: it would more often
+    be wrong than right."""
     questions: int = 0
     """Number of questions of the fit; 0 for no fit."""
     split: str = ""
