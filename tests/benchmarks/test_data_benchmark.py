@@ -38,7 +38,7 @@ def test_a_run_ends_with_one_json_line():
     assert all(ratio > 0 for ratio in last["ratios"].values())
     # Both sides did the same work: the ratio means something.
     (same,) = re.findall(r"candidates that both chose: ([0-9.]+)%", done.stdout)
-    assert float(same) > 98
+    assert float(same) > 95
     apart = re.findall(r"per node, largest: (\S+)", done.stdout)
     assert len(apart) == 1
     # networkx stops at 5.7 times our bound.

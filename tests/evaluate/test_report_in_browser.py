@@ -156,7 +156,7 @@ async function play() {
     found = seen(page(scripts=(PROBE + SPY + play,)), tmp_path)
     assert found["errors"] == []
     assert found["title"] == f"Answers on dev of {EVIL}"
-    assert (found["images"], found["plot"]) == (1, 40)
+    assert (found["images"], found["plot"]) == (2, 40)
     ids = ["id 0", "id 1", "id 2"]
     # at first: the last retriever at the largest K
     assert found["start"]["count"] == "2 of 2 questions, 1 right"
@@ -281,7 +281,7 @@ async function play() {
     scripts = (*report_scripts(), PROBE + DRAWINGS + play)
     found = seen(page(scripts=scripts), tmp_path, "#retriever=cosine&k=3")
     assert found["errors"] == [] and found["requests"] == 0
-    assert found["title"] == f"Answers on dev of {EVIL}" and found["images"] == 1
+    assert found["title"] == f"Answers on dev of {EVIL}" and found["images"] == 2
     assert found["before"] == [0, 0]
     # A ring of three: EVIL -> b -> c -> EVIL; b is the topic, EVIL and "x" are given,
     # EVIL is gold, the first triplet is on a path.

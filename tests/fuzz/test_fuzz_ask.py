@@ -13,7 +13,15 @@ from fuzz.strangers import FUZZ, NASTY, TEXT, TRIPLETS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgscout_jax.cli.ask import JOINERS, MAX_NAME, escape, print_evidence, short_name
+from kgscout_jax.cli.ask import (
+    JOINERS,
+    MAX_NAME,
+    escape,
+    escape_unwritable_letters,
+    print_evidence,
+    print_topics,
+    short_name,
+)
 from kgscout_jax.cli.main import main
 from kgscout_jax.graph.link.linker import Link
 from kgscout_jax.inference.result import RetrievalResult
@@ -22,6 +30,7 @@ from kgscout_jax.inference.scout import Scout
 
 def printed(result: RetrievalResult, capsys) -> str:
     capsys.readouterr()
+    print_topics(result)
     print_evidence(result)
     return capsys.readouterr().out
 
@@ -77,7 +86,10 @@ def test_names_are_neither_rows_nor_markup(capsys, monkeypatch):
 def test_an_ascii_terminal_gets_escapes(monkeypatch):
     out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", out)
-    print_evidence(result_of([("né", "名前", "🎬")], topics=["né"], lost=["שלום"]))
+    result = result_of([("né", "名前", "🎬")], topics=["né"], lost=["שלום"])
+    escape_unwritable_letters()
+    print_topics(result)
+    print_evidence(result)
     out.flush()
     said = out.buffer.getvalue().decode("ascii")
     assert "topics: n\\xe9" in said and "\\U0001f3ac" in said
