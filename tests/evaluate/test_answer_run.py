@@ -104,7 +104,8 @@ def test_without_a_model_the_graph_itself_answers(shards, run, tmp_path, capsys)
     held = found["confidence"]["cosine"]["3"]["abstention"]
     assert held["answered"] == held["hits@1"]["n"] == len(answered)
     right = sum(line["metrics"]["hits@1"] for line in answered)
-    assert held["hits@1"]["value"] == pytest.approx(100 * right / len(answered))
+    share = pytest.approx(100 * right / len(answered)) if answered else None
+    assert held["hits@1"]["value"] == share
     assert found["by_hop"]["1"]["scout"]["3"]["hit"]["n"] == N - 1
     assert (tmp_path / "risk_coverage.png").read_bytes()[:4] == b"\x89PNG"
     assert not (tmp_path / "routing.png").exists()
