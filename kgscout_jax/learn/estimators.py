@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from kgscout_jax.learn.answer_loss import node_mask
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.policy.inclusion import inclusion, presence
 from kgscout_jax.policy.sampling import plackett_luce_log_prob
@@ -49,8 +50,7 @@ def closed_form(
     )
     answer_mask = answers >= 0
     at_answers = jnp.where(answer_mask, node_presence[jnp.maximum(answers, 0)], 0.0)
-    is_answer = jnp.zeros(n_nodes, bool).at[jnp.maximum(answers, 0)].max(answer_mask)
-    holds_answer = is_answer[nodes].any(axis=1) & mask
+    holds_answer = node_mask(answers, n_nodes)[nodes].any(axis=1) & mask
     expected = jnp.where(holds_answer, included.intensity, 0.0).sum()
     on_path = on_path & mask
     path = jnp.where(on_path, included.probability, 0.0).sum()

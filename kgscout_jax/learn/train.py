@@ -47,6 +47,7 @@ from kgscout_jax.learn.trained_policy import (
 from kgscout_jax.learn.training_set import TrainingSet, open_sets
 from kgscout_jax.learn.update_steps import Metrics, Steps
 from kgscout_jax.policy.module import Policy
+from kgscout_jax.policy.registry import config_from_json
 from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.progress import ProgressBar
 
@@ -86,7 +87,11 @@ def _train(
     mixture = Mixture(batch_streams(sets, config), config.weights, total_steps)
 
     # --- policy
-    policy_config = network_config(config, sets)
+    # A run keeps its network: a later version's has other parts by default.
+    saved = devices.broadcast(lambda: run.config if run.config_file.exists() else None)
+    policy_config = (
+        config_from_json(saved["policy"]) if saved else network_config(config, sets)
+    )
     if config.init is not None:
         initial = initial_policy(config.init, devices)
         check_encoder(initial.metadata, sets[0].shards, config.init)

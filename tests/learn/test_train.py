@@ -228,6 +228,25 @@ def test_a_finished_run_stays_as_it_is(shards, finished, tmp_path):
 # --- starting from another run
 
 
+def test_a_run_of_an_earlier_version_keeps_its_network(shards, tmp_path):
+    """Its config.json lacks the settings of what walks had not then."""
+    off = {"answer_width": 0, "question_hidden": 0, "question_noise": 0.0}
+    sizes = {"policy": "walk", "width": 4, "walkers": 2, "walk_steps": 1, "epochs": 1}
+    train(tiny(shards, tmp_path / "new", **sizes, **off))
+    assert "params/walkers/returns" in final(tmp_path / "new")
+    about = json.loads((tmp_path / "new" / "config.json").read_text())
+    for name in (*off, "answer_weight"):
+        del about["config"][name]
+    for name in ("answers", "question_hidden", "return_gates"):
+        del about["policy"][name]
+    run = tmp_path / "earlier"
+    run.mkdir()
+    (run / "config.json").write_text(json.dumps(about))
+    train(tiny(shards, run, **sizes, **off))
+    assert "params/walkers/returns" not in final(run)
+    assert not load_policy(run).policy.config.return_gates
+
+
 def test_init_starts_from_another_runs_parameters(
     shards, finished, tmp_path, monkeypatch
 ):
