@@ -17,6 +17,8 @@ from pathlib import Path
 from kgscout_jax.errors import UserError
 
 LOCK = ".lock"
+PROBE = 0.1
+"""Seconds of patience by default: ``is_locked`` holds a shared lock for an instant."""
 
 
 @contextlib.contextmanager
@@ -26,7 +28,7 @@ def locked(
     *,
     name: str = LOCK,
     shared: bool = False,
-    patience: float = 0.0,
+    patience: float = PROBE,
 ) -> Iterator[None]:
     """Lock ``folder`` for this process; creates it if necessary.
 
@@ -45,15 +47,11 @@ def locked(
     while (handle := _acquire(folder, file, shared)) is None:
         if time.monotonic() >= deadline:
             raise UserError(f"{folder}: another {who} is writing here")
-        time.sleep(0.05)
+        time.sleep(min(0.05, max(deadline - time.monotonic(), 0)))
     try:
         yield
     finally:
-        # Only an exclusive holder removes the file; other shared holders still use it.
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            file.unlink(missing_ok=True)
-        os.close(handle)
+        _release(handle, file)
 
 
 def is_locked(folder: Path, name: str = LOCK) -> bool:
@@ -64,11 +62,27 @@ def is_locked(folder: Path, name: str = LOCK) -> bool:
         return False
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
     finally:
         os.close(handle)
     return False
+
+
+def _release(handle: int, file: Path) -> None:
+    """Close the lock, and remove its file if no other process shares it.
+
+    The conversion of a shared lock is not atomic: between its two halves another
+    process may lock, remove and make the file anew. Only a file that is still the one
+    locked here is removed.
+    """
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_same_file(handle, file):
+                file.unlink()
+    finally:
+        os.close(handle)
 
 
 def _acquire(folder: Path, file: Path, shared: bool) -> int | None:
@@ -85,6 +99,9 @@ def _acquire(folder: Path, file: Path, shared: bool) -> int | None:
         except BlockingIOError:
             os.close(handle)
             return None
+        except OSError as error:  # a file system without locks
+            os.close(handle)
+            raise UserError(f"{file}: cannot be locked ({error.strerror})") from None
         if _is_same_file(handle, file):
             return handle
         os.close(handle)  # the last holder has just removed it: create a new file
