@@ -59,6 +59,9 @@ class TrainConfig:
     """closed_form, bce: direction in which shortest paths follow edges."""
     path_weight: float = 3.0
     """closed_form: weight of the expected share of shortest-path triplets selected."""
+    connectivity_weight: float = 0.0
+    """closed_form: weight of the expected connectivity of a topic and an answer, from
+    below, in --reward-direction; the reward of the thesis has 4."""
     bce_weight: float = 0.0
     """closed_form: weight of the cross-entropy on shortest-path triplets in the
     objective; 2 to 5 select more paths and slightly fewer answers."""
@@ -146,6 +149,7 @@ class TrainConfig:
             "warmup_steps",
             "weight_decay",
             "entropy_weight",
+            "connectivity_weight",
             "bce_weight",
             "answer_width",
             "answer_weight",

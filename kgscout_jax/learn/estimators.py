@@ -14,6 +14,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from kgscout_jax.learn.answer_loss import node_mask
 from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.connectivity import connectivity
 from kgscout_jax.policy.inclusion import inclusion, presence
 from kgscout_jax.policy.sampling import plackett_luce_log_prob
 
@@ -27,6 +28,8 @@ class ClosedForm(NamedTuple):
     """Probability that at least one triplet with a gold answer is selected."""
     path: Float[Array, ""]
     """Expected share of the candidates on shortest paths that are selected."""
+    connectivity: Float[Array, ""] | None = None
+    """Expected connectivity (thesis: R_conn), from below; None if not asked for."""
 
 
 def closed_form(
@@ -37,8 +40,13 @@ def closed_form(
     on_path: Bool[Array, "n"],
     k: Float[Array, ""],
     n_nodes: int,
+    topics: Bool[Array, "v"] | None = None,
+    *,
+    directed: bool = True,
 ) -> ClosedForm:
     """Expected presence, hit and path share for a budget of k, without sampling.
+
+    With ``topics`` also the connectivity, along edges only if ``directed``.
 
     With inclusion probabilities q_i = 1 - exp(-u_i) that sum to k, the probability of
     an answer's selection is 1 - exp(-sum of u_i over the triplets that hold it). This
@@ -58,6 +66,9 @@ def closed_form(
         presence=at_answers.sum() / jnp.maximum(answer_mask.sum(), 1),
         hit=-jnp.expm1(-expected),
         path=path / jnp.maximum(on_path.sum(), 1),
+        connectivity=None
+        if topics is None
+        else connectivity(included, mask, nodes, topics, answers, directed=directed),
     )
 
 

@@ -149,19 +149,25 @@ class Steps:
 
         def objective(outputs: PolicyOutputs) -> Objective:
             logits = outputs.logits
-            expected = jax.vmap(closed_form, in_axes=(0, 0, 0, 0, 0, None, None))(
+            of_question = partial(
+                closed_form, directed=config.reward_direction == "directed"
+            )
+            expected = jax.vmap(of_question, in_axes=(0, 0, 0, 0, 0, None, None, 0))(
                 logits, batch.mask, batch.nodes, batch.answers, batch.on_path, k,
-                n_nodes,
+                n_nodes, batch.topics if config.connectivity_weight else None,
             )  # fmt: skip
             value = config.presence_weight * expected.presence
             value = value + config.hit_weight * expected.hit
             value = value + config.path_weight * expected.path
+            if expected.connectivity is not None:
+                value = value + config.connectivity_weight * expected.connectivity
             if config.bce_weight:
                 entropy = jax.vmap(cross_entropy)(logits, batch.mask, batch.on_path)
                 value = value - config.bce_weight * entropy
             metrics = {
                 name: weighted_mean(values, weight)
                 for name, values in expected._asdict().items()
+                if values is not None
             }
             return self._loss(outputs, batch, weight, value, metrics)
 

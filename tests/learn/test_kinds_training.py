@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from training import (
+    REINFORCE,
     Stopped,
     epochs,
     final,
@@ -77,3 +78,23 @@ def test_runs_are_compared_in_one_table(shards, finished, tmp_path, capsys):
     assert paired["kgscout"]["answer_hit"]["4"]["difference"] == 0
     assert paired["cosine"]["answer_hit"]["4"]["difference"] < 0
     assert "twin" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {**KINDS["mlp"], "estimator": "closed_form"},
+        {**KINDS["walk"], "estimator": "bce"},
+        {**KINDS["walk"], **REINFORCE, "answer_width": 0},
+        {**KINDS["walk"], "connectivity_weight": 4.0},
+    ],
+    ids=["mlp, closed form", "walk, bce", "walk, reinforce", "walk, connectivity"],
+)
+def test_any_network_learns_by_any_estimator(shards, choice, tmp_path):
+    run = tmp_path / "run"
+    train(tiny(shards, run, **choice))
+    measured = epochs(run)
+    assert measured[-1]["dev_answer_hit@4"] > 0.4  # .08 by chance
+    if "connectivity_weight" in choice:
+        first, *_, last = [row for row in rows(run) if row["kind"] == "step"]
+        assert 0 < first["connectivity"] < last["connectivity"] <= 1
