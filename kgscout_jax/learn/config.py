@@ -65,6 +65,8 @@ class TrainConfig:
     bce_weight: float = 0.0
     """closed_form: weight of the cross-entropy on shortest-path triplets in the
     objective; 2 to 5 select more paths and slightly fewer answers."""
+    positive_weight: float = 1.0
+    """Cross-entropy: weight of a triplet on a shortest path; of any other it is 1."""
     baseline: Literal["greedy", "moving_average", "leave_one_out"] = "leave_one_out"
     """reinforce: the baseline subtracted from the reward."""
     staleness: int = 1
@@ -77,7 +79,12 @@ class TrainConfig:
     entropy_weight: float | None = None
     """Weight of the policy's entropy in the objective; reinforce 1, closed_form 0."""
     epochs: int = 8
-    """Passes over the training questions."""
+    """Passes over the training questions; with --patience at most so many."""
+    patience: int | None = None
+    """Stop after so many epochs without a higher dev score; default: never."""
+    select: Literal["reward", "path_triplet_recall"] = "reward"
+    """Dev score, which picks the best checkpoint: the mean dev reward (walk: plus
+    Hits@1), or the mean recall of shortest-path triplets at the same budgets."""
     batch_size: int = 16
     """Questions per update."""
     questions_per_epoch: int | None = None
@@ -151,6 +158,7 @@ class TrainConfig:
             "entropy_weight",
             "connectivity_weight",
             "bce_weight",
+            "positive_weight",
             "answer_width",
             "answer_weight",
             "question_hidden",
@@ -160,8 +168,9 @@ class TrainConfig:
             self._check(name, getattr(self, name) >= 0, "at least 0")
         for name in ("learning_rate", "clip_norm"):
             self._check(name, getattr(self, name) > 0, "above 0")
-        if self.questions_per_epoch is not None:
-            self._check("questions_per_epoch", self.questions_per_epoch >= 1, "above 0")
+        for name in ("questions_per_epoch", "patience"):
+            value = getattr(self, name)
+            self._check(name, value is None or value >= 1, "above 0")
         if self.baseline == "leave_one_out" and self.estimator == "reinforce":
             self._check("samples", self.samples >= 2, "at least 2 with leave_one_out")
 

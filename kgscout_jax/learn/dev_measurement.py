@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from kgscout_jax.data.batches import Tables, batch_outputs
 from kgscout_jax.data.question_sampling import sample_rows
@@ -16,6 +16,7 @@ from kgscout_jax.learn.devices import Devices
 from kgscout_jax.learn.reward_host import HostReward
 from kgscout_jax.learn.sharded_reader import ShardedReader, count_candidates
 from kgscout_jax.learn.update_steps import Steps
+from kgscout_jax.utils.ragged import Ragged
 
 TRAIN_QUESTIONS = 256
 """Number of training questions that are measured, always the same ones."""
@@ -36,6 +37,10 @@ class Measurement:
         self.devices, self.rows = devices, rows
         self.reward = HostReward(split, config.reward_direction)
         self.budgets = config.budgets
+        self.paths: Ragged | None = None
+        """Triplets on shortest paths, both ways as in evaluation; if they count."""
+        if config.select == "path_triplet_recall":
+            self.paths = split.path_triplets["both"]
         self.size = config.batch_size
 
     def __call__(self, steps: Steps, params: Any, tables: Tables) -> dict[str, float]:
@@ -46,6 +51,7 @@ class Measurement:
         """
         rank = partial(steps.rank, params, tables, k=max(self.budgets))
         sums, right, hits, count = 0.0, 0.0, np.zeros(len(self.budgets)), 0
+        recalls, with_path = 0.0, 0
         for rows, outputs in batch_outputs(rank, self.reader, self.rows, self.size):
             local = self.reader.local(rows, self.size)
             ranked, is_right = (
@@ -61,15 +67,37 @@ class Measurement:
             hits += (scores.presence > 0).sum(axis=0)
             right += float(is_right.sum())
             count += len(local)
+            if self.paths is not None:
+                recall = self._path_recall(local, positions)
+                recalls += float(recall.sum())
+                with_path += len(recall)
         if self.devices.processes > 1:
-            totals = np.array([sums, right, count, *hits])
-            sums, right, count, *hits = self.devices.sum(totals)
+            totals = np.array([sums, right, count, recalls, with_path, *hits])
+            sums, right, count, recalls, with_path, *hits = self.devices.sum(totals)
         out = {"reward": round(sums / count, 6)}
+        if self.paths is not None:
+            out["path_triplet_recall"] = round(recalls / max(with_path, 1), 6)
         if steps.has_answers:
             out["hits@1"] = round(right / count, 6)
         for budget, hit in zip(self.budgets, hits, strict=True):
             out[f"answer_hit@{budget}"] = round(float(hit) / count, 6)
         return out
+
+    def _path_recall(
+        self, rows: Int[np.ndarray, "b"], positions: Int[np.ndarray, "b g k"]
+    ) -> Float[np.ndarray, "p"]:
+        """path_triplet_recall of the p questions with a path, mean over subsets."""
+        assert self.paths is not None
+        owner, on_path = self.paths.rows(rows)
+        count = np.bincount(owner, minlength=len(rows))
+        candidates = self.reader.split.candidates[rows]
+        ids = candidates[np.arange(len(rows))[:, None, None], positions]
+        size = len(self.reader.relation_of)
+        wanted = owner * size + on_path
+        place = np.arange(len(rows))[:, None, None] * size + ids
+        kept = np.isin(place, wanted) & (positions >= 0) & (ids >= 0)
+        share = kept.sum(axis=2) / np.maximum(count, 1)[:, None]
+        return share.mean(axis=1)[count > 0]
 
 
 def measurements(

@@ -73,14 +73,19 @@ def closed_form(
 
 
 def cross_entropy(
-    logits: Float[Array, "n"], mask: Bool[Array, "n"], on_path: Bool[Array, "n"]
+    logits: Float[Array, "n"],
+    mask: Bool[Array, "n"],
+    on_path: Bool[Array, "n"],
+    positive_weight: float = 1.0,
 ) -> Float[Array, ""]:
     """Mean binary cross-entropy of the real candidates; those on paths are positive.
 
-    This is SubgraphRAG's loss, on the same candidates; it has no policy gradient.
+    This is SubgraphRAG's loss, on the same candidates; it has no policy gradient. The
+    losses of positives are multiplied by ``positive_weight``.
     """
     logits = jnp.where(mask, logits, 0.0)  # a double where: -inf outside the mask
     losses = jax.nn.softplus(jnp.where(on_path, -logits, logits))
+    losses = jnp.where(on_path, positive_weight, 1.0) * losses
     return jnp.where(mask, losses, 0.0).sum() / jnp.maximum(mask.sum(), 1)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kgscout_jax.data.batches import Tables
+from kgscout_jax.errors import UserError
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.dev_measurement import measurements
 from kgscout_jax.learn.devices import Devices
@@ -40,6 +41,10 @@ class SetMeasurements:
             for name, measures in zip(names, self.measures, strict=True)
             if "dev" not in measures
         ]
+        if len(lacking) == len(names) and config.patience is not None:
+            raise UserError(
+                "--patience: found no dev split in the shards, expected one to measure"
+            )
         if len(lacking) == len(names):
             logger.info("no dev split: the latest checkpoint stands for the best")
         elif lacking:

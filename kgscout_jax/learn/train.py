@@ -23,6 +23,7 @@ from kgscout_jax.learn.checkpoint_leaves import check_leaves, flatten
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.devices import Devices, devices_of
+from kgscout_jax.learn.early_stopping import out_of_patience
 from kgscout_jax.learn.estimator_updates import Pipeline, is_stale, update_class
 from kgscout_jax.learn.loggers import check_loggers
 from kgscout_jax.learn.preemption import Preemption
@@ -141,12 +142,14 @@ def _train(
     measures = SetMeasurements(sets, tables, names, config, devices)
 
     # --- loop
-    step = first
+    step, run_out = first, False
     hidden = not devices.is_first
     progress = ProgressBar(total_steps, "training", "steps", hidden=hidden)
     with Preemption() as preemption, progress as bar:
         bar.update(step)
         for epoch in range(step // batch_count, config.epochs):
+            if run_out := is_run_out(run, config, devices):
+                break
             start = epoch * batch_count
             batches = mixture.batches(start, start + batch_count)
             started, questions = time.monotonic(), 0
@@ -186,7 +189,7 @@ def _train(
             row: dict[str, Any] = {"kind": "epoch", "step": step, "epoch": epoch + 1}
             row |= timeline.shares()
             row |= measures.row(steps, state.params)
-            score = dev_score(row)
+            score = dev_score(row, config.select)
             row |= {} if score is None else {"dev_score": score}
             row["seconds"] = round(time.monotonic() - started, 2)
             run.log(row)
@@ -198,7 +201,10 @@ def _train(
             if devices.any(preemption.requested):
                 break
     devices.broadcast(run.close)
-    if step < total_steps:
+    if run_out:
+        message = "%s: finished at step %d, no higher dev score in %d epochs"
+        logger.info(message, config.run, step, config.patience)
+    elif step < total_steps:
         command = resume_command(config.to_dict(), config.run, command_line_program())
         message = "%s: stopped at step %d of %d, saved; go on with: %s"
         logger.info(message, config.run, step, total_steps, command)
@@ -223,10 +229,26 @@ def batch_streams(
     ]
 
 
-def dev_score(row: dict[str, Any]) -> float | None:
-    """What the best checkpoint has most of: dev reward, plus Hits@1 with a head."""
+def is_run_out(run: RunFolder, config: TrainConfig, devices: Devices) -> bool:
+    """Whether ``--patience`` ends the run here; from its rows, so a resumed run too."""
+    if config.patience is None:
+        return False
+    return devices.broadcast(
+        lambda: out_of_patience(
+            [row.get("dev_score") for row in run.metrics("epoch")], config.patience
+        )
+    )
+
+
+def dev_score(row: dict[str, Any], select: str = "reward") -> float | None:
+    """What the best checkpoint has most of.
+
+    The dev reward, plus Hits@1 with a head, or path_triplet_recall.
+    """
     if "dev_reward" not in row:
         return None
+    if select == "path_triplet_recall":
+        return row["dev_path_triplet_recall"]
     return round(row["dev_reward"] + row.get("dev_hits@1", 0.0), 6)
 
 

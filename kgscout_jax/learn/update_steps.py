@@ -162,7 +162,7 @@ class Steps:
             if expected.connectivity is not None:
                 value = value + config.connectivity_weight * expected.connectivity
             if config.bce_weight:
-                entropy = jax.vmap(cross_entropy)(logits, batch.mask, batch.on_path)
+                entropy = self._cross_entropy(logits, batch)
                 value = value - config.bce_weight * entropy
             metrics = {
                 name: weighted_mean(values, weight)
@@ -180,10 +180,18 @@ class Steps:
 
         def objective(outputs: PolicyOutputs) -> Objective:
             logits = outputs.logits
-            value = jax.vmap(cross_entropy)(logits, batch.mask, batch.on_path)
+            value = self._cross_entropy(logits, batch)
             return self._loss(outputs, batch, weight, -value, {})
 
         return self._descend(state, tables, batch, objective)
+
+    def _cross_entropy(
+        self, logits: Float[Array, "b n"], batch: Batch
+    ) -> Float[Array, "b"]:
+        of_question = partial(
+            cross_entropy, positive_weight=self.config.positive_weight
+        )
+        return jax.vmap(of_question)(logits, batch.mask, batch.on_path)
 
     def _descend(
         self,

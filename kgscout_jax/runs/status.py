@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from kgscout_jax.learn.early_stopping import out_of_patience
 from kgscout_jax.learn.resume_command import resume_command
 from kgscout_jax.learn.shard_sets import set_folders
 from kgscout_jax.runs.run_folder import StoredRun
@@ -175,6 +176,11 @@ class _Status:
         if self.problems:
             return "damaged"
         complete = total is not None and total in self.run.checkpoints
+        patience = self.config.get("patience")
+        if type(patience) is int and self.epochs:
+            scores = [_dev_score(row) for row in self.epochs]
+            is_saved = self.epochs[-1]["step"] in self.run.checkpoints
+            complete |= is_saved and out_of_patience(scores, patience)
         return "finished" if complete else "stopped"
 
     def _epoch(self, step: int) -> int:
