@@ -69,7 +69,7 @@ def guarded(run: Callable[[], int | None]) -> int:
     """The exit code of ``run``: bad input is one line on stderr and 2.
 
     Interrupted from the keyboard: 130. Anything else that is raised is a defect and
-    keeps its traceback.
+    keeps its traceback, unless a folder that was opened turns out to be damaged.
     """
     logging.basicConfig(
         level=logging.WARNING, format="%(message)s", stream=sys.stderr, force=True
@@ -89,6 +89,15 @@ def guarded(run: Callable[[], int | None]) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except Exception:
+        # Damaged data may raise anything anywhere; it is looked for before a
+        # traceback is shown.
+        from kgscout_jax.utils.manifest import damage
+
+        if (problem := damage()) is None:
+            raise
+        print(f"error: {problem}", file=sys.stderr)
+        return 2
 
 
 def parse(config: type[C], args: Sequence[str], prog: str) -> C:

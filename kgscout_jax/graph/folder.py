@@ -14,6 +14,7 @@
         relations.utf8, relations.npy                       names of relations
         relation_ids.utf8, relation_ids.npy                 where files spell others
         labels.utf8, labels.npy, label_hashes.npy, label_ids.npy    if there are any
+        blocks.npz           uint32: checksums of the blocks of large files of names
 
 ``graph.build`` writes it. This module defines names, types and checks of the files.
 """
@@ -25,7 +26,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from jaxtyping import Bool
@@ -34,9 +35,10 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.arrays import Adjacency
 from kgscout_jax.graph.name_hashes import HASH_VERSION
 from kgscout_jax.graph.name_index import NameIndex
-from kgscout_jax.graph.string_table import Strings
+from kgscout_jax.graph.string_table import StoredStrings, Strings
+from kgscout_jax.utils.block_checksums import BlockChecksums, block_checksums
 from kgscout_jax.utils.io import read_array, read_json
-from kgscout_jax.utils.manifest import as_record, check_files
+from kgscout_jax.utils.manifest import WHOLE_BYTES, as_record, check_files
 
 FORMAT = "kgscout-graph"
 VERSION = 1
@@ -47,6 +49,7 @@ class FileEntry(TypedDict):
 
     bytes: int
     sha256: str
+    sha256_ends: NotRequired[str]
 
 
 class Counts(TypedDict):
@@ -95,6 +98,8 @@ LABEL_SHAPES: dict[str, tuple[type, str, int]] = {
     "label_ids": (np.int32, L, 0),
 }
 BLOBS = ("entities", "relations")
+NAMES = (*BLOBS, "relation_ids", "labels")
+BLOCKS = "blocks.npz"
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,10 +109,15 @@ class GraphFolder:
     path: Path
     manifest: GraphManifest
     arrays: dict[str, np.ndarray]
+    blocks: dict[str, BlockChecksums]
+    """Checks of the large files of names, on first use; empty if all was verified."""
 
     @staticmethod
     def open(path: Path | str, *, verify: bool = False) -> GraphFolder:
-        """Open a folder and check that every file exists and has its size.
+        """Open a folder and check that every file exists and is undamaged.
+
+        Files up to 16 MiB are compared with their checksums, larger ones at both ends;
+        their names are checked block by block when they are read.
 
         Args:
             path: the folder.
@@ -118,7 +128,7 @@ class GraphFolder:
         """
         path = Path(path)
         manifest = read_manifest(path)
-        check_files(path, manifest["files"], verify=verify)
+        check_files(path, manifest["files"], verify=verify, whole=WHOLE_BYTES)
         data, counts = path / manifest["data"], manifest["counts"]
         has_labels = counts[L] > 0
         arrays = {}
@@ -132,11 +142,20 @@ class GraphFolder:
         for name in (*BLOBS, *ids, *([L] if has_labels else [])):
             file = data / f"{name}.utf8"
             arrays[f"{name}.utf8"] = _blob(file, int(arrays[name][-1]))
-        return GraphFolder(path, manifest, arrays)
+        blocks = {} if verify else _blocks(path, manifest)
+        return GraphFolder(path, manifest, arrays, blocks)
 
     def strings(self, name: str) -> Strings:
         """The strings of a blob and its offsets."""
-        return Strings(self.arrays[f"{name}.utf8"], self.arrays[name])
+        data = self.path / self.manifest["data"]
+        return StoredStrings(
+            self.arrays[f"{name}.utf8"],
+            self.arrays[name],
+            data / f"{name}.utf8",
+            data / f"{name}.npy",
+            self.blocks.get(f"{name}.utf8"),
+            self.blocks.get(f"{name}.npy"),
+        )
 
     @cached_property
     def ids(self) -> Strings:
@@ -246,6 +265,30 @@ def read_manifest(path: Path) -> GraphManifest:
             f"{HASH_VERSION}"
         )
     return manifest
+
+
+def write_blocks(folder: Path) -> None:
+    """Write ``blocks.npz`` for the large files of names in a folder of data."""
+    names = [f"{name}{end}" for name in NAMES for end in (".utf8", ".npy")]
+    large = [
+        path
+        for path in map(folder.__truediv__, names)
+        if path.exists() and path.stat().st_size > WHOLE_BYTES
+    ]
+    if large:
+        sums: dict[str, Any] = {path.name: block_checksums(path) for path in large}
+        np.savez(folder / BLOCKS, allow_pickle=False, **sums)
+
+
+def _blocks(path: Path, manifest: GraphManifest) -> dict[str, BlockChecksums]:
+    """The checks of large files of names, by file; {} without large ones."""
+    data = manifest["data"]
+    if f"{data}/{BLOCKS}" not in manifest["files"]:
+        return {}
+    with np.load(path / data / BLOCKS, allow_pickle=False) as sums:
+        return {
+            name: BlockChecksums(path / data / name, sums[name]) for name in sums.files
+        }
 
 
 def _array(

@@ -64,16 +64,6 @@ def test_damaged_folders_are_refused_in_one_line(whole, damage, expected):
         assert "\n" not in str(caught.value)
 
 
-def test_verify_finds_changed_bytes(whole):
-    path = whole / "v0001/triplets.npy"
-    raw = bytearray(path.read_bytes())
-    raw[-1] ^= 1
-    path.write_bytes(raw)
-    KnowledgeGraph.open(whole)
-    with pytest.raises(UserError, match=r"triplets\.npy: checksum differs"):
-        KnowledgeGraph.open(whole, verify=True)
-
-
 def test_an_array_of_another_shape_is_refused(whole):
     counts = json.loads((whole / "manifest.json").read_text())["counts"]
     manifest(counts={**counts, "entities": 3})(whole)

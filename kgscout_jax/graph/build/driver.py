@@ -61,7 +61,8 @@ def update_graph(
     """
     read_manifest(out)
     with exclusive_writer(out):
-        old = GraphFolder.open(out)
+        # Damage would be copied, and sealed with new checksums.
+        old = GraphFolder.open(out, verify=True)
         return _write(out, old, add, remove, settings or BuildSettings())
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.folder import read_manifest
+from kgscout_jax.graph.folder import read_manifest, write_blocks
 from kgscout_jax.utils.io import write_json
 from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.manifest import file_entry
@@ -82,10 +82,11 @@ def publish(out: Path, staging: Path, version: str, manifest: dict[str, Any]) ->
 
     The files are flushed to disk before the manifest names them.
     """
+    write_blocks(staging)
     files = {}
     for path in sorted(staging.iterdir()):
         with open(path, "rb") as handle:
             os.fsync(handle.fileno())
-        files[f"{version}/{path.name}"] = file_entry(path)
+        files[f"{version}/{path.name}"] = file_entry(path, ends=True)
     os.replace(staging, out / version)
     write_json(out / "manifest.json", {**manifest, "data": version, "files": files})
