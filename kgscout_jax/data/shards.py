@@ -17,7 +17,7 @@ and checks of its files are defined here only.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -175,16 +175,19 @@ class Shards:
 
     path: Path
     manifest: dict[str, Any]
+    _verified: set[str] = field(default_factory=set, repr=False, compare=False)
+    """Files of which every byte was compared with its checksum."""
 
     @staticmethod
     def open(path: Path | str, *, verify: bool = False) -> Shards:
         """Open a folder and check that every file is present and complete.
 
-        Compares sizes, and the checksum of each file's first and last 64 KiB.
+        Compares sizes, and the checksum of each file's first and last 64 KiB. Every
+        byte of a file is compared when the file is first used.
 
         Args:
             path: the folder.
-            verify: compare every byte with its checksum.
+            verify: compare every byte of all files now.
 
         Raises:
             UserError: the folder is missing, unfinished, newer, damaged or no shards.
@@ -214,7 +217,26 @@ class Shards:
         if missing:
             raise UserError(f"{manifest_path}: damaged, no {', '.join(missing)}")
         check_files(path, manifest["files"], verify=verify)
-        return Shards(path, manifest)
+        return Shards(path, manifest, set(manifest["files"]) if verify else set())
+
+    def file(self, name: str) -> Path:
+        """The path of a file, every byte of it compared with its checksum.
+
+        Raises:
+            UserError: it is damaged, or the manifest does not list it.
+        """
+        if name not in self._verified:
+            if (entry := self.manifest["files"].get(name)) is None:
+                raise UserError(f"{self.path / name}: not listed by the manifest")
+            check_files(self.path, {name: entry}, verify=True)
+            self._verified.add(name)
+        return self.path / name
+
+    def _lines(self, name: str) -> list[str]:
+        return self.file(name).read_text("utf-8").split("\n")[:-1]
+
+    def _array(self, name: str) -> np.ndarray:
+        return read_array(self.file(name), mmap=True)
 
     @property
     def splits(self) -> list[str]:
@@ -228,22 +250,22 @@ class Shards:
 
     @cached_property
     def entities(self) -> list[str]:
-        return (self.path / "entities.txt").read_text("utf-8").split("\n")[:-1]
+        return self._lines("entities.txt")
 
     @cached_property
     def relations(self) -> list[str]:
-        return (self.path / "relations.txt").read_text("utf-8").split("\n")[:-1]
+        return self._lines("relations.txt")
 
     @cached_property
     def triplets(self) -> Int32[np.ndarray, "m 3"]:
-        return read_array(self.path / "triplets.npy", mmap=True)
+        return self._array("triplets.npy")
 
     @cached_property
     def triplet_embeddings(
         self,
     ) -> Float16[np.ndarray, "c d"] | Int8[np.ndarray, "c d"]:
         """As stored; ``triplet_vectors`` decodes rows of either type."""
-        return read_array(self.path / "triplet_embeddings.npy", mmap=True)
+        return self._array("triplet_embeddings.npy")
 
     @cached_property
     def triplet_scales(self) -> Float16[np.ndarray, "c"] | None:
@@ -251,7 +273,7 @@ class Shards:
         name = "triplet_scales.npy"
         if name not in self.manifest.get("files", ()):
             return None
-        return read_array(self.path / name, mmap=True)
+        return self._array(name)
 
     def triplet_vectors(self, ids: Int[np.ndarray, "k"]) -> Float32[np.ndarray, "k d"]:
         """Embeddings of candidate triplets, of unit length up to rounding."""
@@ -262,7 +284,7 @@ class Shards:
 
     @cached_property
     def relation_embeddings(self) -> Float16[np.ndarray, "r d"]:
-        return read_array(self.path / "relation_embeddings.npy", mmap=True)
+        return self._array("relation_embeddings.npy")
 
     def split(self, name: str) -> Split:
         """One split by name.
@@ -275,11 +297,9 @@ class Shards:
                 f"{self.path}: no split {name!r}; present: {', '.join(self.splits)}"
             )
         folder = self.path / name
-        rows = read_json_lines(folder / QUESTIONS)
+        rows = read_json_lines(self.file(f"{name}/{QUESTIONS}"))
         questions = [question_from_json(row) for _, row in rows]
-        arrays = {
-            key: read_array(folder / f"{key}.npy", mmap=True) for key in split_files()
-        }
+        arrays = {key: self._array(f"{name}/{key}.npy") for key in split_files()}
         return split_of(folder, questions, arrays)
 
 

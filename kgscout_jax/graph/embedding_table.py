@@ -1,10 +1,11 @@
 """The embeddings of a whole graph, in memory or in files beside its data.
 
 GRAPH/embeddings/DIGEST/   the fingerprint of the encoder's identity
-    manifest.json          encoder, counts and names; written last
+    manifest.json          encoder, counts, names and checksums; written last
     NAME.triplets.npy      float16[M, d]; NAME is the data's fingerprint
     NAME.relations.npy     float16[R, d]
     NAME.ids.npy           int32[M, 3]: the triplet of each row
+    NAME.blocks.npy        uint32: checksums of the blocks of NAME.triplets.npy
 """
 
 from __future__ import annotations
@@ -19,7 +20,15 @@ from jaxtyping import Bool, Float16, Float32, Int, Int32
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.text.encoder import EncoderIdentity
+from kgscout_jax.utils.block_checksums import BlockChecksums, block_checksums
 from kgscout_jax.utils.io import read_array, read_json, write_array, write_json
+from kgscout_jax.utils.manifest import (
+    WHOLE_BYTES,
+    FileEntry,
+    as_record,
+    check_files,
+    file_entry,
+)
 
 MANIFEST = "manifest.json"
 FORMAT, VERSION = "kgscout-graph-embeddings", 1
@@ -41,6 +50,8 @@ class EmbeddingTable:
     """The folder of its files; None in memory."""
     fingerprint: str = ""
     """The fingerprint of the graph's data: the prefix of its file names."""
+    blocks: BlockChecksums | None = None
+    """Of the file of triplets; None if all of it has been compared."""
 
     def __post_init__(self) -> None:
         self._check(self.relations, "relations")
@@ -50,11 +61,21 @@ class EmbeddingTable:
         return self.relations.astype(np.float32)
 
     def rows(self, ids: Int[np.ndarray, "k"]) -> Float16[np.ndarray, "k d"]:
-        """Embeddings of the triplets ``ids``."""
+        """Embeddings of the triplets ``ids``.
+
+        Raises:
+            UserError: a block of the file is damaged.
+        """
+        if self.blocks is not None and len(ids):
+            size = self.triplets.nbytes // len(self.triplets)
+            begin = self.blocks.size - self.triplets.nbytes + np.asarray(ids) * size
+            self.blocks.check(begin, begin + size)
         return np.asarray(self.triplets[ids])
 
     def check_finite(self) -> None:
-        """Raise UserError if some rows are not finite."""
+        """Raise UserError if some rows are damaged or not finite."""
+        for low in range(0, len(self.triplets), ROWS_PER_BLOCK):
+            self.rows(np.arange(low, min(low + ROWS_PER_BLOCK, len(self.triplets))))
         self._check(self.triplets, "triplets")
 
     def _check(self, table: np.ndarray, name: str) -> None:
@@ -78,8 +99,13 @@ def finite_mask(rows: Float16[np.ndarray, "n d"]) -> Bool[np.ndarray, "n"]:
     return np.asarray(np.isfinite(rows).all(axis=1))
 
 
-def open_table(folder: Path, identity: EncoderIdentity) -> EmbeddingTable | None:
+def open_table(
+    folder: Path, identity: EncoderIdentity, *, verify: bool = False
+) -> EmbeddingTable | None:
     """The table in a folder, memory-mapped; None if there is none.
+
+    ``verify``: compare every byte; else large files at both ends, and rows when they
+    are read.
 
     Raises:
         UserError: it is damaged.
@@ -97,6 +123,8 @@ def open_table(folder: Path, identity: EncoderIdentity) -> EmbeddingTable | None
     fingerprint, counts = manifest.get("mark"), manifest.get("counts")
     if not isinstance(fingerprint, str) or not isinstance(counts, dict):
         raise UserError(f"{file}: damaged, no mark or counts; delete the folder")
+    files = manifest.get("files", {})  # absent in tables of earlier versions
+    _check_checksums(folder, files, verify)
     m, r, d = counts.get("triplets"), counts.get("relations"), identity.dimension
     arrays = {}
     for name, shape, dtype in (
@@ -111,8 +139,28 @@ def open_table(folder: Path, identity: EncoderIdentity) -> EmbeddingTable | None
                 f"{path}: expected {np.dtype(dtype).name}{list(shape)}, found "
                 f"{array.dtype.name}{list(array.shape)}; delete the folder"
             )
-    names = manifest.get("names", {})
-    return EmbeddingTable(**arrays, names=names, folder=folder, fingerprint=fingerprint)
+    blocks = None
+    if not verify and f"{fingerprint}.blocks.npy" in files:
+        sums = read_array(folder / f"{fingerprint}.blocks.npy")
+        blocks = BlockChecksums(folder / f"{fingerprint}.triplets.npy", sums)
+    return EmbeddingTable(
+        **arrays,
+        names=manifest.get("names", {}),
+        folder=folder,
+        fingerprint=fingerprint,
+        blocks=blocks,
+    )
+
+
+def _check_checksums(folder: Path, files: Any, verify: bool) -> None:
+    """Raise UserError if a file differs from its entry in the manifest."""
+    entries = as_record(files, dict[str, FileEntry], f"{folder / MANIFEST}: damaged")
+    relations = {k: v for k, v in entries.items() if k.endswith(".relations.npy")}
+    try:
+        check_files(folder, entries, verify=verify, whole=WHOLE_BYTES)
+        check_files(folder, relations, verify=True)  # all of it is read at once
+    except UserError as error:
+        raise UserError(f"{error}; delete {folder} and embed the graph again") from None
 
 
 class TableWriter:
@@ -154,10 +202,13 @@ class TableWriter:
     ) -> EmbeddingTable:
         """Publish the table as the folder's, and delete the previous one."""
         folder, fingerprint = self._folder, self._fingerprint
+        triplets = folder / f"{fingerprint}.triplets.npy"
         if isinstance(self.triplets, np.memmap):
-            self._partial.replace(folder / f"{fingerprint}.triplets.npy")
+            self._partial.replace(triplets)
         else:
-            write_array(folder / f"{fingerprint}.triplets.npy", self.triplets)
+            write_array(triplets, self.triplets)
+        if triplets.stat().st_size > WHOLE_BYTES:
+            write_array(folder / f"{fingerprint}.blocks.npy", block_checksums(triplets))
         write_array(folder / f"{fingerprint}.relations.npy", relations)
         write_array(folder / f"{fingerprint}.ids.npy", ids)
         manifest = {
@@ -167,6 +218,10 @@ class TableWriter:
             "encoder": identity.to_dict(),
             "counts": {"triplets": self._shape[0], "relations": len(relations)},
             "names": names,
+            "files": {
+                file.name: file_entry(file, ends=True)
+                for file in sorted(folder.glob(f"{fingerprint}.*.npy"))
+            },
         }
         write_json(folder / MANIFEST, manifest)
         for file in folder.iterdir():

@@ -212,7 +212,8 @@ def _embed_in_folder(
     identity, fingerprint = encoder.identity, storage_fingerprint(graph.storage)
     folder = graph.storage.path / FOLDER / identity.fingerprint
     with locked(folder, "embedding of this graph"):
-        old = open_table(folder, identity)
+        # Rows are copied, and sealed with new checksums.
+        old = open_table(folder, identity, verify=True)
         if old is not None and old.fingerprint == fingerprint:
             return old
         shape = (len(graph.triplets), identity.dimension)
@@ -245,7 +246,7 @@ def _fill(
         for low in range(start, len(rows), ROWS_PER_BLOCK):
             block = rows[low : low + ROWS_PER_BLOCK]
             if old is not None and len(copied := np.flatnonzero(block >= 0)):
-                out[low + copied] = old.triplets[block[copied]]
+                out[low + copied] = old.rows(block[copied])
             missing = low + np.flatnonzero(block < 0)
             texts = triplet_texts(graph, missing, encoder)
             with encoder_lock(encoder):

@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from jaxtyping import Bool
@@ -38,18 +38,10 @@ from kgscout_jax.graph.name_index import NameIndex
 from kgscout_jax.graph.string_table import StoredStrings, Strings
 from kgscout_jax.utils.block_checksums import BlockChecksums, block_checksums
 from kgscout_jax.utils.io import read_array, read_json
-from kgscout_jax.utils.manifest import WHOLE_BYTES, as_record, check_files
+from kgscout_jax.utils.manifest import WHOLE_BYTES, FileEntry, as_record, check_files
 
 FORMAT = "kgscout-graph"
 VERSION = 1
-
-
-class FileEntry(TypedDict):
-    """Size and checksum of a file."""
-
-    bytes: int
-    sha256: str
-    sha256_ends: NotRequired[str]
 
 
 class Counts(TypedDict):

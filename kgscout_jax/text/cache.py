@@ -2,14 +2,15 @@
 
 Each encoder identity and batch size has a folder of segment files, written atomically.
 A killed run loses at most the strings since its last segment. The key of a row is the
-128-bit blake2b hash of its string.
+128-bit blake2b hash of its string. A segment is named after its checksum, which is
+compared when it is first read; segments of earlier versions have random names.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
-import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -20,10 +21,12 @@ from jaxtyping import Float16, Int64, UInt64
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.text.encoder import BATCH, SentenceEncoder
-from kgscout_jax.utils.io import write_array
+from kgscout_jax.utils.io import sha256_file, whole_file
 from kgscout_jax.utils.progress import ProgressBar
 
 SEGMENT_ROWS = 4096
+CHECKSUM = "sha256-"
+"""Begins the names of segments that are named after their checksum."""
 
 
 def default_cache() -> Path:
@@ -52,6 +55,8 @@ class EmbeddingCache:
         """Strings read from disk so far."""
         self.misses = 0
         """Strings embedded so far."""
+        self._verified: set[Path] = set()
+        """Segments whose bytes were compared with their checksum."""
 
     @property
     def _dtype(self) -> np.dtype:
@@ -115,6 +120,10 @@ class EmbeddingCache:
 
     def _open(self, file: Path) -> np.ndarray:
         try:
+            if file.name.startswith(CHECKSUM) and file not in self._verified:
+                if file.name != _segment_name(sha256_file(file)):
+                    raise ValueError("checksum differs from its name")
+                self._verified.add(file)
             segment = np.load(file, mmap_mode="r", allow_pickle=False)
             if segment.dtype != self._dtype:
                 raise ValueError(f"rows of {segment.dtype}")
@@ -158,4 +167,14 @@ class EmbeddingCache:
         segment = np.empty(len(at), self._dtype)
         segment["key"] = keys[at]
         segment["row"] = out[rows[at]]
-        write_array(folder / f"{uuid.uuid4().hex}.npy", segment)
+        stream = io.BytesIO()
+        np.save(stream, segment, allow_pickle=False)
+        raw = stream.getbuffer()
+        name = _segment_name(hashlib.sha256(raw).hexdigest())
+        with whole_file(folder / name, "wb") as handle:
+            handle.write(raw)
+        self._verified.add(folder / name)
+
+
+def _segment_name(sha256: str) -> str:
+    return f"{CHECKSUM}{sha256[:32]}.npy"

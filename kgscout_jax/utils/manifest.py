@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NotRequired, TypedDict, TypeVar
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.utils.io import read_json, sha256_file
@@ -21,6 +21,14 @@ END_BYTES = 1 << 16
 """Bytes that ``sha256_ends`` reads at each end of a file."""
 WHOLE_BYTES = 1 << 24
 """Files up to this size are cheap enough (12 ms) to be read whole on opening."""
+
+
+class FileEntry(TypedDict):
+    """Size and checksums of a file."""
+
+    bytes: int
+    sha256: str
+    sha256_ends: NotRequired[str]
 
 
 def fingerprint(value: Any) -> str:
@@ -80,8 +88,8 @@ def check_files(
             is_good = not ends or sha256_ends(file) == ends
         if not is_good:
             raise UserError(f"{file}: damaged: checksum differs from the manifest")
-    _opened.pop(folder.absolute(), None)
-    _opened[folder.absolute()] = files
+    before = _opened.pop(folder.absolute(), {})
+    _opened[folder.absolute()] = {**before, **files}
 
 
 _opened: dict[Path, Mapping[str, Mapping[str, Any]]] = {}

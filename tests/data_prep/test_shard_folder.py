@@ -56,7 +56,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "flipped byte": (
         lambda f: _flip(f / "test/question_embeddings.npy"),
-        r"test/question_embeddings\.npy: checksum differs",
+        r"test/question_embeddings\.npy: damaged: checksum differs",
     ),
     "newer": (
         lambda f: _manifest(f, version=3),
@@ -101,14 +101,19 @@ def test_damaged_folders_are_refused_in_one_line(written, tmp_path, damage, veri
     assert "\n" not in str(caught.value)
 
 
-def test_every_byte_is_compared_when_asked(tmp_path, monkeypatch):
+def test_every_byte_is_compared_when_asked_or_when_first_used(tmp_path, monkeypatch):
     monkeypatch.setattr(manifest, "END_BYTES", 64)
     shards = write_shards(tmp_path / "shards")
     file = shards.path / "triplet_embeddings.npy"
     middle = file.stat().st_size // 2
     _flip(file, middle)
-    Shards.open(shards.path)  # whole, by its ends
-    with pytest.raises(UserError, match=r"triplet_embeddings\.npy: checksum differs"):
+    opened = Shards.open(shards.path)  # whole, by its ends
+    with pytest.raises(UserError, match=r"triplet_embeddings\.npy: damaged: checksum"):
+        _ = opened.triplet_embeddings  # all of it is compared on first use
+    assert len(opened.triplets) and len(opened.split("train"))
+    with pytest.raises(
+        UserError, match=r"triplet_embeddings\.npy: damaged: checksum differs"
+    ):
         Shards.open(shards.path, verify=True)
     _flip(file, middle)
     Shards.open(shards.path, verify=True)
@@ -117,6 +122,19 @@ def test_every_byte_is_compared_when_asked(tmp_path, monkeypatch):
         with pytest.raises(UserError, match="checksum differs"):
             Shards.open(shards.path)
         _flip(file, at)
+
+
+def test_every_flipped_byte_of_a_split_is_damage(tmp_path, monkeypatch):
+    monkeypatch.setattr(manifest, "END_BYTES", 4)
+    folder = write_shards(tmp_path / "shards").path
+    rng = np.random.default_rng(0)
+    for file in sorted((folder / "dev").iterdir()):
+        at = int(rng.integers(file.stat().st_size))
+        _flip(file, at)
+        with pytest.raises(UserError, match=f"{file.name}: damaged: checksum"):
+            Shards.open(folder).split("dev")
+        _flip(file, at)
+    Shards.open(folder).split("dev")
 
 
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 127, 128, 129, 1000])
@@ -162,7 +180,8 @@ def test_arrays_of_other_lengths_are_refused(written, tmp_path, file, change, me
     folder = shutil.copytree(written.path, tmp_path / "shards")
     path = folder / "train" / f"{file}.npy"
     np.save(path, change(np.load(path)))
-    shards = Shards(folder, written.manifest)  # past the comparison of sizes
+    files = set(written.manifest["files"])
+    shards = Shards(folder, written.manifest, files)  # past the checksums
     with pytest.raises(UserError, match=message) as caught:
         shards.split("train")
     assert str(path) in str(caught.value)

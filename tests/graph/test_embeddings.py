@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from text.hash_encoder import DIMENSION, HashEncoder
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph import embeddings
+from kgscout_jax.graph import embedding_table, embeddings
 from kgscout_jax.graph.arrays import match_rows
 from kgscout_jax.graph.build.driver import build_graph, update_graph
 from kgscout_jax.graph.embedding_table import EmbeddingTable
 from kgscout_jax.graph.embeddings import LazyEmbeddings, embeddings_of, stored_table
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.text.linearize import linearize, relation_phrase
+from kgscout_jax.utils import block_checksums, manifest
 
 A = [("Ann", "lives.in", "Town"), ("Bob", "lives in", "Town"), ("Town", "near", "Mu")]
 B = [("Aaron", "lives.in", "Mu"), ("Ann", "knows", "Bob")]
@@ -165,9 +166,41 @@ def test_rows_that_are_not_finite_are_refused(folder, encoder, name, value):
     table = np.load(file)
     table[1, 5] = value
     np.save(file, table)
+    without_checksums(file.parent / "manifest.json")  # of an encoder that gave these
     says = rf"{name}\.npy: 1 of {len(table)} rows of embeddings of {name} are not"
     with pytest.raises(UserError, match=says):
         embeddings_of(KnowledgeGraph.open(folder), encoder).check_finite()
+
+
+def without_checksums(file: Path) -> None:
+    """Rewrites a manifest as versions before checksums did."""
+    fields = json.loads(file.read_text())
+    fields.pop("files")
+    file.write_text(json.dumps(fields))
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_a_flipped_bit_is_no_embedding(folder, encoder, monkeypatch, large):
+    if large:  # only the ends of files are compared on opening
+        monkeypatch.setattr(embedding_table, "WHOLE_BYTES", 0)
+        monkeypatch.setattr(manifest, "END_BYTES", 4)
+        monkeypatch.setattr(block_checksums, "BLOCK_BYTES", 16)
+    graph = KnowledgeGraph.open(folder)
+    before = np.array(graph.embed(encoder).rows(np.arange(3)))
+    opened = embeddings_of(KnowledgeGraph.open(folder), encoder)
+    np.testing.assert_array_equal(opened.rows(np.arange(3)), before)
+    (file,) = folder.rglob("*.triplets.npy")
+    raw = bytearray(file.read_bytes())
+    raw[128 + 16 + 5] ^= 1  # of the second row
+    file.write_bytes(raw)
+    opened = None
+    if large:
+        opened = embeddings_of(KnowledgeGraph.open(folder), encoder)
+        np.testing.assert_array_equal(opened.rows(np.array([0, 2])), before[[0, 2]])
+    with pytest.raises(UserError, match=r"triplets\.npy: damaged"):
+        (opened or embeddings_of(KnowledgeGraph.open(folder), encoder)).rows(
+            np.array([0, 1])
+        )
 
 
 def test_damaged_files_are_refused(folder, encoder):
@@ -175,17 +208,22 @@ def test_damaged_files_are_refused(folder, encoder):
     (file,) = folder.rglob("*.triplets.npy")
     raw = file.read_bytes()
     file.write_bytes(raw[:-9])
+    with pytest.raises(UserError, match=r"triplets\.npy: .* truncated .*delete"):
+        embeddings_of(KnowledgeGraph.open(folder), encoder)
+    (file_list,) = (folder / embeddings.FOLDER).rglob("manifest.json")
+    whole = file_list.read_text()
+    without_checksums(file_list)  # a table of an earlier version
     with pytest.raises(UserError, match=r"triplets\.npy: not a whole \.npy file"):
         embeddings_of(KnowledgeGraph.open(folder), encoder)
+    file_list.write_text(whole)
     file.write_bytes(raw)
-    (manifest,) = (folder / embeddings.FOLDER).rglob("manifest.json")
-    original = json.loads(manifest.read_text())
+    original = json.loads(file_list.read_text())
     for change, message in (
         ({"format": "x"}, "not the manifest"),
         ({"version": 9}, "format version is 9, expected 1"),
         ({"counts": {"triplets": 7, "relations": 3}}, r"expected float16\[7, 8\]|ids"),
         ({"mark": None}, "damaged"),
     ):
-        manifest.write_text(json.dumps(original | change))
+        file_list.write_text(json.dumps(original | change))
         with pytest.raises(UserError, match=message):
             embeddings_of(KnowledgeGraph.open(folder), encoder)

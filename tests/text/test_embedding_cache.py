@@ -76,13 +76,18 @@ def test_the_folder_is_of_an_environment_variable(encoder, tmp_path, monkeypatch
     assert segment.suffix == ".npy"
 
 
-@pytest.mark.parametrize("damage", ["truncated", "empty", "text", "other array"])
+DAMAGE = ["truncated", "empty", "text", "other array", "flipped"]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_segment_is_named(encoder, tmp_path, damage):
     EmbeddingCache(encoder, tmp_path).embed(["a", "b"])
     (segment,) = tmp_path.rglob("*.npy")
     data = segment.read_bytes()
     if damage == "other array":
         np.save(segment, np.zeros((2, DIMENSION), np.float16))
+    elif damage == "flipped":
+        segment.write_bytes(data[:-9] + bytes([data[-9] ^ 1]) + data[-8:])
     else:
         broken = {"truncated": data[:-7], "empty": b"", "text": b"not an array"}
         segment.write_bytes(broken[damage])
@@ -91,3 +96,12 @@ def test_a_damaged_segment_is_named(encoder, tmp_path, damage):
     message = str(caught.value)
     assert f"{segment}" in message and "damaged cache segment" in message
     assert "\n" not in message
+
+
+def test_segments_of_earlier_versions_are_read(encoder, tmp_path):
+    EmbeddingCache(encoder, tmp_path).embed(["a", "b"])
+    (segment,) = tmp_path.rglob("*.npy")
+    segment.rename(segment.with_name(f"{'0' * 32}.npy"))
+    cache = EmbeddingCache(encoder, tmp_path)
+    cache.embed(["a", "b"])
+    assert cache.misses == 0

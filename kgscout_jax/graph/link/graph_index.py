@@ -14,6 +14,7 @@ from kgscout_jax.graph.link.index import MANIFEST, LinkIndex
 from kgscout_jax.graph.link.index_build import build_index
 from kgscout_jax.graph.link.linker import Linker, LinkSettings
 from kgscout_jax.utils.io import sha256_file
+from kgscout_jax.utils.lock import locked
 
 logger = logging.getLogger("kgscout")
 FOLDER = "link"
@@ -57,7 +58,10 @@ def open_or_build_index(
     )
     if folder is not None:
         try:
-            index.save(folder, with_names=False, aliases_sha256=checksum)
+            with locked(folder, "index of names"):
+                index.save(folder, with_names=False, aliases_sha256=checksum)
+        except UserError as error:  # it stays in memory
+            logger.info("%s", error)
         except OSError as error:
             logger.info("%s: cannot be written (%s)", folder, error.strerror)
     return index

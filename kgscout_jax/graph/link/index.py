@@ -17,6 +17,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import cast
 
 import msgspec
 import numpy as np
@@ -25,7 +26,13 @@ from jaxtyping import Float32, Int32, Int64, UInt8, UInt32, UInt64
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.string_table import Strings
 from kgscout_jax.utils.io import read_array, read_json, write_array, write_json
-from kgscout_jax.utils.manifest import as_record
+from kgscout_jax.utils.manifest import (
+    WHOLE_BYTES,
+    FileEntry,
+    as_record,
+    check_files,
+    file_entry,
+)
 
 FORMAT = "kgscout-link"
 VERSION = 1
@@ -48,6 +55,8 @@ class Manifest(msgspec.Struct, kw_only=True):
     """Checksum of the file of aliases; empty without one."""
     lengths: dict[str, int]
     """Length of each array."""
+    files: dict[str, FileEntry] = {}
+    """Checksums of the files; absent in an index of an earlier version."""
 
     @staticmethod
     def read(path: Path) -> Manifest:
@@ -162,6 +171,12 @@ class LinkIndex:
             with_names=with_names,
             about=aliases_sha256,
             lengths={name: len(array) for name, array in arrays.items()},
+            files={
+                f"{name}.npy": cast(
+                    FileEntry, file_entry(folder / f"{name}.npy", ends=True)
+                )
+                for name in arrays
+            },
         )
         # Last: a folder without a manifest is incomplete.
         write_json(folder / MANIFEST, msgspec.structs.asdict(manifest))
@@ -188,6 +203,7 @@ class LinkIndex:
         lengths = manifest.lengths
         if aliases_sha256 is not None and manifest.about != aliases_sha256:
             raise UserError(f"{folder}: built from other aliases; build it again")
+        check_files(folder, manifest.files, whole=WHOLE_BYTES)
 
         def read(name: str, dtype: np.typing.DTypeLike) -> np.ndarray:
             path = folder / f"{name}.npy"

@@ -174,13 +174,31 @@ def manifest(**changes):
     return change
 
 
+def earlier(damage):
+    """``damage`` to an index of an earlier version, without checksums."""
+
+    def change(folder):
+        manifest(files={})(folder)
+        damage(folder)
+
+    return change
+
+
+def flip(folder):
+    path = folder / "keyed.npy"
+    raw = path.read_bytes()
+    path.write_bytes(raw[:-3] + bytes([raw[-3] ^ 1]) + raw[-2:])
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (truncate, "postings.npy: not a whole .npy file"),
-        (keys(np.zeros(2, np.uint64)), r"expected uint64\[7\], found uint64\[2\]"),
-        (keys(np.zeros(7, np.int64)), "keys.npy: expected uint64"),
-        (without("cuts.npy"), "cuts.npy: no such file"),
+        (truncate, "postings.npy: .* truncated"),
+        (earlier(truncate), "postings.npy: not a whole .npy file"),
+        (earlier(keys(np.zeros(2, np.uint64))), r"expected uint64\[7\], found uint64"),
+        (earlier(keys(np.zeros(7, np.int64))), "keys.npy: expected uint64"),
+        (flip, "keyed.npy: damaged: checksum differs"),
+        (without("cuts.npy"), "cuts.npy: missing"),
         (without("manifest.json"), "manifest.json: no such file"),
         (manifest(version=99), "version 99, expected 1"),
         (manifest(format="kgscout-shards"), "not the manifest of a kgscout-link"),
