@@ -110,7 +110,8 @@ class Workspace:
 
     def write(self, name: str, arrays: Mapping[str, np.ndarray]) -> None:
         """Store the result of task ``name``."""
-        with whole_file(self.file(name), "wb") as handle:
+        size = sum(array.nbytes for array in arrays.values())
+        with whole_file(self.file(name), "wb", size=size) as handle:
             np.savez(handle, allow_pickle=False, **arrays)
 
     def read(self, name: str, *keys: str) -> dict[str, np.ndarray]:

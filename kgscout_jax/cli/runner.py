@@ -12,6 +12,7 @@ import logging
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from kgscout_jax.errors import UserError
@@ -89,7 +90,13 @@ def guarded(run: Callable[[], int | None]) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
-    except Exception:
+    except Exception as error:
+        from kgscout_jax.utils.disk_space import no_room, no_room_error
+
+        if (reason := no_room(error)) is not None:  # of a library, or another process
+            path = Path(getattr(error, "filename", None) or ".").absolute()
+            print(f"error: {no_room_error(path, reason)}", file=sys.stderr)
+            return 2
         # Damaged data may raise anything anywhere; it is looked for before a
         # traceback is shown.
         from kgscout_jax.utils.manifest import damage

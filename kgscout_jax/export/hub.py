@@ -12,6 +12,7 @@ from pathlib import Path
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.format import FILES, first_line, is_exported
 from kgscout_jax.export.load import Exported, load_exported
+from kgscout_jax.utils.disk_space import NoRoomError, room_for
 
 HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 """owner/name, as on the Hugging Face hub."""
@@ -35,8 +36,9 @@ def atomic_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     before = path.with_name(f".{path.name}.{os.getpid()}.old")
     try:
-        aside.mkdir(parents=True)
-        yield aside
+        with room_for(path, advice="make room, then give the same command again"):
+            aside.mkdir(parents=True)
+            yield aside
         for file in aside.iterdir():
             with open(file, "rb") as handle:
                 os.fsync(handle.fileno())
@@ -49,6 +51,8 @@ def atomic_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
             if before.exists():
                 os.rename(before, path)
             raise
+    except NoRoomError:
+        raise
     except OSError as error:
         problem = error.strerror or error
         raise UserError(f"{path}: cannot be written ({problem})") from error

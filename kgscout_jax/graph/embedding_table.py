@@ -21,6 +21,7 @@ from jaxtyping import Bool, Float16, Float32, Int, Int32
 from kgscout_jax.errors import UserError
 from kgscout_jax.text.encoder import EncoderIdentity
 from kgscout_jax.utils.block_checksums import BlockChecksums, block_checksums
+from kgscout_jax.utils.disk_space import NoRoomError, allocate, room_for
 from kgscout_jax.utils.io import read_array, read_json, write_array, write_json
 from kgscout_jax.utils.manifest import (
     WHOLE_BYTES,
@@ -163,6 +164,11 @@ def _check_checksums(folder: Path, files: Any, verify: bool) -> None:
         raise UserError(f"{error}; delete {folder} and embed the graph again") from None
 
 
+def _header(shape: tuple[int, int]) -> dict[str, Any]:
+    descr = np.lib.format.dtype_to_descr(np.dtype(np.float16))
+    return {"descr": descr, "fortran_order": False, "shape": shape}
+
+
 class TableWriter:
     """Writes the table of a graph; a killed run can be resumed."""
 
@@ -177,15 +183,30 @@ class TableWriter:
         """Float16[M, d], memory-mapped unless it is empty."""
         if not shape[0]:
             return
-        resume = self._partial.exists() and self._progress.exists()
-        if resume:
-            self.rows = int(read_json(self._progress)["done"])
-        self.triplets = np.lib.format.open_memmap(
-            self._partial,
-            mode="r+" if resume else "w+",
-            dtype=np.float16,
-            shape=None if resume else shape,
-        )
+        size = 2 * shape[0] * shape[1]
+        self.rows = self._completed_rows(size)
+        if not self.rows:
+            self._progress.unlink(missing_ok=True)
+            with room_for(self._partial, size), open(self._partial, "wb") as handle:
+                np.lib.format.write_array_header_1_0(handle, _header(shape))
+                header = handle.tell()
+            allocate(self._partial, header + size)
+        self.triplets = np.lib.format.open_memmap(self._partial, mode="r+")
+
+    def _completed_rows(self, size: int) -> int:
+        """Rows of an earlier process; 0 if it left none, or a file of other rows."""
+        try:
+            done = read_json(self._progress)["done"]
+            # Earlier versions left sparse files; this has no effect on a whole one.
+            allocate(self._partial, self._partial.stat().st_size)
+            found = np.load(self._partial, mmap_mode="r", allow_pickle=False)
+            same = found.shape == self._shape and found.dtype == np.float16
+        except NoRoomError:
+            raise
+        except (UserError, OSError, ValueError, EOFError, KeyError, TypeError):
+            return 0
+        whole = same and self._partial.stat().st_size >= size
+        return done if whole and type(done) is int and 0 <= done <= len(found) else 0
 
     def flush(self, rows: int) -> None:
         """Record that the first ``rows`` rows of ``triplets`` are complete."""

@@ -28,6 +28,7 @@ from kgscout_jax.inference.scout import Scout
 from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.inference.settings import RetrieveSettings
 from kgscout_jax.types import replace_surrogates
+from kgscout_jax.utils.disk_space import room_for
 from kgscout_jax.utils.io import read_json_lines, sha256_file
 from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.manifest import fingerprint
@@ -74,7 +75,8 @@ def retrieve_file(settings: RetrieveSettings) -> int:
                 logger.info("%s: has all %d questions already", out, len(ids))
                 return 0
             if not part.exists() or not part.stat().st_size:
-                shutil.copyfile(out, part)
+                with room_for(part, out.stat().st_size):
+                    shutil.copyfile(out, part)
         drop_torn_line(part)
         completed = completed_questions(part, mark)
         if completed:
@@ -87,6 +89,7 @@ def retrieve_file(settings: RetrieveSettings) -> int:
             scout.retrieve_many, graphs=graph, k=settings.k, selection=selection
         )
         with (
+            room_for(part),
             open(part, "ab") as file,
             ProgressBar(total, "retrieving", "questions") as bar,
         ):

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import gc
 import logging
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
-
-NO_ROOM = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the quota is used up",
-           errno.EFBIG: "the file would be larger than allowed"}  # fmt: skip
 
 
 class DamagedCheckpoint(UserError):
@@ -22,18 +17,6 @@ class DamagedCheckpoint(UserError):
     def __init__(self, run: Path, step: int, why: str) -> None:
         super().__init__(f"{run}: the checkpoint of step {step} is damaged ({why})")
         self.why = why
-
-
-def no_room(error: BaseException | None) -> str | None:
-    """The reason if ``error`` or one of its causes is a lack of disk space, or None."""
-    while error is not None:
-        if isinstance(error, OSError) and error.errno in NO_ROOM:
-            return NO_ROOM[error.errno]
-        for number, reason in NO_ROOM.items():
-            if os.strerror(number) in str(error):  # tensorstore raises ValueError
-                return reason
-        error = error.__cause__ or error.__context__
-    return None
 
 
 @contextlib.contextmanager

@@ -29,7 +29,6 @@ from orbax.checkpoint import v1 as ocp
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoint_errors import (
     DamagedCheckpoint,
-    no_room,
     one_line,
     quiet,
 )
@@ -41,6 +40,7 @@ from kgscout_jax.learn.checkpoint_leaves import (
 )
 from kgscout_jax.learn.devices import Devices
 from kgscout_jax.learn.loggers import Loggers, open_loggers
+from kgscout_jax.utils.disk_space import no_room
 from kgscout_jax.utils.io import read_json, read_json_lines, write_json, write_lines
 
 logger = logging.getLogger("kgscout")

@@ -171,7 +171,7 @@ class EmbeddingCache:
         np.save(stream, segment, allow_pickle=False)
         raw = stream.getbuffer()
         name = _segment_name(hashlib.sha256(raw).hexdigest())
-        with whole_file(folder / name, "wb") as handle:
+        with whole_file(folder / name, "wb", size=len(raw)) as handle:
             handle.write(raw)
         self._verified.add(folder / name)
 

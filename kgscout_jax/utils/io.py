@@ -16,31 +16,43 @@ from typing import Any, TextIO
 import numpy as np
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.utils.disk_space import room_for
 
 
 @contextlib.contextmanager
-def whole_file(path: Path, mode: str = "w") -> Iterator[Any]:
+def whole_file(
+    path: Path, mode: str = "w", *, size: int | None = None
+) -> Iterator[Any]:
     """A handle that writes ``path``, which appears only when complete.
 
     The data are written to a temporary file in the same folder, flushed to disk and
     renamed. An exception leaves the previous file in place.
+
+    Args:
+        path: the file.
+        mode: "w" or "wb".
+        size: bytes to be written, where known, for the message of a full disk.
+
+    Raises:
+        NoRoomError: the disk is full.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     encoding = None if "b" in mode else "utf-8"
-    try:
-        with open(aside, mode, encoding=encoding) as handle:
-            yield handle
-            handle.flush()
-            os.fsync(handle.fileno())
-        os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
+    with room_for(path, size):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open(aside, mode, encoding=encoding) as handle:
+                yield handle
+                handle.flush()
+                os.fsync(handle.fileno())
+            os.replace(aside, path)
+        finally:
+            aside.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
     """Write ``text`` to ``path``, whole or not at all."""
-    with whole_file(path) as handle:
+    with whole_file(path, size=len(text)) as handle:
         handle.write(text)
 
 
@@ -59,7 +71,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 def write_array(path: Path, array: np.ndarray) -> None:
     """Write ``array`` as .npy, whole or not at all."""
-    with whole_file(path, "wb") as handle:
+    with whole_file(path, "wb", size=array.nbytes) as handle:
         np.save(handle, array, allow_pickle=False)
 
 

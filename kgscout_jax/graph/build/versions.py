@@ -12,6 +12,7 @@ from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.folder import read_manifest, write_blocks
+from kgscout_jax.utils.disk_space import NoRoomError, room_for
 from kgscout_jax.utils.io import write_json
 from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.manifest import file_entry
@@ -42,13 +43,17 @@ def exclusive_writer(out: Path) -> Iterator[None]:
                     f"{out}: expected a GRAPH folder or an empty one, found "
                     f"{foreign[0]}"
                 )
+    advice = "make room, then give the same command again"
     try:
         with locked(out, "kgscout graph"):
             try:
                 delete_unlisted(out)
-                yield
+                with room_for(out, advice=advice):
+                    yield
             finally:
                 delete_unlisted(out)
+    except NoRoomError:
+        raise
     except OSError as error:  # input files have their own messages
         problem = error.strerror or error
         raise UserError(f"{out}: cannot be written ({problem})") from None
