@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import tyro
 
@@ -12,6 +12,7 @@ from data_prep.engine import EngineName, Partition
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.file_settings import GraphFileSettings
 from kgscout_jax.utils.checks import check_at_least
+from kgscout_jax.utils.presets import check_preset
 
 SourceName = Literal["rog", "nsm", "metaqa", "pathquestion", "kg", "world"]
 OWN_SUBGRAPHS = ("rog", "nsm")
@@ -27,8 +28,13 @@ class PrepSettings(GraphFileSettings):
     Example: python -m data_prep kg --kg my.tsv --input questions/ --out shards/
     """
 
+    presets: ClassVar[dict[str, type[PrepSettings]]] = {}
+    """The settings' classes behind ``--preset``, whose defaults are the preset's."""
     source: tyro.conf.Positional[SourceName]
     """Format to read; see docs/data.md."""
+    preset: Literal["thesis"] | None = None
+    """thesis: its cuts; what contradicts them is refused. --preset thesis --help names
+    the values and their sources."""
     out: Path
     """Folder of shards to write."""
     input: Path | None = None
@@ -82,6 +88,8 @@ class PrepSettings(GraphFileSettings):
     """Overwrite existing shards of other settings, or damaged ones."""
 
     def __post_init__(self) -> None:
+        if self.preset is not None:
+            check_preset(self, self.presets[self.preset])
         check_at_least(0, max_triplets=self.max_triplets)
         check_at_least(
             1,
@@ -144,3 +152,33 @@ class PrepSettings(GraphFileSettings):
             "seed": self.seed,
             **{name: value for name, value in read.items() if value is not None},
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThesisPrepSettings(PrepSettings):
+    """Prepare as the thesis does: each value with its source.
+
+    Sources rog and nsm bring each question's own subgraph, which is not cut further.
+    The thesis trains on all usable questions of WebQSP and on 3,000 of CWQ, drawn at
+    random (section 4.1): --train-questions 3000.
+    """
+
+    presets: ClassVar[dict[str, type[PrepSettings]]] = PrepSettings.presets
+    preset: Literal["thesis"] | None = "thesis"
+    cut: Literal["guided", "ppr"] = "ppr"
+    """Section 2.1.2: Personalized PageRank from the topics."""
+    ppr_threshold: float | None = None
+    """Section 4.2 names none."""
+    hub_degree: int | None = None
+    """Section 4.2 names none."""
+    select: Literal["hybrid", "cosine"] = "cosine"
+    """Section 4.2: "the cosine similarity between the question and each triplet"."""
+    candidates: int = 1000
+    """Section 4.2: "the top-k = 1000 most semantically similar triplets"."""
+    direction: Literal["both", "directed"] = "directed"
+    """Section 4.2: "each triplet adds a directed edge"; NetworkX's PageRank."""
+    encoder: str = "all-MiniLM-L6-v2"
+    """Section 4.2: Sentence-BERT, all-MiniLM-L6-v2."""
+
+
+PrepSettings.presets["thesis"] = ThesisPrepSettings

@@ -12,7 +12,7 @@
 #   --split NAME     split to take questions from (test)
 #   --k "10 30 100"  triplets kept
 #   --limit "50 25 10"  questions at each K, the smaller draw inside the larger
-#   --prompt NAME    prompt template (thesis)
+#   --prompt NAME    prompt template (one_shot)
 #   --tokens N       longest reply (96)
 #   --concurrency N  requests at a time (1: one core answers one at a time)
 #
@@ -20,7 +20,7 @@
 # without triplets to two minutes at K = 100.
 set -euo pipefail
 url=http://127.0.0.1:8081/v1 model=qwen split=test k="10 30 100" limit="50 25 10"
-prompt=thesis tokens=96 concurrency=1
+prompt=one_shot tokens=96 concurrency=1
 while [[ ${1:-} == --* ]]; do
     name=${1#--}
     case $name in

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# The thesis's settings for WebQSP: REINFORCE, K = 100, 30 epochs, PageRank and reward
-# along the edges' direction, top 1,000 of each question's own subgraph by cosine.
+# WebQSP as in the thesis: `--preset thesis` prepares, trains and refuses what contradicts
+# it; `kgscout prep --preset thesis --help` and `kgscout train --preset thesis --help` put
+# every value beside its section. recipes/rog.sh is the same data with our improvements.
 #
-#   recipes/webqsp.sh PARQUET_FOLDER OUT
+#   recipes/webqsp.sh PARQUET_FOLDER OUT [EPOCHS]
 #
 # PARQUET_FOLDER holds the RoG release of WebQSP (train, validation and test parquet
-# files). Sampled subsets per question, their leave-one-out baseline and the step size
-# are the defaults, ours: the thesis does not name them (see recipes/README.md).
-# Not run here to the end: the published subgraphs are not part of the project.
+# files). Left out: the language model (`eval.py answers --prompt thesis`). Not run here
+# to the end: the published subgraphs are not part of the project.
 set -euo pipefail
 data=${1:?folder with the parquet files}
 out=${2:?folder to write}
-python -m data_prep rog --input "$data" --out "$out/shards" --direction directed \
-    --cut ppr --select cosine
-python train.py --shards "$out/shards" --run "$out/reinforce" --epochs 30 \
-    --estimator reinforce --staleness 0
-python eval.py retrieval --run "$out/reinforce" --shards "$out/shards" --split test \
+epochs=${3:-30}
+python -m data_prep rog --preset thesis --input "$data" --out "$out/shards"
+python train.py --preset thesis --shards "$out/shards" --run "$out/run" \
+    --epochs "$epochs"
+python eval.py retrieval --run "$out/run" --shards "$out/shards" --split test \
     --k 30 50 100 150 --out "$out/results"

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.utils.presets import preset_class
 
 C = TypeVar("C")
 
@@ -118,7 +119,8 @@ def parse(config: type[C], args: Sequence[str], prog: str) -> C:
     output = io.StringIO()
     try:
         with contextlib.redirect_stderr(output):
-            return tyro.cli(config, args=list(args), prog=prog)
+            settings = preset_class(config, args)
+            return tyro.cli(settings, args=list(args), prog=prog)
     except SystemExit as stop:
         if stop.code != 2:
             raise

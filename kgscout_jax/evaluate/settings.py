@@ -162,7 +162,7 @@ class AnswerSettings:
     http://127.0.0.1:8080/v1. Default: answers from the graph itself, offline."""
     model: str | None = None
     """The model's name on the server."""
-    prompt: str = "thesis"
+    prompt: str = "one_shot"
     """Prompt template: a name, or the path of your own file."""
     form: Literal["lines", "paths"] = "lines"
     """Triplets one a line, or joined into paths from topics to entities."""

@@ -36,7 +36,7 @@ class SelectionConfig:
     """Best first; or joined into paths from the topics, chain by chain; or best first
     with the paths to the best answers among them."""
     token_budget: int | None = None
-    """Maximum tokens of a prompt (thesis) with these triplets."""
+    """Maximum tokens of a prompt (one_shot) with these triplets."""
     min_probability: float | None = None
     """No answer below this probability of the best one, only guesses; None: as the
     policy was calibrated."""

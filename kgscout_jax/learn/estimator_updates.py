@@ -35,6 +35,7 @@ from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.estimators import advantages_and_average
 from kgscout_jax.learn.reward_device import DeviceReward
 from kgscout_jax.learn.reward_host import HostReward
+from kgscout_jax.learn.reward_scipy import ScipyReward
 from kgscout_jax.learn.sharded_reader import ShardedReader
 from kgscout_jax.learn.timeline import Timeline
 from kgscout_jax.learn.train_state import State
@@ -125,7 +126,8 @@ class Reinforce(Update):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.reward = HostReward(self.reader.split, self.config.reward_direction)
+        kind = ScipyReward if self.config.reward == "scipy" else HostReward
+        self.reward = kind(self.reader.split, self.config.reward_direction)
 
     class Proposed(NamedTuple):
         """A batch, and the subsets that the device proposes."""

@@ -49,17 +49,19 @@ def defaults(config: Mapping[str, Any]) -> dict[str, Any]:
     from kgscout_jax.learn.config import TrainConfig
 
     here = Path(".")
-    plain = TrainConfig(shards=(here,), run=here).to_dict()
+    kind = TrainConfig.presets.get(str(config.get("preset")), TrainConfig)
+    plain = kind(shards=(here,), run=here).to_dict()
     choices: dict[str, Any] = {
         name: value
         for name, value in config.items()
         if isinstance(plain.get(name), str) and name not in ("shards", "run")
     }
     try:
-        full = TrainConfig(shards=(here,), run=here, **choices).to_dict()
+        full = kind(shards=(here,), run=here, **choices).to_dict()
     except (UserError, KeyError, TypeError, ValueError):  # of another version
         full = plain
-    return {name: plain[name] if name in choices else full[name] for name in plain}
+    out = {name: plain[name] if name in choices else full[name] for name in plain}
+    return {**out, "preset": None}
 
 
 def flag(name: str, value: Any) -> Iterator[str]:

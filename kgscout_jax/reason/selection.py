@@ -41,9 +41,9 @@ CLOSED_BOOK = {"chain_of_thought": "closed_book_chain_of_thought"}
 class PromptSettings:
     """How a question and its triplets are put to a model."""
 
-    prompt: str = "thesis"
-    """Template: thesis, zero_shot, few_shot, chain_of_thought, closed_book, or the path
-    of a .txt file of your own."""
+    prompt: str = "one_shot"
+    """Template: one_shot, thesis (its words), zero_shot, few_shot, chain_of_thought,
+    closed_book, or the path of a .txt file of your own."""
     form: Form = "lines"
     """Triplets as lines, best first, or closed into paths from the topics."""
     scores: bool = False
@@ -117,7 +117,7 @@ def select(
     k: int,
     form: SelectionForm,
     token_budget: int | None = None,
-    prompt: str = "thesis",
+    prompt: str = "one_shot",
     answer_paths: Sequence[Sequence[int]] = (),
 ) -> Selection:
     """At most ``k`` triplets in the given form, and the prompt that shows them.

@@ -193,7 +193,7 @@ def test_show_prompt_prints_the_first_prompt_and_writes_nothing(
     out = tmp_path / "out"
     assert batch(shards, out, *more) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("# prompt thesis, version ") and "4 triplets" in shown
+    assert shown.startswith("# prompt one_shot, version ") and "4 triplets" in shown
     assert "--- user" in shown and not out.exists()
     arguments = [
         "answers", "--shards", str(shards), "--retrievers", "none", "--show-prompt"
@@ -206,7 +206,7 @@ def test_show_prompt_prints_the_first_prompt_and_writes_nothing(
     "change, message",
     [
         (("--temperature", "0.7"), "temperature 0.1, expected 0.7 as asked for"),
-        (("--prompt", "zero_shot"), "prompt 'thesis', expected 'zero_shot'"),
+        (("--prompt", "zero_shot"), "prompt 'one_shot', expected 'zero_shot'"),
         (("--split", "dev"), "split 'test', expected 'dev'"),
         (("--seed", "3"), "seed 0, expected 3"),
     ],

@@ -23,7 +23,7 @@ from kgscout_jax.retrieve.calibrate import presence_of
 from kgscout_jax.retrieve.protocol import rank_candidates
 from kgscout_jax.retrieve.retrieved_file import retrieved_records
 
-TEMPLATE = load_template("thesis")
+TEMPLATE = load_template("one_shot")
 
 
 def stars(n=12, period=4):

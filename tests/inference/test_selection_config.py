@@ -69,7 +69,7 @@ def test_a_target_selects_the_fewest_triplets_that_reach_it(world, scout):
 
 
 def test_paths_are_closed_and_token_budgets_hold(world, scout):
-    template = load_template("thesis")
+    template = load_template("one_shot")
     for full, found in zip(
         ask(world, 3 * POOL), ask(world, 3, form="paths"), strict=True
     ):

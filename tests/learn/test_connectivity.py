@@ -65,7 +65,7 @@ def best_path(probability, mask, nodes, topics, answers, directed):
             best = max(best, 1 - float(np.prod(1 - probability[at])))
         elif topic in graph and answer in graph:
             for path in nx.all_simple_edge_paths(graph, topic, answer, cutoff=HOPS):
-                product = float(np.prod(probability[[key for _, _, key in path]]))
+                product = float(np.prod(probability[[edge[-1] for edge in path]]))
                 best = max(best, (1 - DECAY * (len(path) - 1)) * product)
     return best
 

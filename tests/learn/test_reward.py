@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from split_factory import Case, build_split
 
 from kgscout_jax.learn.reward_host import HostReward, RewardParts, RewardWeights
+from kgscout_jax.learn.reward_scipy import ScipyReward
 
 Direction = Literal["directed", "both"]
 PARTS = ("presence", "connectivity", "efficiency", "coverage")
@@ -73,8 +74,11 @@ def test_equals_networkx_on_random_multigraphs(direction, data):
     # -1, repeats and positions beyond n_real are all among them.
     positions = rng.integers(-1, 16, (len(rows), g, k))
     decay = data.draw(st.sampled_from([0.2, 0.0, 0.6]))
-    reward = HostReward(built.split, direction, RewardWeights(decay=decay))
-    found = reward.score(rows, positions)
+    weights = RewardWeights(decay=decay)
+    found = HostReward(built.split, direction, weights).score(rows, positions)
+    by_scipy = ScipyReward(built.split, direction, weights).score(rows, positions)
+    for ours, theirs in zip(found, by_scipy, strict=True):
+        np.testing.assert_allclose(theirs, ours, atol=1e-6)
     for i, row in enumerate(rows):
         for j in range(g):
             real = [p for p in positions[i, j] if p < built.split.n_real[row]]
@@ -169,7 +173,8 @@ def test_a_path_through_triplets_that_are_no_candidates_is_still_the_path():
     assert parts.coverage.item() == pytest.approx(2 / 3)
 
 
-def test_questions_that_lack_something_score_zero():
+@pytest.mark.parametrize("kind", [HostReward, ScipyReward])
+def test_questions_that_lack_something_score_zero(kind):
     batch = [
         Case(triplets=CHAIN, topics=[], answers=["d"]),
         Case(triplets=CHAIN, topics=["a"], answers=[]),
@@ -177,7 +182,7 @@ def test_questions_that_lack_something_score_zero():
         Case(triplets=CHAIN, topics=["a"], answers=["nowhere"]),
         Case(triplets=CHAIN, topics=["a"], answers=["d"]),
     ]
-    reward = HostReward(build_split(batch).split)
+    reward = kind(build_split(batch).split)
     rows = np.arange(5)
     everything = np.tile(np.arange(4), (5, 2, 1))
     everything[:, 1] = -1

@@ -71,7 +71,7 @@ def test_a_plain_reading():
     assert (found.id, found.answers, found.outcome) == ("id0", ("2010",), "json")
     assert found.raw.endswith("they won.") and found.error is None
     assert found.samples == () and not found.failed and not found.cached
-    assert found.prompt.template == "thesis" and found.prompt.n_triplets == 2
+    assert found.prompt.template == "one_shot" and found.prompt.n_triplets == 2
     assert found.prompt_hash == found.prompt.hash
     assert (found.prompt_tokens, found.reply_tokens) == (10, 2) and found.seconds > 0
 
@@ -210,7 +210,7 @@ def test_budget_that_one_question_exceeds():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"token_budget": 20}, "prompt thesis: .* at most the budget of 20"),
+        ({"token_budget": 20}, "prompt one_shot: .* at most the budget of 20"),
         ({"prompt": "nine_shot"}, "prompt: 'nine_shot': expected one of chain"),
         ({"prompt": "gone.txt"}, "gone.txt: no such file"),
         ({"samples": 3, "temperature": 0.0}, "samples: 3 at temperature 0 would all"),
@@ -248,7 +248,9 @@ def test_the_hash_is_of_what_is_sent(tmp_path):
     reason="KGSCOUT_TEST_LLM is not set to the base URL of a model's server",
 )
 @pytest.mark.parametrize("form", ["lines", "paths"])
-@pytest.mark.parametrize("prompt", ["thesis", "few_shot", "chain_of_thought"])
+@pytest.mark.parametrize(
+    "prompt", ["thesis", "one_shot", "few_shot", "chain_of_thought"]
+)
 def test_a_real_model(prompt, form):
     """Easy ones, with the answer in the triplets: any instructed model reads them."""
     endpoint = EndpointSettings(

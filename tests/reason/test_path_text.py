@@ -131,7 +131,7 @@ def test_ten_thousand_triplets_in_the_budget():
 def test_form_scores_and_template_are_settings():
     evidence = Evidence(id="1", question="Who?", topics=("Lou Seal",), triplets=SEAL)
     paths = prompt_for(evidence, PromptSettings(form="paths", scores=True)).show()
-    assert paths.startswith("# prompt thesis") and "Giants [3.00] -> won" in paths
+    assert paths.startswith("# prompt one_shot") and "Giants [3.00] -> won" in paths
     lines = prompt_for(evidence, PromptSettings(scores=True)).show()
     assert "- [3.00] Lou Seal, mascot team, Giants" in lines
 
@@ -139,7 +139,7 @@ def test_form_scores_and_template_are_settings():
 @pytest.mark.parametrize(
     "prompt, empty",
     [
-        ("thesis", "closed_book"),
+        ("one_shot", "closed_book"),
         ("chain_of_thought", "closed_book_chain_of_thought"),
     ],
 )
@@ -147,7 +147,7 @@ def test_a_question_without_triplets_gets_a_template_without_them(prompt, empty)
     question = Evidence(id="1", question="Who?")
     got = prompt_for(question, PromptSettings(prompt=prompt, form="paths"))
     assert got.template == empty and "riplet" not in got.show().split("\n", 1)[1]
-    own = prompt_for(question, PromptSettings(prompt=prompt, empty="thesis"))
+    own = prompt_for(question, PromptSettings(prompt=prompt, empty="one_shot"))
     assert "Triplets:\n(none)\n" in own.show()
 
 

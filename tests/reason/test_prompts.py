@@ -32,6 +32,7 @@ def test_the_shipped_templates_are_well_formed():
         "closed_book",
         "closed_book_chain_of_thought",
         "few_shot",
+        "one_shot",
         "thesis",
         "zero_shot",
     ]
@@ -39,9 +40,13 @@ def test_the_shipped_templates_are_well_formed():
         template = load_template(name)
         assert template.name == name and template.version >= 1 and template.about
         roles = [role for role, _ in template.messages]
-        assert roles[0] == "system" and roles[-1] == "user"
-        # user and assistant take turns, as servers demand
-        assert roles[1:] == ["user", "assistant"] * (len(roles) // 2 - 1) + ["user"]
+        assert roles[-1] == "user"
+        if name == "thesis":  # one message, as the thesis prints it
+            assert roles == ["user"]
+        else:
+            # user and assistant take turns, as servers demand
+            turns = ["user", "assistant"] * (len(roles) // 2 - 1)
+            assert roles == ["system", *turns, "user"]
         last = template.messages[-1][1]
         assert "$question" in last
         assert ("$triplets" in last) == (not name.startswith("closed_book"))
@@ -53,15 +58,33 @@ def test_the_shipped_templates_are_well_formed():
                 assert read_reply(content).failure in ("none", "not_available")
 
 
+def test_the_prompt_of_the_thesis_is_its_own():
+    prompt = render(load_template("thesis"), "who won?", TRIPLETS)
+    assert prompt.version == 2  # version 1 was the words of one_shot
+    ((_, words),) = prompt.messages
+    # Its sentences, its example and its order: the question before the triplets.
+    for sentence in (
+        "You are a knowledge graph question answering system. Given a question and ",
+        "- Ensure the answer does not contain duplicate entries.",
+        "you may use your own factual knowledge but only if it is consistent with",
+        "- Crazy Crab, sports mascot team, San Francisco Giants\n- ...",
+        "Now consider the below Triplets and answer the Question carefully.\n\n"
+        "Question: who won?\n\nTriplets:\n- Lou Seal, sports mascot team, Giants\n",
+    ):
+        assert sentence in words
+    example = re.findall(r"\{\"ans\" : .*\}", words)
+    assert read_reply(example[0]).answers[-1] == "2010 (2010 World Series)"
+
+
 def test_a_prompt_holds_question_and_triplets():
-    prompt = render(load_template("thesis"), " who \n won? ", TRIPLETS)
+    prompt = render(load_template("one_shot"), " who \n won? ", TRIPLETS)
     last = prompt.messages[-1][1]
     assert last.endswith("Question: who won?")
     lines = "- Lou Seal, sports mascot team, Giants\n- Giants, won, $question {x}\n"
     assert lines in last
-    assert (prompt.n_triplets, prompt.template, prompt.version) == (2, "thesis", 1)
-    assert "who won?" in prompt.show() and prompt.show().startswith("# prompt thesis")
-    other = render(load_template("thesis"), "who lost?", TRIPLETS)
+    assert (prompt.n_triplets, prompt.template, prompt.version) == (2, "one_shot", 1)
+    assert "who won?" in prompt.show() and prompt.show().startswith("# prompt one_shot")
+    other = render(load_template("one_shot"), "who lost?", TRIPLETS)
     assert prompt.hash != other.hash and len(prompt.hash) == 64
 
 

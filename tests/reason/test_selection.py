@@ -107,7 +107,7 @@ def test_the_order_grows_from_the_topics(question):
     assert order[len(there) :] == sorted(set(order) - there)
 
 
-TEMPLATE = load_template("thesis")
+TEMPLATE = load_template("one_shot")
 
 
 def test_lines_select_the_best():

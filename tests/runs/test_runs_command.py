@@ -22,7 +22,7 @@ from kgscout_jax.cli.main import main
 from kgscout_jax.cli.runner import parse
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.learn.checkpoints import RunFolder
-from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.config import ThesisTrainConfig, TrainConfig
 from kgscout_jax.learn.resume_command import resume_command
 from kgscout_jax.retrieve.baselines import Cosine, cosine_scores
 from kgscout_jax.retrieve.protocol import top_k
@@ -270,6 +270,13 @@ def test_the_resume_command_parses_to_the_same_settings(more):
         TrainConfig(shards=Path("s"), run=Path("r")).to_dict(), Path("r")
     )
     assert plain == "kgscout train --shards s --run r"
+
+
+def test_the_resume_command_of_a_preset_names_it():
+    config = ThesisTrainConfig(shards=Path("s"), run=Path("r"), epochs=30)
+    said = resume_command(config.to_dict(), Path("r"))
+    assert said == "kgscout train --shards s --run r --preset thesis --epochs 30"
+    assert parse(TrainConfig, shlex.split(said)[2:], "x") == config
 
 
 def test_unknown_settings_stay_in_the_resume_command():
