@@ -1,0 +1,1 @@
+"""Builders of the graphs that `recipes/base_graphs.py` writes, one module a domain."""
