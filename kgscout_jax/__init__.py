@@ -2,7 +2,7 @@
 
 from kgscout_jax import KnowledgeGraph, Scout
 
-scout = Scout.from_pretrained("OUT")
+scout = Scout.from_pretrained()
 graph = KnowledgeGraph.open("GRAPH")
 graph.embed(scout.encoder)
 print(scout.retrieve("Who directed Heat?", graph, k=100).as_text())

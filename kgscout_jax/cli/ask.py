@@ -1,11 +1,16 @@
-"""One question answered at the terminal: the answers, the evidence, the picture."""
+"""Questions answered at the terminal: the answers, the evidence, the picture."""
 
 from __future__ import annotations
 
+import contextlib
 import io
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout
@@ -13,6 +18,7 @@ from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.inference.settings import AskSettings
 from kgscout_jax.reason.path_text import path_line
 from kgscout_jax.types import Answer
+from kgscout_jax.utils.progress import slow_step
 
 if TYPE_CHECKING:
     from kgscout_jax.reason.readers.protocol import Reader
@@ -26,42 +32,109 @@ MAX_PRINTED = 20
 
 
 def ask(settings: AskSettings) -> int:
-    """Print answers and evidence, write the picture; 1 if the model failed, else 0.
+    """Answer the question of the settings, or those of standard input.
+
+    Returns:
+        1 if the model failed or, of several questions, one could not be answered.
 
     Raises:
-        UserError: the policy, the graph or the question cannot be read.
+        UserError: the policy, the graph or the only question cannot be read.
     """
     reader = model_reader(settings)
-    graph = open_graph(settings.kg, options=settings.read_options)
-    scout = Scout.from_pretrained(settings.policy)
-    has_answers = scout.exported.has_answers
+    with slow_step("reading the graph"):
+        graph = open_graph(settings.kg, options=settings.read_options)
+    with slow_step("loading the policy and its encoder"):
+        scout = Scout.from_pretrained(settings.policy)
     selection = SelectionConfig(
-        form=settings.form or ("answers" if has_answers else "lines"),
+        form=settings.form or ("answers" if scout.exported.has_answers else "lines"),
         min_probability=settings.min_probability,
     )
-    topics = settings.topic or None
-    result = scout.retrieve(
-        settings.question, graph, settings.k, topics=topics, selection=selection
-    )
+    selection.check(scout.exported)
     escape_unwritable_letters()
-    print_topics(result)
-    if has_answers:
-        print_answers(result)
-    elif reader is None:
-        print("this policy gives evidence only: train one with answers, or give --llm")
-    print_evidence(result)
-    reading = None if reader is None else reader.read([result.evidence()])[0]
-    answers = None
-    if reader is not None and reading is not None:
-        if reading.outcome == "error":
-            print(f"no answer: {short_name(reading.error or 'the model failed')}")
-        else:
-            names = "; ".join(map(short_name, reading.answers))
-            print(f"answer ({escape(reader.name)}): {names or 'none found'}")
-        answers = reading.answers or None
-    result.to_html(settings.html, answers=answers)
-    print(f"picture: {escape(str(settings.html))}")
-    return int(reading is not None and reading.outcome == "error")
+    terminal = Terminal(settings, scout, graph, selection, reader)
+    if settings.question is not None:
+        return terminal.answer(settings.question)
+    failed = 0
+    for question in standard_input_questions():
+        try:
+            failed |= terminal.answer(question)
+        except UserError as error:
+            print(f"error: {error}", file=sys.stderr)
+            failed = 1
+        print(flush=True)
+    return failed
+
+
+def standard_input_questions() -> Iterator[str]:
+    """The questions that are typed at a prompt, or the lines of a pipe.
+
+    Those of a pipe are printed, so that it is clear which answer belongs to which.
+    """
+    if not sys.stdin.isatty():
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(errors="replace")
+        for line in sys.stdin:
+            if question := line.strip():
+                print(f"question: {escape(question)}")
+                yield question
+        return
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401 (input gets a history)
+    print("A question a line; Ctrl-D ends.")
+    while True:
+        try:
+            question = input("question: ").strip()
+        except (EOFError, KeyboardInterrupt):
+            print()
+            return
+        if question:
+            yield question
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """Answers questions from one graph and prints what was found."""
+
+    settings: AskSettings
+    scout: Scout
+    graph: KnowledgeGraph
+    selection: SelectionConfig
+    reader: Reader | None
+
+    def answer(self, question: str) -> int:
+        """Print answers and evidence, write the picture; 1 if the model failed, else 0.
+
+        Raises:
+            UserError: the question cannot be answered, or the picture not be written.
+        """
+        settings, reader = self.settings, self.reader
+        result = self.scout.retrieve(
+            question,
+            self.graph,
+            settings.k,
+            topics=settings.topic or None,
+            selection=self.selection,
+        )
+        print_topics(result)
+        if self.scout.exported.has_answers:
+            print_answers(result)
+        elif reader is None:
+            print(
+                "this policy gives evidence only: train one with answers, or give --llm"
+            )
+        print_evidence(result)
+        reading = None if reader is None else reader.read([result.evidence()])[0]
+        answers = None
+        if reader is not None and reading is not None:
+            if reading.outcome == "error":
+                print(f"no answer: {short_name(reading.error or 'the model failed')}")
+            else:
+                names = "; ".join(map(short_name, reading.answers))
+                print(f"answer ({escape(reader.name)}): {names or 'none found'}")
+            answers = reading.answers or None
+        result.to_html(settings.html, answers=answers)
+        print(f"picture: {escape(str(settings.html))}")
+        return int(reading is not None and reading.outcome == "error")
 
 
 def model_reader(settings: AskSettings) -> Reader | None:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from kgscout_jax.learn.config import TrainConfig
+
+if TYPE_CHECKING:
+    from kgscout_jax.learn.devices import Devices
+    from kgscout_jax.learn.trained_policy import TrainedPolicy
 
 
 def train(config: TrainConfig) -> None:
@@ -18,4 +25,11 @@ def train(config: TrainConfig) -> None:
     setup_jax()
     from kgscout_jax.learn import train as training
 
-    training.train(config)
+    training.train(config, load=load_initial)
+
+
+def load_initial(path: Path, *, devices: Devices) -> TrainedPolicy:
+    """The policy of ``--init``: of a run, of an export, or the bundled one."""
+    from kgscout_jax.export.write import load_trained
+
+    return load_trained(path, devices=devices)

@@ -1,9 +1,11 @@
 """The folder of an exported policy, and its ``config.json``.
 
     config.json        format and version; policy, encoder, preparation, training;
-                       size and sha256 of the three files below
-    model.safetensors  every parameter by its path in the network's weights, float32
-    policy.stablehlo   ``jax.export`` of the network, its parameters inside:
+                       size and sha256 of those of the next three files that are there
+    model.safetensors  every parameter by its path in the network's weights: all F32, or
+                       all F16; the network computes in float32 either way
+    policy.stablehlo   ``jax.export`` of the network, its parameters inside; may be left
+                       out:
                        (q[b,d], T[b,n,d], R[b,n,d], ppr[b,n,2], mask[b,n]) -> logits;
                        of the walk policy and the MLP two more arguments, nodes[b,n,2]
                        and topics[b,v]; with an answer head -> (logits[b,n],
@@ -13,6 +15,9 @@
 
 ``config.json`` and ``model.safetensors`` are the export; ``policy.stablehlo`` is for
 programs without this package, within JAX's window of compatibility.
+
+Version 1 has F32 and ``policy.stablehlo``. An export with F16 or without the file is of
+version 2: readers of version 1 say "written by a newer kgscout-jax, update yours".
 """
 
 from __future__ import annotations
@@ -29,11 +34,12 @@ from kgscout_jax.utils.io import read_json
 from kgscout_jax.utils.manifest import as_record
 
 FORMAT = "kgscout-policy"
-VERSION = 1
+VERSION, SMALL_VERSION = 1, 2
+"""Version of an export, and of one with float16 or without ``policy.stablehlo``."""
 CONFIG, MODEL, STABLEHLO = "config.json", "model.safetensors", "policy.stablehlo"
 GOLDEN, CARD = "golden.npz", "README.md"
 CHECKED = (MODEL, STABLEHLO, GOLDEN)
-"""Files whose size and sha256 are in ``config.json``."""
+"""Files whose size and sha256 are in ``config.json``, where they are there."""
 FILES = (CONFIG, *CHECKED, CARD)
 
 Positive = Annotated[int, Meta(ge=1)]
@@ -109,11 +115,12 @@ def read_config(path: Path) -> tuple[dict[str, Any], ExportConfig]:
         hint = "; this is a run, see kgscout export" if run else ""
         raise UserError(f"{file}: not the configuration of a {FORMAT}{hint}")
     version = metadata.get("version")
-    if version != VERSION:
-        newer = isinstance(version, int) and version > VERSION
+    if version not in (VERSION, SMALL_VERSION):
+        newer = isinstance(version, int) and version > SMALL_VERSION
         hint = "; written by a newer kgscout-jax, update yours" if newer else ""
         raise UserError(
-            f"{file}: format version is {version}, expected {VERSION}{hint}"
+            f"{file}: format version is {version}, expected {VERSION} or "
+            f"{SMALL_VERSION}{hint}"
         )
     config = as_record(metadata, ExportConfig, str(file))
     for field, record in (("encoder", EncoderIdentity), ("preparation", Preparation)):
@@ -121,7 +128,8 @@ def read_config(path: Path) -> tuple[dict[str, Any], ExportConfig]:
         for name in sorted(metadata[field].keys() - names):
             raise UserError(f"{file}: {field}.{name}: unknown field")
     for name in CHECKED:
-        if name not in config.files:
+        optional = name == STABLEHLO and version == SMALL_VERSION
+        if name not in config.files and not optional:
             raise UserError(f"{file}: damaged, no size and checksum of {name}")
     return metadata, config
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.export import bundled
+from kgscout_jax.export.bundled import folder_of
 from kgscout_jax.export.format import FILES, first_line, is_exported
 from kgscout_jax.export.load import Exported, load_exported
 from kgscout_jax.utils.disk_space import NoRoomError, room_for
@@ -80,18 +82,24 @@ def is_hub_name(name: str) -> bool:
 
 
 def from_pretrained(
-    name_or_path: Path | str, *, revision: str | None = None, verify: bool = True
+    name_or_path: Path | str | None = None,
+    *,
+    revision: str | None = None,
+    verify: bool = True,
 ) -> Exported:
     """The policy in a local folder, or on the Hugging Face hub by owner/name.
 
     Args:
-        name_or_path: a folder that exists is preferred to the hub.
+        name_or_path: a folder that exists is preferred to the hub; None for the
+            bundled policy, kgscout-base.
         revision: branch, tag or commit on the hub.
         verify: as ``load_exported``.
 
     Raises:
         UserError: it is on neither, or as ``load_exported``.
     """
+    if name_or_path is None:
+        return load_exported(bundled.FOLDER, verify=verify)
     name = str(name_or_path)
     if isinstance(name_or_path, Path) or not is_hub_name(name):
         return load_exported(Path(name).expanduser(), verify=verify)
@@ -118,7 +126,8 @@ def push(
     """Copy an exported policy; returns the folder, or the hub's URL.
 
     Args:
-        path: an exported policy; checked before anything is written.
+        path: an exported policy, or the name of the bundled one; checked before
+            anything is written.
         repo: owner/name on the Hugging Face hub (log in first: ``hf auth login``), or
             a folder: a ``Path``, or a string that begins with ``/``, ``.`` or ``~`` or
             is a folder.
@@ -129,7 +138,7 @@ def push(
     Raises:
         UserError: ``path`` is no exported policy, or the target refuses it.
     """
-    path, target = Path(path), str(repo)
+    path, target = folder_of(path), str(repo)
     load_exported(path, verify=verify)
     if isinstance(repo, Path) or not is_hub_name(target):
         out = Path(target).expanduser()

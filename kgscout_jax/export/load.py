@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.export.bundled import folder_of
 from kgscout_jax.export.format import (
     CHECKED,
     CONFIG,
@@ -123,9 +124,16 @@ class Exported:
             logits of nodes [b, v].
 
         Raises:
-            UserError: this JAX cannot read the file, or its logits differ.
+            UserError: the file was left out, this JAX cannot read it, or its logits
+                differ.
         """
-        return load_call(self.path / STABLEHLO, self.golden, self.metadata["tolerance"])
+        file = self.path / STABLEHLO
+        if STABLEHLO not in self.metadata["files"]:
+            raise UserError(
+                f"{file}: left out of this export (--no-stablehlo); kgscout export "
+                f"without that option writes it, {MODEL} holds the same policy"
+            )
+        return load_call(file, self.golden, self.metadata["tolerance"])
 
     @cached_property
     def policy(self) -> Policy:
@@ -139,16 +147,18 @@ def load_exported(path: Path | str, *, verify: bool = True) -> Exported:
     """The policy in a folder that ``kgscout export`` wrote.
 
     Args:
-        path: the folder.
+        path: the folder, or the name of the bundled policy.
         verify: also run the network on the golden inputs (compiles once).
 
     Raises:
         UserError: the folder is missing, newer, damaged, foreign or does not fit
             together, or the network's logits are not the golden ones.
     """
-    path = Path(path)
+    path = folder_of(path)
     metadata, record = read_config(path)
-    check_files(path, {name: metadata["files"][name] for name in CHECKED}, verify=True)
+    files = metadata["files"]
+    present = {name: files[name] for name in CHECKED if name in files}
+    check_files(path, present, verify=True)
     try:
         config = config_from_json(record.policy)
     except UserError as error:
@@ -181,29 +191,31 @@ def load_exported(path: Path | str, *, verify: bool = True) -> Exported:
 
 
 def read_weights(file: Path, config: NetworkConfig) -> PolicyWeights:
-    """The parameters in ``model.safetensors``, on the default device."""
+    """The parameters in ``model.safetensors`` as float32, on the default device."""
     from safetensors import SafetensorError, safe_open
 
     shapes = weight_shapes(config)
-    expected = {
-        name: ("F32", leaf.shape) for name, leaf in named_leaves(shapes).items()
-    }
+    expected = {name: leaf.shape for name, leaf in named_leaves(shapes).items()}
     try:
         with safe_open(file, framework="numpy") as opened:
             saved = {}
             for name in opened.keys():  # noqa: SIM118
                 tensor = opened.get_slice(name)
                 saved[name] = (tensor.get_dtype(), tuple(tensor.get_shape()))
+            half = all(dtype == "F16" for dtype, _ in saved.values())
+            required = "F16" if half else "F32"
             for name in sorted(saved.keys() | expected.keys()):
                 if name not in saved or name not in expected:
                     problem = "not a parameter" if name in saved else "missing"
                     raise UserError(f"{file}: {name} is {problem} of this policy")
-                if saved[name] != expected[name]:
-                    (dtype, shape), (_, required) = saved[name], expected[name]
+                if saved[name] != (required, expected[name]):
+                    (dtype, shape), size = saved[name], expected[name]
                     raise UserError(
-                        f"{file}: {name} is {dtype} {shape}, expected F32 {required}"
+                        f"{file}: {name} is {dtype} {shape}, expected {required} {size}"
                     )
-            leaves = [jnp.asarray(opened.get_tensor(name)) for name in expected]
+            leaves = [
+                jnp.asarray(opened.get_tensor(name), jnp.float32) for name in expected
+            ]
     except SafetensorError as error:
         problem = first_line(error)
         raise UserError(f"{file}: not a whole safetensors file ({problem})") from None
@@ -211,13 +223,16 @@ def read_weights(file: Path, config: NetworkConfig) -> PolicyWeights:
 
 
 def load_calibration(path: Path) -> Calibration | None:
-    """The calibration of an exported policy; None for a run or without one.
+    """The calibration of an exported policy, or of the bundled one by its name.
+
+    None for a run or without one.
 
     Raises:
         UserError: it is damaged.
     """
     from kgscout_jax.retrieve.budget import Calibration
 
+    path = folder_of(path)
     if not is_exported(path):
         return None
     value = read_json(path / CONFIG).get("calibration")

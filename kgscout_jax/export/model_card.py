@@ -8,6 +8,7 @@ from typing import Any
 
 import jinja2
 
+from kgscout_jax.export.format import STABLEHLO
 from kgscout_jax.utils.tables import figure, markdown_table
 
 METRICS = ("answer_hit", "answer_recall", "path_hit", "path_triplet_recall")
@@ -50,6 +51,7 @@ def model_card(
         encoder=encoder_facts(metadata["encoder"]),
         arguments=arguments,
         outputs=outputs,
+        stablehlo=STABLEHLO in metadata["files"],
         report=report,
         metrics=METRICS,
         facts=facts_table,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 
@@ -30,5 +30,10 @@ class ExportSettings:
     calibrate: str | None = None
     """Split of the shards, not train, to calibrate the probability of an answer among
     the K best on; retrieve --target needs it."""
+    dtype: Literal["float32", "float16"] = "float32"
+    """Type of the stored parameters; float16 is half as large and rounds them."""
+    stablehlo: bool = True
+    """Write policy.stablehlo, for programs without this package; it holds the
+    parameters once more."""
     overwrite: Annotated[bool, tyro.conf.arg(name="overwrite")] = False
     """Replace an exported policy in the folder."""

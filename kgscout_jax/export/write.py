@@ -7,13 +7,16 @@ import importlib.metadata
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from kgscout_jax import __version__
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
+from kgscout_jax.export.bundled import folder_of
 from kgscout_jax.export.format import (
     CARD,
     CHECKED,
@@ -21,6 +24,7 @@ from kgscout_jax.export.format import (
     FORMAT,
     GOLDEN,
     MODEL,
+    SMALL_VERSION,
     STABLEHLO,
     VERSION,
     Preparation,
@@ -44,6 +48,7 @@ from kgscout_jax.utils.manifest import as_record, file_entry
 
 if TYPE_CHECKING:
     from kgscout_jax.export.settings import ExportSettings
+    from kgscout_jax.learn.devices import Devices
     from kgscout_jax.learn.trained_policy import TrainedPolicy
     from kgscout_jax.retrieve.answer_scale import AnswerScale
     from kgscout_jax.retrieve.budget import Calibration
@@ -72,6 +77,8 @@ def export_run(settings: ExportSettings) -> Path:
         calibration=calibration,
         answer_scale=answer_scale,
         overwrite=settings.overwrite,
+        dtype=settings.dtype,
+        stablehlo=settings.stablehlo,
     )
     print(f"wrote {settings.out}")
     return out
@@ -119,6 +126,8 @@ def export_policy(
     calibration: Calibration | None = None,
     answer_scale: AnswerScale | None = None,
     overwrite: bool = False,
+    dtype: Literal["float32", "float16"] = "float32",
+    stablehlo: bool = True,
 ) -> Path:
     """``out``, written whole or not at all, then read back and checked.
 
@@ -131,27 +140,36 @@ def export_policy(
         calibration: what ``--target`` of retrieval needs; None: it is refused there.
         answer_scale: probabilities of answers; None: those of the training loss.
         overwrite: ``out`` may hold an exported policy, which is replaced.
+        dtype: type of the stored parameters. With float16 they are rounded, also in
+            ``policy.stablehlo`` and for the golden outputs; all compute in float32.
+        stablehlo: write ``policy.stablehlo``, which holds the parameters once more.
 
     Raises:
         UserError: ``out`` is taken, the preparation is not known, the metrics are not
-            of this policy, or its logits are not finite.
+            of this policy, or its parameters or logits are not finite.
     """
     from safetensors.numpy import save
 
     out = Path(out)
     config, weights = trained.policy.config, trained.policy.weights
-    leaves = parameters_of(weights)
+    leaves = parameters_of(weights, dtype)
+    if dtype == "float16":
+        weights = jax.tree.map(
+            lambda leaf: leaf.astype(jnp.float16).astype(jnp.float32), weights
+        )
     preparation, data = preparation_of(trained.metadata, shards)
     report = None if metrics is None else read_metrics(metrics, trained)
     with atomic_folder(out, overwrite=overwrite) as aside:
         # Not save_file: it hides the file from other users, such as a service's.
         (aside / MODEL).write_bytes(save(leaves, metadata={"format": FORMAT}))
         golden = make_golden(weights, config)
-        np.savez(aside / GOLDEN, allow_pickle=False, **golden.arrays)
-        (aside / STABLEHLO).write_bytes(serialize(weights, config))
+        np.savez_compressed(aside / GOLDEN, allow_pickle=False, **golden.arrays)
+        if stablehlo:
+            (aside / STABLEHLO).write_bytes(serialize(weights, config))
+        small = dtype == "float16" or not stablehlo
         metadata: dict[str, Any] = {
             "format": FORMAT,
-            "version": VERSION,
+            "version": SMALL_VERSION if small else VERSION,
             "policy": config_to_json(config),
             "encoder": trained.metadata["encoder"],
             "preparation": preparation,
@@ -171,7 +189,11 @@ def export_policy(
                 "kgscout-jax": __version__,
                 "jax": importlib.metadata.version("jax"),
             },
-            "files": {name: file_entry(aside / name) for name in CHECKED},
+            "files": {
+                name: file_entry(aside / name)
+                for name in CHECKED
+                if stablehlo or name != STABLEHLO
+            },
         }
         if "shard_sets" in trained.metadata:
             metadata["training"]["sets"] = trained.metadata["shard_sets"]
@@ -184,20 +206,29 @@ def export_policy(
             metadata, argument_names(config), output_names(config), report
         )
         write_text(aside / CARD, card)
-        _ = load_exported(aside).stablehlo  # both forms give the golden logits
+        exported = load_exported(aside)  # the golden logits, by each form
+        _ = stablehlo and exported.stablehlo
     return out
 
 
-def load_trained(path: Path, *, step: int | None = None) -> TrainedPolicy:
-    """The policy of a run or of an exported folder, for evaluation.
+def load_trained(
+    path: Path, *, step: int | None = None, devices: Devices | None = None
+) -> TrainedPolicy:
+    """The policy of a run or of an exported folder, for evaluation and ``--init``.
+
+    Args:
+        path: the folder, or the name of the bundled policy.
+        step: of a run; None for the best by dev reward.
+        devices: as ``load_policy``.
 
     Raises:
         UserError: ``path`` is neither, or holds no such step.
     """
     from kgscout_jax.learn.trained_policy import TrainedPolicy, load_policy
 
+    path = folder_of(path)
     if not is_exported(path):
-        return load_policy(path, step=step)
+        return load_policy(path, step=step, devices=devices)
     exported = load_exported(path)
     training = exported.metadata["training"]
     if step is not None and step != training["step"]:
@@ -217,16 +248,26 @@ def load_trained(path: Path, *, step: int | None = None) -> TrainedPolicy:
     return TrainedPolicy(exported.policy, training["step"], metadata)
 
 
-def parameters_of(weights: PolicyWeights) -> dict[str, np.ndarray]:
-    """Every parameter by its name in ``model.safetensors``."""
-    leaves = {
-        # Contiguous: safetensors writes the buffer, whatever the strides say.
-        name: np.ascontiguousarray(leaf, np.float32).reshape(np.shape(leaf))
-        for name, leaf in named_leaves(weights).items()
-    }
+def parameters_of(
+    weights: PolicyWeights, dtype: Literal["float32", "float16"] = "float32"
+) -> dict[str, np.ndarray]:
+    """Every parameter by its name in ``model.safetensors``.
+
+    Raises:
+        UserError: one is not finite, or too large for ``dtype``.
+    """
+    with np.errstate(over="ignore"):  # reported below, by name
+        leaves = {
+            # Contiguous: safetensors writes the buffer, whatever the strides say.
+            name: np.ascontiguousarray(leaf, dtype).reshape(np.shape(leaf))
+            for name, leaf in named_leaves(weights).items()
+        }
     for name, leaf in leaves.items():
         if not np.isfinite(leaf).all():
-            raise UserError(f"parameter {name}: not finite, expected a trained policy")
+            expected = "a trained policy"
+            if dtype == "float16":
+                expected += f" with values up to {np.finfo(np.float16).max:.0f}"
+            raise UserError(f"parameter {name}: not finite, expected {expected}")
     return leaves
 
 

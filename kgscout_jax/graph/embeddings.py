@@ -41,6 +41,8 @@ logger = logging.getLogger("kgscout")
 FOLDER = "embeddings"
 MAX_CACHED_ROWS = 1 << 18
 """The most rows that ``LazyEmbeddings`` caches in memory."""
+SMALL_GRAPH = 20_000
+"""Graphs of at most so many triplets are embedded on demand without a word."""
 
 _guard = threading.Lock()
 
@@ -142,7 +144,7 @@ def embeddings_of(
     with embeddings.lock:
         if digest not in embeddings.by_encoder:
             table = stored_table(graph, encoder.identity)
-            if table is None:
+            if table is None and len(graph.triplets) > SMALL_GRAPH:
                 logger.info(
                     "%s is not embedded: triplets are embedded as questions need them; "
                     "embed it once (graph.embed, or --embed) for speed",

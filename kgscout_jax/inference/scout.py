@@ -1,6 +1,6 @@
 """Retrieval with a trained policy: questions and a graph in, ranked triplets out.
 
-    scout = Scout.from_pretrained("OUT")
+    scout = Scout.from_pretrained()  # or the folder of an exported policy
     graph = KnowledgeGraph.open("GRAPH")
     graph.embed(scout.encoder)
     result = scout.retrieve("Who directed Heat?", graph, k=100)
@@ -95,13 +95,15 @@ class Scout:
 
     @staticmethod
     def from_pretrained(
-        name_or_path: Path | str,
+        name_or_path: Path | str | None = None,
         *,
         revision: str | None = None,
         encoder: SentenceEncoder | None = None,
         verify: bool = True,
     ) -> Scout:
         """The scout of an exported policy: a folder, or owner/name on the hub.
+
+        Without a name that of the bundled policy, kgscout-base.
 
         Also loads the encoder, which takes seconds. JAX caches compiled functions on
         disk (``$KGSCOUT_CACHE/jax`` unless JAX has another cache).

@@ -8,23 +8,31 @@ from typing import Annotated
 
 import tyro
 
+from kgscout_jax.export.bundled import NAME
 from kgscout_jax.graph.file_settings import GraphFileSettings
 from kgscout_jax.reason.selection import SelectionForm
 from kgscout_jax.utils.checks import check_at_least, check_both_or_neither
+
+PolicyName = Annotated[
+    tyro.conf.Positional[str | None],
+    tyro.conf.arg(metavar="[OUT]", help_behavior_hint="(default: kgscout-base)"),
+]
+"""The exported policy of a command; None for the bundled one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RetrieveSettings(GraphFileSettings):
     """Retrieve triplets for a file of questions; gold answers are not needed.
 
-    Example: kgscout retrieve policy/ --kg GRAPH --questions q.jsonl --out out.jsonl
+    Example: kgscout retrieve --kg GRAPH --questions q.jsonl --out out.jsonl
 
     The same command resumes an interrupted run. A question that fails becomes a line
     with the field error.
     """
 
-    policy: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="OUT")]
-    """The exported policy: a folder, or owner/name on the Hugging Face hub."""
+    policy: PolicyName = None
+    """The exported policy: a folder, or owner/name on the Hugging Face hub. Without it
+    kgscout-base, which comes with the package."""
     kg: tuple[Path, ...]
     """Triplet files, or one GRAPH folder."""
     questions: Path
@@ -56,15 +64,21 @@ class RetrieveSettings(GraphFileSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class AskSettings(GraphFileSettings):
-    """Answer a question from a graph and show the triplets behind the answer.
+    """Answer questions from a graph and show the triplets behind each answer.
 
-    Example: kgscout ask policy/ --kg my.tsv "Who directed Heat?" --html heat.html
+    Example: kgscout ask --kg my.csv "Who directed Heat?" --html heat.html
+
+    Without a question it asks for one after the other, or reads one a line from a pipe.
     """
 
-    policy: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="OUT")]
-    """The exported policy: a folder, or owner/name on the Hugging Face hub."""
-    question: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="QUESTION")]
-    """The question, in quotes."""
+    policy: PolicyName = None
+    """The exported policy: a folder, or owner/name on the Hugging Face hub. Without it
+    kgscout-base, which comes with the package."""
+    question: Annotated[
+        tyro.conf.Positional[str | None],
+        tyro.conf.arg(metavar="[QUESTION]", help_behavior_hint=""),
+    ] = None
+    """The question, in quotes; it may stand alone, without OUT."""
     kg: tyro.conf.UseAppendAction[tuple[Path, ...]]
     """A triplet file or a GRAPH folder; repeat the option for more files."""
     topic: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
@@ -87,9 +101,14 @@ class AskSettings(GraphFileSettings):
     key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the API key; local servers need none."""
     html: Path = Path("ask.html")
-    """File for the drawing of the selected triplets."""
+    """File for the drawing of the selected triplets, of several questions the last."""
 
     def __post_init__(self) -> None:
+        if self.question is None and self.policy is not None:
+            alone = self.policy
+            if alone != NAME and not Path(alone).is_dir():
+                object.__setattr__(self, "question", alone)
+                object.__setattr__(self, "policy", None)
         check_at_least(1, k=self.k)
         check_both_or_neither(llm=self.llm, model=self.model)
 
@@ -102,7 +121,7 @@ class PushSettings:
     """
 
     policy: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="OUT")]
-    """Folder of the exported policy."""
+    """Folder of the exported policy, or kgscout-base."""
     repo: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="REPO")]
     """owner/name on the hub (log in first: hf auth login), or a folder such as ./copy.
     """

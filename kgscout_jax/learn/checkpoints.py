@@ -68,9 +68,9 @@ class RunFolder:
         self.loggers: Loggers | None = None
 
     @staticmethod
-    def existing(path: Path) -> RunFolder:
+    def existing(path: Path, devices: Devices | None = None) -> RunFolder:
         """The run in ``path``; raises UserError if there is none."""
-        run = RunFolder(path)
+        run = RunFolder(path, devices)
         if not path.is_dir():
             raise UserError(f"{path}: no such run")
         if not run.config_file.exists():

@@ -42,7 +42,8 @@ class TrainConfig:
     run: Path
     """Folder of the run: config.json, metrics.jsonl, checkpoints/."""
     init: Path | None = None
-    """Start from this run's best parameters."""
+    """Start from the best parameters of this run, or from those of an export;
+    kgscout-base: the policy that comes with the package."""
     policy: Literal["thesis", "walk", "mlp"] = "thesis"
     """The network: thesis, its dual tower; walk, learned walks, smaller and better;
     mlp, the baseline of the literature (with --estimator bce)."""

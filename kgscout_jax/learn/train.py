@@ -9,12 +9,15 @@ bits as an uninterrupted one (same machine, versions and devices).
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
 
 from kgscout_jax.data.mixture import BatchStream, Mixture
 from kgscout_jax.data.question_sampling import epoch_length
@@ -40,9 +43,10 @@ from kgscout_jax.learn.train_state import (
     state_to_tree,
 )
 from kgscout_jax.learn.trained_policy import (
+    PARAMS,
     TrainedPolicy,
     check_encoder,
-    read_leaves,
+    load_policy,
     restore_policy,
 )
 from kgscout_jax.learn.training_set import TrainingSet, open_sets
@@ -58,8 +62,19 @@ LOG_EVERY = 10
 """Steps of a set between its rows of kind "step" in metrics.jsonl."""
 
 
-def train(config: TrainConfig) -> RunFolder:
+class PolicyLoader(Protocol):
+    """Loads the policy of ``--init``, as ``load_policy`` does."""
+
+    def __call__(self, path: Path, *, devices: Devices) -> TrainedPolicy: ...
+
+
+def train(config: TrainConfig, *, load: PolicyLoader = load_policy) -> RunFolder:
     """Train, or resume training; returns the finished run.
+
+    Args:
+        config: the settings.
+        load: loads ``config.init``; of a run, or with ``export.write.load_trained``
+            also of an export.
 
     Raises:
         UserError: bad settings or shards, a run of other settings, a run that another
@@ -69,7 +84,7 @@ def train(config: TrainConfig) -> RunFolder:
     devices.broadcast(lambda: check_loggers(config.log))
     run = RunFolder(config.run, devices)
     with contextlib.ExitStack() as resources:
-        _train(config, run, devices, resources)
+        _train(config, run, devices, resources, load)
     return run
 
 
@@ -78,6 +93,7 @@ def _train(
     run: RunFolder,
     devices: Devices,
     resources: contextlib.ExitStack,
+    load: PolicyLoader,
 ) -> None:
     # --- data
     sets = open_sets(config, devices)
@@ -94,7 +110,7 @@ def _train(
         config_from_json(saved["policy"]) if saved else network_config(config, sets)
     )
     if config.init is not None:
-        initial = initial_policy(config.init, devices)
+        initial = initial_policy(config.init, devices, load)
         check_encoder(initial.metadata, sets[0].shards, config.init)
         policy = initial.policy
         policy_config = policy.config
@@ -252,11 +268,17 @@ def dev_score(row: dict[str, Any], select: str = "reward") -> float | None:
     return round(row["dev_reward"] + row.get("dev_hits@1", 0.0), 6)
 
 
-def initial_policy(path: Path, devices: Devices) -> TrainedPolicy:
-    """The best policy of another run; only the first process reads it."""
-    metadata = devices.broadcast(lambda: RunFolder.existing(path).config)
-    leaves = devices.broadcast(lambda: read_leaves(RunFolder(path, devices), None)[1])
-    return restore_policy(path, metadata, int(leaves["step"]), leaves)
+def initial_policy(path: Path, devices: Devices, load: PolicyLoader) -> TrainedPolicy:
+    """The policy to start from; only the first process reads it."""
+    read = functools.cache(lambda: load(path, devices=devices))
+    step = devices.broadcast(lambda: read().step)
+    metadata = devices.broadcast(lambda: read().metadata)
+
+    def arrays() -> dict[str, np.ndarray]:
+        leaves = flatten({PARAMS: read().policy.weights})
+        return {name: np.asarray(leaf) for name, leaf in leaves.items()}
+
+    return restore_policy(path, metadata, step, devices.broadcast(arrays))
 
 
 def log_step(

@@ -15,6 +15,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoint_errors import DamagedCheckpoint
 from kgscout_jax.learn.checkpoint_leaves import check_leaves, flatten, unflatten
 from kgscout_jax.learn.checkpoints import RunFolder
+from kgscout_jax.learn.devices import Devices
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import config_from_json, weight_shapes
 
@@ -33,14 +34,21 @@ class TrainedPolicy:
     """The run's ``config.json``: config, policy, encoder, shards."""
 
 
-def load_policy(path: Path | str, *, step: int | None = None) -> TrainedPolicy:
+def load_policy(
+    path: Path | str, *, step: int | None = None, devices: Devices | None = None
+) -> TrainedPolicy:
     """The policy of a run, at ``step`` or at its best by dev reward.
+
+    Args:
+        path: the run's folder.
+        step: one of its checkpoints; None for the best.
+        devices: those of the training, where one of its processes alone reads.
 
     Raises:
         UserError: no run, no checkpoint, or one that does not fit the config.
     """
     path = Path(path)
-    run = RunFolder.existing(path)
+    run = RunFolder.existing(path, devices)
     step, leaves = read_leaves(run, step)
     return restore_policy(path, run.config, step, leaves)
 

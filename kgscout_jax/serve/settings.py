@@ -84,8 +84,12 @@ class ServiceSettings(Limits):
 class LoadSettings(GraphFileSettings):
     """The policy and the graphs to load."""
 
-    out: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="OUT")]
-    """The exported policy: a folder, or owner/name on the Hugging Face hub."""
+    out: Annotated[
+        tyro.conf.Positional[str | None],
+        tyro.conf.arg(metavar="[OUT]", help_behavior_hint="(default: kgscout-base)"),
+    ] = None
+    """The exported policy: a folder, or owner/name on the Hugging Face hub. Without it
+    kgscout-base, which comes with the package."""
     kg: Annotated[
         tuple[tuple[str, ...], ...],
         tyro.conf.UseAppendAction,
@@ -103,7 +107,7 @@ class LoadSettings(GraphFileSettings):
 class ServeSettings(ServiceSettings, LoadSettings):
     """Answer HTTP requests: POST /retrieve and /answer, GET /healthz and /metrics.
 
-    Example: kgscout serve policy/ --kg triplets.tsv --port 8000
+    Example: kgscout serve --kg triplets.tsv --port 8000
     """
 
     host: str = "127.0.0.1"
@@ -121,5 +125,5 @@ class ServeSettings(ServiceSettings, LoadSettings):
 class McpSettings(Limits, LoadSettings):
     """Serve retrieval to a language model: an MCP server over standard streams.
 
-    Example: kgscout mcp policy/ --kg triplets.tsv
+    Example: kgscout mcp --kg triplets.tsv
     """

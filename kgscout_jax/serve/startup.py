@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.export.bundled import folder_of
 from kgscout_jax.export.format import is_exported
 from kgscout_jax.export.hub import is_hub_name
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
@@ -31,8 +31,9 @@ def check_paths(settings: LoadSettings) -> None:
         for path in paths:
             if not path.exists():
                 raise UserError(f"{path}: no such file or folder")
-    if not is_hub_name(settings.out) and not is_exported(Path(settings.out)):
-        raise UserError(f"{settings.out}: not an exported policy (see kgscout export)")
+    name = settings.out
+    if name is not None and not is_hub_name(name) and not is_exported(folder_of(name)):
+        raise UserError(f"{name}: not an exported policy (see kgscout export)")
 
 
 def load(

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
+import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 logger = logging.getLogger("kgscout")
+
+
+@contextlib.contextmanager
+def slow_step(label: str, seconds: float = 2.0) -> Iterator[None]:
+    """Log ``label`` once if the block takes longer than ``seconds``."""
+    timer = threading.Timer(seconds, logger.info, (f"{label} ...",))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class ProgressBar:

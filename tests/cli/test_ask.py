@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from pathlib import Path
@@ -13,11 +14,14 @@ from scout_factory import shared_world
 
 from kgscout_jax.cli.ask import escape
 from kgscout_jax.cli.main import main
+from kgscout_jax.cli.runner import parse
 from kgscout_jax.export.load import load_exported
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.inference.scout import Scout
 from kgscout_jax.inference.selection import SelectionConfig
+from kgscout_jax.inference.settings import AskSettings
 from kgscout_jax.reason.path_text import path_line
+from kgscout_jax.serve.settings import ServeSettings
 
 pytestmark = NEEDS_ENCODER
 
@@ -39,10 +43,11 @@ def ask(world, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "200")
 
     def call(
-        question: str, *more, kg: Path | None = None, world=world
+        question: str | None, *more, kg: Path | None = None, world=world
     ) -> tuple[int, str, str]:
         monkeypatch.setattr(Scout, "from_pretrained", lambda *_, **__: world.scout)
-        args = ["ask", world.policy, "--kg", kg or world.file, question]
+        args = ["ask", world.policy, "--kg", kg or world.file]
+        args += [] if question is None else [question]
         args += ["--html", tmp_path / "x.html", *more]
         capsys.readouterr()
         code = main([str(arg) for arg in args])
@@ -151,4 +156,30 @@ def test_help_has_an_example(command, capsys):
     with pytest.raises(SystemExit) as stop:
         main([command, "--help"])
     assert stop.value.code == 0
-    assert f"Example: kgscout {command} policy/" in capsys.readouterr().out
+    assert f"Example: kgscout {command} " in capsys.readouterr().out
+
+
+def test_without_a_policy_the_bundled_one_is_asked(tmp_path):
+    def named(*words: str) -> tuple[str | None, str | None]:
+        settings = parse(AskSettings, [*words, "--kg", "my.csv"], "kgscout ask")
+        return settings.policy, settings.question
+
+    assert named() == (None, None)
+    assert named("Who directed Heat?") == (None, "Who directed Heat?")
+    assert named("AC/DC") == (None, "AC/DC")
+    assert named("owner/name", "Who?") == ("owner/name", "Who?")
+    assert named(str(tmp_path)) == (str(tmp_path), None)  # no question is a folder
+    assert named("kgscout-base") == ("kgscout-base", None)
+    assert parse(ServeSettings, ["--kg", "my.csv"], "kgscout serve").out is None
+
+
+def test_questions_of_a_pipe_are_answered_one_by_one(ask, world, monkeypatch):
+    lines = "In which town was Siena born?\n\nWhere is Ada?\xff\n".encode("latin1")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines), "utf-8"))
+    code, out, _ = ask(None)
+    assert code == 0
+    first, second = out.split("question: ")[1:]
+    assert first.startswith("In which town was Siena born?\ntopics: Siena (exact")
+    assert second.startswith("Where is Ada?\ufffd\ntopics: Ada (exact")
+    _, alone, _ = ask("In which town was Siena born?")
+    assert first.split("\n", 1)[1].strip() == alone.strip()

@@ -79,8 +79,8 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
         r"config\.json: not the .*; this is a run, see kgscout export",
     ),
     "newer": (
-        lambda p: edit(p, lambda a: a.update(version=2)),
-        r"config\.json: format version is 2, expected 1; written by a newer",
+        lambda p: edit(p, lambda a: a.update(version=3)),
+        r"config\.json: format version is 3, expected 1 or 2; written by a newer",
     ),
     "half a config": (
         lambda p: edit(p, lambda a: a.pop("encoder")),
@@ -148,7 +148,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "a changed byte": (
         lambda p: flip(p / "policy.stablehlo"),
-        r"policy\.stablehlo: checksum differs",
+        r"policy\.stablehlo: damaged: checksum differs",
     ),
     "no safetensors": (
         lambda p: (

@@ -18,6 +18,7 @@ from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.evaluate.answers.evidence import LISTED, SCOUT, GraphAnswers, Source
 from kgscout_jax.evaluate.answers.failures import failure_causes
 from kgscout_jax.evaluate.answers.kept import kept_candidates
+from kgscout_jax.export.bundled import folder_of
 from kgscout_jax.export.format import is_exported, read_config
 from kgscout_jax.learn.trained_policy import TrainedPolicy
 from kgscout_jax.reason.readers.protocol import Reading
@@ -142,6 +143,7 @@ class GraphReader:
 
 def export_scale(run: Path) -> AnswerScale | None:
     """The calibration in an export; None in one without, or in a run."""
+    run = folder_of(run)
     if not is_exported(run):
         return None
     value = read_config(run)[0].get("answer_scale")

