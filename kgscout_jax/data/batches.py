@@ -1,13 +1,13 @@
 """Batches from shards: a few kilobytes of indices a question; tables do not move.
 
 Widths are static per shape bucket, so that a jitted function compiles once per bucket:
-candidates and unique relations are padded to the next power of two that holds the
-batch's largest question.
+candidates, unique relations, nodes and answers are padded to the next power of two that
+holds the batch's largest question.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import jax
@@ -36,13 +36,21 @@ class Tables(NamedTuple):
     """The layout of triplet rows over devices, if they are split."""
 
     @staticmethod
-    def of(shards: Shards) -> Tables:
-        """The tables of a folder of shards, moved to the default device."""
-        scales = shards.triplet_scales
+    def of(*shards: Shards) -> Tables:
+        """The tables of folders of shards, one below the other, on the default device.
+
+        ``table_offsets`` says where those of each folder begin. The folders hold
+        embeddings of one dtype.
+        """
+
+        def below(tables: list[np.ndarray]) -> Array:
+            return jnp.concatenate([jnp.asarray(not_empty(table)) for table in tables])
+
+        scales = [e.triplet_scales for e in shards if e.triplet_scales is not None]
         return Tables(
-            jnp.asarray(not_empty(shards.triplet_embeddings)),
-            jnp.asarray(not_empty(shards.relation_embeddings)),
-            None if scales is None else jnp.asarray(not_empty(scales)),
+            below([each.triplet_embeddings for each in shards]),
+            below([each.relation_embeddings for each in shards]),
+            below(scales) if scales else None,
         )
 
     def triplet_rows(
@@ -60,6 +68,29 @@ class Tables(NamedTuple):
         if scales is None:
             return rows
         return rows.astype(jnp.float16) * scales[..., None]
+
+
+class TableOffsets(NamedTuple):
+    """Where the rows of a folder of shards begin in tables of several."""
+
+    triplets: int = 0
+    relations: int = 0
+
+
+FIRST = TableOffsets()
+"""Tables of one folder."""
+
+
+def table_offsets(shards: Sequence[Shards]) -> list[TableOffsets]:
+    """The offsets of each folder in ``Tables.of`` them all."""
+    out, offsets = [], FIRST
+    for each in shards:
+        out.append(offsets)
+        offsets = TableOffsets(
+            offsets.triplets + len(not_empty(each.triplet_embeddings)),
+            offsets.relations + len(not_empty(each.relation_embeddings)),
+        )
+    return out
 
 
 class Batch(NamedTuple):
@@ -101,15 +132,24 @@ class Batch(NamedTuple):
 class BatchReader:
     """Reads batches of a split; stateless, so any batch can be read at any time."""
 
-    def __init__(self, shards: Shards, split: Split, direction: str = "both") -> None:
-        """``direction``: direction of the shortest paths of ``on_path``."""
-        self.split = split
+    def __init__(
+        self,
+        shards: Shards,
+        split: Split,
+        direction: str = "both",
+        offsets: TableOffsets = FIRST,
+    ) -> None:
+        """
+        Args:
+            shards: the folder of the split.
+            split: the questions.
+            direction: direction of the shortest paths of ``on_path``.
+            offsets: where the folder's rows begin in the tables; see ``Tables.of``.
+        """
+        self.split, self.offsets = split, offsets
         self.relation_of = not_empty(np.asarray(shards.triplets[:, 1]))
         self.paths = split.path_triplets[direction]
         self.width = split.candidates.shape[1]
-        self.answer_width = max(split.answers.shape[1], 1)
-        self.n_nodes = int(split.n_nodes.max(initial=1))
-        """Bound on local node ids: the static size for sums over nodes."""
 
     def read(self, rows: Int[np.ndarray, "k"], size: int | None = None) -> Batch:
         """The questions ``rows``, on the device, padded with empty ones to ``size``."""
@@ -120,17 +160,20 @@ class BatchReader:
         rows: Int[np.ndarray, "k"],
         size: int | None = None,
         *,
-        n_real: int = 1,
         n_relations: int = 1,
+        all_rows: Int[np.ndarray, "j"] | None = None,
     ) -> Batch:
         """The batch of ``read``, in numpy.
 
-        ``n_real`` and ``n_relations`` are maxima over the questions of the batch, if
-        other processes read some of them.
+        ``all_rows`` are the questions of the batch, and ``n_relations`` the most unique
+        relations of one of them, if other processes read some of them.
         """
         split, b = self.split, size or len(rows)
         k = len(rows)
-        n = bucket(int(split.n_real[rows].max(initial=n_real)), self.width)
+        among = rows if all_rows is None else all_rows
+        n_real = int(split.n_real[among].max(initial=1))
+        v = bucket(int(split.n_nodes[among].max(initial=1)))
+        n = bucket(n_real, self.width)
         candidates = split.candidates[rows, :n]
         mask = np.zeros((b, n), bool)
         mask[:k] = candidates >= 0
@@ -139,15 +182,18 @@ class BatchReader:
         relation_rows, relation_index = self._relations(padded, mask, n_relations)
         on_path = np.zeros((b, n), bool)
         on_path[:k] = self._on_path(rows, candidates)
-        topics = np.zeros((b, self.n_nodes), bool)
+        topics = np.zeros((b, v), bool)
         slots = split.topics[rows]
         topics[np.nonzero(slots >= 0)[0], slots[slots >= 0]] = True
-        answers = np.full((b, self.answer_width), -1, np.int32)
-        answers[:k, : split.answers.shape[1]] = split.answers[rows]
+        slots = split.answers[among]
+        count = int((slots >= 0).sum(axis=1).max(initial=1))
+        answers = np.full((b, bucket(count)), -1, np.int32)
+        slots = split.answers[rows, :count]
+        answers[:k, : slots.shape[1]] = slots
         arrays = {
             "question": _filled(split.question_embeddings[rows], b),
-            "candidates": padded,
-            "relation_rows": relation_rows,
+            "candidates": padded + np.int32(self.offsets.triplets),
+            "relation_rows": relation_rows + np.int32(self.offsets.relations),
             "relation_index": relation_index,
             "ppr": _filled(split.ppr_of(rows, n), b),
             "nodes": _filled(split.nodes[rows, :n].astype(np.int32), b),

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from kgscout_jax.data.batches import Tables, batch_outputs
+from kgscout_jax.data.batches import TableOffsets, Tables, batch_outputs
 from kgscout_jax.data.question_sampling import sample_rows
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.devices import Devices
 from kgscout_jax.learn.reward_host import HostReward
 from kgscout_jax.learn.sharded_reader import ShardedReader, count_candidates
+from kgscout_jax.learn.training_set import TrainingSet
 from kgscout_jax.learn.update_steps import Steps
 from kgscout_jax.utils.ragged import Ragged
 
@@ -32,8 +33,9 @@ class Measurement:
         rows: Int[np.ndarray, "k"],
         config: TrainConfig,
         devices: Devices,
+        offsets: TableOffsets,
     ) -> None:
-        self.reader = ShardedReader(shards, split, devices=devices)
+        self.reader = ShardedReader(shards, split, devices=devices, offsets=offsets)
         self.devices, self.rows = devices, rows
         self.reward = HostReward(split, config.reward_direction)
         self.budgets = config.budgets
@@ -101,19 +103,17 @@ class Measurement:
 
 
 def measurements(
-    shards: Shards,
-    split: Split,
-    rows: Int[np.ndarray, "k"],
-    config: TrainConfig,
-    devices: Devices,
+    training_set: TrainingSet, config: TrainConfig, devices: Devices
 ) -> dict[str, Measurement]:
     """Measurements by split: a sample of training questions, and dev if it exists."""
-    train_rows = sample_rows(rows, TRAIN_QUESTIONS)
-    out = {"train": Measurement(shards, split, train_rows, config, devices)}
+    shards, offsets = training_set.shards, training_set.reader.offsets
+    rows = sample_rows(training_set.rows, TRAIN_QUESTIONS)
+    split = training_set.split
+    out = {"train": Measurement(shards, split, rows, config, devices, offsets)}
     if "dev" in shards.splits:
         dev = devices.synchronized(lambda: shards.split("dev"))
         count_candidates(dev, devices)
-        dev_rows = sample_rows(np.arange(len(dev)), config.dev_questions)
-        if len(dev_rows):
-            out["dev"] = Measurement(shards, dev, dev_rows, config, devices)
+        rows = sample_rows(np.arange(len(dev)), config.dev_questions)
+        if len(rows):
+            out["dev"] = Measurement(shards, dev, rows, config, devices, offsets)
     return out

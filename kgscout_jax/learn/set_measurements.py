@@ -32,10 +32,7 @@ class SetMeasurements:
         """``names``: of the sets, for the keys of the row."""
         self.tables, self.names = tables, names
         self.weights = dict(zip(names, config.weights, strict=True))
-        self.measures = [
-            measurements(each.shards, each.split, each.rows, config, devices)
-            for each in sets
-        ]
+        self.measures = [measurements(each, config, devices) for each in sets]
         lacking = [
             name
             for name, measures in zip(names, self.measures, strict=True)

@@ -8,12 +8,20 @@ counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Int, Int32
 
-from kgscout_jax.data.batches import Batch, BatchReader, Tables, not_empty
+from kgscout_jax.data.batches import (
+    FIRST,
+    Batch,
+    BatchReader,
+    TableOffsets,
+    Tables,
+    not_empty,
+    table_offsets,
+)
 from kgscout_jax.data.sharded_table import RowLayout
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.learn.devices import Devices
@@ -31,8 +39,9 @@ class ShardedReader(BatchReader):
         split: Split,
         direction: str = "both",
         devices: Devices | None = None,
+        offsets: TableOffsets = FIRST,
     ) -> None:
-        super().__init__(shards, split, direction)
+        super().__init__(shards, split, direction, offsets)
         self.devices = devices or Devices()
         self.n_relations: Int32[np.ndarray, "q"] | None = None
         """Unique relations of each question; None with a single process."""
@@ -50,8 +59,8 @@ class ShardedReader(BatchReader):
             arrays = self.arrays(
                 self.local(rows, size),
                 devices.padded_size(size) // devices.processes,
-                n_real=int(self.split.n_real[rows].max(initial=1)),
                 n_relations=int(self.n_relations[rows].max(initial=1)),
+                all_rows=rows,
             )
         return devices.shard(arrays)
 
@@ -94,15 +103,37 @@ def gathered_counts(
     return devices.all_gather(local).reshape(-1)[:questions]
 
 
-def device_tables(
-    shards: Shards, devices: Devices, *, shard_rows: bool = False
-) -> Tables:
-    """The embedding tables: a copy on each device, or the triplet table's rows split.
+def tables_are_shared(sets: Sequence[Shards], devices: Devices) -> bool:
+    """Whether the tables of all sets lie in one: steps of all are compiled together."""
+    dtypes = {each.triplet_embeddings.dtype for each in sets}
+    return devices.mesh is None and len(dtypes) == 1
 
-    The relation table, hundreds of times smaller, is always copied.
+
+def set_offsets(sets: Sequence[Shards], devices: Devices) -> list[TableOffsets]:
+    """Where the rows of each set begin in its tables of ``device_tables``."""
+    if tables_are_shared(sets, devices):
+        return table_offsets(sets)
+    return [FIRST] * len(sets)
+
+
+def device_tables(
+    sets: Sequence[Shards], devices: Devices, *, shard_rows: bool = False
+) -> list[Tables]:
+    """The embedding tables of each set.
+
+    A copy on each device, or the triplet table's rows split. The relation table,
+    hundreds of times smaller, is always copied.
     """
+    if tables_are_shared(sets, devices):
+        return [Tables.of(*sets)] * len(sets)
     if devices.mesh is None:
-        return Tables.of(shards)
+        return [Tables.of(each) for each in sets]
+    return [_spread(each, devices, shard_rows) for each in sets]
+
+
+def _spread(shards: Shards, devices: Devices, shard_rows: bool) -> Tables:
+    """The tables of one set on a mesh."""
+    assert devices.mesh is not None
     layout = RowLayout(devices.mesh) if shard_rows else None
     put = devices.replicate if layout is None else layout.put
     scales = shards.triplet_scales

@@ -145,10 +145,9 @@ def _train(
     state, stale_params = devices.replicate((state, stale_params))
 
     # --- updates and measurements
-    tables = [
-        device_tables(each.shards, devices, shard_rows=config.shard_tables)
-        for each in sets
-    ]
+    tables = device_tables(
+        [each.shards for each in sets], devices, shard_rows=config.shard_tables
+    )
     timeline = Timeline()
     resources.callback(timeline.close)
     updates = [

@@ -7,12 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int
 
+from kgscout_jax.data.batches import FIRST, TableOffsets
 from kgscout_jax.data.question_sampling import trainable_rows
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.devices import Devices
-from kgscout_jax.learn.sharded_reader import ShardedReader, count_candidates
+from kgscout_jax.learn.sharded_reader import (
+    ShardedReader,
+    count_candidates,
+    set_offsets,
+)
 from kgscout_jax.learn.trained_policy import compare_encoders
 
 
@@ -27,8 +32,13 @@ class TrainingSet:
     reader: ShardedReader
 
     @staticmethod
-    def of(shards: Shards, config: TrainConfig, devices: Devices) -> TrainingSet:
-        """The train split of ``shards``.
+    def of(
+        shards: Shards,
+        config: TrainConfig,
+        devices: Devices,
+        offsets: TableOffsets = FIRST,
+    ) -> TrainingSet:
+        """The train split of ``shards``, whose rows begin at ``offsets`` in the tables.
 
         Raises:
             UserError: there is no train split, or no question to train on.
@@ -41,7 +51,8 @@ class TrainingSet:
                 f"{shards.path}: no training question has an answer and a candidate in "
                 "its subgraph"
             )
-        reader = ShardedReader(shards, split, config.path_direction, devices)
+        direction = config.path_direction
+        reader = ShardedReader(shards, split, direction, devices, offsets)
         return TrainingSet(shards, split, rows, reader)
 
 
@@ -59,4 +70,8 @@ def open_sets(config: TrainConfig, devices: Devices) -> list[TrainingSet]:
         return [first, *others]
 
     shards = devices.synchronized(open_all)
-    return [TrainingSet.of(each, config, devices) for each in shards]
+    offsets = set_offsets(shards, devices)
+    return [
+        TrainingSet.of(each, config, devices, start)
+        for each, start in zip(shards, offsets, strict=True)
+    ]

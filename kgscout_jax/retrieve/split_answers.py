@@ -75,7 +75,7 @@ def split_answers(
     place = np.zeros(len(split), np.int64)
     place[rows] = np.arange(len(rows))
 
-    m = min(NODES, reader.n_nodes)
+    m = min(NODES, int(split.n_nodes.max(initial=1)))
     logits = np.full((len(rows), m), -np.inf, np.float32)
     entities = np.full((len(rows), m), -1, np.int32)
     is_answer = np.zeros((len(rows), m), bool)
@@ -100,15 +100,15 @@ def split_answers(
             assert outputs.answers is not None and outputs.follow is not None
             nodes = np.asarray(batch.nodes)
             mask = np.asarray(batch.mask)
-            of_node = node_entities(
-                table, split, batch_rows, nodes[:count], reader.n_nodes
-            )
             scores = np.asarray(outputs.answers)[:count]
+            v = scores.shape[1]
+            of_node = node_entities(table, split, batch_rows, nodes[:count], v)
             best = np.argsort(-scores, axis=1, kind="stable")[:, :m]
-            logits[at] = np.take_along_axis(scores, best, axis=1)
-            entities[at] = np.take_along_axis(of_node, best, axis=1)
-            gold = gold_mask(np.asarray(batch.answers)[:count], reader.n_nodes)
-            is_answer[at] = np.take_along_axis(gold, best, axis=1)
+            width = best.shape[1]
+            logits[at, :width] = np.take_along_axis(scores, best, axis=1)
+            entities[at, :width] = np.take_along_axis(of_node, best, axis=1)
+            gold = gold_mask(np.asarray(batch.answers)[:count], v)
+            is_answer[at, :width] = np.take_along_axis(gold, best, axis=1)
             if paths:
                 follow, index = (
                     np.asarray(outputs.follow),

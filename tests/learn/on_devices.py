@@ -69,7 +69,7 @@ def computed(shards: Shards, case: str) -> dict[str, np.ndarray]:
     scorer = DeviceReward(split)
     steps = Steps(policy, config, transform, scorer, devices.mesh)
     state = devices.replicate(initial_state(policy, transform))
-    tables = device_tables(shards, devices, shard_rows=config.shard_tables)
+    (tables,) = device_tables([shards], devices, shard_rows=config.shard_tables)
     if by_rows:
         held = {shard.data.shape[0] for shard in tables.triplets.addressable_shards}
         assert len(held) == 1 and held.pop() * devices.count == len(tables.triplets)

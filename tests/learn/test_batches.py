@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from shards_factory import memory_shards, shards_of, with_split
 from split_factory import Case, build_split
 
-from kgscout_jax.data.batches import BatchReader, Tables, by_size, epoch_batches
+from kgscout_jax.data.batches import (
+    BatchReader,
+    Tables,
+    by_size,
+    epoch_batches,
+    table_offsets,
+)
 from kgscout_jax.data.shards import DIRECTIONS
 from kgscout_jax.utils.buckets import SMALLEST, bucket
 
@@ -85,7 +91,7 @@ def test_read_against_a_loop(seed, direction):
         assert not np.asarray(batch.mask[i]).any()
         assert not np.asarray(batch.on_path[i]).any()
         assert (np.asarray(batch.answers[i]) == -1).all()
-    assert int(np.max(batch.nodes)) < reader.n_nodes
+    assert int(np.max(batch.nodes)) < batch.topics.shape[1]
 
 
 def test_inputs_gather_the_tables():
@@ -200,6 +206,36 @@ def test_one_compilation_per_bucket():
     ):  # fmt: skip
         forward(tables, reader.read(np.array(rows), 2))
         assert forward._cache_size() == compiled
+
+
+def test_tables_of_several_sets_hold_the_rows_of_each():
+    import jax
+
+    sets = [build_split(random_cases(seed, [40, 12, 25])) for seed in (3, 4)]
+    shards = [memory_shards(built) for built in sets]
+    together = Tables.of(*shards)
+    forward = jax.jit(lambda tables, batch: batch.inputs(tables))
+    pairs = zip(shards, sets, table_offsets(shards), strict=True)
+    for number, (each, built, offsets) in enumerate(pairs):
+        rows = np.array([2, 0])
+        own = BatchReader(each, built.split).read(rows).inputs(Tables.of(each))
+        reader = BatchReader(each, built.split, offsets=offsets)
+        shared = forward(together, reader.read(rows))
+        real = np.asarray(own.mask)
+        for name in ("question", "relation_index", "nodes", "topics", "ppr", "mask"):
+            a, b = (np.asarray(getattr(x, name)) for x in (own, shared))
+            np.testing.assert_array_equal(a, b)
+        rows_of = [np.asarray(x.triplets)[real] for x in (own, shared)]
+        np.testing.assert_array_equal(*rows_of)
+        of_relation = [
+            np.take_along_axis(
+                np.asarray(x.relations), np.asarray(x.relation_index)[..., None], axis=1
+            )[real]
+            for x in (own, shared)
+        ]
+        np.testing.assert_array_equal(*of_relation)
+        assert (offsets.triplets > 0) == (number > 0)
+    assert forward._cache_size() == 1
 
 
 def test_direction_decides_what_is_on_a_path():
