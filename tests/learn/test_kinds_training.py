@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 from training import (
     REINFORCE,
@@ -15,6 +17,7 @@ from training import (
     tiny,
 )
 
+from kgscout_jax.cli.runner import parse
 from kgscout_jax.evaluate.retrieval.run import evaluate_run
 from kgscout_jax.evaluate.settings import RetrievalSettings
 from kgscout_jax.learn.config import TrainConfig
@@ -59,7 +62,7 @@ def test_a_stopped_run_resumes_bit_for_bit(shards, finished, tmp_path, monkeypat
 
 
 def test_runs_are_compared_in_one_table(shards, finished, tmp_path, capsys):
-    _, run = finished
+    kind, run = finished
     report = evaluate_run(
         RetrievalSettings(
             run=run,
@@ -78,6 +81,11 @@ def test_runs_are_compared_in_one_table(shards, finished, tmp_path, capsys):
     assert paired["kgscout"]["answer_hit"]["4"]["difference"] == 0
     assert paired["cosine"]["answer_hit"]["4"]["difference"] < 0
     assert "twin" in capsys.readouterr().out
+    # The commands that trained and measured give the same settings again.
+    trained, measured = map(shlex.split, report["context"]["commands"])
+    again = parse(TrainConfig, trained[2:], "train")
+    assert again == tiny(shards, run, **KINDS[kind])
+    assert parse(RetrievalSettings, measured[3:], "eval").also == (f"twin={run}",)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.answers.cells import HEADLINE
+from kgscout_jax.evaluate.commands import commands_of
 from kgscout_jax.evaluate.settings import AnswerSettings
 from kgscout_jax.learn.shard_sets import is_trained_on
 from kgscout_jax.reason.selection import PromptSettings
@@ -220,6 +221,7 @@ def report_context(
         context["draw"] = (
             f"drawn with seed {settings.seed}, every number of hops in proportion"
         )
+    runs = {}
     if trained is not None and settings.run is not None:
         fingerprint = shards.manifest["fingerprint"]
         context |= {
@@ -228,4 +230,6 @@ def report_context(
             "trained_on": trained.metadata["shards"]["source"],
             "cross_dataset": not is_trained_on(trained.metadata, fingerprint),
         }
+        runs[settings.run] = trained.metadata
+    context["commands"] = commands_of(settings, "kgscout eval answers", runs)
     return context

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
+from kgscout_jax.evaluate.commands import commands_of
 from kgscout_jax.evaluate.retrieval.evaluation import check_ks, evaluate_retrieval
 from kgscout_jax.evaluate.retrieval.tables import console_table, token_console_tables
 from kgscout_jax.evaluate.retrieval.token_costs import TokenPlan
@@ -44,7 +45,15 @@ def evaluate_run(settings: RetrievalSettings) -> dict[str, Any]:
         "measured_on": theirs["source"],
         "cross_dataset": not is_trained_on(trained.metadata, theirs["fingerprint"]),
     }
-    retrievers, tokens = build_retrievers(settings, shards, trained, ks[-1])
+    also = {Path(text.partition("=")[2]) for text in settings.also}
+    others = {path: load_trained(path) for path in sorted(also)}
+    runs = {settings.run: trained, **others}
+    context["commands"] = commands_of(
+        settings,
+        "kgscout eval retrieval",
+        {path: one.metadata for path, one in runs.items()},
+    )
+    retrievers, tokens = build_retrievers(settings, shards, trained, others, ks[-1])
     report = evaluate_retrieval(
         shards,
         settings.split,
@@ -70,7 +79,11 @@ def evaluate_run(settings: RetrievalSettings) -> dict[str, Any]:
 
 
 def build_retrievers(
-    settings: RetrievalSettings, shards: Shards, trained: TrainedPolicy, most: int
+    settings: RetrievalSettings,
+    shards: Shards,
+    trained: TrainedPolicy,
+    others: Mapping[Path, TrainedPolicy],
+    most: int,
 ) -> tuple[list[Retriever], TokenPlan]:
     """The requested retrievers, in that order, and the prompts to count.
 
@@ -78,6 +91,7 @@ def build_retrievers(
         settings: the names, and the prompts to count.
         shards: to measure on.
         trained: the policy behind ``kgscout``.
+        others: those of ``--also``, by their paths.
         most: the largest K.
     """
     known: dict[str, Callable[[], Retriever]] = {
@@ -98,7 +112,7 @@ def build_retrievers(
             retrievers.append(known[name]())
     for text in settings.also:
         name, _, path = text.partition("=")
-        other = load_trained(Path(path))
+        other = others[Path(path)]
         check_encoder(other.metadata, shards, Path(path))
         retrievers.append(KGScout(other.policy, name))
     presence, basis = None, ""

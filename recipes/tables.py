@@ -1,0 +1,331 @@
+"""The tables of the pages, written from the figures of their runs.
+
+    python recipes/tables.py collect RESULTS ... --into recipes/figures/NAME.json
+    python recipes/tables.py write PAGE.md ...
+    python recipes/tables.py check PAGE.md ...
+
+``collect`` reads the metrics.json of one data set's results, a seed each (or, with
+``--folds 5``, five folds each, whose questions are pooled), and writes the small
+extract that is committed. ``write`` rewrites the marked regions of pages, ``check``
+fails where that would change one:
+
+    <!-- table: NAME[,NAME ...] VIEW KEY=VALUE ... -->
+    <!-- end -->
+
+VIEW is one of
+
+    metrics     rows: metric and retriever; columns: K (the default for retrieval)
+    sets        rows: data set and retriever; one metric
+    hops        rows: number of hops and retriever; one metric
+    answers     rows: data set and hops; columns: Hits@1, Macro-F1, ... (for answers)
+    commands    the commands that trained and measured
+    parameters  the networks' numbers of parameters, from the code; needs no NAME
+
+and the keys are metrics, rows, ks (lists with commas), reference, low=yes (the lowest
+lower end of the seeds' intervals behind each mean).
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from extracts import Figures, extract, extract_text
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.utils.io import read_json, write_text
+from kgscout_jax.utils.tables import markdown_table
+
+FIGURES = Path(__file__).resolve().parent / "figures"
+REGION = re.compile(
+    r"^(?P<mark><!-- table: (?P<words>[^\n]+?) -->)\n(?P<body>.*?)^<!-- end -->$",
+    re.MULTILINE | re.DOTALL,
+)
+MAIN = ("answer_hit", "answer_recall", "path_hit", "path_hit_undirected")
+MAIN = (*MAIN, "path_triplet_recall")
+LABELS = {
+    "hits@1": "Hits@1",
+    "macro_f1": "Macro-F1",
+    "hit": "Hit",
+    "em": "EM",
+    "ece_best": "ECE, best answer",
+    "ece_listed": "ECE, ten best",
+}
+NETWORKS = ("thesis", "walk", "mlp")
+
+
+class Mean:
+    """The mean of a figure over seeds, and the lowest end of its intervals."""
+
+    def __init__(self, seeds: Sequence[Figures], row: str, metric: str, k: str) -> None:
+        found = [
+            one[row][metric][k]
+            for one in seeds
+            if k in one.get(row, {}).get(metric, {})
+        ]
+        cells: Any = [one for one in found if one[0] is not None]
+        self.seeds = len(cells)
+        self.n: set[int] = {int(one[3] or 0) for one in found}
+        self.value = sum(one[0] for one in cells) / len(cells) if cells else None
+        lows = [one[1] for one in cells if one[1] is not None]
+        self.low = min(lows, default=None)
+
+    def text(self, *, low: bool = False, sign: str = "") -> str:
+        """``0.918``, ``+0.095, low +0.035`` or a dash."""
+        if self.value is None:
+            return "–"
+        text = format(self.value, f"{sign}.3f")
+        if low and self.low is not None:
+            text += f", low {format(self.low, f'{sign}.3f')}"
+        return text
+
+
+class View:
+    """One table: the extracts it is made of, and its options."""
+
+    def __init__(self, words: str, figures: Path) -> None:
+        first, *rest = words.split()
+        views = {**VIEWS, "parameters": parameters}
+        self.names = [] if first == "parameters" else first.split(",")
+        self.extracts = [read_json(figures / f"{name}.json") for name in self.names]
+        kind = self.extracts[0]["kind"] if self.extracts else ""
+        name = {"": "parameters", "retrieval": "metrics", "answers": "answers"}[kind]
+        if rest and "=" not in rest[0]:
+            name = rest.pop(0)
+        if name not in views:
+            raise UserError(
+                f"table {words!r}: view {name!r}, expected one of {', '.join(views)}"
+            )
+        self.options: dict[str, str] = {}
+        for word in rest:
+            key, equals, value = word.partition("=")
+            if not equals or key not in ("metrics", "rows", "ks", "reference", "low"):
+                raise UserError(
+                    f"table {words!r}: {word!r}, expected metrics=, rows=, ks=, "
+                    "reference= or low=yes"
+                )
+            self.options[key] = value
+        self.function: Callable[[View], str] = views[name]
+        self.low = self.options.get("low") == "yes"
+
+    def chosen(self, key: str, default: Sequence[Any]) -> list[str]:
+        """The list that an option names, else the default."""
+        given = self.options.get(key)
+        return given.split(",") if given else [str(each) for each in default]
+
+    def rows(self, one: dict[str, Any]) -> list[str]:
+        """The rows of an extract, in the order asked for."""
+        return [row for row in self.chosen("rows", one["rows"]) if row in one["rows"]]
+
+
+def facts(view: View) -> str:
+    """The line above a table: sets, questions, seeds."""
+    parts = []
+    for one in view.extracts:
+        seeds = len(one["seeds"])
+        text = f"`{one['source']}` {one['split']}, {one['questions']:,} questions"
+        text += f", {seeds} seed{'s' * (seeds > 1)}"
+        if one["folds"] > 1:
+            text += f", {one['folds']} folds pooled"
+        parts.append(text)
+    end = "; ".join(parts) + "."
+    if any(len(one["seeds"]) > 1 for one in view.extracts):
+        end += (
+            " Means over seeds; low: the lowest lower end of the seeds' 95% intervals."
+        )
+    elif view.low:
+        end += " low: the lower end of the 95% interval over questions."
+    return end
+
+
+def metrics(view: View) -> str:
+    """Metric and retriever against K, with differences from the reference below."""
+    (one,) = view.extracts
+    ks = view.chosen("ks", one["ks"])
+    names, seeds = view.rows(one), [seed["figures"] for seed in one["seeds"]]
+    paired = [seed["paired"] for seed in one["seeds"]]
+    cells = []
+    for metric in view.chosen("metrics", MAIN):
+        label = metric
+        for name in names:
+            means = [Mean(seeds, name, metric, k) for k in ks]
+            known = means[0].seeds
+            some = f" ({known})" if 0 < known < len(seeds) else ""
+            cells.append([label, name + some, *(m.text(low=view.low) for m in means)])
+            label = ""
+        for name in names:
+            means = [Mean(paired, name, metric, k) for k in ks]
+            if any(mean.seeds for mean in means) and name in names[:1]:
+                title = f"{name} − {one['reference']}"
+                texts = [mean.text(low=True, sign="+") for mean in means]
+                cells.append(["", title, *texts])
+    header = ["metric", "retriever", *(f"K = {k}" for k in ks)]
+    return f"{facts(view)}\n\n{markdown_table(header, cells)}"
+
+
+def sets(view: View) -> str:
+    """One metric of several data sets."""
+    (metric,) = view.chosen("metrics", ["answer_hit"])
+    ks = view.chosen("ks", view.extracts[0]["ks"])
+    cells = []
+    for one in view.extracts:
+        label = f"{one['source']}, {one['questions']:,} {one['split']}"
+        seeds = [seed["figures"] for seed in one["seeds"]]
+        for name in view.rows(one):
+            means = [Mean(seeds, name, metric, k) for k in ks]
+            cells.append([label, name, *(mean.text(low=view.low) for mean in means)])
+            label = ""
+    header = ["measured on", metric, *(f"K = {k}" for k in ks)]
+    return f"{facts(view)}\n\n{markdown_table(header, cells)}"
+
+
+def hops(view: View) -> str:
+    """One metric by the number of hops."""
+    (one,) = view.extracts
+    (metric,) = view.chosen("metrics", ["answer_hit"])
+    ks = view.chosen("ks", one["ks"])
+    cells = []
+    for hop in one["seeds"][0]["by_hop"]:
+        seeds = [seed["by_hop"].get(hop, {}) for seed in one["seeds"]]
+        label = hop
+        for name in view.rows(one):
+            means = [Mean(seeds, name, metric, k) for k in ks]
+            n = counts(means) if label else ""
+            cells.append([label, n, name, *(mean.text(low=view.low) for mean in means)])
+            label = ""
+    header = ["hops", "n", metric, *(f"K = {k}" for k in ks)]
+    return f"{facts(view)}\n\n{markdown_table(header, cells)}"
+
+
+def answers(view: View) -> str:
+    """Figures of answers: a row for each data set, row, K and number of hops."""
+    names = view.chosen("metrics", ["hits@1", "macro_f1", "ece_best", "ece_listed"])
+    several = any(len(view.rows(one)) * len(one["ks"]) > 1 for one in view.extracts)
+    cells = []
+    for one in view.extracts:
+        for row, k in itertools.product(view.rows(one), view.chosen("ks", one["ks"])):
+            parts: Iterator[tuple[str, list[Figures]]] = itertools.chain(
+                (
+                    (
+                        f"{hop} hop{'s' * (hop != '1')}",
+                        [seed["by_hop"].get(hop, {}) for seed in one["seeds"]],
+                    )
+                    for hop in one["seeds"][0]["by_hop"]
+                    if len(one["seeds"][0]["by_hop"]) > 1
+                ),
+                [("all", [seed["figures"] for seed in one["seeds"]])],
+            )
+            for label, seeds in parts:
+                means = [Mean(seeds, row, metric, k) for metric in names]
+                if not any(mean.seeds for mean in means):
+                    continue
+                texts = [mean.text(low=view.low) for mean in means]
+                start = [f"{one['source']}, {label}"]
+                start += [row, k] if several else []
+                cells.append([*start, counts(means), *texts])
+    header = [f"{view.extracts[0]['split']} split"]
+    header += ["answered by", "K"] if several else []
+    header += ["questions", *(LABELS.get(name, name) for name in names)]
+    return f"{facts(view)}\n\n{markdown_table(header, cells)}"
+
+
+def counts(means: Sequence[Mean]) -> str:
+    """The number of questions behind a row."""
+    known = {n for mean in means for n in mean.n}
+    return " to ".join(f"{n:,}" for n in sorted({min(known), max(known)})) or "–"
+
+
+def commands(view: View) -> str:
+    """The commands behind the extracts, as a block of code."""
+    lines = dict.fromkeys(line for one in view.extracts for line in one["commands"])
+    return "```\n" + "\n".join(lines) + "\n```"
+
+
+def parameters(view: View) -> str:
+    """Numbers of parameters of the networks that ship, at 384 dimensions."""
+    del view
+    from kgscout_jax.policy.registry import ARCHITECTURES
+
+    rows = [
+        [f"`--policy {name}`", f"{parameter_count(ARCHITECTURES[name].config()):,}"]
+        for name in NETWORKS
+    ]
+    walk: Any = ARCHITECTURES["walk"].config
+    without = parameter_count(walk(answers=0))
+    rows.insert(2, ["`--policy walk --answer-width 0`", f"{without:,}"])
+    return markdown_table(["network", "parameters at 384 dimensions"], rows)
+
+
+def parameter_count(config: Any) -> int:
+    """How many numbers a network has."""
+    import jax
+
+    from kgscout_jax.policy.registry import weight_shapes
+
+    return sum(leaf.size for leaf in jax.tree.leaves(weight_shapes(config)))
+
+
+VIEWS: dict[str, Callable[[View], str]] = {
+    "metrics": metrics,
+    "sets": sets,
+    "hops": hops,
+    "answers": answers,
+    "commands": commands,
+}
+
+
+def rewritten(text: str, figures: Path | None = None) -> str:
+    """A page with its marked regions written again."""
+
+    def region(found: re.Match[str]) -> str:
+        view = View(found["words"], figures or FIGURES)
+        return f"{found['mark']}\n{view.function(view)}\n<!-- end -->"
+
+    return REGION.sub(region, text)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Collect, write or check; returns the exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("command", choices=("collect", "write", "check"))
+    parser.add_argument("paths", nargs="+", type=Path, metavar="RESULTS or PAGE")
+    parser.add_argument("--into", type=Path, help="collect: the extract to write")
+    parser.add_argument("--folds", type=int, default=1, help="collect: folds a seed")
+    parser.add_argument(
+        "--names", nargs="*", default=[], help="collect: NAME=OTHER, names of rows"
+    )
+    given = parser.parse_args(args)
+    try:
+        if given.command == "collect":
+            if given.into is None:
+                raise UserError("--into: none, expected the extract to write")
+            pairs = dict(pair.split("=", 1) for pair in given.names)
+            value = extract(given.paths, folds=given.folds, names=pairs)
+            write_text(given.into, extract_text(value))
+            print(f"{given.into}: {len(value['seeds'])} seeds of {value['source']}")
+            return 0
+        stale = [path for path in given.paths if write(path, given.command == "check")]
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    for path in stale:
+        print(f"{path}: {'written' if given.command == 'write' else 'is not current'}")
+    return 1 if stale and given.command == "check" else 0
+
+
+def write(path: Path, only_check: bool) -> bool:
+    """Write a page's tables again; whether they differ."""
+    before = path.read_text("utf-8")
+    after = rewritten(before)
+    if before != after and not only_check:
+        write_text(path, after)
+    return before != after
+
+
+if __name__ == "__main__":
+    sys.exit(main())
