@@ -15,10 +15,14 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float16, Int32
 
-from kgscout_jax.utils.io import read_array, write_array
+from kgscout_jax.errors import UserError
+from kgscout_jax.utils.io import read_array, read_json, write_array, write_json
+from kgscout_jax.utils.manifest import FileEntry, as_record, check_files, file_entry
 
 SPAN = 1 << 14
 """The fewest ids in a range."""
+FILES = "ids", "rows"
+"""The arrays of a chunk."""
 RANGES = 1 << 10
 """The most ranges."""
 
@@ -55,15 +59,18 @@ class TripletTable:
 
     def missing(self, number: int, ids: Int32[np.ndarray, "k"]) -> np.ndarray:
         """The ``ids`` of a range that are in no complete chunk yet."""
-        for file in self.folder.glob(f"{number:06d}-*.rows.npy"):
-            ids = np.setdiff1d(ids, _ids_of(file), assume_unique=True)
+        for chunk_ids, _ in self._read(number):
+            ids = np.setdiff1d(ids, chunk_ids, assume_unique=True)
         return ids
 
     def add(self, task: EmbeddingTask, rows: Float16[np.ndarray, "k d"]) -> None:
-        """Store a task's embeddings; rows are written last and complete the chunk."""
+        """Store a task's embeddings; checksums, written last, complete it."""
         name = f"{task.number:06d}-{task.owner}"
-        write_array(self.folder / f"{name}.ids.npy", task.ids)
-        write_array(self.folder / f"{name}.rows.npy", rows)
+        files = [self.folder / f"{name}.{kind}.npy" for kind in FILES]
+        for file, array in zip(files, (task.ids, rows), strict=True):
+            write_array(file, array)
+        entries = {file.name: file_entry(file) for file in files}
+        write_json(self.folder / f"{name}.json", entries)
 
     def rows(
         self, ids: Int32[np.ndarray, "k"], dimension: int
@@ -85,13 +92,28 @@ class TripletTable:
 
     def _chunks(self, number: int) -> list[tuple[np.ndarray, np.ndarray]]:
         if number not in self._open:
-            self._open[number] = [
-                (_ids_of(file), read_array(file, mmap=True))
-                for file in sorted(self.folder.glob(f"{number:06d}-*.rows.npy"))
-            ]
+            self._open[number] = self._read(number)
         return self._open[number]
 
+    def _read(self, number: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        return list(map(_chunk, sorted(self.folder.glob(f"{number:06d}-*.json"))))
 
-def _ids_of(rows_file: Path) -> Int32[np.ndarray, "k"]:
-    name = rows_file.name.removesuffix(".rows.npy")
-    return read_array(rows_file.with_name(f"{name}.ids.npy"))
+
+def _chunk(
+    marker: Path,
+) -> tuple[Int32[np.ndarray, "k"], Float16[np.ndarray, "k d"]]:
+    """The ids and the rows of a chunk.
+
+    Raises:
+        UserError: it is damaged; its marker is deleted, so that the next run makes it.
+    """
+    ids, rows = (marker.with_name(f"{marker.stem}.{name}.npy") for name in FILES)
+    try:
+        entries = as_record(read_json(marker), dict[str, FileEntry], str(marker))
+        if entries.keys() != {ids.name, rows.name}:
+            raise UserError(f"{marker}: damaged: of other files")
+        check_files(marker.parent, entries, verify=True)
+        return read_array(ids), read_array(rows, mmap=True)
+    except UserError as error:
+        marker.unlink(missing_ok=True)
+        raise UserError(f"{error}; deleted: the same command makes it again") from None

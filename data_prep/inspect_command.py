@@ -55,6 +55,7 @@ def inspect(settings: InspectSettings) -> None:
     console = Console(highlight=False, soft_wrap=True)
     console.width = max(console.width, 100)
     shards = Shards.open(settings.shards, verify=settings.verify)
+    check_counts(shards)
     manifest = shards.manifest
     encoder, graph = manifest["encoder"], manifest["graph"]
     sizes = {name: file["bytes"] for name, file in manifest["files"].items()}
@@ -107,6 +108,27 @@ def inspect(settings: InspectSettings) -> None:
         console.print(_survival_table(counts["survival"]))
     if settings.verify:
         console.print("\nevery checksum agrees")
+
+
+def check_counts(shards: Shards) -> None:
+    """Raise UserError unless the manifest has all that the summary shows."""
+    file, manifest = shards.path / "manifest.json", shards.manifest
+    fields = ("settings", "graph", "stages", "missing_splits")
+    missing = [name for name in fields if name not in manifest]
+    counts = ("questions", "read", "dropped_without_answer", "topics_not_found",
+              "candidates", "width", "survival")  # fmt: skip
+    for split in shards.splits:
+        there = manifest["splits"][split]
+        missing += [f"splits.{split}.{name}" for name in counts if name not in there]
+        for group, row in there.get("survival", {}).items():
+            missing += [
+                f"splits.{split}.survival.{group}.{kind}.{stage}"
+                for kind in ("with_answer", "answers")
+                for stage in STAGES
+                if stage not in row[kind]
+            ]
+    if missing:
+        raise UserError(f"{file}: damaged, no {missing[0]}")
 
 
 def _is_graph(path: Path) -> bool:

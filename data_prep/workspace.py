@@ -6,6 +6,8 @@ import contextlib
 import json
 import logging
 import shutil
+import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -13,12 +15,14 @@ import numpy as np
 
 from data_prep.engine import Partition
 from kgscout_jax.errors import UserError
-from kgscout_jax.utils.io import whole_file, write_json
+from kgscout_jax.utils.io import NPY_DAMAGE, whole_file, write_json
 from kgscout_jax.utils.lock import locked
 
 logger = logging.getLogger("kgscout")
 
 PROGRAM = "data_prep"
+DAMAGE = (zipfile.BadZipFile, zlib.error, NotImplementedError, *NPY_DAMAGE)
+"""What numpy raises for a damaged .npz file."""
 PATIENCE = 2.0
 """Seconds that a partition waits for a run with exclusive use of the folder."""
 
@@ -84,7 +88,7 @@ class Workspace:
         file = folder / "fingerprint.json"
         try:
             previous = json.loads(file.read_text())
-        except (FileNotFoundError, json.JSONDecodeError):
+        except (FileNotFoundError, ValueError, RecursionError):
             previous = None
         is_current = previous == fingerprint
         if not is_current and folder.exists() and (previous or partition is None):
@@ -115,9 +119,21 @@ class Workspace:
             np.savez(handle, allow_pickle=False, **arrays)
 
     def read(self, name: str, *keys: str) -> dict[str, np.ndarray]:
-        """The arrays of a task's result: all, or those of ``keys``."""
-        with np.load(self.file(name), allow_pickle=False) as arrays:
-            return {key: arrays[key] for key in keys or arrays.files}
+        """The arrays of a task's result: all, or those of ``keys``.
+
+        Raises:
+            UserError: it is damaged; it is deleted, so that the next run makes it.
+        """
+        file = self.file(name)
+        try:
+            # Each array has a CRC-32, which is compared when the array is read.
+            with np.load(file, allow_pickle=False) as arrays:
+                return {key: arrays[key] for key in keys or arrays.files}
+        except DAMAGE as error:
+            file.unlink(missing_ok=True)
+            raise UserError(
+                f"{file}: damaged ({error}), deleted: the same command makes it again"
+            ) from None
 
     def remove(self) -> None:
         """Delete the folder: the shards are complete."""

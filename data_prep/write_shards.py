@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float16, Int8, Int32
 
+from kgscout_jax.data.shard_manifest import FORMAT, VERSION
 from kgscout_jax.data.shards import (
-    FORMAT,
     QUESTIONS,
     SPLITS,
     TABLES,
-    VERSION,
     Split,
     question_to_json,
     split_arrays,

@@ -15,6 +15,7 @@ from typing import Any
 from data_prep.sources.dataset import Dataset, SubgraphDataset
 from data_prep.sources.fields import (
     UniqueIds,
+    check_text,
     field_error,
     flat_rows,
     text_of,
@@ -134,6 +135,10 @@ def _read_entities(folder: Path) -> tuple[_Names, list[Path]]:
             raise UserError(
                 f"{extra}: expected an object of id: name, found {type_name(table)}"
             )
+        for key, name in table.items():
+            check_text([key], str(extra), "an id")
+            if isinstance(name, str):
+                check_text([name], str(extra), key)
         names |= {key: name for key, name in table.items() if isinstance(name, str)}
     if order.is_file():
         files.append(order)
@@ -217,6 +222,7 @@ def _answer(answer: Any, where: str, entities: _Names) -> tuple[str, str]:
     text = answer.get("text")
     if text is not None and not isinstance(text, str):
         raise field_error(place, "text", "a string or null", type_name(text))
+    check_text([text or ""], place, "text")
     name = mid if position is None else entities.names[position]
     gold = name if text is None or text.strip() in UNNAMED or text == mid else text
     return gold, gold if position is None else name

@@ -98,6 +98,15 @@ def guarded(run: Callable[[], int | None]) -> int:
             path = Path(getattr(error, "filename", None) or ".").absolute()
             print(f"error: {no_room_error(path, reason)}", file=sys.stderr)
             return 2
+        if isinstance(error, OSError) and error.filename is not None:
+            # A name that is too long, a loop of links, a file without rights.
+            from kgscout_jax.utils.io import short_path
+
+            print(
+                f"error: {short_path(error.filename)}: {error.strerror}",
+                file=sys.stderr,
+            )
+            return 2
         # Damaged data may raise anything anywhere; it is looked for before a
         # traceback is shown.
         from kgscout_jax.utils.manifest import damage

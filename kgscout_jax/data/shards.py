@@ -25,17 +25,14 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float16, Float32, Int, Int8, Int32
 
+from kgscout_jax.data.shard_manifest import read_manifest
 from kgscout_jax.errors import UserError
 from kgscout_jax.types import Question
-from kgscout_jax.utils.io import read_array, read_json, read_json_lines
-from kgscout_jax.utils.manifest import check_files
+from kgscout_jax.utils.io import read_array, read_json_lines
+from kgscout_jax.utils.manifest import as_record, check_files
 from kgscout_jax.utils.ragged import Ragged
 
-FORMAT = "kgscout-shards"
-VERSION = 2
 SPLITS = ("train", "dev", "test")
-NEEDED = ("source", "fingerprint", "encoder", "splits", "files")
-"""Fields of the manifest that a reader needs."""
 DIRECTIONS = ("directed", "both")
 """Direction in which paths follow edges: head to tail only, or both ways."""
 
@@ -193,29 +190,7 @@ class Shards:
             UserError: the folder is missing, unfinished, newer, damaged or no shards.
         """
         path = Path(path)
-        if not path.is_dir():
-            raise UserError(f"{path}: no such folder of shards")
-        manifest_path = path / "manifest.json"
-        if not manifest_path.exists():
-            raise UserError(
-                f"{path}: no manifest.json; the folder is unfinished (run the same "
-                "data_prep command again to resume it) or not a folder of shards"
-            )
-        manifest = read_json(manifest_path)
-        if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-            raise UserError(f"{manifest_path}: not a manifest of {FORMAT}")
-        version = manifest.get("version")
-        if version != VERSION:
-            advice = "written by a newer KG-Scout?"
-            if version == 1:
-                advice = "run kgscout prep again"
-            raise UserError(
-                f"{manifest_path}: format version is {version}, expected {VERSION}: "
-                f"{advice}"
-            )
-        missing = [key for key in NEEDED if not manifest.get(key)]
-        if missing:
-            raise UserError(f"{manifest_path}: damaged, no {', '.join(missing)}")
+        manifest = read_manifest(path)
         check_files(path, manifest["files"], verify=verify)
         return Shards(path, manifest, set(manifest["files"]) if verify else set())
 
@@ -298,7 +273,10 @@ class Shards:
             )
         folder = self.path / name
         rows = read_json_lines(self.file(f"{name}/{QUESTIONS}"))
-        questions = [question_from_json(row) for _, row in rows]
+        questions = [
+            question_from_json(row, f"{folder / QUESTIONS}:{number}")
+            for number, row in rows
+        ]
         arrays = {key: self._array(f"{name}/{key}.npy") for key in split_files()}
         return split_of(folder, questions, arrays)
 
@@ -321,14 +299,16 @@ QUESTION_FIELDS = {"id": "id", "question": "text"} | {
 """Keys of a line of ``questions.jsonl``, in their order, and the fields they hold."""
 
 
-def question_from_json(row: Mapping[str, Any]) -> Question:
-    """The question in a line of ``questions.jsonl``."""
+def question_from_json(row: Mapping[str, Any], where: str) -> Question:
+    """The question in a line of ``questions.jsonl``; ``where``: its place.
+
+    Raises:
+        UserError: a field is missing, unknown or of another type.
+    """
+    if unknown := row.keys() - QUESTION_FIELDS.keys():
+        raise UserError(f"{where}: damaged, unknown field {min(unknown)!r}")
     fields = {QUESTION_FIELDS[key]: value for key, value in row.items()}
-    for key, value in fields.items():
-        if isinstance(value, list):
-            triplets = key == "relevant_triplets"
-            fields[key] = tuple(map(tuple, value)) if triplets else tuple(value)
-    return Question(**fields)
+    return as_record(fields, Question, f"{where}: damaged")
 
 
 def question_to_json(question: Question) -> dict[str, Any]:

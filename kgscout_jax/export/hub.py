@@ -14,7 +14,7 @@ from kgscout_jax.export import bundled
 from kgscout_jax.export.bundled import folder_of
 from kgscout_jax.export.format import FILES, first_line, is_exported
 from kgscout_jax.export.load import Exported, load_exported
-from kgscout_jax.utils.disk_space import NoRoomError, room_for
+from kgscout_jax.utils.disk_space import room_for
 
 HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 """owner/name, as on the Hugging Face hub."""
@@ -53,7 +53,7 @@ def atomic_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
             if before.exists():
                 os.rename(before, path)
             raise
-    except NoRoomError:
+    except UserError:
         raise
     except OSError as error:
         problem = error.strerror or error

@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import os
+import tokenize
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,7 +17,35 @@ from typing import Any, TextIO
 import numpy as np
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.utils.disk_space import room_for
+from kgscout_jax.utils.disk_space import no_room, room_for
+
+NPY_DAMAGE = (
+    ValueError, EOFError, OSError, KeyError, TypeError, SyntaxError, OverflowError,
+    MemoryError, tokenize.TokenError,
+)  # fmt: skip
+"""What numpy raises for a damaged .npy file."""
+
+
+class WriteError(UserError, OSError):
+    """A file that cannot be made."""
+
+
+@contextlib.contextmanager
+def _made(path: Path) -> Iterator[None]:
+    """Errors of making ``path``, such as no right to, in one line."""
+    try:
+        yield
+    except OSError as error:
+        if no_room(error) is not None:
+            raise
+        problem = error.strerror or error
+        raise WriteError(f"{short_path(path)}: cannot be written ({problem})") from None
+
+
+def short_path(path: Path | str) -> str:
+    """A path for a message; a long one is cut."""
+    text = str(path)
+    return text if len(text) <= 300 else f"{text[:200]}...{text[-60:]}"
 
 
 @contextlib.contextmanager
@@ -35,17 +64,21 @@ def whole_file(
 
     Raises:
         NoRoomError: the disk is full.
+        WriteError: the file cannot be made there.
     """
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     encoding = None if "b" in mode else "utf-8"
     with room_for(path, size):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        with _made(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            opened = open(aside, mode, encoding=encoding)  # noqa: SIM115
         try:
-            with open(aside, mode, encoding=encoding) as handle:
+            with opened as handle:
                 yield handle
                 handle.flush()
                 os.fsync(handle.fileno())
-            os.replace(aside, path)
+            with _made(path):
+                os.replace(aside, path)
         finally:
             aside.unlink(missing_ok=True)
 
@@ -85,8 +118,9 @@ def read_array(path: Path, *, mmap: bool = False) -> np.ndarray:
         return np.load(path, mmap_mode="r" if mmap else None, allow_pickle=False)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
-    except (ValueError, EOFError, OSError) as error:
-        raise UserError(f"{path}: not a whole .npy file ({error})") from None
+    except NPY_DAMAGE as error:
+        problem = " ".join(str(error).split())[:200]
+        raise UserError(f"{path}: not a whole .npy file ({problem})") from None
 
 
 def read_json(path: Path) -> Any:

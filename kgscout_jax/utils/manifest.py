@@ -130,6 +130,8 @@ def as_record(value: Any, record: type[T], where: str) -> T:
 
     try:
         return msgspec.convert(value, record)
+    except UnicodeEncodeError:  # JSON allows lone surrogates
+        raise UserError(f"{where}: a lone surrogate, expected Unicode text") from None
     except msgspec.ValidationError as error:
         problem, _, place = str(error).partition(" - at `$")
         field = place.rstrip("`").lstrip(".")

@@ -448,6 +448,8 @@ MALFORMED_FILES: list[tuple[str, dict[str, str | bytes | None], str]] = [
      "entity_name.txt:3: id 'm.0' occurs twice, first in line 1"),
     ("nsm", {"entities_names.json": "[]"},
      "entities_names.json: expected an object of id: name, found list"),
+    ("nsm", {"entities_names.json": '{"m.1": "half \\ud800"}'},
+     "entities_names.json: field 'm.1': expected Unicode text, found the lone"),
     ("nsm", {"dev_simple.json": "{"}, "dev_simple.json:1: not valid JSON"),
     ("metaqa", {"kb.txt": None}, "kb.txt: no such file; there is: 1hop_dev"),
     ("metaqa", {"1hop_dev.txt": None}, "found neither 1-hop/vanilla/qa_train.txt"),

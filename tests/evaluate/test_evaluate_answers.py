@@ -168,3 +168,27 @@ def test_help_is_quick_and_light(tmp_path):
     )
     assert time.perf_counter() - started < 10
     assert "--rules" in run.stdout and run.stdout.endswith("[]\n")
+
+
+def test_lone_surrogates_are_judged_and_written_as_question_marks(tmp_path):
+    row = {"id": "\udfff", "prediction": ["half \ud800", "b"], "ground_truth": ["b"]}
+    path, out = write(tmp_path / "predictions.jsonl", [row]), tmp_path / "out"
+    to = ["--out", str(out)]
+    assert eval_main(["answers", "--predictions", str(path), *to], "") == 0
+    (line,) = (out / "questions.jsonl").read_text().splitlines()
+    assert json.loads(line)["prediction"] == ["half ?", "b"]
+    assert (out / "metrics.json").exists()
+
+
+@pytest.mark.parametrize("place", ["file", "below a file", "loop", "long"])
+def test_an_out_that_cannot_be_a_folder_is_one_line(tmp_path, place, capsys):
+    path, out = write(tmp_path / "predictions.jsonl"), tmp_path / "out"
+    if place == "loop":
+        out.symlink_to(out)
+    else:
+        out.write_text("")
+    out = {"below a file": out / "x", "long": tmp_path / ("x" * 300)}.get(place, out)
+    to = ["--out", str(out)]
+    assert eval_main(["answers", "--predictions", str(path), *to], "") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"error: {tmp_path}/") and "cannot be written" in line

@@ -16,6 +16,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.answers.rules import RULES, Rules, normalize
 from kgscout_jax.evaluate.bootstrap import LEVEL, RESAMPLES, estimates
 from kgscout_jax.evaluate.settings import AnswerSettings
+from kgscout_jax.types import replace_surrogates
 from kgscout_jax.utils.io import read_json_lines, write_json, write_lines
 
 LABELS = {
@@ -87,7 +88,6 @@ def evaluate_predictions(settings: AnswerSettings) -> dict[str, Any]:
     for line in report_lines(report, intervals=settings.intervals):
         print(line)
     if settings.out is not None:
-        write_json(settings.out / "metrics.json", report)
         records = (
             {
                 "id": prediction.id,
@@ -98,8 +98,13 @@ def evaluate_predictions(settings: AnswerSettings) -> dict[str, Any]:
             }
             for i, prediction in enumerate(predictions)
         )
-        lines = (json.dumps(record, ensure_ascii=False) for record in records)
+        # JSON allows lone surrogates, UTF-8 does not.
+        lines = (
+            replace_surrogates(json.dumps(record, ensure_ascii=False))
+            for record in records
+        )
         write_lines(settings.out / "questions.jsonl", lines)
+        write_json(settings.out / "metrics.json", report)
     return report
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.folder import read_manifest, write_blocks
-from kgscout_jax.utils.disk_space import NoRoomError, room_for
+from kgscout_jax.utils.disk_space import room_for
 from kgscout_jax.utils.io import write_json
 from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.manifest import file_entry
@@ -52,7 +52,7 @@ def exclusive_writer(out: Path) -> Iterator[None]:
                     yield
             finally:
                 delete_unlisted(out)
-    except NoRoomError:
+    except UserError:
         raise
     except OSError as error:  # input files have their own messages
         problem = error.strerror or error

@@ -1,0 +1,36 @@
+"""Damaged files are refused in one line; nothing under a checksum becomes wrong."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from fuzz.attacks import World, attacks
+
+COUNT = 8
+"""Inputs of each attack; ``python -m fuzz.attacks --count`` takes more."""
+NAMES = [
+    "GRAPH folder, bytes", "GRAPH folder, manifest", "embeddings/, bytes",
+    "link/, bytes", "embeddings/ and link/, manifests", "shards, bytes",
+    "shards, manifest", "export, bytes", "export, config.json",
+    "embedding cache, bytes", "pieces of a preparation, bytes",
+    "embedded pieces of a preparation, bytes", "questions.jsonl, fields",
+    "predictions and question files",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory) -> World:
+    return World(tmp_path_factory.mktemp("world"))
+
+
+def test_every_attack_is_tested(world):
+    assert list(attacks(world)) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_damage_is_refused_or_harmless(world, name):
+    result = attacks(world)[name](COUNT, random.Random(name))
+    assert result.inputs == COUNT
+    assert result.refused + result.accepted == COUNT
+    assert not result.wrong
