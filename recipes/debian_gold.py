@@ -52,7 +52,7 @@ class PackageIndex:
             tags = re.findall(r"implemented-in::([^, ]+)", headers.get("Tag", ""))
             return {LANGUAGES.get(tag, tag.title()) for tag in tags}
         if field == "Source":
-            return {f"{(text or package).split(' ')[0]} (source package)"}
+            return {(text or package).split(" ")[0]}
         if field == "Section":
             return {SECTIONS.get(text, text)}
         if field == "Maintainer":

@@ -11,8 +11,10 @@ depend on or recommend, breadth first, until there are 2,300 packages. Decisions
 - The index is that of the release's main section, without updates and security fixes.
 - Of alternatives (``a | b``) the first counts, which is what apt installs. A virtual
   package is an entity, and packages provide it.
-- Values that are called as a package (the section "Python", the interface "daemon")
-  say what they are, in brackets. So do source packages: "curl (source package)".
+- A source package is the entity of its name, as in the index: libcurl4 has the source
+  package curl. That curl has, too, goes without saying.
+- Other values that are called as a package (the section "php", the interface "daemon")
+  say what they are, in brackets.
 
 The index changes with Debian's point releases: the same index gives the same bytes.
 """
@@ -216,7 +218,7 @@ def triplets_of(packages: Mapping[str, Package], count: int) -> Iterator[Triplet
             "provides": package_names(fields.get("Provides", ""))[:5],
             "maintained by": [value("maintainer", maintainer(fields))],
             "section": [value("section", SECTIONS.get(section) or section)],
-            "source package": [f"{source} (source package)"],
+            "source package": [source],
             "homepage": [fields.get("Homepage", "")],
             "priority": [value("priority", fields.get("Priority", ""))],
             "version": [fields.get("Version", "")],
