@@ -39,6 +39,17 @@ def synth(settings: SynthSettings) -> None:
     """Write the questions, and print where they lie and a few of them.
 
     Raises:
+        UserError: as ``write_questions``.
+    """
+    values, is_new = write_questions(settings)
+    print(f"{settings.out}" + ("" if is_new else ": complete already"))
+    print(summary(values))
+
+
+def write_questions(settings: SynthSettings) -> tuple[dict[str, Any], bool]:
+    """The report of the questions, written unless they exist; whether they are new.
+
+    Raises:
         UserError: the graph cannot be read or gives no questions, the folder holds
             other questions, or the language model does not answer.
     """
@@ -52,12 +63,8 @@ def synth(settings: SynthSettings) -> None:
     )
     with locked(settings.out, "kgscout synth"):
         if is_complete(settings, identity):
-            print(f"{settings.out}: complete already")
-            print(summary(read_json(settings.out / "report.json")))
-            return
-        values = _write(settings, graph, identity)
-    print(f"{settings.out}")
-    print(summary(values))
+            return read_json(settings.out / "report.json"), False
+        return _write(settings, graph, identity), True
 
 
 def is_complete(settings: SynthSettings, identity: str) -> bool:

@@ -33,6 +33,12 @@ COMMANDS: Mapping[str, Command] = {
         "data_prep.synth.settings:SynthSettings",
         "data_prep.synth.run:synth",
     ),
+    "fit": Command(
+        "fit GRAPH",
+        "a policy for a graph, without labels: synth, prep, train, export",
+        "kgscout_jax.fit.settings:FitSettings",
+        "kgscout_jax.fit.run:fit",
+    ),
     "train": Command(
         "train",
         "train the policy on shards",

@@ -3,7 +3,8 @@
 Training starts from this run's latest checkpoint, else from the parameters of
 ``--init``, else from fresh ones of ``--seed``. Random numbers are a function of
 (seed, step) or (seed, epoch), so a run that was killed and resumed ends with the same
-bits as an uninterrupted one (same machine, versions and devices).
+bits as an uninterrupted one (same machine, versions and devices). Parameters of
+``--init`` are measured and saved as step 0: the best checkpoint is never worse on dev.
 """
 
 from __future__ import annotations
@@ -68,13 +69,19 @@ class PolicyLoader(Protocol):
     def __call__(self, path: Path, *, devices: Devices) -> TrainedPolicy: ...
 
 
-def train(config: TrainConfig, *, load: PolicyLoader = load_policy) -> RunFolder:
+def train(
+    config: TrainConfig,
+    *,
+    load: PolicyLoader = load_policy,
+    resume: str | None = None,
+) -> RunFolder:
     """Train, or resume training; returns the finished run.
 
     Args:
         config: the settings.
         load: loads ``config.init``; of a run, or with ``export.write.load_trained``
             also of an export.
+        resume: how people resume a stopped run; None for ``kgscout train``.
 
     Raises:
         UserError: bad settings or shards, a run of other settings, a run that another
@@ -84,7 +91,7 @@ def train(config: TrainConfig, *, load: PolicyLoader = load_policy) -> RunFolder
     devices.broadcast(lambda: check_loggers(config.log))
     run = RunFolder(config.run, devices)
     with contextlib.ExitStack() as resources:
-        _train(config, run, devices, resources, load)
+        _train(config, run, devices, resources, load, resume)
     return run
 
 
@@ -94,6 +101,7 @@ def _train(
     devices: Devices,
     resources: contextlib.ExitStack,
     load: PolicyLoader,
+    resume: str | None,
 ) -> None:
     # --- data
     sets = open_sets(config, devices)
@@ -140,7 +148,7 @@ def _train(
             "resumed at" if first < total_steps else "finished, nothing left after"
         )
         logger.info("%s: %s step %d of %d", config.run, state_text, first, total_steps)
-    run.drop_rows_after(first)
+    run.drop_rows_after(first if checkpoint else -1)
     devices.broadcast(lambda: run.open_loggers(config.log))
     state, stale_params = devices.replicate((state, stale_params))
 
@@ -155,6 +163,10 @@ def _train(
         for table, each in zip(tables, sets, strict=True)
     ]
     measures = SetMeasurements(sets, tables, names, config, devices)
+    if config.init is not None and checkpoint is None:
+        about = {"kind": "epoch", "step": 0, "epoch": 0}
+        score = log_epoch(run, about, measures.row(steps, state.params), config)
+        run.save(0, state_to_tree(state), score)
 
     # --- loop
     step, run_out = first, False
@@ -203,16 +215,10 @@ def _train(
             # --- end of the epoch: measure, log, save
             row: dict[str, Any] = {"kind": "epoch", "step": step, "epoch": epoch + 1}
             row |= timeline.shares()
-            row |= measures.row(steps, state.params)
-            score = dev_score(row, config.select)
-            row |= {} if score is None else {"dev_score": score}
+            measured = measures.row(steps, state.params)
             row["seconds"] = round(time.monotonic() - started, 2)
-            run.log(row)
+            score = log_epoch(run, row, measured, config)
             run.save(step, state_to_tree(state), score)
-            # Of several sets, the dev reward of each is enough to see.
-            brief = {k: v for k, v in row.items() if "/" not in k or "dev_reward" in k}
-            values = ", ".join(f"{k} {v:.3f}" for k, v in brief.items() if "_" in k)
-            logger.info("epoch %d: %s", epoch + 1, values)
             if devices.any(preemption.requested):
                 break
     devices.broadcast(run.close)
@@ -220,9 +226,10 @@ def _train(
         message = "%s: finished at step %d, no higher dev score in %d epochs"
         logger.info(message, config.run, step, config.patience)
     elif step < total_steps:
-        command = resume_command(config.to_dict(), config.run, command_line_program())
+        program = command_line_program()
+        resume = resume or resume_command(config.to_dict(), config.run, program)
         message = "%s: stopped at step %d of %d, saved; go on with: %s"
-        logger.info(message, config.run, step, total_steps, command)
+        logger.info(message, config.run, step, total_steps, resume)
         preemption.exit()
 
 
@@ -265,6 +272,24 @@ def dev_score(row: dict[str, Any], select: str = "reward") -> float | None:
     if select == "path_triplet_recall":
         return row["dev_path_triplet_recall"]
     return round(row["dev_reward"] + row.get("dev_hits@1", 0.0), 6)
+
+
+def log_epoch(
+    run: RunFolder,
+    row: dict[str, Any],
+    measures: dict[str, float],
+    config: TrainConfig,
+) -> float | None:
+    """Write the row of an epoch with its measures and log it; returns the dev score."""
+    row |= measures
+    score = dev_score(row, config.select)
+    row |= {} if score is None else {"dev_score": score}
+    run.log(row)
+    # Of several sets, the dev reward of each is enough to see.
+    brief = {k: v for k, v in row.items() if "/" not in k or "dev_reward" in k}
+    values = ", ".join(f"{k} {v:.3f}" for k, v in brief.items() if "_" in k)
+    logger.info("epoch %d: %s", row["epoch"], values)
+    return score
 
 
 def initial_policy(path: Path, devices: Devices, load: PolicyLoader) -> TrainedPolicy:

@@ -250,7 +250,7 @@ def test_a_run_of_an_earlier_version_keeps_its_network(shards, tmp_path):
 def test_init_starts_from_another_runs_parameters(
     shards, finished, tmp_path, monkeypatch
 ):
-    stop_after_saves(monkeypatch, 1)
+    stop_after_saves(monkeypatch, 2)
     with pytest.raises(Stopped):
         train(tiny(shards, tmp_path, init=finished, save_every=1))
     start = load_policy(finished)
@@ -264,6 +264,12 @@ def test_init_starts_from_another_runs_parameters(
     assert len(params) > 10
     for name in params:
         np.testing.assert_array_equal(after[name], before[name])
+    # Step 0 is measured like any epoch: the same parameters have the same dev score.
+    (first,) = epochs(tmp_path)
+    (best,) = (row for row in epochs(finished) if row["step"] == start.step)
+    assert (first["step"], first["epoch"]) == (0, 0)
+    assert first["dev_score"] == best["dev_score"]
+    assert RunFolder.existing(tmp_path).dev_score(0) == first["dev_score"]
 
 
 def test_init_from_no_run_is_refused(shards, tmp_path):

@@ -1,0 +1,1 @@
+"""A policy for a graph in one command: questions, training, export, a report."""

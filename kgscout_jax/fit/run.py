@@ -1,0 +1,167 @@
+"""``kgscout fit``: from a graph to a policy for it, in one command.
+
+Stages: questions from the graph, shards, training from the base policy, measurement of
+both on held-out questions, calibration and export. Where training brings no better dev
+score, the base policy is exported with a calibration for this graph.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kgscout_jax import __version__
+from kgscout_jax.data.shards import Shards
+from kgscout_jax.export.hub import atomic_folder, check_free
+from kgscout_jax.export.write import export_policy, load_trained
+from kgscout_jax.fit.measure import Contender, measure
+from kgscout_jax.fit.report import page, summary
+from kgscout_jax.fit.settings import FitSettings
+from kgscout_jax.fit.stages import (
+    Fitted,
+    make_questions,
+    measured_split,
+    prepare_sets,
+    train_policy,
+)
+from kgscout_jax.fit.work import REPORT, RESULT, Work, finished, identity_of, inputs_of
+from kgscout_jax.learn.trained_policy import TrainedPolicy
+from kgscout_jax.policy.registry import has_answers
+from kgscout_jax.retrieve.answer_scale import AnswerScale
+from kgscout_jax.retrieve.calibrate import calibrate
+from kgscout_jax.retrieve.kgscout import KGScout
+from kgscout_jax.retrieve.split_answers import calibrate_answers
+from kgscout_jax.utils.io import write_json, write_text
+from kgscout_jax.utils.jax_memory import keep_memory
+from kgscout_jax.utils.jax_setup import setup_jax
+from kgscout_jax.utils.lock import locked
+
+logger = logging.getLogger("kgscout")
+
+STAGES = ("questions", "preparation", "training", "calibration", "measurement")
+
+
+def fit(settings: FitSettings) -> dict[str, Any]:
+    """The content of ``fit.json``; the policy and its report are in ``settings.out``.
+
+    Raises:
+        UserError: the graph, the questions or the base policy cannot be read or do not
+            suffice, or a folder holds something else.
+    """
+    inputs = inputs_of(settings)
+    check_free(settings.out, overwrite=True)
+    keep_memory()
+    setup_jax()
+    base = load_trained(Path(settings.base))
+    identity = identity_of(inputs, base)
+    if (result := finished(settings, identity)) is not None:
+        print(f"{settings.out}: complete already")
+    else:
+        with locked(settings.work_folder, "kgscout fit"):
+            result = _fit(settings, Work(settings, identity), base)
+        print(f"wrote {settings.out}")
+    print(summary(result))
+    print(f"{settings.out / REPORT} says more")
+    return result
+
+
+def _fit(settings: FitSettings, work: Work, base: TrainedPolicy) -> dict[str, Any]:
+    with work.stage("questions", STAGES):
+        made = make_questions(settings, work)
+    with work.stage("preparation", STAGES):
+        sets = prepare_sets(settings, work, base)
+    with work.stage("training", STAGES):
+        fitted = train_policy(settings, work, base, sets)
+    policy = fitted.policy
+    with work.stage("calibration", STAGES):
+        # The base policy of the comparison has probabilities for this graph too.
+        shards = calibration_set(sets)
+        scales = [_answer_scale(one, shards) for one in (base, policy)]
+        calibration = calibrate(KGScout(policy.policy), shards, "dev")
+        export_policy(
+            policy,
+            work / "policy",
+            shards=sets["synthetic"].path,
+            calibration=calibration,
+            answer_scale=scales[1],
+            overwrite=True,
+        )
+    with work.stage("measurement", STAGES):
+        contenders = [
+            Contender(one, scale)
+            for one, scale in zip((base, policy), scales, strict=True)
+        ]
+        measured = {
+            name: measure(
+                shards,
+                split,
+                contenders[0],
+                contenders[1] if fitted.gains else None,
+                work / "measured" / name,
+            )
+            for name, shards in sets.items()
+            if (split := measured_split(shards)) is not None
+        }
+    result = result_of(settings, work, base, fitted, made, sets, measured)
+    with atomic_folder(settings.out, overwrite=True) as aside:
+        for file in (work / "policy").iterdir():
+            shutil.copyfile(file, aside / file.name)
+        write_text(aside / REPORT, page(result))
+        write_json(aside / RESULT, result)
+    return result
+
+
+def calibration_set(sets: Mapping[str, Shards]) -> Shards:
+    """The shards whose dev split calibrates: real questions unless these are reported.
+
+    The dev split has chosen the checkpoint, so the test split is not touched.
+    """
+    real = sets.get("real")
+    if real is not None and {"dev", "test"} <= set(real.splits):
+        return real
+    return sets["synthetic"]
+
+
+def _answer_scale(trained: TrainedPolicy, shards: Shards) -> AnswerScale | None:
+    if not has_answers(trained.policy.config):
+        return None
+    return calibrate_answers(trained.policy, shards, "dev")
+
+
+def result_of(
+    settings: FitSettings,
+    work: Work,
+    base: TrainedPolicy,
+    fitted: Fitted,
+    made: dict[str, Any],
+    sets: Mapping[str, Shards],
+    measured: dict[str, Any],
+) -> dict[str, Any]:
+    """The content of ``fit.json``."""
+    graph = sets["synthetic"].manifest["graph"]
+    return {
+        "identity": work.identity,
+        "written_by": __version__,
+        "graph": {
+            "files": [path.name or str(path) for path in settings.graph],
+            **{name: graph[name] for name in ("entities", "relations", "triplets")},
+        },
+        "base": settings.base,
+        "settings": settings.to_json(),
+        "gains": fitted.gains,
+        "step": fitted.policy.step,
+        "epochs": fitted.epochs,
+        "trained_on": {
+            name: shards.manifest["splits"]["train"]["questions"]
+            for name, shards in sets.items()
+            if "train" in shards.splits
+        },
+        "calibrated_on": calibration_set(sets).manifest["splits"]["dev"]["questions"],
+        "measured": measured,
+        "made": made,
+        "seconds": work.seconds,
+        "work": str(work.folder),
+    }

@@ -1,0 +1,178 @@
+"""The stages of a fit up to the trained policy: questions, shards, training."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from data_prep.driver import prepare
+from data_prep.settings import PrepSettings
+from data_prep.synth.run import write_questions
+from data_prep.synth.settings import SynthSettings
+from kgscout_jax.data.shards import Shards
+from kgscout_jax.errors import UserError
+from kgscout_jax.export.write import load_trained
+from kgscout_jax.fit.settings import FitSettings
+from kgscout_jax.fit.work import Work
+from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.train import train
+from kgscout_jax.learn.trained_policy import TrainedPolicy, load_policy
+
+HELD_OUT = 10
+"""Dev and test questions at least: fewer tell nothing."""
+PREPARATION = (
+    *("cut", "max_triplets", "ppr_threshold", "hub_degree"),
+    *("select", "candidates", "direction"),
+)
+"""Settings of the preparation that are those of the base policy."""
+OBJECTIVE = (
+    *("policy", "estimator", "k", "k_low", "reward_direction", "reward"),
+    *("presence_weight", "hit_weight", "path_direction", "path_weight", "bce_weight"),
+    *("connectivity_weight", "positive_weight", "entropy_weight", "answer_weight"),
+    *("baseline", "samples", "normalise_advantage", "question_noise"),
+)
+"""Settings of the training that are those of the base policy."""
+
+
+def make_questions(settings: FitSettings, work: Work) -> dict[str, Any]:
+    """The report of the synthetic questions, written unless they are there.
+
+    Raises:
+        UserError: the graph gives no questions, or too few held-out ones.
+    """
+    report, _ = write_questions(
+        SynthSettings(
+            graph=settings.graph,
+            out=work / "questions",
+            questions=settings.synthetic_questions,
+            hops=settings.hops,
+            seed=settings.seed,
+        )
+    )
+    counts = report["questions"]
+    if min(counts["dev"], counts["test"]) < HELD_OUT:
+        raise UserError(
+            f"{', '.join(map(str, settings.graph))}: gives {counts['dev']} dev and "
+            f"{counts['test']} test questions, expected at least {HELD_OUT} of each to "
+            f"tell what fitting gains; raise --synthetic-questions, or use "
+            f"{settings.base} as it is"
+        )
+    return report
+
+
+def prepare_sets(
+    settings: FitSettings, work: Work, base: TrainedPolicy
+) -> dict[str, Shards]:
+    """The shards of the synthetic questions, and of the real ones where given.
+
+    Raises:
+        UserError: the graph or the questions cannot be prepared.
+    """
+    sets = {
+        "synthetic": _prepared(settings, work, base, work / "questions", "synthetic")
+    }
+    if settings.questions is not None:
+        folder = settings.questions
+        if folder.is_file():
+            folder = work / "real_questions"
+            folder.mkdir(parents=True, exist_ok=True)
+            suffix = ".jsonl.gz" if settings.questions.suffix == ".gz" else ".jsonl"
+            shutil.copyfile(settings.questions, folder / f"test{suffix}")
+        sets["real"] = _prepared(settings, work, base, folder, "real")
+        check_answers(sets["real"], settings.questions)
+    return sets
+
+
+def _prepared(
+    settings: FitSettings, work: Work, base: TrainedPolicy, questions: Path, part: str
+) -> Shards:
+    """Shards of questions over the graph, prepared as for the base policy."""
+    before = base.metadata["shards"]["settings"]
+    # A base of questions with subgraphs of their own has neither.
+    known = {name: before[name] for name in PREPARATION if before.get(name) is not None}
+    encoder = base.metadata["encoder"]
+    return prepare(
+        PrepSettings(
+            source="kg",
+            kg=settings.graph,
+            input=questions,
+            out=work / part,
+            hops=max(settings.hops, before.get("hops") or 0),
+            encoder=encoder["name"],
+            encoder_backend=encoder.get("backend", "torch"),
+            workers=settings.workers,
+            cache=settings.cache,
+            **known,
+        )
+    )
+
+
+def check_answers(shards: Shards, path: Path) -> None:
+    """Raise UserError unless questions of every split have answers."""
+    for name in shards.splits:
+        if not any(info.answers for info in shards.split(name).questions):
+            raise UserError(
+                f"--questions: {path}: no question of {name} has an answer, expected "
+                "a list of names under answer"
+            )
+
+
+def measured_split(shards: Shards) -> str | None:
+    """The split that is reported: test, else dev; None where all is trained on."""
+    return next((name for name in ("test", "dev") if name in shards.splits), None)
+
+
+def training_config(
+    settings: FitSettings, work: Work, base: TrainedPolicy, sets: Mapping[str, Shards]
+) -> TrainConfig:
+    """The settings of the training: the objective of the base policy, a short run."""
+    before = base.metadata["config"]
+    known = {field.name for field in dataclasses.fields(TrainConfig)}
+    objective = {n: before[n] for n in OBJECTIVE if n in before and n in known}
+    path = Path(settings.base)
+    return TrainConfig(
+        shards=tuple(each.path for each in sets.values() if "train" in each.splits),
+        run=work / "run",
+        init=path.absolute() if path.exists() else path,
+        epochs=settings.epochs,
+        patience=1,
+        learning_rate=settings.learning_rate,
+        seed=settings.seed,
+        **objective,
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Fitted:
+    """The outcome of the training."""
+
+    policy: TrainedPolicy
+    """The best checkpoint; the base policy where none is better on dev."""
+    gains: bool
+    """Whether it is better than the base policy on dev."""
+    epochs: list[dict[str, Any]]
+    """Epoch, step and dev score, from the base policy at epoch 0."""
+
+
+def train_policy(
+    settings: FitSettings, work: Work, base: TrainedPolicy, sets: Mapping[str, Shards]
+) -> Fitted:
+    """The trained policy; training is resumed, or done already.
+
+    Raises:
+        UserError: as ``train``.
+    """
+    config = training_config(settings, work, base, sets)
+    run = train(config, load=load_trained, resume="the same command")
+    epochs = [
+        {name: row[name] for name in ("epoch", "step", "dev_score")}
+        for row in run.metrics("epoch")
+    ]
+    first, *others = [row["dev_score"] for row in epochs]
+    if max(others, default=first) > first:
+        return Fitted(load_policy(config.run), True, epochs)
+    # Its weights, with what the run says of the graph and its preparation.
+    return Fitted(TrainedPolicy(base.policy, 0, run.config), False, epochs)

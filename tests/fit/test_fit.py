@@ -1,0 +1,240 @@
+"""``kgscout fit``: one command from a graph to a policy; resumed, ended early."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from learn.training import Stopped, stop_after_saves
+from policy_factory import random_policy, small_config, trained_policy
+from prep_factory import NEEDS_ENCODER
+
+from kgscout_jax.cli.main import main
+from kgscout_jax.export.load import load_exported
+from kgscout_jax.export.write import export_policy, load_trained, parameters_of
+from kgscout_jax.fit.run import fit
+from kgscout_jax.fit.settings import FitSettings
+from kgscout_jax.fit.work import REPORT, RESULT
+from kgscout_jax.text.encoder import SentenceEncoder
+
+pytestmark = NEEDS_ENCODER
+PREPARATION = {"hops": 2, "max_triplets": 60, "candidates": 24, "direction": "both"}
+SMALL = ["--synthetic-questions", "100", "--learning-rate", "0.01", "--workers", "1"]
+
+
+def write_graph(folder: Path) -> Path:
+    """Films with directors, writers, years, genres, players and towns."""
+    rows = []
+    for i in range(80):
+        film, director = f"Picture {chr(65 + i % 26)}{i}", f"Maker {i % 30}"
+        rows += [
+            (film, "directed_by", director),
+            (film, "written_by", f"Author {i % 25}"),
+            (film, "release_year", str(1950 + i % 40)),
+            (film, "has_genre", ["Drama", "Comedy", "War", "Noir"][i % 4]),
+            (film, "starred_actors", f"Player {i % 40}"),
+            (director, "born_in", f"Town {i % 30 % 12}"),
+            (f"Town {i % 12}", "lies_in", f"Land {i % 5}"),
+            (f"Author {i % 25}", "married_to", f"Player {i % 25}"),
+        ]
+    file = folder / "films.tsv"
+    file.write_text("".join("\t".join(row) + "\n" for row in dict.fromkeys(rows)))
+    return file
+
+
+def write_questions(folder: Path) -> Path:
+    """Questions as people ask them: a few to train on, a few to measure."""
+    folder.mkdir()
+    for split, films in (("train", range(20)), ("test", range(20, 32))):
+        lines = [
+            {
+                "id": i,
+                "question": f"Who made Picture {chr(65 + i % 26)}{i}?",
+                "q_entity": [f"Picture {chr(65 + i % 26)}{i}"],
+                "answer": [f"Maker {i % 30}"],
+            }
+            for i in films
+        ]
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (folder / f"{split}.jsonl").write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def world(kgscout_cache, tmp_path_factory) -> Path:
+    """A folder with a graph, real questions, and a base policy of random weights."""
+    folder = tmp_path_factory.mktemp("fit")
+    write_graph(folder)
+    write_questions(folder / "asked")
+    encoder = SentenceEncoder().identity
+    policy = random_policy(small_config("walk", encoder.dimension, (-3, -3), (2, 2)))
+    trained = trained_policy(policy, encoder.to_dict(), settings=PREPARATION)
+    export_policy(trained, folder / "base")
+    return folder
+
+
+def command(world: Path, out: Path, *more: Any) -> list[str]:
+    base = ["--base", str(world / "base")]
+    return ["fit", str(world / "films.tsv"), "--out", str(out), *base, *SMALL,
+            *map(str, more)]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def fitted(world) -> Path:
+    """The policy of a command that was stopped while it trained, and then resumed."""
+    out = world / "policy"
+    first = command(world, out, "--questions", world / "asked")
+    with pytest.MonkeyPatch.context() as patch:
+        stop_after_saves(patch, 2)  # the base policy's, and that of the first pass
+        with pytest.raises(Stopped):
+            main(first)
+    assert not out.exists()
+    before = (world / "policy.work" / "synthetic" / "manifest.json").stat().st_mtime_ns
+    assert main([*first, "--seed", "5"]) == 2  # not with the work of other settings
+    assert main(first) == 0
+    after = (world / "policy.work" / "synthetic" / "manifest.json").stat().st_mtime_ns
+    assert before == after
+    return out
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def weights(path: Path) -> dict[str, np.ndarray]:
+    return parameters_of(load_trained(path).policy.weights)
+
+
+def test_the_policy_is_an_export_calibrated_for_the_graph(fitted):
+    exported = load_exported(fitted)
+    assert exported.metadata["calibration"]["questions"] == 10
+    assert exported.answer_scale.questions == 10
+    assert exported.preparation.hops == 3  # of the questions, more than of the base
+    assert exported.preparation.candidates == PREPARATION["candidates"]
+    names = [each["name"] for each in exported.metadata["training"]["sets"]]
+    assert names == ["synthetic", "real"]
+
+
+def test_the_figures_are_those_of_the_evaluation(fitted):
+    result = json.loads((fitted / RESULT).read_text())
+    assert result["gains"] and result["step"] > 0
+    assert result["epochs"][0]["step"] == 0
+    scores = {row["step"]: row["dev_score"] for row in result["epochs"]}
+    assert scores[result["step"]] == max(scores.values()) > scores[0]
+    assert result["trained_on"] == {"synthetic": 80, "real": 20}
+    sizes = {name: one["questions"] for name, one in result["measured"].items()}
+    assert sizes == {"synthetic": 10, "real": 12}
+    for name, one in result["measured"].items():
+        assert one["split"] == "test"
+        folder = fitted.with_name("policy.work") / "measured" / name
+        lines = (folder / "questions.jsonl").read_text().splitlines()
+        metrics = [json.loads(line)["metrics"] for line in lines]
+        *hits, first = one["rows"]
+        assert (first["metric"], [row["k"] for row in hits]) == (
+            "hits@1",
+            [10, 30, 100],
+        )
+        for row in hits:
+            for column in ("base", "fitted", "cosine"):
+                values = [m[column]["answer_hit"][str(row["k"])] for m in metrics]
+                assert row[column]["value"] == pytest.approx(np.mean(values))
+        for row in one["rows"]:
+            gain = row["fitted"]["value"] - row["base"]["value"]
+            assert row["difference"]["difference"] == pytest.approx(gain)
+        counts = {group["title"]: group["count"] for group in one["examples"]}
+        assert sum(counts.values()) == one["questions"]
+        of_fitted = counts["Right by both"] + counts["Right by the fitted policy only"]
+        assert of_fitted == round(first["fitted"]["value"] * one["questions"])
+
+
+def test_the_page_needs_no_network_and_shows_every_example(fitted):
+    page = (fitted / REPORT).read_text("utf-8")
+    assert not re.search(r"https?://|src=|<script|<link|url\(", page)
+    result = json.loads((fitted / RESULT).read_text())
+    for one in result["measured"].values():
+        for group in one["examples"]:
+            for example in group["questions"]:
+                assert example["question"] in page
+    assert "Real questions: 12 of test, held out" in page
+
+
+def test_the_same_command_does_nothing_and_another_asks(world, fitted, capsys):
+    before = contents(fitted)
+    again = command(world, fitted, "--questions", world / "asked")
+    assert main(again) == 0
+    out = capsys.readouterr().out
+    assert "complete already" in out and "an answer among 10 triplets" in out
+    assert main([*again, "--seed", "5"]) == 2
+    assert "--overwrite" in capsys.readouterr().err
+    assert contents(fitted) == before
+
+
+def test_a_base_that_is_as_good_is_exported_with_a_calibration(
+    world, fitted, tmp_path, capsys
+):
+    settings = FitSettings(
+        graph=(world / "films.tsv",),
+        out=tmp_path / "policy",
+        base=str(fitted),
+        synthetic_questions=100,
+        learning_rate=1e-30,
+        epochs=3,
+        workers=1,
+    )
+    result = fit(settings)
+    assert not result["gains"] and result["step"] == 0
+    assert [row["epoch"] for row in result["epochs"]] == [0, 1]  # not 2, not 3
+    assert "is as good on this graph" in capsys.readouterr().out
+    assert "is as good on this graph" in (settings.out / REPORT).read_text()
+    ours, base = weights(settings.out), weights(fitted)
+    for name, leaf in base.items():
+        np.testing.assert_array_equal(ours[name], leaf)
+    assert load_exported(settings.out).metadata["calibration"]["questions"] == 10
+    assert set(result["measured"]["synthetic"]["rows"][0]) == {
+        "metric", "k", "base", "cosine",
+    }  # fmt: skip
+    assert result["trained_on"] == {"synthetic": 80}
+
+
+def test_bad_input_is_one_line(world, tmp_path, capsys):
+    def refused(says: str, *args: Any) -> None:
+        assert main([str(arg) for arg in args]) == 2
+        (line,) = [x for x in capsys.readouterr().err.splitlines() if "error" in x]
+        assert re.search(says, line), line
+
+    codes = tmp_path / "codes.tsv"
+    codes.write_text("m.0a\tknows\tm.0b\nm.0b\tknows\tm.0c\n")
+    few = tmp_path / "few.tsv"
+    few.write_text(
+        "".join(f"Film {i}\tdirected_by\tMaker {i % 7}\n" for i in range(40))
+    )
+    broken = tmp_path / "broken.tsv"
+    broken.write_text("one column\n")
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "file").touch()
+    unanswered = tmp_path / "unanswered.jsonl"
+    unanswered.write_text('{"id": 1, "question": "Who?", "q_entity": ["Maker 1"]}\n')
+
+    def args(graph: Path, *more: Any, out: Path = tmp_path / "out") -> list[Any]:
+        return ["fit", graph, "--out", out, "--base", world / "base", *more]
+
+    films = world / "films.tsv"
+    refused("nowhere.tsv: no such file", *args(tmp_path / "nowhere.tsv"))
+    refused("broken.tsv:1", *args(broken))
+    refused("codes.tsv: no question can be asked", *args(codes, "--overwrite"))
+    refused("few.tsv: gives 0 dev and 0 test", *args(few, "--overwrite"))
+    refused("--hops: found 4, expected at most 3", *args(films, "--hops", 4))
+    refused("not an exported policy", *args(films, out=foreign))
+    refused("is there and not of kgscout", *args(films, "--work", foreign))
+    refused("nothing: expected JSON lines", *args(films, "--questions", "nothing"))
+    lone = args(films, "--questions", unanswered, "--overwrite", *SMALL)
+    refused("unanswered.jsonl: no question of test has an answer", *lone)
+    refused("no such", *args(films, "--base", tmp_path / "nowhere"))
+    shutil.rmtree(tmp_path / "out.work")
+    assert not (tmp_path / "out").exists()
