@@ -9,12 +9,13 @@ directional distance encoding. All get the same questions, generated ones of Web
 size by default. They take turns, and the median counts. What is compared with what:
 
 - ``torch_networkx`` does REINFORCE with one sample and the greedy baseline, reward on
-  the host; so do we for that ratio, with as many questions per update.
-- ``torch_mlp_dde`` is trained by binary cross-entropy, an update per question; we by
-  our default estimator, the closed form. Its hidden layer has the width of the
-  embeddings, as in SubgraphRAG; our towers and gate read a triplet's embedding with
-  256 + 128 units, which is the same where embeddings have 384. A narrower one, as wide
-  as one tower, is told apart.
+  the host; so do we for that ratio, with as many questions per update. All query rows
+  of its attention are equal, so it sends one. ``torch_networkx_literal`` sends one per
+  candidate, as the thesis writes it.
+- ``torch_mlp_dde`` against our MLP: both by binary cross-entropy on path triplets, as
+  many questions per update, equally wide. It reads head and tail, ours the triplet.
+
+The closed form, for the thesis's network and for the walk policy, has rows of its own.
 
 Ours pays for reading its batches from shards, the peers get prepared ones. Leaves out
 what happens once: tables, compilation. Ends with one JSON line.

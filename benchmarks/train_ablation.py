@@ -111,9 +111,10 @@ def gradient_of(one: Ours, batch: Batch, *, trained: bool) -> Any:
 class PaddedReader(ShardedReader):
     """Pads every batch to the width of the shards."""
 
-    def arrays(self, *args: Any, **widths: int) -> Batch:
-        """A batch, padded as if one of its questions had all candidates."""
-        return super().arrays(*args, **(widths | {"n_real": self.width}))
+    def arrays(self, *args: Any, **more: Any) -> Batch:
+        """A batch, padded as if the widest question of the split were in it."""
+        every = np.arange(len(self.split))
+        return super().arrays(*args, **(more | {"all_rows": every}))
 
 
 def padding(settings: TrainBenchmark) -> dict[str, float]:

@@ -21,35 +21,27 @@ from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.estimator_updates import update_class
 from kgscout_jax.learn.reward_device import DeviceReward
 from kgscout_jax.learn.reward_host import HostReward
+from kgscout_jax.learn.run_config import network_config
 from kgscout_jax.learn.sharded_reader import ShardedReader
 from kgscout_jax.learn.timeline import Timeline
 from kgscout_jax.learn.train_state import initial_state, optimizer
+from kgscout_jax.learn.training_set import TrainingSet
 from kgscout_jax.learn.update_steps import Steps
-from kgscout_jax.policy.dual_tower import DualTowerConfig
-from kgscout_jax.policy.inputs import ppr_statistics
+from kgscout_jax.policy.config import NetworkConfig
 from kgscout_jax.policy.module import Policy
 
-Mode = Literal["host", "device", "closed_form"]
-"""REINFORCE rewarded on the host or the device, or the closed form."""
+Mode = Literal["host", "device", "closed_form", "bce"]
+"""REINFORCE rewarded on the host or the device, the closed form, or cross-entropy."""
 BUDGET = np.float32(14.0)
 """Of the closed form: no cost depends on it."""
 
 
-def policy_config(world: World, config: TrainConfig) -> DualTowerConfig:
+def policy_config(world: World, config: TrainConfig) -> NetworkConfig:
     """The network that training would build for these shards."""
-    split = world.split
-    part = np.arange(min(len(split), 200))
-    mean, std = ppr_statistics(split.ppr_of(part), split.candidates[part] >= 0)
-    return DualTowerConfig(
-        dimension=world.d,
-        heads=config.heads,
-        tower_hidden=config.tower_hidden,
-        gate_hidden=config.gate_hidden,
-        combiner_hidden=config.combiner_hidden,
-        ppr_mean=mean,
-        ppr_std=std,
-        compute_dtype=config.dtype,
-    )
+    reader = ShardedReader(world.shards, world.split, config.path_direction)
+    rows = np.arange(len(world.split))
+    training_set = TrainingSet(world.shards, world.split, rows, reader)
+    return network_config(config, [training_set])
 
 
 class Ours:
@@ -96,10 +88,11 @@ class Ours:
 
     @property
     def mode(self) -> Mode:
-        """Which of the three steps the config asks for."""
-        if self.config.estimator == "closed_form":
-            return "closed_form"
-        return self.config.reward
+        """Which of the steps the config asks for."""
+        estimator, reward = self.config.estimator, self.config.reward
+        if estimator != "reinforce":
+            return estimator
+        return "device" if reward == "device" else "host"
 
     def run_network(self, batch: Batch) -> None:
         """The network both ways, to its end."""
@@ -134,7 +127,7 @@ class Ours:
             "step": lambda: self.train(rows),
             "network": lambda: network(batch),
         }
-        if self.mode != "closed_form":
+        if self.mode in ("host", "device"):
             proposal = self.steps.propose(
                 self.state.params, self.tables, batch, self.key
             )
@@ -172,6 +165,8 @@ class Ours:
         steps, tables = self.steps, self.tables
         if self.mode == "closed_form":
             jitted, more = steps.update_closed_form, (tables, batch, weight, BUDGET)
+        elif self.mode == "bce":
+            jitted, more = steps.update_bce, (tables, batch, weight)
         elif self.mode == "device":
             inputs = self.device.read(rows, size, batch.mask.shape[1])
             jitted = steps.reinforce_on_device

@@ -1,10 +1,12 @@
-"""The two peers of training, in PyTorch: the thesis with NetworkX, and an MLP with DDE.
+"""The peers of training, in PyTorch: the thesis with NetworkX, and an MLP with DDE.
 
 Written as a competent student would, one question at a time: no padding, embedding
 tables as float32 in memory, index arrays and reference graphs prepared beforehand and
-not timed, fused attention (``need_weights=False``), no gradient for frozen inputs, the
-fused AdamW. The thesis's network is that of ``kgscout_jax.policy``, unfolded: the same
-widths, activation, scaling and, given the same weights, the same logits.
+not timed, fused attention (``need_weights=False``), one query row where all are equal
+(``literal``: one per candidate, as the thesis writes it), no gradient for frozen
+inputs, the fused AdamW. The thesis's network is that of ``kgscout_jax.policy``,
+unfolded: the same widths, activation, scaling and, given the same weights, the same
+logits.
 """
 
 from __future__ import annotations
@@ -132,11 +134,15 @@ def mlp(*widths: int) -> nn.Sequential:
 
 
 class ThesisNetwork(nn.Module):
-    """The dual-tower policy as section 3.3.4 writes it, for one question."""
+    """The dual-tower policy of section 3.3.4, for one question.
 
-    def __init__(self, config: DualTowerConfig) -> None:
+    All query rows of an attention are the question: one is enough. ``literal`` sends as
+    many as there are candidates, as the section writes it; the logits are the same.
+    """
+
+    def __init__(self, config: DualTowerConfig, *, literal: bool = False) -> None:
         super().__init__()
-        d = config.dimension
+        d, self.literal = config.dimension, literal
         self.scale = config.scale
         self.triplet_attention = nn.MultiheadAttention(d, config.heads)
         self.relation_attention = nn.MultiheadAttention(d, config.heads)
@@ -149,9 +155,12 @@ class ThesisNetwork(nn.Module):
     def forward(self, q: Tensor, t: Tensor, r: Tensor, ppr: Tensor) -> Tensor:
         """Logits [n] from q [d], t and r [n, d], ppr [n, 2]."""
         t, r = t * self.scale, r * self.scale
-        queries = (q * self.scale).expand(len(t), -1)
-        q_trip, _ = self.triplet_attention(queries, t, t, need_weights=False)
-        q_rel, _ = self.relation_attention(queries, r, r, need_weights=False)
+        question = (q * self.scale)[None]
+        queries = question.expand(len(t), -1)
+        asked = queries if self.literal else question
+        q_trip, _ = self.triplet_attention(asked, t, t, need_weights=False)
+        q_rel, _ = self.relation_attention(asked, r, r, need_weights=False)
+        q_trip, q_rel = q_trip.expand(len(t), -1), q_rel.expand(len(t), -1)
         score_a = self.tower_a(torch.cat([t, q_trip, queries, ppr], dim=1))
         score_b = self.tower_b(torch.cat([r, q_rel, queries, ppr], dim=1))
         gate = torch.sigmoid(self.gate(torch.cat([t, r, queries], dim=1)))
@@ -239,8 +248,15 @@ class ThesisTrainer:
     this peer does not pay for more updates than the implementation it is measured with.
     """
 
-    def __init__(self, config: DualTowerConfig, tables: TorchTables, k: int) -> None:
-        self.network = ThesisNetwork(config)
+    def __init__(
+        self,
+        config: DualTowerConfig,
+        tables: TorchTables,
+        k: int,
+        *,
+        literal: bool = False,
+    ) -> None:
+        self.network = ThesisNetwork(config, literal=literal)
         self.tables, self.k = tables, k
         self.weights = RewardWeights()
         self.optimizer = torch.optim.AdamW(
@@ -321,7 +337,10 @@ class MlpDde(nn.Module):
 
 
 class MlpTrainer:
-    """Binary cross-entropy on shortest-path triplets, an update per question."""
+    """Binary cross-entropy on shortest-path triplets, an update per batch.
+
+    Gradients of its questions are summed, as in ``ThesisTrainer``.
+    """
 
     def __init__(self, d: int, hidden: int, tables: TorchTables) -> None:
         self.network = MlpDde(d, hidden)
@@ -331,15 +350,16 @@ class MlpTrainer:
         )
 
     def train(self, questions: list[Question], watch: Watch) -> None:
-        """One update for each of ``questions``."""
+        """One update from ``questions``."""
         for question in questions:
             watch.start()
             logits = self.network(question, self.tables)
             watch.lap("network")
             loss = F.binary_cross_entropy_with_logits(logits, question.on_path)
             watch.lap("reward")
-            loss.backward()
+            (loss / len(questions)).backward()
             watch.lap("network")
-            self.optimizer.step()
-            self.optimizer.zero_grad()
-            watch.lap("rest")
+        nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        watch.lap("rest")

@@ -25,9 +25,17 @@ from benchmarks.train_settings import TrainBenchmark
 from benchmarks.train_world import World, generated_world, read_world
 from kgscout_jax.data.batches import Tables
 from kgscout_jax.errors import UserError
+from kgscout_jax.policy.dual_tower import DualTowerConfig
+from kgscout_jax.policy.mlp import MlpConfig
 from kgscout_jax.utils.progress import ProgressBar
 
 AIMS = {"torch_networkx": 15, "torch_mlp_dde": 2}
+COMPARED = {
+    "torch_networkx": "reinforce 1, host",
+    "torch_networkx_literal": "reinforce 1, host",
+    "torch_mlp_dde": "MLP, cross-entropy",
+}
+"""Each peer's counterpart: the same estimator or loss, as many questions an update."""
 BATCHES = 4
 """Batches that turns go through, one after the other."""
 
@@ -64,7 +72,6 @@ def speed(settings: TrainBenchmark) -> dict[str, Any]:
     batches = chosen_rows(world, settings)
     describe(world, np.concatenate(batches))
     ours = contenders(world, settings)
-    thesis, *mlps = peers(world, settings)
     # --- one race
     turns = {name: itertools.cycle(batches) for name in ours}
     works: dict[str, Callable[[], Any]] = {
@@ -74,12 +81,9 @@ def speed(settings: TrainBenchmark) -> dict[str, Any]:
     counts = dict.fromkeys(works, settings.batch_size)
     questions = torch_questions(world, batches, settings)
     watches: dict[str, Watch] = {}
-    slow, quick = settings.peer_questions, settings.batch_size
-    for name, peer, count in (
-        ("torch_networkx", thesis, slow),
-        ("torch_mlp_dde", mlps[0], quick),
-        ("torch_mlp_dde, narrow", mlps[1], quick),
-    ):
+    for name, peer in peers(world, settings).items():
+        is_slow = isinstance(peer, ThesisTrainer)
+        count = settings.peer_questions if is_slow else settings.batch_size
         watches[name] = Watch(settings.clock)
         works[name] = turn_of(peer, questions, count, watches[name])
         counts[name] = count
@@ -97,13 +101,11 @@ def speed(settings: TrainBenchmark) -> dict[str, Any]:
     repeats = max(settings.rounds // 2, 1)
     shares = {name: watch.shares() for name, watch in watches.items()}
     for name, one in ours.items():
-        network = ours["closed form"].run_network
+        is_thesis = one.config.policy == "thesis"
+        network = (ours["closed form"] if is_thesis else one).run_network
         shares[name] = one.shares(batches[0], settings.clock, repeats, network)
     show_speed(each, shares)
-    ratios = {
-        "torch_networkx": each["torch_networkx"] / each["reinforce 1, host"],
-        "torch_mlp_dde": each["torch_mlp_dde"] / each["closed form"],
-    }
+    ratios = {peer: each[peer] / each[name] for peer, name in COMPARED.items()}
     show_ratios(each, ratios)
     # --- work and roofline
     peaks = measured_peaks(settings.clock)
@@ -137,7 +139,7 @@ def describe(world: World, rows: np.ndarray) -> None:
 
 
 def contenders(world: World, settings: TrainBenchmark) -> dict[str, Ours]:
-    """Ours: the thesis's REINFORCE, the default one, the closed form."""
+    """Ours: each estimator with the thesis's network, and the other networks."""
     thesis = {"estimator": "reinforce", "baseline": "greedy", "samples": 1}
     many = {"estimator": "reinforce", "samples": settings.samples}
     tables = Tables.of(world.shards)
@@ -145,6 +147,8 @@ def contenders(world: World, settings: TrainBenchmark) -> dict[str, Ours]:
         "closed form": {},
         "reinforce 1, host": thesis,
         "reinforce 1, device": thesis | {"reward": "device"},
+        "walk, closed form": {"policy": "walk"},
+        "MLP, cross-entropy": {"policy": "mlp", "estimator": "bce"},
     }
     if settings.samples > 1:
         name = f"reinforce {settings.samples}"
@@ -157,22 +161,31 @@ def contenders(world: World, settings: TrainBenchmark) -> dict[str, Ours]:
 
 def peers(
     world: World, settings: TrainBenchmark
-) -> tuple[ThesisTrainer, MlpTrainer, MlpTrainer]:
-    """The thesis, the MLP as wide as the embeddings, and one as wide as a tower."""
+) -> dict[str, ThesisTrainer | MlpTrainer]:
+    """The thesis with one query row and with all, and the MLP as wide as ours."""
     torch.manual_seed(0)
-    config, tables = policy_config(world, settings.config()), torch_tables(world)
-    return (
-        ThesisTrainer(config, tables, settings.k),
-        MlpTrainer(world.d, world.d, tables),
-        MlpTrainer(world.d, config.tower_hidden[0], tables),
-    )
+    config, tables = thesis_config(world, settings), torch_tables(world)
+    return {
+        "torch_networkx": ThesisTrainer(config, tables, settings.k),
+        "torch_networkx_literal": ThesisTrainer(
+            config, tables, settings.k, literal=True
+        ),
+        "torch_mlp_dde": MlpTrainer(world.d, MlpConfig().width, tables),
+    }
+
+
+def thesis_config(world: World, settings: TrainBenchmark) -> DualTowerConfig:
+    """The thesis's network for these questions."""
+    config = policy_config(world, settings.config())
+    assert isinstance(config, DualTowerConfig)
+    return config
 
 
 def torch_questions(
     world: World, batches: list[np.ndarray], settings: TrainBenchmark
 ) -> list[Question]:
     """The same questions, prepared for the peers."""
-    config = policy_config(world, settings.config())
+    config = thesis_config(world, settings)
     rows = np.concatenate(batches).tolist()
     return [torch_question(world, row, config) for row in rows]
 
@@ -224,10 +237,6 @@ def show_ratios(each: dict[str, float], ratios: dict[str, float]) -> None:
             (
                 "torch_networkx, reward on the device",
                 each["torch_networkx"] / each["reinforce 1, device"],
-            ),
-            (
-                "torch_mlp_dde, narrow",
-                each["torch_mlp_dde, narrow"] / each["closed form"],
             ),
         )
     ]

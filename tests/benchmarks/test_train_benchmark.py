@@ -112,6 +112,37 @@ def test_the_torch_network_with_our_weights_has_our_logits(world):
         assert theirs.std() > 0.01
 
 
+@pytest.mark.parametrize(
+    ("dtype", "error"), [(torch.float32, 6e-8), (torch.float64, 1e-15)]
+)
+def test_one_query_row_gives_the_literal_logits_and_gradients(world, dtype, error):
+    tables = torch_tables(world)
+    torch.manual_seed(0)
+    one = ThesisNetwork(CONFIG).to(dtype)
+    literal = ThesisNetwork(CONFIG, literal=True).to(dtype)
+    literal.load_state_dict(one.state_dict())
+    for row in range(len(world.split)):
+        question = torch_question(world, row, CONFIG)
+        inputs = (
+            question.embedding,
+            tables.triplets[question.triplets],
+            tables.relations[question.relations],
+            question.ppr,
+        )
+        found = []
+        for peer in (one, literal):
+            peer.zero_grad()
+            logits = peer(*(x.to(dtype) for x in inputs))
+            logits.sin().sum().backward()
+            gradients = [p.grad.numpy() for p in peer.parameters()]
+            found.append((logits.detach().numpy(), gradients))
+        (ours, slopes), (theirs, others) = found
+        assert np.abs(ours - theirs).max() <= error
+        assert ours.std() > 1e4 * error
+        for a, b in zip(slopes, others, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-3, atol=100 * error)
+
+
 @pytest.mark.parametrize("kind", [PlainPolicy, PerCandidatePolicy])
 def test_the_unsaving_networks_have_the_same_logits_and_gradients(world, kind):
     inputs = inputs_of(world, np.arange(3))
@@ -251,7 +282,10 @@ def test_a_run_ends_with_one_json_line(kgscout_cache):
     assert done.returncode == 0, done.stderr
     last = json.loads(done.stdout.splitlines()[-1])
     assert last["benchmark"] == "train"
-    assert set(last["ratios"]) == {"torch_networkx", "torch_mlp_dde"}
+    names = {"torch_networkx", "torch_networkx_literal", "torch_mlp_dde"}
+    assert set(last["ratios"]) == names
+    ours = {"walk, closed form", "MLP, cross-entropy", "closed form"}
+    assert names | ours <= set(last["questions_per_second"])
     assert all(ratio > 0 for ratio in last["ratios"].values())
     assert last["roofline"] > 0
     # The compiler's count: folding is less work, if little less of so few candidates.
