@@ -50,11 +50,11 @@ class PackageIndex:
             return set(FIRST_OF_EACH.findall(text)) - {package}
         if field == "implemented-in":
             tags = re.findall(r"implemented-in::([^, ]+)", headers.get("Tag", ""))
-            return {LANGUAGES.get(tag, tag.title()) for tag in tags}
+            return {LANGUAGES.get(tag) or tag.title() for tag in tags}
         if field == "Source":
             return {(text or package).split(" ")[0]}
         if field == "Section":
-            return {SECTIONS.get(text, text)}
+            return {SECTIONS.get(text) or text}
         if field == "Maintainer":
             return {text[: text.find("<")].strip(' "')}
         return {text} - {""}
