@@ -1,6 +1,8 @@
 """Retrieval for a file of questions, in batches; an interrupted run resumes.
 
 Lines are appended to ``OUT.part``, which becomes ``OUT`` when every question has one.
+Questions are scored in batches by their place in the file: a run that resumes within a
+batch scores all of it again, because scores depend on the batch in the sixth digit.
 Each line holds a fingerprint of the settings: lines of other settings are refused.
 """
 
@@ -83,7 +85,8 @@ def retrieve_file(settings: RetrieveSettings) -> int:
             logger.info("%s: %d questions are done already", part, len(completed))
         if settings.embed:
             graph.embed(scout.encoder)
-        rows = remaining_rows(settings.questions, part, completed)
+        size = settings.batch_size
+        batches = remaining_batches(settings.questions, part, completed, size)
         total, failed = len(ids - completed.keys()), 0
         retrieve = functools.partial(
             scout.retrieve_many, graphs=graph, k=settings.k, selection=selection
@@ -93,13 +96,17 @@ def retrieve_file(settings: RetrieveSettings) -> int:
             open(part, "ab") as file,
             ProgressBar(total, "retrieving", "questions") as bar,
         ):
-            while batch := list(itertools.islice(rows, settings.batch_size)):
+            for batch in batches:
+                written = 0
                 for row, result in zip(batch, results(retrieve, batch), strict=True):
+                    if row.id in completed:
+                        continue
+                    written += 1
                     failed += isinstance(result, str)
                     line = replace_surrogates(to_line(row, result, mark))
                     file.write(line.encode() + b"\n")
                 file.flush()
-                bar.update(len(batch))
+                bar.update(written)
             os.fsync(file.fileno())
         os.replace(part, out)
     if failed:
@@ -171,20 +178,24 @@ def read_ids(path: Path) -> set[str]:
     return set(lines)
 
 
-def remaining_rows(path: Path, part: Path, completed: dict[str, int]) -> Iterator[Row]:
-    """The questions without a line in ``part``.
+def remaining_batches(
+    path: Path, part: Path, completed: dict[str, int], size: int
+) -> Iterator[list[Row]]:
+    """Each ``size`` consecutive questions of which some have no line in ``part``.
 
     Raises:
         UserError: ``part`` has another question under the same id.
     """
-    for number, row in read_rows(path):
-        if row.id not in completed:
-            yield row
-        elif completed[row.id] != hash(row.question):
-            raise UserError(
-                f"{path}:{number}: id {excerpt(row.id)} is that of another question in "
-                f"{part}; give --overwrite to begin anew"
-            )
+    rows = read_rows(path)
+    while batch := list(itertools.islice(rows, size)):
+        for number, row in batch:
+            if row.id in completed and completed[row.id] != hash(row.question):
+                raise UserError(
+                    f"{path}:{number}: id {excerpt(row.id)} is that of another "
+                    f"question in {part}; give --overwrite to begin anew"
+                )
+        if any(row.id not in completed for _, row in batch):
+            yield [row for _, row in batch]
 
 
 # --- the results

@@ -168,6 +168,18 @@ def test_an_interrupted_run_resumes(run, world, monkeypatch, tmp_path):
         np.testing.assert_allclose(*scores, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("whole_lines", [1, 6, 10])
+def test_a_run_torn_within_a_batch_resumes_bit_equal(run, tmp_path, whole_lines):
+    assert run(QUESTIONS, "--batch-size", 4)[0] == 0
+    whole = results(tmp_path)
+    written = (tmp_path / "out.jsonl").read_text().splitlines(keepends=True)
+    torn = "".join(written[:whole_lines]) + written[whole_lines][:40]
+    (tmp_path / "out.jsonl.part").write_text(torn)
+    (tmp_path / "out.jsonl").unlink()
+    assert run(QUESTIONS, "--batch-size", 4)[0] == 0
+    assert results(tmp_path) == whole
+
+
 def test_added_questions_are_appended(run, tmp_path):
     assert run(QUESTIONS[:5])[0] == 0
     before = (tmp_path / "out.jsonl").read_text()
