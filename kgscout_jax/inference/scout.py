@@ -75,7 +75,9 @@ class Scout:
             UserError: the encoder differs from the policy's, or cannot be loaded.
         """
         trained = exported.encoder
-        encoder = encoder or SentenceEncoder(trained.name, backend=trained.backend)
+        encoder = encoder or SentenceEncoder(
+            trained.name, backend=trained.backend, near=False
+        )
         identity = encoder.identity
         for name in ("weights_sha256", "dimension", "text_version"):
             found, expected = getattr(identity, name), getattr(trained, name)

@@ -20,7 +20,9 @@ from pydantic import BaseModel, Field
 from kgscout_jax import __version__
 from kgscout_jax.errors import UserError
 from kgscout_jax.serve.graphs import Graphs, UnknownGraph
+from kgscout_jax.serve.mcp_strict import check_arguments_strictly, serve_stdio
 from kgscout_jax.serve.schemas import (
+    MAX_INT,
     GraphAnswer,
     Name,
     QuestionRequest,
@@ -90,9 +92,9 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
     @server.tool(annotations=READ_ONLY)
     async def retrieve(
         question: Annotated[str, Field(description="As a person would ask it.")],
-        k: Annotated[int, Field(ge=1, description="The most triplets.")] = min(
-            30, limits.max_k
-        ),
+        k: Annotated[
+            int, Field(ge=1, le=MAX_INT, description="The most triplets.")
+        ] = min(30, limits.max_k),
         topics: Annotated[
             list[Name] | None,
             Field(description="Names of the entities it is about, where known."),
@@ -146,6 +148,7 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
             for name, graph in graphs.items()
         ]
 
+    check_arguments_strictly(server)
     return server
 
 
@@ -164,7 +167,7 @@ def serve_mcp(settings: McpSettings) -> int:
     with ThreadPoolExecutor(1, thread_name_prefix="load") as thread:
         loading = thread.submit(open_all)
         loading.add_done_callback(_log_end)
-        create_server(loading, settings).run("stdio")
+        asyncio.run(serve_stdio(create_server(loading, settings)))
     loading.result()
     return 0
 

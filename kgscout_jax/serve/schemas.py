@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from kgscout_jax.serve.settings import MAX_NAME_CHARS, MAX_TOPICS, Limits
 
+MAX_INT = 2**31 - 1
 Name = Annotated[str, StringConstraints(max_length=MAX_NAME_CHARS)]
 
 
@@ -25,7 +26,9 @@ class QuestionRequest(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
     question: str = Field(examples=["who directed Alien?"])
-    k: int = Field(100, ge=1, description="The most triplets, as far as allowed.")
+    k: int = Field(
+        100, ge=1, le=MAX_INT, description="The most triplets, as far as allowed."
+    )
     topics: Annotated[list[Name], Field(max_length=MAX_TOPICS)] | None = Field(
         None, description="The question's entities; without, they are linked."
     )

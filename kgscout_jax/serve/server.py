@@ -13,6 +13,7 @@ from fastapi import FastAPI
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.serve.app import create_app
+from kgscout_jax.serve.idle_connections import idle_limit, protocol_class
 from kgscout_jax.serve.settings import ServeSettings
 from kgscout_jax.serve.startup import load
 
@@ -73,14 +74,15 @@ def run(app: FastAPI, bound: socket.socket, settings: ServeSettings) -> None:
     """Serve ``app`` at ``bound`` until a signal; then finish accepted requests."""
     config = uvicorn.Config(
         app,
+        http=protocol_class(),
         log_config=None,
         access_log=False,  # questions are private
         server_header=False,
         ws="none",
         lifespan="on",
         timeout_graceful_shutdown=int(settings.timeout) + GRACE,
-        # connections, idle ones included: far beyond what the queue takes on
-        limit_concurrency=8 * settings.max_queue + 64,
+        # connections: those that wait, and far beyond what the queue takes on
+        limit_concurrency=idle_limit() + 8 * settings.max_queue + 64,
     )
     server = uvicorn.Server(config)
     bound.listen(BACKLOG)  # callers can connect from here on

@@ -93,21 +93,31 @@ class SentenceEncoder:
     """
 
     def __init__(
-        self, name: str = DEFAULT_ENCODER, *, backend: str = DEFAULT_BACKEND
+        self,
+        name: str = DEFAULT_ENCODER,
+        *,
+        backend: str = DEFAULT_BACKEND,
+        near: bool = True,
     ) -> None:
         """Use the model ``name`` with one of ``backends.BACKENDS``.
+
+        Args:
+            name: a folder, or a name on the hub.
+            backend: what computes it.
+            near: whether a relative name may be a folder below the current one. False
+                for names that others wrote: what lies there is not theirs.
 
         Raises:
             UserError: there is no such backend, or it is not installed.
         """
         check_backend(backend)
-        self.name, self.backend = name, backend
+        self.name, self.backend, self.near = name, backend, near
 
     @cached_property
     def folder(self) -> Path:
         """Folder of the model: local, in an installed package, or from the hub."""
         local = Path(self.name)
-        if local.is_dir():
+        if local.is_dir() and (self.near or local.is_absolute()):
             return local
         package = _PACKAGED.get(self.name)
         if package and (spec := importlib.util.find_spec(package)):
@@ -121,8 +131,9 @@ class SentenceEncoder:
             return Path(snapshot_download(repo, allow_patterns=patterns))
         except Exception as error:  # any failure to reach the hub, reported in one line
             first = (str(error).strip() or type(error).__name__).splitlines()[0]
+            a_folder = "a folder" if self.near else "an absolute path of a folder"
             raise UserError(
-                f"encoder {self.name!r}: neither a folder nor an installed package, "
+                f"encoder {self.name!r}: neither {a_folder} nor an installed package, "
                 f"and the hub did not give it ({first[:160]})"
             ) from error
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import subprocess
 import sys
 from concurrent.futures import Future
 from pathlib import Path
@@ -94,6 +96,10 @@ def test_it_retrieves_what_the_scout_finds(server, scout, graph):
         ({"question": "x" * 101}, "question: 101 characters, expected at most 100"),
         ({"question": "q", "k": 201}, "k: 201, expected at most 200"),
         ({"question": "q", "k": 0}, "greater than or equal to 1"),
+        ({"question": "q", "k": True}, "k\n  Input should be a valid integer"),
+        ({"question": "q", "k": "5"}, "k\n  Input should be a valid integer"),
+        ({"question": "q", "k": 10**400}, "less than or equal to 2147483647"),
+        ({"question": "q", "limit": 3}, "limit\n  Extra inputs are not permitted"),
         ({"question": "q", "graph": "/etc/passwd"}, "is not loaded, expected one of"),
         ({"question": "q", "topics": [""]}, "topics: one is empty"),
         ({"question": "q", "topics": ["x" * 1001]}, "at most 1000 characters"),
@@ -142,6 +148,52 @@ def test_a_failed_load_is_reported_to_the_caller():
     assert result.is_error
     told = "the server cannot work: g/manifest.json: damaged"
     assert result.content[0].text.endswith(told)
+
+
+def test_every_malformed_message_is_answered_by_its_id():
+    code = (
+        "import asyncio\n"
+        "from concurrent.futures import Future\n"
+        "from kgscout_jax.errors import UserError\n"
+        "from kgscout_jax.serve.mcp_server import create_server, serve_stdio\n"
+        "from kgscout_jax.serve.settings import McpSettings\n"
+        "loading = Future(); loading.set_exception(UserError('no graph'))\n"
+        "server = create_server(loading, McpSettings(out='p', kg=(('f',),)))\n"
+        "asyncio.run(serve_stdio(server))\n"
+    )
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    hello["clientInfo"] = {"name": "test", "version": "1"}
+    call = {"jsonrpc": "2.0", "method": "tools/call"}
+    sent = [
+        {**call, "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {**call, "id": 2, "params": []},
+        {**call, "id": "three", "params": {"name": "retrieve", "arguments": "x"}},
+        {**call, "id": 4, "method": 7},
+        {"id": 5, "method": "tools/list"},
+        {**call, "id": 6, "params": {"name": "retrieve", "arguments": "\ud800"}},
+        {**call, "id": 7},
+    ]
+    lines = [json.dumps(message) for message in sent]
+    lines += ["not json", "[1]", "", "\x00", json.dumps({**call, "id": 8})]
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin is not None and process.stdout is not None
+    with process:
+        process.stdin.write("\n".join(lines) + "\n")
+        process.stdin.flush()
+        replies = [json.loads(process.stdout.readline()) for _ in range(11)]
+        process.stdin.close()
+        assert process.wait(30) == 0
+    ids = [reply["id"] for reply in replies]
+    assert set(ids) == {1, 2, "three", 4, 5, 6, 7, 8, None} and ids.count(None) == 3
+    errors = {reply["id"]: reply["error"]["code"] for reply in replies[1:]}
+    assert errors == {
+        2: -32600, "three": -32602, 4: -32600, 5: -32600, 6: -32600, 7: -32602,
+        8: -32602, None: -32700,
+    }  # fmt: skip
 
 
 def test_over_standard_input_and_output(export, films):

@@ -213,6 +213,16 @@ class TestUnknownEncoder:
         with pytest.raises(UserError, match=r"encoder 'nobody/such-model'.*hub"):
             _ = SentenceEncoder("nobody/such-model").identity
 
+    def test_a_name_that_others_wrote_is_no_folder_here(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "some" / "model").mkdir(parents=True)
+        assert str(SentenceEncoder("some/model").folder) == "some/model"
+        with pytest.raises(UserError, match="neither an absolute path of a folder nor"):
+            _ = SentenceEncoder("some/model", near=False).folder
+        path = tmp_path / "some" / "model"
+        assert SentenceEncoder(str(path), near=False).folder == path
+
     def test_a_folder_without_weights(self, tmp_path):
         with pytest.raises(UserError, match=r"no \*\.safetensors"):
             _ = SentenceEncoder(str(tmp_path)).identity
