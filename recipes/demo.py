@@ -1,9 +1,9 @@
 """The whole of KG-Scout on the built-in data set, in a few minutes on two cores.
 
 Prepares real facts about the world, trains the policy with the closed-form gradient,
-measures it on questions whose topics and wordings were never seen, answers them from
-the graph itself without a language model, and shows both. Exits 1 unless KG-Scout
-beats cosine in answer_hit at K = 30.
+measures it on questions whose topics and wordings were never seen (their relation paths
+were), answers them from the graph itself without a language model, and shows both.
+Exits 1 unless KG-Scout beats cosine in answer_hit at K = 30.
 
 Leaves out what a real run would add: more epochs, several seeds, a language model.
 """

@@ -125,6 +125,9 @@ class TrainConfig:
     """walk: width of a hidden layer between question and walkers; 0: none."""
     answer_width: int = 64
     """walk: width of the answer head; 0 for a policy that only ranks triplets."""
+    without: tuple[Literal["walks", "distances", "products", "residual"], ...] = ()
+    """walk: parts to leave out, to measure what each is worth; residual: the cosines'
+    way past all layers."""
     answer_weight: float = 1.0
     """walk: weight of the answers' loss in the objective."""
     question_noise: float | None = None

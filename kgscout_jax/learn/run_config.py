@@ -100,6 +100,7 @@ def network_config(config: TrainConfig, sets: Sequence[TrainingSet]) -> NetworkC
             steps=config.walk_steps,
             question_hidden=config.question_hidden,
             answers=config.answer_width,
+            without=config.without,
             ppr_mean=mean,
             ppr_std=std,
             compute_dtype=config.dtype,

@@ -62,6 +62,8 @@ PRODUCT_SCALE = 1 / 1.5
 """Products of two normal numbers have heavier tails: a smaller scale to start with."""
 COSINE_SCALE = 5.0
 """Cosines vary by about a fifth."""
+PARTS = ("walks", "distances", "products", "residual")
+"""What a network can be without; residual: the cosines past all layers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +82,7 @@ class WalkConfig(PprNetworkConfig):
         "answers": 0,
         "question_hidden": 0,
         "return_gates": False,
+        "without": (),
     }
 
     width: int = 128
@@ -101,14 +104,29 @@ class WalkConfig(PprNetworkConfig):
     topic. The actors of *other* films of a director are not reached through the film
     that the question names; the father of somebody's son is."""
 
+    without: tuple[str, ...] = ()
+    """Of ``PARTS``: what is left out, to measure what it is worth."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
+        object.__setattr__(self, "without", tuple(self.without))
+        if not set(self.without) <= set(PARTS):
+            raise UserError(
+                f"policy.without: {list(self.without)}, expected some of {PARTS}"
+            )
         for name in ("question_hidden", "answers"):
             check_int(name, getattr(self, name), least=0)
         if not isinstance(self.return_gates, bool):
             raise UserError(
                 f"policy.return_gates: {self.return_gates!r}, expected true or false"
             )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field; ``without`` only where it says something."""
+        fields = super().to_dict()
+        if not self.without:
+            del fields["without"]
+        return fields
 
     @property
     def features(self) -> int:
@@ -223,9 +241,14 @@ def outputs(
     triplets = inputs.triplets.astype(dtype)
     relations = inputs.relations.astype(dtype)
 
+    def present(part: str, values: Array) -> Array:
+        """The values, or zeros where the network is without that part."""
+        return jnp.zeros_like(values) if part in config.without else values
+
     def kernel_of(alone: Array, product: Array) -> Float[Array, "b d c"]:
         """What embeddings meet: alone, times the question; last column: the cosine."""
-        kernel = alone[None] + PRODUCT_SCALE * question[..., None] * product[None]
+        products = PRODUCT_SCALE * question[..., None] * product[None]
+        kernel = alone[None] + present("products", products)
         return jnp.concatenate([scale * kernel, question[..., None] / scale], axis=-1)
 
     kernel = kernel_of(weights.triplet, weights.triplet_product)
@@ -249,8 +272,9 @@ def outputs(
 
     cosines = jnp.concatenate([triplet_cosine, relation_cosine], axis=-1)
     flows, held = walk(by_triplet, nodes, topics, mask, config, weights.walkers.returns)
+    flows, held = present("walks", flows), present("walks", held)
     ppr = ppr_features(inputs.ppr, config)
-    distances = node_distances(nodes, topics, mask)
+    distances = present("distances", node_distances(nodes, topics, mask))
     at_ends = at_both_ends(distances, nodes)
     features = [at_ends, flows, ppr, COSINE_SCALE * cosines]
     columns = jnp.concatenate(features, axis=-1)
@@ -264,7 +288,7 @@ def outputs(
     hidden = add_bias(matmul(hidden, weights.second.kernel, dtype), weights.second.bias)
     hidden = jax.nn.gelu(hidden)
     score = hidden @ weights.output.kernel[:, 0] + weights.output.bias[0]
-    score = score + COSINE_SCALE * cosines @ weights.cosines
+    score = score + present("residual", COSINE_SCALE * cosines @ weights.cosines)
     answers = None
     if weights.answers is not None:
         known = NodeFeatures(held, distances, ppr)

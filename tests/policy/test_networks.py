@@ -40,7 +40,8 @@ from kgscout_jax.policy.registry import (
     policy_outputs,
     weight_shapes,
 )
-from kgscout_jax.policy.walk import WalkConfig
+from kgscout_jax.policy.topology import DISTANCE_WIDTH
+from kgscout_jax.policy.walk import PARTS, WalkConfig
 
 every_network = pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 
@@ -342,3 +343,38 @@ def test_ppr_statistics_standardise_the_real_candidates():
     np.testing.assert_allclose(features.std(axis=0), 1, atol=1e-9)
     assert ppr_statistics(ppr, np.zeros_like(mask)) == ((0.0, 0.0), (1.0, 1.0))
     assert ppr_statistics(np.ones_like(ppr), mask)[1] == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_network_without_a_part_does_not_learn_from_it(part):
+    config = dataclasses.replace(WALK, without=(part,))
+    inputs = make_inputs()
+
+    def total(weights):
+        out = policy_outputs(weights, config, inputs)
+        both = (out.logits, out.answers)
+        return sum(jnp.where(jnp.isfinite(x), jnp.sin(x), 0.0).sum() for x in both)
+
+    slopes = jax.jit(jax.grad(total))(weights_of(config))
+    walkers = jax.tree.leaves(slopes.walkers)
+    distances = slopes.features.kernel[:DISTANCE_WIDTH]
+    products = [slopes.triplet_product, slopes.relation_product]
+    still = {
+        "walks": walkers,
+        "distances": [distances],
+        "products": [*products, slopes.walkers.product],
+        "residual": [slopes.cosines],
+    }
+    for name, leaves in still.items():
+        silent = not any(np.asarray(leaf).any() for leaf in leaves)
+        assert silent == (name == part), name
+
+
+def test_parts_left_out_are_in_the_json_only_where_there_are_some():
+    assert "without" not in config_to_json(WALK)
+    config = dataclasses.replace(WALK, without=("walks", "products"))
+    fields = json.loads(json.dumps(config_to_json(config)))
+    assert fields["without"] == ["walks", "products"]
+    assert config_from_json(fields) == config
+    with pytest.raises(UserError, match=r"policy\.without"):
+        dataclasses.replace(WALK, without=("flow",))
