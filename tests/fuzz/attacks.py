@@ -30,6 +30,9 @@ from film_world import FILMS, export_initial, film_triplets
 from fuzz.mutations import changed_bytes, changed_document
 from graph.graph_files import write_tsv
 from text.hash_encoder import HashEncoder
+from utils.small_disk import run_on_small_disk
+from utils.test_disk_space import SCRIPT
+from utils.test_lock import race
 from written_shards import write_shards
 
 from data_prep.embedding_table import EmbeddingTask, TripletTable
@@ -339,11 +342,57 @@ def changed_lines(world: World, count: int, rng: random.Random) -> Count:
     return result
 
 
+def races(count: int, rng: random.Random) -> Count:
+    """Four processes race for a lock; an input is an acquisition, about ``count``/60 s.
+
+    A process that meets another one inside ends with an error.
+    """
+    result = Count()
+    with tempfile.TemporaryDirectory() as folder:
+        for kinds in (["exclusive"] * 4, ["shared", "exclusive"] * 2):
+            try:
+                result.inputs += race(Path(folder), kinds, max(count / 120, 0.5))
+            except AssertionError:
+                result.wrong.append(f"{kinds}: two holders at once")
+    result.accepted = result.inputs
+    return result
+
+
+def full_disks(count: int, rng: random.Random) -> Count:
+    """Writers on disks that are too small, a twentieth of ``count``; each a process."""
+    result = Count()
+    table = "".join(f"h {i}\tr\tt {i % 9}\n" for i in range(9000))
+    for _ in range(max(count // 20, 1)):
+        task = rng.choice(["array", "graph", "embedding", "cache", "workspace"])
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "kg.tsv").write_text(table)
+            size = rng.randrange(1 << 12, 1 << 20) // 4096 * 4096
+            arguments = "tests", task, str(folder / "kg.tsv"), "0"
+            done = run_on_small_disk(folder / "disk", size, SCRIPT, *arguments)
+        told = [e for e in done.stderr.splitlines() if e.startswith("error: ")]
+        result.inputs += 1
+        result.refused += done.returncode == 2
+        result.accepted += done.returncode == 0
+        one_line = len(told) == 1 and "free there" in told[0]
+        if done.returncode not in (0, 2) or (done.returncode == 2 and not one_line):
+            last = done.stderr.strip().splitlines()[-1:]
+            result.wrong.append(f"{task}, {size} bytes: {done.returncode} {last}")
+    return result
+
+
+PROCESSES: dict[str, Callable[[int, random.Random], Count]] = {
+    "locks, races of four processes": races,
+    "full disks": full_disks,
+}
+"""Attacks that need processes of their own."""
+
+
 def run_attacks(
     folder: Path, count: int, seed: int = 0, only: str = ""
 ) -> Iterator[tuple[str, Count, float]]:
     """(name, what happened, seconds) of each attack."""
-    for name, attack in attacks(World(folder)).items():
+    for name, attack in (attacks(World(folder)) | PROCESSES).items():
         if only in name:
             started = time.monotonic()
             result = attack(count, random.Random(f"{seed} {name}"))
