@@ -54,8 +54,12 @@ DATA = {
 }
 """Data set -> what it is, and the licence of its questions and its graph."""
 SHORT = {"pq": "pathquestion"}
-SYNTHETIC = re.compile(r"sy(?:nth)?[-_.]")
+SYNTHETIC = re.compile(r"s[yg](?:nth)?[-_.]")
 """Begins the names of sets whose questions come from ``kgscout synth``."""
+GRAPH_ROW = re.compile(
+    r"^\| (?!graph\b)(\w+) \| (.+?) \| (.+?) \| .+ \|$", re.MULTILINE
+)
+"""A row of the table in ``base_graphs.py``: name, package, licence, relations."""
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -87,7 +91,7 @@ def bundle(args: argparse.Namespace) -> None:
             larger than ``LIMIT``.
     """
     figures = None if args.figures is None else figures_table(args.figures)
-    known = {**DATA, **({} if args.data is None else read_json(args.data))}
+    known = known_data() | ({} if args.data is None else read_json(args.data))
     metadata = read_json(args.run / CONFIG)
     records = metadata.get("shard_sets") or [metadata["shards"]]
     rows = [data_row(record, records, known) for record in records]
@@ -107,6 +111,16 @@ def bundle(args: argparse.Namespace) -> None:
     size = sum(file.stat().st_size for file in args.out.iterdir())
     if size > LIMIT:
         raise UserError(f"{args.out}: {size} bytes, expected at most {LIMIT}")
+
+
+def known_data() -> dict[str, tuple[str, str]]:
+    """``DATA``, and the graphs of ``base_graphs.py`` as its table describes them."""
+    text = Path(__file__).with_name("base_graphs.py").read_text("utf-8")
+    graphs = {
+        name: (f"{name} (data in {package}, on PyPI)", licence)
+        for name, package, licence in GRAPH_ROW.findall(text)
+    }
+    return {**DATA, **graphs}
 
 
 def data_row(

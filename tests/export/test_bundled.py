@@ -22,7 +22,7 @@ from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.trained_policy import load_policy
 from kgscout_jax.serve.settings import ServeSettings
 from kgscout_jax.serve.startup import check_paths
-from recipes.base_bundle import DATA, data_row
+from recipes.base_bundle import data_row, known_data
 from recipes.base_bundle import main as base_bundle
 
 
@@ -100,10 +100,11 @@ def test_the_recipe_writes_the_card_with_licences_and_hash(tmp_path, capsys):
         ("world3", "^built-in questions", "GeoNames, CC BY 4.0"),
         ("sy_pq", "^questions that kgscout synth .* PathQuestion", "Freebase"),
         ("synth-metaqa", "^questions that kgscout synth .* MetaQA", "CC BY 3.0"),
+        ("sg_courts", "^questions that kgscout synth .* courts-db", "BSD-2-Clause"),
     ],
 )
 def test_a_set_is_known_by_its_name(name, content, licence):
     record = {"name": name, "source": "kg", "weight": 1.0}
-    row = data_row(record, [record, {**record, "weight": 3.0}], DATA)
+    row = data_row(record, [record, {**record, "weight": 3.0}], known_data())
     assert row[0] == name and re.search(content, row[1]) and licence in row[3]
     assert row[2] == "25%"
