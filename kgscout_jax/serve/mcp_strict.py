@@ -7,6 +7,7 @@ messages that it cannot parse: a client waits for their reply forever.
 from __future__ import annotations
 
 import json
+from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 import anyio
@@ -70,8 +71,14 @@ class AnsweredStream(Generic[T]):
     async def __aenter__(self) -> AnsweredStream[T]:
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> bool | None:
         await self.aclose()
+        return None
 
 
 def error_reply(error: Exception) -> types.JSONRPCError | None:
