@@ -1,12 +1,13 @@
 """Writes the bundled policy, ``kgscout_jax/export/base/``, from a trained run.
 
-    python recipes/base_bundle.py RUN [--calibrate dev --shards SHARDS] \
+    python recipes/base_bundle.py RUN [--answer-scale SCALE.json] \
         [--figures FIGURES.json] [--data DATA.json]
 
 The same as ``kgscout export RUN OUT --dtype float16 --no-stablehlo``, with another
 card. Every set that the run was trained on stands on the card with its licence: a set
 that is not in ``DATA`` must be in DATA.json, {"name": ["what it is", "its licence"]}.
-FIGURES.json is a table: a list of rows, the first one its head.
+FIGURES.json is a table: a list of rows, the first one its head. SCALE.json is what
+``base_scale.py`` wrote.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.export.bundled import FOLDER, NAME
 from kgscout_jax.export.format import CARD, CONFIG, MODEL, read_config
 from kgscout_jax.export.model_card import encoder_facts, facts_table, training_facts
-from kgscout_jax.export.settings import ExportSettings
-from kgscout_jax.export.write import export_run
+from kgscout_jax.export.write import export_policy
+from kgscout_jax.learn.trained_policy import load_policy
+from kgscout_jax.retrieve.answer_scale import AnswerScale
 from kgscout_jax.utils.io import read_json, write_text
 from kgscout_jax.utils.tables import markdown_table
 
@@ -68,8 +70,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("run", type=Path)
     parser.add_argument("--out", type=Path, default=FOLDER)
     parser.add_argument("--step", type=int)
-    parser.add_argument("--shards", type=Path, help="to calibrate on, of several sets")
-    parser.add_argument("--calibrate", help="split of the shards")
+    parser.add_argument("--answer-scale", type=Path, help="JSON of base_scale.py")
     parser.add_argument("--figures", type=Path, help="JSON: rows, the first the head")
     parser.add_argument("--data", type=Path, help="JSON: set -> [what, licence]")
     args = parser.parse_args(words)
@@ -95,17 +96,17 @@ def bundle(args: argparse.Namespace) -> None:
     metadata = read_json(args.run / CONFIG)
     records = metadata.get("shard_sets") or [metadata["shards"]]
     rows = [data_row(record, records, known) for record in records]
-    export_run(
-        ExportSettings(
-            run=args.run,
-            out=args.out,
-            step=args.step,
-            shards=args.shards,
-            calibrate=args.calibrate,
-            dtype="float16",
-            stablehlo=False,
-            overwrite=True,
-        )
+    scale = None
+    if args.answer_scale is not None:
+        found = read_json(args.answer_scale)
+        scale = AnswerScale.from_dict(found, str(args.answer_scale))
+    export_policy(
+        load_policy(args.run, step=args.step),
+        args.out,
+        answer_scale=scale,
+        dtype="float16",
+        stablehlo=False,
+        overwrite=True,
     )
     write_text(args.out / CARD, card(args.out, rows, figures))
     size = sum(file.stat().st_size for file in args.out.iterdir())
@@ -146,6 +147,7 @@ def data_row(
     what, licence = known[plain]
     if synthetic:
         what = f"questions that kgscout synth made from the graph of: {what}"
+        licence = licence.partition("graph: ")[2] or licence
     total = sum(each.get("weight", 1.0) for each in records)
     return [name, what, f"{record.get('weight', 1.0) / total:.0%}", licence]
 

@@ -19,6 +19,7 @@ that comes with the package. Nothing is downloaded; packages are read, not impor
 | weaknesses | cwe2 | MIT; CWE: free use with MITRE's notice | dotted |
 | classes | scikit-learn | BSD-3-Clause | dotted |
 | creatures | poke-env | MIT; names are trademarks of Nintendo | snake_case |
+| NAME-records | as NAME: half of its facts, many behind unnamed records | | dotted |
 
 Left out on purpose: countries and cities (the built-in world), films (MetaQA),
 Debian's package index (an example of a graph that no policy has seen).
@@ -31,6 +32,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from graph_sources.package_data import Edges
+from graph_sources.records import with_records
 from graph_sources.science import chords, databases, elements
 from graph_sources.society import companies, courts, flights
 from graph_sources.software import classes, creatures, weaknesses
@@ -50,6 +52,14 @@ GRAPHS: dict[str, Callable[[], Edges]] = {
     "creatures": creatures,
 }
 
+RECORDS = {
+    "companies": ("business", "company"),
+    "courts": ("law", "court"),
+    "creatures": ("games", "creature"),
+    "flights": ("aviation", "aircraft"),
+}
+"""Graphs that are also written with records: domain, and what their heads are."""
+
 
 def write_graphs(out: Path, names: list[str]) -> dict[str, dict[str, int]]:
     """Write the graphs of these names; the sizes of each.
@@ -60,15 +70,17 @@ def write_graphs(out: Path, names: list[str]) -> dict[str, dict[str, int]]:
     sizes = {}
     for name in names:
         triplets = list(GRAPHS[name]().triplets)
-        write_lines(out / f"{name}.tsv", ["\t".join(one) for one in triplets])
-        sizes[name] = {
-            "triplets": len(triplets),
-            "entities": len(
-                {end for head, _, tail in triplets for end in (head, tail)}
-            ),
-            "relations": len({relation for _, relation, _ in triplets}),
-        }
-        print(name, *(f"{count:,} {what}" for what, count in sizes[name].items()))
+        graphs = {name: triplets}
+        if name in RECORDS:
+            graphs[f"{name}-records"] = list(with_records(triplets, *RECORDS[name]))
+        for each, rows in graphs.items():
+            write_lines(out / f"{each}.tsv", ["\t".join(one) for one in rows])
+            sizes[each] = {
+                "triplets": len(rows),
+                "entities": len({end for row in rows for end in (row[0], row[2])}),
+                "relations": len({relation for _, relation, _ in rows}),
+            }
+            print(each, *(f"{count:,} {what}" for what, count in sizes[each].items()))
     write_json(out / "graphs.json", sizes)
     return sizes
 

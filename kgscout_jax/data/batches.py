@@ -1,8 +1,8 @@
 """Batches from shards: a few kilobytes of indices a question; tables do not move.
 
 Widths are static per shape bucket, so that a jitted function compiles once per bucket:
-candidates, unique relations, nodes and answers are padded to the next power of two that
-holds the batch's largest question.
+candidates and nodes are padded to the next power of two that holds the batch's largest
+question, unique relations and answers to the next power of four.
 """
 
 from __future__ import annotations
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+ROWS = 2**18
+"""Rows of 384 dimensions and two bytes take 192 MiB."""
+WIDER = 4
+"""Unique relations and answers: the factor from one width to the next. A function takes
+longer to compile for a width than to run on padding that is small beside the rest."""
+
 
 class Tables(NamedTuple):
     """The embedding tables, on the device."""
@@ -40,11 +46,16 @@ class Tables(NamedTuple):
         """The tables of folders of shards, one below the other, on the default device.
 
         ``table_offsets`` says where those of each folder begin. The folders hold
-        embeddings of one dtype.
+        embeddings of one dtype. Rows of zeros follow, so that functions compiled for
+        one data set serve others of similar size.
         """
 
         def below(tables: list[np.ndarray]) -> Array:
-            return jnp.concatenate([jnp.asarray(not_empty(table)) for table in tables])
+            parts = [jnp.asarray(not_empty(table)) for table in tables]
+            n = sum(map(len, parts))
+            if missing := table_rows(n) - n:
+                parts.append(jnp.zeros((missing, *parts[0].shape[1:]), parts[0].dtype))
+            return jnp.concatenate(parts) if len(parts) > 1 else parts[0]
 
         scales = [e.triplet_scales for e in shards if e.triplet_scales is not None]
         return Tables(
@@ -172,8 +183,9 @@ class BatchReader:
         k = len(rows)
         among = rows if all_rows is None else all_rows
         n_real = int(split.n_real[among].max(initial=1))
-        v = bucket(int(split.n_nodes[among].max(initial=1)))
         n = bucket(n_real, self.width)
+        # At least n: a few widths of the nodes for each of the candidates.
+        v = bucket(max(int(split.n_nodes[among].max(initial=1)), n))
         candidates = split.candidates[rows, :n]
         mask = np.zeros((b, n), bool)
         mask[:k] = candidates >= 0
@@ -187,7 +199,7 @@ class BatchReader:
         topics[np.nonzero(slots >= 0)[0], slots[slots >= 0]] = True
         slots = split.answers[among]
         count = int((slots >= 0).sum(axis=1).max(initial=1))
-        answers = np.full((b, bucket(count)), -1, np.int32)
+        answers = np.full((b, bucket(count, factor=WIDER)), -1, np.int32)
         slots = split.answers[rows, :count]
         answers[:k, : slots.shape[1]] = slots
         arrays = {
@@ -218,7 +230,7 @@ class BatchReader:
         owner = unique // count
         per_question = np.bincount(owner, minlength=b)
         first = np.cumsum(per_question) - per_question
-        width = bucket(int(per_question.max(initial=most)), n)
+        width = bucket(int(per_question.max(initial=most)), n, factor=WIDER)
         rows = np.zeros((b, width), np.int32)
         rows[owner, np.arange(len(unique)) - first[owner]] = unique % count
         index = np.zeros((b, n), np.int32)
@@ -234,6 +246,11 @@ class BatchReader:
         keys = owner * m + on_path
         place = np.arange(len(rows))[:, None] * m + candidates
         return np.isin(place, keys) & (candidates >= 0)
+
+
+def table_rows(n: int) -> int:
+    """``n`` rows, rounded up: to a power of two, above ``ROWS`` to a multiple of it."""
+    return -(-n // ROWS) * ROWS if n > ROWS else bucket(n)
 
 
 def not_empty(table: np.ndarray) -> np.ndarray:

@@ -81,3 +81,48 @@ def test_a_missing_package_is_named(monkeypatch):
 
     with pytest.raises(UserError, match=r"'no-such' is not installed.*no-deps -r"):
         package_folder("no_such", "no-such")
+
+
+def test_records_keep_the_facts_behind_unnamed_nodes(monkeypatch):
+    from kgscout_jax.graph.opaque_names import opaque_mask
+
+    monkeypatch.syspath_prepend(str(RECIPES))
+    from graph_sources.records import with_records
+
+    facts = [
+        (f"Firm {i}", relation, f"{relation} of {i}")
+        for i in range(40)
+        for relation in (
+            "homeCountry",
+            "founded in",
+            "industry",
+            "chair",
+            "auditor",
+            "owner",
+            "site",
+        )
+    ]
+    rows = list(with_records(facts, "law", "firm"))
+    assert rows == list(with_records(facts, "law", "firm"))
+    tails: dict[str, list[tuple[str, str, str]]] = {}
+    for row in rows:
+        tails.setdefault(row[0], []).append(row)
+    restored, behind = set(), 0
+    for head, relation, tail in rows:
+        if opaque_mask([head])[0]:
+            continue
+        if opaque_mask([tail])[0]:
+            # From the record to the value, and for some relations back to the head.
+            values = [row[2] for row in tails[tail] if row[2] != head]
+            assert len(values) == 1
+            behind, tail = behind + 1, values[0]
+        restored.add((head, relation.split(".")[2], tail))
+    assert 0 < behind < len(restored)
+    names = {"homeCountry": "home_country", "founded in": "founded_in"}
+    kept = {head for head, _, _ in restored}
+    assert 0 < len(kept) < 40
+    assert restored == {
+        (head, names.get(relation, relation), tail)
+        for head, relation, tail in facts
+        if head in kept
+    }

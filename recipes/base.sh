@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# The policy that comes with the package, from its data to its files, and the figures of
+# recipes/base.md.
+#
+#   recipes/base.sh DATA OUT
+#
+# DATA holds webqsp_union/ and cwq_union/ (questions as JSON lines, kg.tsv in the first),
+# metaqa/ and pathquestion/ as published. The built-in questions and the graphs of data
+# packages are made here. Two idle cores take about three hours, half of them for embeddings.
+set -euo pipefail
+data=${1:?folder with webqsp_union/, cwq_union/, metaqa/ and pathquestion/}
+out=${2:?folder to write}
+sets=$out/sets
+mkdir -p "$sets"
+
+prep_kg() { # NAME KG QUESTIONS
+    [ -e "$sets/$1/manifest.json" ] ||
+        python -m data_prep kg --kg "$2" --input "$3" --out "$sets/$1"
+}
+synth() { # NAME GRAPH QUESTIONS
+    kgscout synth "$2" --out "$out/questions/$1" --questions "$3"
+    prep_kg "$1" "$2" "$out/questions/$1"
+}
+
+# --- questions of people, and of templates over a graph of facts
+freebase=$data/webqsp_union/kg.tsv
+for name in webqsp cwq; do
+    mkdir -p "$out/questions/$name"
+    cp "$data/${name}_union/"*.jsonl "$out/questions/$name"
+    prep_kg $name "$freebase" "$out/questions/$name"
+done
+python -m data_prep metaqa --input "$data/metaqa" --out "$sets/metaqa"
+python -m data_prep pathquestion --input "$data/pathquestion" --out "$sets/pathquestion"
+python -m data_prep world --out "$sets/world"
+
+# --- questions made from the same graphs, and from those of data packages
+tr '|' '\t' <"$data/metaqa/kb.txt" >"$out/metaqa.tsv"
+sort -u "$data"/pathquestion/*-kb.txt >"$out/pathquestion.tsv"
+python - "$sets/world" "$out/world.tsv" <<'PYTHON'
+import sys
+from kgscout_jax.data.shards import Shards
+from kgscout_jax.utils.io import write_lines
+shards = Shards.open(sys.argv[1])
+name, relation = shards.entities, shards.relations
+write_lines(sys.argv[2], [
+    f"{name[h]}\t{relation[r]}\t{name[t]}" for h, r, t in shards.triplets.tolist()
+])
+PYTHON
+synth synth-webqsp "$freebase" 6000
+for name in metaqa pathquestion world; do
+    synth synth-$name "$out/$name.tsv" 3000
+done
+python recipes/base_graphs.py "$out/graphs"
+for graph in "$out"/graphs/*.tsv; do
+    synth "synth-$(basename "$graph" .tsv)" "$graph" 1500
+done
+
+# --- training: on all sets, and without those of one graph
+train() { # RUN EPOCHS SETS-LEFT-OUT
+    local run=$1 epochs=$2 left_out=$3 folders=() mix=()
+    for pair in webqsp:2 cwq:1.5 synth-webqsp:1.5 metaqa:2 synth-metaqa:0.6 \
+        pathquestion:1 synth-pathquestion:0.3 world:1.5 synth-world:0.3 \
+        $(for graph in "$out"/graphs/*.tsv; do
+            echo "synth-$(basename "$graph" .tsv):0.4"
+        done); do
+        [[ ${pair%:*} =~ $left_out ]] && continue
+        folders+=("$sets/${pair%:*}") mix+=("${pair#*:}")
+    done
+    python train.py --policy walk --epochs "$epochs" --questions-per-epoch 19200 \
+        --dev-questions 60 --shards "${folders[@]}" --mix "${mix[@]}" --run "$run"
+}
+train "$out/base" 2 '^$'
+declare -A graph_of=([webqsp]='webqsp|cwq' [metaqa]=metaqa [pathquestion]=pathquestion
+    [world]=world)
+for name in webqsp metaqa pathquestion world; do
+    train "$out/without-$name" 1 "${graph_of[$name]}"
+done
+
+# --- the bundled files
+pairs=()
+for name in webqsp metaqa pathquestion world; do
+    pairs+=("$out/without-$name=$sets/$name")
+done
+python recipes/base_scale.py "${pairs[@]}" --into "$out/scale.json"
+python recipes/base_bundle.py "$out/base" --answer-scale "$out/scale.json" \
+    --figures "$out/figures.json"
