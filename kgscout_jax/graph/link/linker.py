@@ -36,6 +36,8 @@ class LinkSettings:
     """The most links per question."""
     threshold: float = 0.5
     """Links less likely than this are left out, except the first."""
+    threshold_full: float = 0.3
+    """The same for links by a whole name, such as wget in "curl and wget"."""
     floor: float = 0.005
     """A first link less likely than this is left out too."""
     fuzzy: bool = True
@@ -44,7 +46,7 @@ class LinkSettings:
     def __post_init__(self) -> None:
         if self.k < 1:
             raise UserError(f"--k: expected at least 1, found {self.k}")
-        for name in ("threshold", "floor"):
+        for name in ("threshold", "threshold_full", "floor"):
             value = getattr(self, name)
             if not 0 <= value <= 1:
                 raise UserError(f"--{name}: expected 0 to 1, found {value}")
@@ -90,7 +92,8 @@ class Linker:
         tokens = tokenise_question(question)
         candidates = self.candidates(tokens)
         probabilities = scores(tokens, self.index, candidates, self.weights)
-        return self._select(candidates, probabilities, k)
+        explained = self._explained_mask(candidates, probabilities)
+        return self._select(candidates, np.where(explained, 0, probabilities), k)
 
     def candidates(self, question: QuestionTokens) -> list[Candidate]:
         """All surfaces that may match a span of the question."""
@@ -140,8 +143,8 @@ class Linker:
         for c, score in sorted(
             pairs, key=lambda p: (-p[1], p[0].first, -p[0].last, p[0].surface)
         ):
-            if score < (self.settings.threshold if links else self.settings.floor):
-                break
+            if score < self._least(c, first=not links):
+                continue
             entity = self.index.entity_of(c.surface)
             if any(entity == link.entity for link in links):
                 continue
@@ -152,6 +155,34 @@ class Linker:
             if len(links) == k:
                 break
         return links
+
+    def _explained_mask(
+        self, candidates: list[Candidate], probabilities: Float64[np.ndarray, "c"]
+    ) -> Bool[np.ndarray, "c"]:
+        """True for parts of identifiers where the words are a likely name themselves.
+
+        "wireshark" is the entity of this name, though ``wireshark-qt`` be better
+        connected; but "mozart" may be the composer and not the village.
+        """
+        whole = [
+            (c.first, c.last)
+            for c, score in zip(candidates, probabilities.tolist(), strict=True)
+            if c.how != "fuzzy" and score >= self.settings.threshold
+        ]
+        explained = [
+            c.how == "fuzzy"
+            and " " not in self.index.text_of(c.surface)
+            and any(first <= c.first and c.last <= last for first, last in whole)
+            for c in candidates
+        ]
+        return np.array(explained, bool)
+
+    def _least(self, c: Candidate, *, first: bool) -> float:
+        """The least probability of a link."""
+        settings = self.settings
+        if first:
+            return settings.floor
+        return settings.threshold if c.how == "fuzzy" else settings.threshold_full
 
     def _link(self, c: Candidate, score: float, shift: int = 0) -> Link:
         """A candidate as a link, its span moved by ``shift``."""

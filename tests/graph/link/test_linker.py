@@ -71,6 +71,17 @@ def test_two_topics_are_two_links(linker):
     assert len(linker.link("was Tom Hanks ever in the Czech Republic", k=1)) == 1
 
 
+def test_whole_names_come_before_parts_of_identifiers():
+    names = ["wireshark", "wireshark-qt", "curl", "wget", "libcurl4", "web", "Ada Byte"]
+    degrees = np.array([90, 120, 20, 2, 40, 300, 30])
+    packages = Linker(build_index(names, degrees=degrees))
+    assert packages.link("What is wireshark?")[0].name == "wireshark"
+    question = "what are the dependencies of curl and wget"
+    assert [link.name for link in packages.link(question)] == ["curl", "wget"]
+    strict = Linker(packages.index, LinkSettings(threshold_full=0.5))
+    assert [link.name for link in strict.link(question)] == ["curl"]
+
+
 def test_bracketed_mentions_are_linked_alone(linker):
     question = "which currency has the director of [The Missionary]"
     (link,) = linker.link(question)
