@@ -2,7 +2,7 @@
 # The policy that comes with the package, from its data to its files, and the figures of
 # recipes/base.md.
 #
-#   recipes/base.sh DATA OUT
+#   recipes/base.sh DATA OUT [TRAINED]
 #
 # DATA holds webqsp_union/ and cwq_union/ (questions as JSON lines, kg.tsv in the first),
 # metaqa/ and pathquestion/ as published. The built-in questions and the graphs of data
@@ -10,6 +10,7 @@
 set -euo pipefail
 data=${1:?folder with webqsp_union/, cwq_union/, metaqa/ and pathquestion/}
 out=${2:?folder to write}
+trained=${3:-} # folder with run_webqsp, run_metaqa, ...: policies of each set's own questions
 sets=$out/sets
 mkdir -p "$sets"
 
@@ -82,5 +83,22 @@ for name in webqsp metaqa pathquestion world; do
     pairs+=("$out/without-$name=$sets/$name")
 done
 python recipes/base_scale.py "${pairs[@]}" --into "$out/scale.json"
-python recipes/base_bundle.py "$out/base" --answer-scale "$out/scale.json" \
-    --figures "$out/figures.json"
+python recipes/base_bundle.py "$out/base" --answer-scale "$out/scale.json"
+
+# --- figures: each set by the policy that has not seen its graph
+for name in webqsp metaqa pathquestion world; do
+    split=test also=("kgscout-base=$out/base")
+    [ $name = webqsp ] && split=dev
+    [ -n "$trained" ] && also+=("trained=$trained/run_$name")
+    python eval.py retrieval --run "$out/without-$name" --also "${also[@]}" \
+        --retrievers kgscout cosine bm25 ppr --shards "$sets/$name" --split $split \
+        --k 10 30 100 --out "$out/results/$name"
+    python eval.py answers --run "$out/without-$name" --shards "$sets/$name" \
+        --split $split --reader graph --retrievers scout --k 100 \
+        --out "$out/results/$name-answers"
+    python recipes/tables.py collect "$out/results/$name" --names kgscout=zero-shot \
+        --into "recipes/figures/zero_shot_$name.json"
+    python recipes/tables.py collect "$out/results/$name-answers" \
+        --names scout=zero-shot --into "recipes/figures/zero_shot_answers_$name.json"
+done
+python recipes/tables.py write recipes/base.md

@@ -185,7 +185,7 @@ def run(out: Path, policy: str, index: Path) -> None:
     start = time.monotonic()
     gold = build(out, index)
     built = time.monotonic()
-    report = command("inspect", out / "graph")
+    report = command("inspect", out / "graph").replace(f"{out}/", "OUT/")
     graph = KnowledgeGraph.open(out / "graph")
     loaded = time.monotonic()
     scout = Scout.from_pretrained(policy)

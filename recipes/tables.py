@@ -228,7 +228,8 @@ def answers(view: View) -> str:
                 start = [f"{one['source']}, {label}"]
                 start += [row, k] if several else []
                 cells.append([*start, counts(means), *texts])
-    header = [f"{view.extracts[0]['split']} split"]
+    splits = {one["split"] for one in view.extracts}
+    header = [f"{splits.pop()} split" if len(splits) == 1 else "measured on"]
     header += ["answered by", "K"] if several else []
     header += ["questions", *(LABELS.get(name, name) for name in names)]
     return f"{facts(view)}\n\n{markdown_table(header, cells)}"
