@@ -96,8 +96,13 @@ _opened: dict[Path, Mapping[str, Mapping[str, Any]]] = {}
 """The folders whose files were checked, for ``damage``; the latest last."""
 
 
+def forget_opened() -> None:
+    """``damage`` looks at folders that are opened from here on."""
+    _opened.clear()
+
+
 def damage() -> str | None:
-    """What is wrong with the folders that this process opened; None if all is well.
+    """What is wrong with the folders opened since ``forget_opened``; None: nothing.
 
     Reads every byte. It tells damaged data, which may raise anything anywhere, from a
     defect of the program.

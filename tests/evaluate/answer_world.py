@@ -109,4 +109,5 @@ def timeless(value):
     if not isinstance(value, dict):
         return value
     changing = ("seconds", "seconds_to_rank", "from_cache", "out", "llm", "concurrency")
+    changing = (*changing, "commands")
     return {k: timeless(v) for k, v in value.items() if k not in changing}

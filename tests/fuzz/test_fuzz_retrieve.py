@@ -133,13 +133,14 @@ def test_a_triplet_without_a_finite_embedding_is_never_retrieved(
             try:
                 found = hash_scout.retrieve(f"who directed {film}?", graph, 50)
             except UserError as error:
-                assert file.name in str(error) and "not finite" in str(error)
+                assert file.name in str(error)
+                assert "not finite" in str(error) or "damaged" in str(error)
                 assert "\n" not in str(error)
             else:
                 well_formed(found, graph, 50)
                 assert table == "relations" or graph.triplet(row) not in found.triplets
         np.save(file, np.full_like(whole, np.nan))
-        with pytest.raises(UserError, match=r"not finite"):
+        with pytest.raises(UserError, match=r"not finite|damaged"):
             hash_scout.retrieve("who?", KnowledgeGraph.open(folder), topics="Alien")
     finally:
         np.save(file, whole)

@@ -87,7 +87,8 @@ def questions(draw):
 
 @jax.jit
 def closed(logits, mask, nodes, answers, on_path, k):
-    return jnp.stack(closed_form(logits, mask, nodes, answers, on_path, k, NODES))
+    found = closed_form(logits, mask, nodes, answers, on_path, k, NODES)
+    return jnp.stack([found.presence, found.hit, found.path])
 
 
 def padded(logits, nodes, on_path):

@@ -84,7 +84,7 @@ def test_help_is_there_at_once(command):
         cwd=ROOT, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert f"Example: kgscout {command} policy/ --kg" in done.stdout
+    assert f"Example: kgscout {command} --kg" in done.stdout
     imported = {line.split("|")[-1].strip() for line in done.stderr.splitlines()}
     heavy = {"jax", "torch", "scipy", "pydantic", "fastapi", "uvicorn", "mcp"}
     assert "kgscout_jax.utils.checks" in imported and not imported & heavy
