@@ -73,9 +73,9 @@ def guarded(run: Callable[[], int | None]) -> int:
     Interrupted from the keyboard: 130. Anything else that is raised is a defect and
     keeps its traceback, unless a folder that was opened turns out to be damaged.
     """
-    from kgscout_jax.utils.manifest import damage, forget_opened
-
-    forget_opened()
+    # Not imported for this: --help is quick, and a new process has opened nothing.
+    if (manifest := sys.modules.get("kgscout_jax.utils.manifest")) is not None:
+        manifest.forget_opened()
     logging.basicConfig(
         level=logging.WARNING, format="%(message)s", stream=sys.stderr, force=True
     )
@@ -112,6 +112,8 @@ def guarded(run: Callable[[], int | None]) -> int:
             return 2
         # Damaged data may raise anything anywhere; it is looked for before a
         # traceback is shown.
+        from kgscout_jax.utils.manifest import damage
+
         if (problem := damage()) is None:
             raise
         print(f"error: {problem}", file=sys.stderr)
