@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kgscout_jax.fit.measure import BASE, COSINE, FITTED, cells
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from kgscout_jax.utils.templates import html_templates
 
 FOLDER = Path(__file__).parent / "templates"
 COLUMNS = {
@@ -85,7 +82,7 @@ def page(result: Mapping[str, Any]) -> str:
     from kgscout_jax.show import CONTENT_SECURITY_POLICY
 
     text = (
-        _templates()
+        html_templates(FOLDER)
         .get_template("fit.html")
         .render(
             result=result,
@@ -107,17 +104,3 @@ def page(result: Mapping[str, Any]) -> str:
     )
     # "?" for lone surrogates, which no UTF-8 file can hold
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-@cache
-def _templates() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    return Environment(
-        loader=FileSystemLoader(FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )

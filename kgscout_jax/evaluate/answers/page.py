@@ -15,9 +15,8 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from kgscout_jax.evaluate.answers import tables
 from kgscout_jax.evaluate.answers.cells import METRICS, Cell
@@ -26,9 +25,7 @@ from kgscout_jax.evaluate.answers.failures import FAILURES
 from kgscout_jax.evaluate.answers.rules import contains
 from kgscout_jax.show import CONTENT_SECURITY_POLICY
 from kgscout_jax.types import entity_key
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from kgscout_jax.utils.templates import html_templates
 
 LISTED = 5000
 """Questions that a page lists; with more, a browser would hardly open it."""
@@ -64,7 +61,7 @@ def report_html(
     script = (FOLDER / "report.js").read_text(encoding="utf-8")
     cut = {key: cell.first(listed) for key, cell in cells.items()}
     page = (
-        _templates()
+        html_templates(FOLDER)
         .get_template("report.html")
         .render(
             report=report,
@@ -83,20 +80,6 @@ def report_html(
     )
     # "?" for lone surrogates, which no UTF-8 file can hold
     return page.encode("utf-8", "replace").decode("utf-8")
-
-
-@cache
-def _templates() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    return Environment(
-        loader=FileSystemLoader(FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
 
 
 def page_data(
