@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,11 @@ from kgscout_jax.export.write import load_trained
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.shard_sets import is_trained_on
 from kgscout_jax.learn.trained_policy import TrainedPolicy, check_encoder
-from kgscout_jax.retrieve.baselines import PPR, Ceiling, Cosine
-from kgscout_jax.retrieve.bm25 import BM25
 from kgscout_jax.retrieve.budget import Calibration
 from kgscout_jax.retrieve.calibrate import calibrate, presence_of
 from kgscout_jax.retrieve.kgscout import KGScout, PolicyLogits
 from kgscout_jax.retrieve.protocol import Retriever
+from kgscout_jax.retrieve.registry import RETRIEVERS
 
 
 def evaluate_run(settings: RetrievalSettings) -> dict[str, Any]:
@@ -94,12 +93,6 @@ def build_retrievers(
         others: those of ``--also``, by their paths.
         most: the largest K.
     """
-    known: dict[str, Callable[[], Retriever]] = {
-        "cosine": Cosine,
-        "bm25": BM25,
-        "ppr": PPR,
-        "ceiling": Ceiling,
-    }
     split = shards.split(settings.split)
     scout = KGScout(trained.policy)
     policy_logits: PolicyLogits | None = None
@@ -109,7 +102,7 @@ def build_retrievers(
             policy_logits = scout.split_logits(shards, split)
             retrievers.append(policy_logits)
         else:
-            retrievers.append(known[name]())
+            retrievers.append(RETRIEVERS[name]())
     for text in settings.also:
         name, _, path = text.partition("=")
         other = others[Path(path)]
