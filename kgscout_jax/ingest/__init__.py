@@ -1,0 +1,1 @@
+"""Documents to a graph: read, chunk, extract triplets, resolve names, build."""

@@ -1,0 +1,111 @@
+"""Triplets by rules on a parse: each construction of plain English."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.ingest.extract.protocol import NestedTriplet, Node
+from kgscout_jax.ingest.extract.syntax import SyntaxExtractor
+
+
+@pytest.fixture(scope="module")
+def extractor() -> SyntaxExtractor:
+    return SyntaxExtractor()
+
+
+def nested(*parts: Node) -> NestedTriplet:
+    head, relation, tail = parts
+    assert isinstance(relation, str)
+    return NestedTriplet(head, relation, tail)
+
+
+BORN = nested("Ada", "born in", "London")
+FAMILY_GUY = nested("Seth MacFarlane", "created", "Family Guy")
+CASES = {
+    "Ada was born in London in 1815.": [BORN, nested(BORN, "in", "1815")],
+    "Seth MacFarlane created Family Guy in 1999.": [
+        FAMILY_GUY,
+        nested(FAMILY_GUY, "in", "1999"),
+    ],
+    "In 1999, Seth MacFarlane created Family Guy.": [
+        FAMILY_GUY,
+        nested(FAMILY_GUY, "in", "1999"),
+    ],
+    "The capital of France is Paris.": [nested("France", "capital", "Paris")],
+    "Kai Wegner is the mayor of Berlin.": [nested("Berlin", "mayor", "Kai Wegner")],
+    "Kenya's capital is Nairobi, and its currency is the Kenyan shilling.": [
+        nested("Kenya", "capital", "Nairobi"),
+        nested("Kenya", "currency", "Kenyan shilling"),
+    ],
+    "Anna Berg, a writer, wrote Blue Hills and Cold Sea.": [
+        nested("Anna Berg", "is a", "writer"),
+        nested("Anna Berg", "wrote", "Blue Hills"),
+        nested("Anna Berg", "wrote", "Cold Sea"),
+    ],
+    "Paris, the capital of France, lies on the Seine.": [
+        nested("France", "capital", "Paris"),
+        nested("Paris", "lies on", "Seine"),
+    ],
+    "The novel was written by Ernest Hemingway.": [
+        nested("Ernest Hemingway", "wrote", "novel")
+    ],
+    "Elizabeth Taylor married Michael Wilding, who died in Chichester.": [
+        nested("Elizabeth Taylor", "married", "Michael Wilding"),
+        nested("Michael Wilding", "died in", "Chichester"),
+    ],
+    "Lyon is a large city in France. The city has 500,000 inhabitants.": [
+        nested("Lyon", "is a", "large city"),
+        nested("Lyon", "large city in", "France"),
+        nested("Lyon", "has", "500,000 inhabitants"),
+    ],
+    "Tokyo did not host the 1960 Olympics.": [
+        nested("Tokyo", "not host", "1960 Olympics")
+    ],
+    "John Smith said that Anna Berg died in Rome.": [
+        nested("John Smith", "said", nested("Anna Berg", "died in", "Rome"))
+    ],
+    "If Anna wins, Bob leaves Rome in May.": [],
+    "Who founded Acme in Ohio?": [],
+    "Germany shares borders with France and Poland.": [
+        nested("Germany", "shares borders with", "France"),
+        nested("Germany", "shares borders with", "Poland"),
+    ],
+    "Trinidad and Tobago is an island country.": [
+        nested("Trinidad and Tobago", "is a", "island country")
+    ],
+}
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_a_plain_sentence_gives_its_facts(extractor: SyntaxExtractor, text: str):
+    triplets = [span.triplet for span in extractor.extract([text])[0].triplets]
+    assert triplets == CASES[text]
+
+
+def test_a_pronoun_stands_for_the_subject_before_it(extractor: SyntaxExtractor):
+    text = "Ada Lovelace lived in London. She wrote a program. Her father was Byron."
+    labels = [span.triplet.label for span in extractor.extract([text])[0].triplets]
+    assert "Ada Lovelace wrote program" in labels
+    assert "Ada Lovelace father Byron" in labels
+
+
+def test_a_range_holds_the_words_of_its_fact(extractor: SyntaxExtractor):
+    text = "It rained.\nParis was captured by the Germans in 1940. Nobody slept."
+    spans = extractor.extract([text, text])[1].triplets
+    assert [text[span.start : span.end] for span in spans] == [
+        "Paris was captured by the Germans",
+        "Paris was captured by the Germans in 1940",
+    ]
+
+
+def test_a_hypernode_is_labelled_with_its_full_meaning():
+    triplet = nested(nested(BORN, "in", "1815"), "says", BORN)
+    assert triplet.label == "Ada born in London in 1815 says Ada born in London"
+    assert list(triplet.hypernodes()) == [BORN, nested(BORN, "in", "1815"), BORN]
+
+
+def test_a_parser_that_is_missing_is_named(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(UserError, match=r"pip install 'kgscout-jax\[ingest\]'"):
+        SyntaxExtractor().extract(["Text."])
