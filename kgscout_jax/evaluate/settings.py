@@ -15,6 +15,17 @@ REPORT_KEYS = (
 )  # fmt: skip
 """Keys beside the retrievers in ``metrics.json``: no retriever may have these names."""
 
+RetrieverName = Literal[
+    "kgscout",
+    "cosine",
+    "bm25",
+    "ppr",
+    "ceiling",
+    "prize_triplets",
+    "prize_paths",
+    "prize_subgraph",
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class RetrievalSettings:
@@ -36,14 +47,17 @@ class RetrievalSettings:
     """Numbers of triplets to select."""
     against: tuple[Path, ...] = ()
     """retrieved.jsonl files of other systems, to add to the table."""
-    retrievers: tuple[Literal["kgscout", "cosine", "bm25", "ppr", "ceiling"], ...] = (
+    retrievers: tuple[RetrieverName, ...] = (
         "kgscout",
         "cosine",
         "bm25",
         "ppr",
         "ceiling",
     )
-    """Rows of the table; token counts and plots cover the first."""
+    """Rows of the table; token counts and plots cover the first. Further ones:
+    prize_triplets, prize_paths, prize_subgraph (OKGQA)."""
+    prizes: Literal["kgscout", "cosine"] = "kgscout"
+    """What the prizes of prize_* come from: the run's logits and answers, or cosine."""
     also: tuple[str, ...] = ()
     """Further runs, or exports, to measure beside --run, as NAME=PATH: mlp=runs/mlp."""
     reference: str = "cosine"

@@ -59,7 +59,10 @@ def retrieve_file(settings: RetrieveSettings) -> int:
             malformed, or ``out`` holds lines of other settings.
     """
     selection = SelectionConfig(
-        target=settings.target, form=settings.form, token_budget=settings.token_budget
+        target=settings.target,
+        form=settings.form,
+        token_budget=settings.token_budget,
+        retriever=settings.retriever,
     )
     ids = read_ids(settings.questions)
     graph = open_graph(settings.kg, options=settings.read_options)
@@ -279,5 +282,7 @@ def settings_fingerprint(
         inputs["read"] = dataclasses.asdict(settings.read_options)
     if selection != SelectionConfig():
         inputs["keep"] = dataclasses.asdict(selection)
+        if selection.retriever == "scout":  # files of before there were others
+            del inputs["keep"]["retriever"]
         inputs["calibration"] = scout.exported.metadata.get("calibration")
     return fingerprint(inputs)[:12]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,6 +47,10 @@ class Candidates:
     relation_match: Float32[np.ndarray, "n"]
     """Cosine of the question and each candidate's relation."""
     seconds: float
+    cosine: Float32[np.ndarray, "n"] = field(
+        default_factory=lambda: np.empty(0, np.float32)
+    )
+    """Cosine of the question and each candidate."""
 
 
 def find_candidates(
@@ -96,6 +100,7 @@ def find_candidates(
         topics=np.flatnonzero(np.isin(ends, topics)),
         relation_match=relation_match[0, triplets[:, 1]],
         seconds=time.perf_counter() - start,
+        cosine=cosine[best],
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Int, Int32
+from jaxtyping import Float, Int, Int32
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.answer_kinds import mentions
@@ -23,7 +23,11 @@ from kgscout_jax.inference.node_answers import (
 )
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scoring import Scores
-from kgscout_jax.inference.selection import SelectionConfig, subset
+from kgscout_jax.inference.selection import (
+    RetrieverChoice,
+    SelectionConfig,
+    subset,
+)
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 from kgscout_jax.retrieve.protocol import top_k
 from kgscout_jax.types import Answer, Triplet
@@ -98,8 +102,15 @@ class ScoredQuestion:
         if self.answers is not None and selection.form == "answers":
             closed = self.answers.paths(self.candidates, walkers)
         depth = selection.depth(k)
-        order, ranks = order_of(self.candidates, self.scores, depth, closed)
-        ranking = self._ranking(empty, self.candidates, order)
+        if selection.retriever == "scout":
+            order, ranks = order_of(self.candidates, self.scores, depth, closed)
+            values = self.scores.logits[order]
+        else:
+            order, values = other_order(
+                selection.retriever, self.candidates, self.scores, depth
+            )
+            ranks = []
+        ranking = self._ranking(empty, self.candidates, order, values)
         logits = self.scores.logits
         kept, report = selection.positions(ranking, k, logits, calibration, ranks)
         result = subset(ranking, kept, report)
@@ -119,15 +130,16 @@ class ScoredQuestion:
         empty: RetrievalResult,
         candidates: Candidates,
         order: Int[np.ndarray, "k"],
+        values: Float[np.ndarray, "k"],
     ) -> RetrievalResult:
-        """The candidates in ``order`` as triplets of names."""
+        """The candidates in ``order`` as triplets of names, with their scores."""
         entities, relations = self.graph.entities, self.graph.relations
         rows = np.asarray(self.graph.triplets[candidates.ids[order]]).tolist()
         names = {i: str(entities[i]) for head, _, tail in rows for i in (head, tail)}
         return dataclasses.replace(
             empty,
             triplets=tuple((names[h], str(relations[r]), names[t]) for h, r, t in rows),
-            scores=self.scores.logits[order],
+            scores=np.asarray(values, np.float32),
             relation_match=tuple(candidates.relation_match[order].tolist()),
             n_candidates=len(candidates.ids),
             seconds=self.scores.seconds,
@@ -202,6 +214,24 @@ def with_answers(
             each = dataclasses.replace(each, answers=answers)
         out.append(each)
     return out
+
+
+def other_order(
+    retriever: RetrieverChoice, candidates: Candidates, scores: Scores, depth: int
+) -> tuple[Int[np.ndarray, "k"], Float[np.ndarray, "k"]]:
+    """(positions of at most ``depth`` candidates, their scores) by another retriever.
+
+    Raises:
+        UserError: ``prize_subgraph`` without the package ``pcst_fast``.
+    """
+    from kgscout_jax.retrieve.prizes.retrievers import logit_relevance, prize_order
+
+    if retriever in ("scout", "cosine"):
+        order = np.arange(min(depth, len(candidates.ids)))  # candidates are by cosine
+        return order, candidates.cosine[order]
+    n_nodes = len(candidates.entities)
+    relevance = logit_relevance(scores.logits, scores.nodes, candidates.nodes, n_nodes)
+    return prize_order(retriever, candidates.nodes, candidates.ids, relevance, depth)
 
 
 def order_of(

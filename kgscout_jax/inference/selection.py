@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float32
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from kgscout_jax.inference.result import RetrievalResult
     from kgscout_jax.retrieve.budget import Calibration
 
+RetrieverChoice = Literal[
+    "scout", "cosine", "prize_triplets", "prize_paths", "prize_subgraph"
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class SelectionConfig:
@@ -40,9 +44,17 @@ class SelectionConfig:
     min_probability: float | None = None
     """No answer below this probability of the best one, only guesses; None: as the
     policy was calibrated."""
+    retriever: RetrieverChoice = "scout"
+    """What ranks the candidates: the policy, their cosine, or prizes by the policy's
+    logits and answers (OKGQA). Paths and subgraphs may hold fewer than k triplets."""
 
     def __post_init__(self) -> None:
         check_form(self.form)
+        if self.retriever not in get_args(RetrieverChoice):
+            raise UserError(
+                f"--retriever: found {self.retriever!r}, expected one of "
+                f"{', '.join(get_args(RetrieverChoice))}"
+            )
         if self.target is not None and not 0 < self.target < 1:
             raise UserError(
                 f"--target: found {self.target}, expected a number between 0 and 1"
@@ -51,6 +63,12 @@ class SelectionConfig:
         if least is not None and not 0 <= least <= 1:
             raise UserError(
                 f"--min-probability: found {least}, expected a number from 0 to 1"
+            )
+        if self.retriever != "scout" and (self.form == "answers" or self.target):
+            found = "a target" if self.target else f"--form {self.form}"
+            raise UserError(
+                f"--retriever {self.retriever}: found {found}, expected none, or "
+                "--retriever scout"
             )
         check_at_least(1, token_budget=self.token_budget)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 
@@ -50,6 +50,10 @@ class RetrieveSettings(GraphFileSettings):
     best first with the paths to the policy's own answers among them."""
     token_budget: int | None = None
     """Maximum tokens of a prompt with the selected triplets."""
+    retriever: Literal[
+        "scout", "cosine", "prize_triplets", "prize_paths", "prize_subgraph"
+    ] = "scout"
+    """What ranks: the policy, cosine, or prizes by the policy's logits (OKGQA)."""
     batch_size: int = 32
     """Questions per batch."""
     embed: Annotated[bool, tyro.conf.arg(name="embed")] = False

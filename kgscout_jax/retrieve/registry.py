@@ -1,11 +1,20 @@
-"""The retrievers without training, by name."""
+"""The retrievers beside the policy itself, by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
+from kgscout_jax.policy.module import Policy
 from kgscout_jax.retrieve.baselines import PPR, Ceiling, Cosine
 from kgscout_jax.retrieve.bm25 import BM25
+from kgscout_jax.retrieve.prizes.retrievers import (
+    FORMS,
+    PrizeBasis,
+    PrizeRetriever,
+    cosine_source,
+    policy_source,
+)
 from kgscout_jax.retrieve.protocol import Retriever
 
 RETRIEVERS: Mapping[str, Callable[[], Retriever]] = {
@@ -14,4 +23,17 @@ RETRIEVERS: Mapping[str, Callable[[], Retriever]] = {
     "ppr": PPR,
     "ceiling": Ceiling,
 }
-"""Name -> the retriever with its default settings."""
+"""Those without training: name -> the retriever with its default settings."""
+
+
+def prize_retrievers(
+    policy: Policy, prizes: PrizeBasis = "kgscout"
+) -> Mapping[str, Callable[[], Retriever]]:
+    """prize_triplets, prize_paths and prize_subgraph, by name.
+
+    Args:
+        policy: its logits and answers are the relevance of ``kgscout``.
+        prizes: what the prizes come from.
+    """
+    source = policy_source(policy) if prizes == "kgscout" else cosine_source
+    return {name: partial(PrizeRetriever, name, source) for name in FORMS}

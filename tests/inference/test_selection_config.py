@@ -188,3 +188,15 @@ def test_an_export_is_evaluated_like_a_run(world, tmp_path):
     wrong = dataclasses.replace(asked, calibrate_on="nowhere")
     with pytest.raises(UserError, match=r"--calibrate-on: .* has no split 'nowhere'"):
         evaluate_run(wrong)
+
+
+@pytest.mark.parametrize("name", ["cosine", "prize_triplets", "prize_paths"])
+def test_another_retriever_ranks_the_same_candidates(world, name):
+    everything = ask(world, 1000)
+    for whole, found in zip(everything, ask(world, 4, retriever=name), strict=True):
+        assert 0 < len(found) <= 4 and set(found.triplets) <= set(whole.triplets)
+        assert found.selection == {} and (np.diff(found.scores) <= 0).all()
+    with pytest.raises(UserError, match="--retriever cosine: found a target"):
+        ask(world, 4, retriever="cosine", target=0.5)
+    with pytest.raises(UserError, match="--retriever: found 'best'"):
+        SelectionConfig(retriever="best")  # pyright: ignore[reportArgumentType]

@@ -22,7 +22,7 @@ from kgscout_jax.retrieve.budget import Calibration
 from kgscout_jax.retrieve.calibrate import calibrate, presence_of
 from kgscout_jax.retrieve.kgscout import KGScout, PolicyLogits
 from kgscout_jax.retrieve.protocol import Retriever
-from kgscout_jax.retrieve.registry import RETRIEVERS
+from kgscout_jax.retrieve.registry import RETRIEVERS, prize_retrievers
 
 
 def evaluate_run(settings: RetrievalSettings) -> dict[str, Any]:
@@ -95,6 +95,7 @@ def build_retrievers(
     """
     split = shards.split(settings.split)
     scout = KGScout(trained.policy)
+    known = {**RETRIEVERS, **prize_retrievers(trained.policy, settings.prizes)}
     policy_logits: PolicyLogits | None = None
     retrievers: list[Retriever] = []
     for name in settings.retrievers:
@@ -102,7 +103,7 @@ def build_retrievers(
             policy_logits = scout.split_logits(shards, split)
             retrievers.append(policy_logits)
         else:
-            retrievers.append(RETRIEVERS[name]())
+            retrievers.append(known[name]())
     for text in settings.also:
         name, _, path = text.partition("=")
         other = others[Path(path)]
