@@ -10,7 +10,7 @@ import tyro
 
 from data_prep.engine import EngineName, Partition
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.file_settings import GraphFileSettings
+from kgscout_jax.graph.file_settings import FILE_OPTIONS, GraphFileSettings
 from kgscout_jax.utils.checks import check_at_least
 from kgscout_jax.utils.presets import check_preset
 
@@ -30,6 +30,15 @@ class PrepSettings(GraphFileSettings):
 
     presets: ClassVar[dict[str, type[PrepSettings]]] = {}
     """The settings' classes behind ``--preset``, whose defaults are the preset's."""
+    groups: ClassVar[dict[str, str]] = {
+        "source and result": "preset out input kg overwrite",
+        "how files are read": FILE_OPTIONS,
+        "topics, subgraphs and candidates": "aliases hops cut max_triplets "
+        "ppr_threshold hub_degree select candidates direction",
+        "questions": "train_questions limit seed",
+        "embeddings": "encoder encoder_backend table cache",
+        "processes": "workers engine ray_address part",
+    }
     source: tyro.conf.Positional[SourceName]
     """Format to read; see docs/data.md."""
     preset: Literal["thesis"] | None = None

@@ -28,7 +28,7 @@ FILES = {
 
 def room_of(module: str) -> str:
     """The package under ``kgscout_jax``; "" is its front door, which names others."""
-    if module == "data_prep.__main__":
+    if module in ("data_prep.__main__", "kgscout_jax.__main__"):
         return "cli"
     first, _, rest = module.partition(".")
     return rest.partition(".")[0] if first == "kgscout_jax" else first

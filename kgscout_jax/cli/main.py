@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 
+from kgscout_jax.cli.arguments import similar
 from kgscout_jax.cli.runner import Command, guarded, run_command
 from kgscout_jax.errors import UserError
 
@@ -100,11 +101,17 @@ COMMANDS: Mapping[str, Command] = {
         extra="mcp",
     ),
     "push": Command(
-        "push OUT REPO",
+        "push POLICY REPO",
         "pass an exported policy on, to the Hugging Face hub or a folder",
         "kgscout_jax.inference.settings:PushSettings",
         "kgscout_jax.cli.push:push",
         uses_jax=True,
+    ),
+    "completion": Command(
+        "completion SHELL",
+        "complete commands and flags in bash, zsh or fish",
+        "kgscout_jax.cli.completion:CompletionSettings",
+        "kgscout_jax.cli.completion:print_completion",
     ),
 }
 EVALUATIONS = ("retrieval", "answers")
@@ -150,7 +157,7 @@ def eval_main(args: Sequence[str], prog: str) -> int:
 
 def usage() -> str:
     """The help of ``kgscout`` itself: a line for each command."""
-    lines = [f"  {each.usage:<15} {each.summary}" for each in COMMANDS.values()]
+    lines = [f"  {each.usage:<16} {each.summary}" for each in COMMANDS.values()]
     return "\n".join(
         [
             "usage: kgscout COMMAND ...        (kgscout COMMAND --help says more)",
@@ -165,4 +172,7 @@ def usage() -> str:
 
 
 def _unknown(name: str, expected: Sequence[str]) -> int:
-    raise UserError(f"unknown command {name!r}, expected one of {', '.join(expected)}")
+    names = ", ".join(expected)
+    raise UserError(
+        f"unknown command {name!r}, expected one of {names}{similar(name, expected)}"
+    )

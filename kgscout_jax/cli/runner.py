@@ -6,6 +6,7 @@ Nothing heavy is imported before the arguments are known to be good.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib
 import io
 import logging
@@ -13,8 +14,10 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
+from kgscout_jax.cli.arguments import similar_flags, with_kg_lists
+from kgscout_jax.cli.help import Capture, tidy_help
 from kgscout_jax.errors import UserError
 from kgscout_jax.utils.presets import preset_class
 
@@ -42,18 +45,18 @@ def run_command(command: Command, args: Sequence[str], prog: str) -> int:
     """The exit code of a command with these arguments."""
 
     def run() -> int:
-        settings = parse(_imported(command.settings), args, prog)
+        settings = parse(imported(command.settings), args, prog)
         if command.uses_jax:
             from kgscout_jax.utils.jax_setup import setup_jax
 
             setup_jax()
-        code = _imported(command.function, command.extra)(settings)
+        code = imported(command.function, command.extra)(settings)
         return code if isinstance(code, int) else 0
 
     return guarded(run)
 
 
-def _imported(place: str, extra: str | None = None) -> Any:
+def imported(place: str, extra: str | None = None) -> Any:
     """What ``module:name`` names; raises UserError where the extra is not installed."""
     module, _, name = place.partition(":")
     try:
@@ -128,15 +131,25 @@ def parse(config: type[C], args: Sequence[str], prog: str) -> C:
     """
     import tyro
 
-    output = io.StringIO()
+    settings = preset_class(config, args)
+    fields = [field.name for field in dataclasses.fields(cast(Any, settings))]
+    if "kg" in fields and not getattr(settings, "many_graphs", False):
+        args = with_kg_lists(args, fields)
+    output, shown = io.StringIO(), Capture(sys.stdout.encoding)
     try:
-        with contextlib.redirect_stderr(output):
-            settings = preset_class(config, args)
-            return tyro.cli(settings, args=list(args), prog=prog)
+        with contextlib.redirect_stderr(output), contextlib.redirect_stdout(shown):
+            return tyro.cli(
+                settings,
+                args=list(args),
+                prog=prog,
+                config=(tyro.conf.DisallowNone,),
+            )
     except SystemExit as stop:
         if stop.code != 2:
+            print(tidy_help(shown.getvalue(), getattr(settings, "groups", {})), end="")
             raise
-    raise UserError(f"{boxed_message(output.getvalue())} (see {prog} --help)")
+    found = boxed_message(output.getvalue()) + similar_flags(args, settings)
+    raise UserError(f"{found} (see {prog} --help)")
 
 
 def boxed_message(output: str) -> str:

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from kgscout_jax.graph.read.options import ReadOptions
 
 
+FILE_OPTIONS = "columns properties language"
+
+
 @dataclass(frozen=True, kw_only=True)
 class GraphFileSettings:
     """How triplet files are read; a GRAPH folder needs none of it."""

@@ -58,12 +58,7 @@ def retrieve_file(settings: RetrieveSettings) -> int:
         UserError: the policy, the graph or the file of questions is missing or
             malformed, or ``out`` holds lines of other settings.
     """
-    selection = SelectionConfig(
-        target=settings.target,
-        form=settings.form,
-        token_budget=settings.token_budget,
-        retriever=settings.retriever,
-    )
+    selection = settings.selection
     ids = read_ids(settings.questions)
     graph = open_graph(settings.kg, options=settings.read_options)
     scout = Scout.from_pretrained(settings.policy)

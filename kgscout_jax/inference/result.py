@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from jaxtyping import Float32
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kgscout_jax.reason.readers.protocol import Evidence
 
 Scored = tuple[str, str, str, float]
+Status = Literal["answered", "not sure", "evidence only", "nothing found"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,6 +209,44 @@ class RetrievalResult:
             record["support"] = [answer_json(each) for each in self.support]
         return record
 
+    @property
+    def status(self) -> Status:
+        """How the question was answered, in two words."""
+        if self.answers:
+            return "answered"
+        if not self.triplets:
+            return "nothing found"
+        return "not sure" if self.abstained else "evidence only"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Question, topics, answers and triplets as JSON values, each with its names.
+
+        ``best_guesses`` where the policy abstains, ``support`` of a count or a yes or
+        no, ``selection`` unless it is the k best, ``topics_not_found`` if there are.
+        """
+        record: dict[str, Any] = {
+            "question": self.question,
+            "status": self.status,
+            "kind": self.kind,
+            "topics": list(self.topics),
+            "answers": answer_objects(self.answers),
+            "triplets": [
+                {**triplet_object(triplet), "score": round(score, 4)}
+                for triplet, score in zip(
+                    self.triplets, self.scores.tolist(), strict=True
+                )
+            ],
+        }
+        if self.abstained:
+            record["best_guesses"] = answer_objects(self.best_guesses)
+        if self.support:
+            record["support"] = answer_objects(self.support)
+        if self.topics_not_found:
+            record["topics_not_found"] = list(self.topics_not_found)
+        if self.selection:
+            record["selection"] = dict(self.selection)
+        return record
+
     def evidence(self, id: str = "0") -> Evidence:
         """The input of a reader of ``kgscout_jax.reason``."""
         from kgscout_jax.reason.readers.protocol import Evidence
@@ -218,6 +257,23 @@ class RetrievalResult:
             topics=self.topics,
             triplets=self.scored,
         )
+
+
+def triplet_object(triplet: Triplet) -> dict[str, Any]:
+    """A triplet as a JSON object."""
+    return dict(zip(("head", "relation", "tail"), triplet, strict=True))
+
+
+def answer_objects(answers: Sequence[Answer]) -> list[dict[str, Any]]:
+    """Answers as JSON objects with the triplets of their paths as objects."""
+    return [
+        {
+            "name": answer.name,
+            "probability": round(answer.probability, 4),
+            "path": [triplet_object(triplet) for triplet in answer.path],
+        }
+        for answer in answers
+    ]
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:

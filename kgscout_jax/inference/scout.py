@@ -34,6 +34,7 @@ from kgscout_jax.inference.question_result import (
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scoring import Scores, score_questions
 from kgscout_jax.inference.selection import SelectionConfig
+from kgscout_jax.inference.settings import DEFAULT_K
 from kgscout_jax.policy.walk import WalkConfig
 from kgscout_jax.retrieve.candidates import CutSettings
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
@@ -131,7 +132,7 @@ class Scout:
         self,
         question: str,
         graph: KnowledgeGraph,
-        k: int = 100,
+        k: int = DEFAULT_K,
         *,
         topics: Topics = None,
         selection: SelectionConfig = BEST_K,
@@ -158,7 +159,7 @@ class Scout:
         self,
         questions: Sequence[str],
         graphs: KnowledgeGraph | Sequence[KnowledgeGraph],
-        k: int | Sequence[int] = 100,
+        k: int | Sequence[int] = DEFAULT_K,
         *,
         topics: Sequence[Topics] | None = None,
         selection: SelectionConfig = BEST_K,
@@ -305,6 +306,19 @@ def linker_of(graph: KnowledgeGraph) -> Linker:
     from kgscout_jax.graph.link.graph_index import graph_linker
 
     return graph.linker.get(lambda: graph_linker(graph))
+
+
+def check_topics(graph: KnowledgeGraph, topics: Sequence[str]) -> None:
+    """Raise UserError, with similar names, if a topic is not in the graph."""
+    for name in topics:
+        if graph.find(name) is not None:
+            continue
+        near = linker_of(graph).ranking(name, 3) if len(graph.entities) else []
+        names = ", ".join(repr(link.name[:80]) for link in near)
+        raise UserError(
+            f"--topic: no entity of the graph is called {name[:80]!r}; "
+            + (f"similar: {names}" if names else "none is similar")
+        )
 
 
 def budgets_of(k: int | Sequence[int], n: int) -> list[int]:

@@ -4,24 +4,81 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import tyro
 
 from kgscout_jax.export.bundled import NAME
-from kgscout_jax.graph.file_settings import GraphFileSettings
+from kgscout_jax.graph.file_settings import FILE_OPTIONS, GraphFileSettings
 from kgscout_jax.reason.selection import SelectionForm
 from kgscout_jax.utils.checks import check_at_least, check_both_or_neither
 
+if TYPE_CHECKING:
+    from kgscout_jax.inference.selection import SelectionConfig
+
 PolicyName = Annotated[
     tyro.conf.Positional[str | None],
-    tyro.conf.arg(metavar="[OUT]", help_behavior_hint="(default: kgscout-base)"),
+    tyro.conf.arg(metavar="[POLICY]", help_behavior_hint="(default: kgscout-base)"),
 ]
 """The exported policy of a command; None for the bundled one."""
+GraphPaths = Annotated[
+    tuple[Path, ...],
+    tyro.conf.arg(metavar="FILE|GRAPH ..."),
+]
+"""The graph of a command."""
+DEFAULT_K = 100
+"""Triplets of a question where no number is given, in every command and class."""
+SELECTION = "k form target token_budget min_probability retriever"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RetrieveSettings(GraphFileSettings):
+class QuestionSettings(GraphFileSettings):
+    """The policy, the graph and the selection of triplets, in every command alike."""
+
+    policy: PolicyName = None
+    """The exported policy: a folder, or owner/name on the Hugging Face hub. Without it
+    kgscout-base, which comes with the package."""
+    kg: GraphPaths
+    """Triplet files of one graph, or one GRAPH folder."""
+    k: int = DEFAULT_K
+    """Maximum triplets of a question."""
+    form: Annotated[SelectionForm, tyro.conf.arg(aliases=["--forms"])] = "lines"
+    """Triplets best first; or joined into paths from the topics, chain by chain; or
+    best first with the paths to the policy's own answers among them."""
+    target: float | None = None
+    """Select the fewest triplets, at most --k, that hold an answer with this calibrated
+    probability; needs a policy exported with --calibrate."""
+    token_budget: int | None = None
+    """Maximum tokens of a prompt with the selected triplets."""
+    min_probability: float | None = None
+    """Answer from this probability of the best answer on, guess below it. Default: as
+    the policy was calibrated."""
+    retriever: Literal[
+        "scout", "cosine", "prize_triplets", "prize_paths", "prize_subgraph"
+    ] = "scout"
+    """What ranks: the policy, cosine, or prizes by the policy's logits (OKGQA)."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.kg, str | Path):  # one graph, from Python
+            object.__setattr__(self, "kg", (Path(self.kg),))
+        check_at_least(1, k=self.k)
+
+    @property
+    def selection(self) -> SelectionConfig:
+        """Which triplets are selected; raises UserError for impossible values."""
+        from kgscout_jax.inference.selection import SelectionConfig
+
+        return SelectionConfig(
+            target=self.target,
+            form=self.form,
+            token_budget=self.token_budget,
+            min_probability=self.min_probability,
+            retriever=self.retriever,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetrieveSettings(QuestionSettings):
     """Retrieve triplets for a file of questions; gold answers are not needed.
 
     Example: kgscout retrieve --kg GRAPH --questions q.jsonl --out out.jsonl
@@ -30,30 +87,17 @@ class RetrieveSettings(GraphFileSettings):
     with the field error.
     """
 
-    policy: PolicyName = None
-    """The exported policy: a folder, or owner/name on the Hugging Face hub. Without it
-    kgscout-base, which comes with the package."""
-    kg: tuple[Path, ...]
-    """Triplet files, or one GRAPH folder."""
+    groups: ClassVar[dict[str, str]] = {
+        "questions and results": "kg questions out overwrite",
+        "selection of triplets": SELECTION,
+        "how files are read": FILE_OPTIONS,
+        "speed": "batch_size embed",
+    }
     questions: Path
     """JSON lines with id, question and optionally q_entity (a topic or a list of them);
     without q_entity the topics are linked. Plain or .gz."""
     out: Path
     """File to write: a JSON line for each question, in the same order."""
-    k: int = 100
-    """Maximum triplets of a question."""
-    target: float | None = None
-    """Select the fewest triplets, at most --k, that hold an answer with this calibrated
-    probability; needs a policy exported with --calibrate."""
-    form: Annotated[SelectionForm, tyro.conf.arg(aliases=["--forms"])] = "lines"
-    """Triplets best first; or joined into paths from the topics, chain by chain; or
-    best first with the paths to the policy's own answers among them."""
-    token_budget: int | None = None
-    """Maximum tokens of a prompt with the selected triplets."""
-    retriever: Literal[
-        "scout", "cosine", "prize_triplets", "prize_paths", "prize_subgraph"
-    ] = "scout"
-    """What ranks: the policy, cosine, or prizes by the policy's logits (OKGQA)."""
     batch_size: int = 32
     """Questions per batch."""
     embed: Annotated[bool, tyro.conf.arg(name="embed")] = False
@@ -63,11 +107,12 @@ class RetrieveSettings(GraphFileSettings):
     """Replace an existing file, complete or not."""
 
     def __post_init__(self) -> None:
-        check_at_least(1, k=self.k, batch_size=self.batch_size)
+        super().__post_init__()
+        check_at_least(1, batch_size=self.batch_size)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskSettings(GraphFileSettings):
+class AskSettings(QuestionSettings):
     """Answer questions from a graph and show the triplets behind each answer.
 
     Example: kgscout ask --kg my.csv "Who directed Heat?" --html heat.html
@@ -75,28 +120,28 @@ class AskSettings(GraphFileSettings):
     Without a question it asks for one after the other, or reads one a line from a pipe.
     """
 
-    policy: PolicyName = None
-    """The exported policy: a folder, or owner/name on the Hugging Face hub. Without it
-    kgscout-base, which comes with the package."""
+    groups: ClassVar[dict[str, str]] = {
+        "question": "kg topic",
+        "what is shown": "json explain html",
+        "selection of triplets": SELECTION,
+        "a language model": "llm model key_env",
+        "how files are read": FILE_OPTIONS,
+    }
     question: Annotated[
         tyro.conf.Positional[str | None],
         tyro.conf.arg(metavar="[QUESTION]", help_behavior_hint=""),
     ] = None
-    """The question, in quotes; it may stand alone, without OUT."""
-    kg: tyro.conf.UseAppendAction[tuple[Path, ...]]
-    """A triplet file or a GRAPH folder; repeat the option for more files."""
+    """The question, in quotes; it may stand alone, without POLICY."""
     topic: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
     """An entity that the question is about; repeat the option for more. Default: topics
     are linked."""
-    k: int = 30
-    """Maximum triplets."""
-    form: SelectionForm | None = None
-    """Which triplets: the best (lines), joined into paths, or the best with the paths
-    to the answers among them (answers). Default: answers, or lines for a policy without
-    answers."""
-    min_probability: float | None = None
-    """Answer from this probability of the best answer on, guess below it. Default: as
-    the policy was calibrated."""
+    json: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Print one JSON object a question, and nothing else."""
+    explain: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Also say how it came about: what else the topics might be, how many triplets were
+    considered, all triplets that were selected, the time of each step."""
+    html: Path | None = None
+    """Write a page that draws the selected triplets, of several questions the last."""
     llm: str | None = None
     """Base URL of an OpenAI-compatible server that answers too, with the version:
     http://127.0.0.1:8080/v1. Default: the policy alone, offline."""
@@ -104,16 +149,14 @@ class AskSettings(GraphFileSettings):
     """The model's name on the server."""
     key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the API key; local servers need none."""
-    html: Path = Path("ask.html")
-    """File for the drawing of the selected triplets, of several questions the last."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.question is None and self.policy is not None:
             alone = self.policy
             if alone != NAME and not Path(alone).is_dir():
                 object.__setattr__(self, "question", alone)
                 object.__setattr__(self, "policy", None)
-        check_at_least(1, k=self.k)
         check_both_or_neither(llm=self.llm, model=self.model)
 
 
@@ -124,7 +167,7 @@ class PushSettings:
     Example: kgscout push policy/ my-name/my-scout
     """
 
-    policy: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="OUT")]
+    policy: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="POLICY")]
     """Folder of the exported policy, or kgscout-base."""
     repo: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="REPO")]
     """owner/name on the hub (log in first: hf auth login), or a folder such as ./copy.

@@ -17,6 +17,7 @@ from pydantic_core import CoreSchema, core_schema
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout
+from kgscout_jax.inference.settings import DEFAULT_K
 from kgscout_jax.integrations.texts import Form, joint_text, triplet_id, triplet_texts
 
 
@@ -40,7 +41,7 @@ class KGScoutRetriever(BaseRetriever):
     """What retrieves; many threads may share it."""
     graph: Annotated[KnowledgeGraph, _AsItIs()] = Field(exclude=True, repr=False)
     """What is searched; ``graph.embed(scout.encoder)`` first makes it fast."""
-    k: int = Field(default=30, ge=1)
+    k: int = Field(default=DEFAULT_K, ge=1)
     """The most triplets."""
     topics: list[str] | None = None
     """The entities that questions are about; None: they are linked."""

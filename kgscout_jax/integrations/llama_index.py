@@ -16,6 +16,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout, check_k
+from kgscout_jax.inference.settings import DEFAULT_K
 from kgscout_jax.integrations.texts import Form, joint_text, triplet_id, triplet_texts
 
 
@@ -34,7 +35,7 @@ class KGScoutRetriever(BaseRetriever):
         *,
         scout: Scout,
         graph: KnowledgeGraph,
-        k: int = 30,
+        k: int = DEFAULT_K,
         topics: list[str] | None = None,
         form: Form = "triplets",
         **settings: Any,

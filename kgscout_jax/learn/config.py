@@ -31,6 +31,21 @@ class TrainConfig:
 
     presets: ClassVar[dict[str, type[TrainConfig]]] = {}
     """The settings' classes behind ``--preset``, whose defaults are the preset's."""
+    groups: ClassVar[dict[str, str]] = {
+        "data and run": "preset shards mix run init seed",
+        "objective": "policy estimator k k_low hit_weight presence_weight path_weight "
+        "path_direction connectivity_weight bce_weight positive_weight answer_weight "
+        "question_noise entropy_weight",
+        "reinforce": "reward reward_direction baseline staleness samples "
+        "normalise_advantage",
+        "optimisation": "epochs patience select batch_size questions_per_epoch "
+        "learning_rate warmup_steps weight_decay clip_norm dtype",
+        "network": "tower_hidden gate_hidden combiner_hidden heads width walkers "
+        "walk_steps question_hidden answer_width without",
+        "measurement, checkpoints, logs": "dev_questions save_every log",
+        "devices and processes": "devices shard_tables coordinator processes "
+        "process_id distributed",
+    }
     preset: Literal["thesis"] | None = None
     """thesis: REINFORCE as the thesis describes it, value by value; what contradicts it
     is refused. --preset thesis --help names the values and their sources."""

@@ -19,6 +19,7 @@ from pydantic import BaseModel, Field
 
 from kgscout_jax import __version__
 from kgscout_jax.errors import UserError
+from kgscout_jax.inference.settings import DEFAULT_K
 from kgscout_jax.serve.graphs import Graphs, UnknownGraph
 from kgscout_jax.serve.mcp_strict import check_arguments_strictly, serve_stdio
 from kgscout_jax.serve.schemas import (
@@ -94,7 +95,7 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
         question: Annotated[str, Field(description="As a person would ask it.")],
         k: Annotated[
             int, Field(ge=1, le=MAX_INT, description="The most triplets.")
-        ] = min(30, limits.max_k),
+        ] = min(DEFAULT_K, limits.max_k),
         topics: Annotated[
             list[Name] | None,
             Field(description="Names of the entities it is about, where known."),

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from kgscout_jax.inference.settings import DEFAULT_K
 from kgscout_jax.serve.settings import MAX_NAME_CHARS, MAX_TOPICS, Limits
 
 MAX_INT = 2**31 - 1
@@ -27,7 +28,7 @@ class QuestionRequest(BaseModel):
 
     question: str = Field(examples=["who directed Alien?"])
     k: int = Field(
-        100, ge=1, le=MAX_INT, description="The most triplets, as far as allowed."
+        DEFAULT_K, ge=1, le=MAX_INT, description="The most triplets, as far as allowed."
     )
     topics: Annotated[list[Name], Field(max_length=MAX_TOPICS)] | None = Field(
         None, description="The question's entities; without, they are linked."

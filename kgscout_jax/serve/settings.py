@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import tyro
 
@@ -84,9 +84,12 @@ class ServiceSettings(Limits):
 class LoadSettings(GraphFileSettings):
     """The policy and the graphs to load."""
 
-    out: Annotated[
+    many_graphs: ClassVar[bool] = True
+    """Whether each ``--kg`` is a graph of its own, with a name."""
+
+    policy: Annotated[
         tyro.conf.Positional[str | None],
-        tyro.conf.arg(metavar="[OUT]", help_behavior_hint="(default: kgscout-base)"),
+        tyro.conf.arg(metavar="[POLICY]", help_behavior_hint="(default: kgscout-base)"),
     ] = None
     """The exported policy: a folder, or owner/name on the Hugging Face hub. Without it
     kgscout-base, which comes with the package."""

@@ -31,7 +31,7 @@ def check_paths(settings: LoadSettings) -> None:
         for path in paths:
             if not path.exists():
                 raise UserError(f"{path}: no such file or folder")
-    name = settings.out
+    name = settings.policy
     if name is not None and not is_hub_name(name) and not is_exported(folder_of(name)):
         raise UserError(f"{name}: not an exported policy (see kgscout export)")
 
@@ -52,7 +52,7 @@ def load(
     graphs = open_graphs(settings.kg, settings.read_options)
     from kgscout_jax.inference.scout import Scout
 
-    scout = Scout.from_pretrained(settings.out)
+    scout = Scout.from_pretrained(settings.policy)
     for name, graph in graphs.items():
         size = len(graph.entities), len(graph.triplets)
         logger.info("%s: %d entities, %d triplets", name, *size)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 import json
 import re
-from pathlib import Path
 
 import pytest
 from prep_factory import NEEDS_ENCODER
 from reason.unruly_server import serving
 from scout_factory import shared_world
 
-from kgscout_jax.cli.ask import escape
+from kgscout_jax.cli.answer_text import escape
 from kgscout_jax.cli.main import main
 from kgscout_jax.cli.runner import parse
 from kgscout_jax.export.load import load_exported
@@ -43,12 +42,13 @@ def ask(world, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "200")
 
     def call(
-        question: str | None, *more, kg: Path | None = None, world=world
+        question: str | None, *more, world=world, page=True
     ) -> tuple[int, str, str]:
         monkeypatch.setattr(Scout, "from_pretrained", lambda *_, **__: world.scout)
-        args = ["ask", world.policy, "--kg", kg or world.file]
+        args = ["ask", world.policy, "--kg", world.file]
         args += [] if question is None else [question]
-        args += ["--html", tmp_path / "x.html", *more]
+        args += ["--html", tmp_path / "x.html"] if page else []
+        args += more
         capsys.readouterr()
         code = main([str(arg) for arg in args])
         out, err = capsys.readouterr()
@@ -75,7 +75,7 @@ def test_answers_come_with_probability_and_path(ask, answering, tmp_path):
     question = "In which town was Siena born?"
     sure = ("--min-probability", 0, "--k", 6)
     code, out, _ = ask(question, *sure, world=answering)
-    selection = SelectionConfig(form="answers", min_probability=0.0)
+    selection = SelectionConfig(min_probability=0.0)
     graph = open_graph([answering.file])
     found = answering.scout.retrieve(question, graph, 6, selection=selection)
     assert code == 0 and found.answers
@@ -97,16 +97,50 @@ def test_below_the_probability_there_are_guesses(ask, answering):
     assert code == 0 and "answer: " not in out
     guess = r"\w+ \((?:0\.\d\d|1\.00)\)"
     assert re.search(rf"^not sure; best guesses: {guess}; {guess}", out, re.M)
-    code, out, _ = ask("Where?", "--topic", "Mu", world=answering)
+    code, out, _ = ask("Where?", world=answering)
     assert code == 0 and "not sure; best guesses: none" in out
 
 
-def test_named_topics_are_used_and_unknown_ones_listed(ask):
-    code, out, _ = ask("Where?", "--topic", "ada", "--topic", "Mu", "--k", 2)
-    assert code == 0 and "topics: Ada\n" in out and "not in the graph: Mu" in out
-    code, out, _ = ask("Where?", "--topic", "Mu")
-    assert code == 0 and "topics: none found in the graph" in out
-    assert "no triplets" in out
+def test_named_topics_are_used_and_unknown_ones_refused(ask):
+    code, out, _ = ask("Where?", "--topic", "ada", "--k", 2)
+    assert code == 0 and "topics: Ada\n" in out
+    code, out, said = ask("Where?", "--topic", "ada", "--topic", "Sienna", "--k", 2)
+    assert code == 2 and not out
+    assert "no entity of the graph is called 'Sienna'; similar: 'Siena'" in said
+
+
+def test_a_page_is_written_where_one_is_asked_for(ask, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = ask("In which town was Siena born?", page=False)
+    assert code == 0 and "page: " not in out and not list(tmp_path.iterdir())
+    code, out, _ = ask("In which town was Siena born?")
+    assert "page: " in out and (tmp_path / "x.html").exists()
+
+
+def test_json_is_the_result_as_one_object(ask, answering):
+    question, k = "In which town was Siena born?", ("--k", 6)
+    code, out, _ = ask(question, "--json", *k, page=False, world=answering)
+    record = json.loads(out)
+    found = answering.scout.retrieve(question, open_graph([answering.file]), 6)
+    assert code == 0 and record == found.to_dict()
+    assert record["topics"] == ["Siena"] and "explanation" not in record
+    first = {**dict(zip(("head", "relation", "tail"), found.triplets[0], strict=True))}
+    assert record["triplets"][0] == first | {"score": round(float(found.scores[0]), 4)}
+    assert record["status"] == ("answered" if found.answers else "not sure")
+    code, out, _ = ask(question, "--json", "--min-probability", 1, world=answering)
+    unsure = json.loads(out)
+    assert unsure["status"] == "not sure" and not unsure["answers"]
+    assert {"name", "probability", "path"} == set(unsure["best_guesses"][0])
+
+
+def test_an_explanation_names_what_was_chosen_and_what_else_it_might_be(ask):
+    code, out, _ = ask("In which town was Siena born?", "--explain", "--k", 40)
+    link = r"^link: 'Siena' -> Siena \(exact, .*: topic$"
+    assert code == 0 and re.search(link, out, re.M)
+    assert re.search(r"^considered: \d+ triplets, selected: \d+$", out, re.M)
+    assert re.search(r"^time: graph .* s, policy .* s, question .* s$", out, re.M)
+    code, out, _ = ask("In which town was Siena born?", "--explain", "--json")
+    assert json.loads(out)["explanation"]["links"][0]["name"] == "Siena"
 
 
 def test_control_characters_are_escaped():
@@ -170,7 +204,25 @@ def test_without_a_policy_the_bundled_one_is_asked(tmp_path):
     assert named("owner/name", "Who?") == ("owner/name", "Who?")
     assert named(str(tmp_path)) == (str(tmp_path), None)  # no question is a folder
     assert named("kgscout-base") == ("kgscout-base", None)
-    assert parse(ServeSettings, ["--kg", "my.csv"], "kgscout serve").out is None
+    assert parse(ServeSettings, ["--kg", "my.csv"], "kgscout serve").policy is None
+
+
+def test_a_list_of_graph_files_ends_before_the_question(tmp_path):
+    def read(*words: str) -> tuple[tuple[str, ...], str | None, str | None]:
+        settings = parse(AskSettings, [str(word) for word in words], "kgscout ask")
+        return tuple(map(str, settings.kg)), settings.policy, settings.question
+
+    policy = tmp_path / "policy"
+    policy.mkdir()
+    (policy / "config.json").touch()
+    a, b = tmp_path / "a.tsv", tmp_path / "b.tsv"
+    b.touch()
+    both = str(a), str(b)
+    assert read("--kg", a, b, "Who?") == (both, None, "Who?")
+    assert read("--kg", a, "Who?", f"--kg={b}") == (both, None, "Who?")
+    assert read("--kg", a, b, policy, "Who?") == (both, str(policy), "Who?")
+    assert read("Who?", "--kg", a, b) == (both, None, "Who?")
+    assert read("--kg", a, "Who?", "--k", "3") == ((str(a),), None, "Who?")
 
 
 def test_questions_of_a_pipe_are_answered_one_by_one(ask, world, monkeypatch):

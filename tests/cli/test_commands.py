@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import resource
 import shutil
@@ -20,7 +21,7 @@ from written_shards import GOOD, NOWHERE, PLANTED, write_shards
 
 from data_prep.__main__ import main as prep_main
 from kgscout_jax.cli.main import COMMANDS, eval_main, main, train_main
-from kgscout_jax.cli.runner import run_command
+from kgscout_jax.cli.runner import imported, run_command
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.policy.dual_tower import DualTowerConfig
@@ -67,6 +68,36 @@ def test_help_is_there_at_once(command, tells):
     assert after.ru_utime - before.ru_utime < 1.0
 
 
+@pytest.mark.parametrize("command", ["prep", "train", "ask", "retrieve"])
+def test_help_is_in_groups_and_every_option_is_in_one(command):
+    done = subprocess.run(
+        [PYTHON, "-m", "kgscout_jax", command, "--help"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"},
+    )  # fmt: skip
+    settings = imported(COMMANDS[command].settings)
+    titles = re.findall(r"^╭─ (.*?) ─", done.stdout, re.M)
+    assert set(settings.groups) < set(titles)
+    assert "{None}" not in done.stdout and "default: None" not in done.stdout
+    rest = done.stdout.partition("╭─ other options")[2]
+    assert re.findall(r" (--[\w-]+)", rest) == ["--help"]
+    assert all(len(line) <= 100 for line in done.stdout.splitlines())
+
+
+def test_bash_completes_commands_flags_and_choices(tmp_path):
+    script = """eval "$(python -m kgscout_jax completion bash)"
+for line in "kgscout re" "kgscout eval ret" "kgscout ask --top" "kgscout ask --form pa"
+do
+  COMP_WORDS=($line); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _tyro_kgscout
+  echo "${COMPREPLY[@]}"
+done"""
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, check=True,
+        env={**os.environ, "PATH": f"{Path(PYTHON).parent}:{os.environ['PATH']}"},
+    )  # fmt: skip
+    assert done.stdout.splitlines() == ["retrieve", "retrieval", "--topic", "paths"]
+
+
 def test_the_command_alone(capsys):
     assert main([]) == 2
     assert "usage: kgscout" in capsys.readouterr().out
@@ -110,13 +141,14 @@ EVAL = ["retrieval", "--shards", "nowhere", "--run", "run", "--out", "out"]
 @pytest.mark.parametrize(
     ("command", "args", "says"),
     [
-        (run_main, ["trian"], "unknown command 'trian', expected one of prep, graph"),
+        (run_main, ["trian"], "unknown command 'trian', .* prep, graph.*mean train"),
+        (run_main, ["ask", "--kg", "x", "--tpic", "y"], "--tpic.*did you mean --topic"),
         (train_main, [], "--shards"),
         (train_main, [*TRAIN, "--k", "many"], "--k.*'many'"),
         (train_main, [*TRAIN, "--k", "0"], "--k: found 0, expected at least 1"),
         (train_main, [*TRAIN, "--k"], "--k"),
         (train_main, [*TRAIN, "--estimator", "guess"], "'guess'.*closed_form"),
-        (train_main, [*TRAIN, "--learning-rat", "1"], "--learning-rat"),
+        (train_main, [*TRAIN, "--learning-rat", "1"], "did you mean --learning-rate"),
         (train_main, TRAIN, "nowhere: no such folder of shards"),
         (eval_main, [], "unknown command 'nothing', expected one of retrieval"),
         (eval_main, ["everything"], "'everything'.*retrieval"),

@@ -41,7 +41,7 @@ def test_its_name_and_no_name_are_the_same_policy(base, tmp_path, monkeypatch):
     assert load_trained(Path(NAME)).step == 7
     assert load_calibration(Path(NAME)) is None
     check_paths(ServeSettings(kg=((".",),)))
-    check_paths(ServeSettings(out=NAME, kg=((".",),)))
+    check_paths(ServeSettings(policy=NAME, kg=((".",),)))
     assert main(["push", NAME, "./copy"]) == 0
     assert load_exported("copy").config == load_exported(base).config
 

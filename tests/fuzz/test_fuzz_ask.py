@@ -13,7 +13,7 @@ from fuzz.strangers import FUZZ, NASTY, TEXT, TRIPLETS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgscout_jax.cli.ask import (
+from kgscout_jax.cli.answer_text import (
     JOINERS,
     MAX_NAME,
     escape,

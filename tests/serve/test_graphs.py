@@ -114,4 +114,4 @@ def test_settings_are_checked(field, value, told):
 @pytest.mark.parametrize("port", [-1, 65536])
 def test_ports_are_checked(port):
     with pytest.raises(UserError, match=f"--port: {port}, expected 0 to 65535"):
-        ServeSettings(out="out", kg=(("x",),), port=port)
+        ServeSettings(policy="out", kg=(("x",),), port=port)

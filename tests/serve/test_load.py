@@ -14,7 +14,7 @@ from kgscout_jax.utils.buckets import bucket
 def test_after_loading_nothing_is_compiled_or_embedded_any_more(export, films):
     kg = ((str(films),), (f"large={films}",))
     settings = LoadSettings(
-        out=str(export), kg=kg, embed_up_to=len(set(film_triplets()))
+        policy=str(export), kg=kg, embed_up_to=len(set(film_triplets()))
     )
     scout, graphs = load(settings, batch=4)
     assert list(graphs) == ["films", "large"]
@@ -46,6 +46,6 @@ def test_buckets_are_those_of_all_sizes(most, largest):
 )
 def test_missing_files_are_refused_at_once(export, films, out, kg, told):
     places = {"EXPORT": str(export), "FILMS": str(films), "FOLDER": str(films.parent)}
-    settings = LoadSettings(out=places.get(out, out), kg=((places.get(kg, kg),),))
+    settings = LoadSettings(policy=places.get(out, out), kg=((places.get(kg, kg),),))
     with pytest.raises(UserError, match=told):
         check_paths(settings)

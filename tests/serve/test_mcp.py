@@ -24,7 +24,7 @@ from kgscout_jax.serve.settings import McpSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTION = "who directed Alien?"
-SETTINGS = McpSettings(out="policy", kg=(("films",),), max_question_chars=100)
+SETTINGS = McpSettings(policy="policy", kg=(("films",),), max_question_chars=100)
 
 
 def called(server, *calls):
@@ -158,7 +158,7 @@ def test_every_malformed_message_is_answered_by_its_id():
         "from kgscout_jax.serve.mcp_server import create_server, serve_stdio\n"
         "from kgscout_jax.serve.settings import McpSettings\n"
         "loading = Future(); loading.set_exception(UserError('no graph'))\n"
-        "server = create_server(loading, McpSettings(out='p', kg=(('f',),)))\n"
+        "server = create_server(loading, McpSettings(policy='p', kg=(('f',),)))\n"
         "asyncio.run(serve_stdio(server))\n"
     )
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}}

@@ -95,6 +95,19 @@ class Linker:
         explained = self._explained_mask(candidates, probabilities)
         return self._select(candidates, np.where(explained, 0, probabilities), k)
 
+    def ranking(self, question: str, k: int = 5) -> list[Link]:
+        """The ``k`` likeliest entities, however unlikely; their spans may overlap."""
+        tokens = tokenise_question(question)
+        candidates = self.candidates(tokens)
+        probabilities = scores(tokens, self.index, candidates, self.weights)
+        links: dict[int, Link] = {}
+        for i in np.argsort(-probabilities, kind="stable").tolist():
+            link = self._link(candidates[i], probabilities[i])
+            links.setdefault(link.entity, link)
+            if len(links) == k:
+                break
+        return list(links.values())
+
     def candidates(self, question: QuestionTokens) -> list[Candidate]:
         """All surfaces that may match a span of the question."""
         candidates = key_candidates(question, self.index)
