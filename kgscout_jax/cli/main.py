@@ -86,6 +86,12 @@ COMMANDS: Mapping[str, Command] = {
         "kgscout_jax.cli.ask:ask",
         uses_jax=True,
     ),
+    "verify": Command(
+        "verify STATEMENT",
+        "check statements: supported, contradicted or unknown in a graph",
+        "kgscout_jax.verify.settings:VerifySettings",
+        "kgscout_jax.cli.verify:verify",
+    ),
     "serve": Command(
         "serve",
         "answer HTTP requests: /retrieve, /answer, /healthz, /metrics",
@@ -157,7 +163,7 @@ def eval_main(args: Sequence[str], prog: str) -> int:
 
 def usage() -> str:
     """The help of ``kgscout`` itself: a line for each command."""
-    lines = [f"  {each.usage:<16} {each.summary}" for each in COMMANDS.values()]
+    lines = [f"  {each.usage:<17} {each.summary}" for each in COMMANDS.values()]
     return "\n".join(
         [
             "usage: kgscout COMMAND ...        (kgscout COMMAND --help says more)",

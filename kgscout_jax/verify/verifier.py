@@ -1,0 +1,294 @@
+"""Verdicts on statements: supported, contradicted or unknown, with the triplets.
+
+A claim is supported if a triplet of the graph joins its two names and no other relation
+fits its words much better. It is contradicted if the relation that fits best is
+functional in the graph and leads from one of the names to something else. All else is
+unknown: the graph is not expected to be complete. A negated claim is judged the other
+way round.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path as FilePath
+from typing import Any, Literal
+
+import numpy as np
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.link.graph_index import graph_linker
+from kgscout_jax.text.encoder import SentenceEncoder
+from kgscout_jax.types import Triplet, replace_surrogates
+from kgscout_jax.verify.arcs import ArcFinder, Path
+from kgscout_jax.verify.claims import Claim, find_claims
+from kgscout_jax.verify.mentions import Mention
+from kgscout_jax.verify.relation_model import RelationModel
+from kgscout_jax.verify.relation_words import claim_words
+
+Verdict = Literal["supported", "contradicted", "unknown"]
+MAX_TRIPLETS = 20
+"""Triplets shown with a verdict."""
+_NEGATION = re.compile(r"\b(?:not|never|cannot)\b|n['’]t\b", re.I)
+_OPPOSITE: dict[Verdict, Verdict] = {
+    "supported": "contradicted",
+    "contradicted": "supported",
+    "unknown": "unknown",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thresholds:
+    """Where a verdict begins; chosen on planted statements (recipes/verify.md)."""
+
+    behind: float = 1.5
+    """A joining relation may be so much less likely than the likeliest, in nats."""
+    support: float = 0.5
+    """Least P(relation) of a joining relation."""
+    rival: float = 0.5
+    """A relation that contradicts may be so much less likely than the likeliest."""
+    contradict: float = 0.5
+    """Least P(relation) of a contradiction."""
+    functional: float = 0.83
+    """Least functionality of a relation that contradicts."""
+    sources: int = 10
+    """Least number of tails of a relation that contradicts from tail to head."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimVerdict:
+    """One claim and what the graph says of it."""
+
+    text: str
+    verdict: Verdict
+    triplets: tuple[Triplet, ...] = ()
+    """Those that say so; () where it is unknown."""
+    probability: float = 0.0
+    """P(the claim states the relation of these triplets)."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The claim as JSON fields."""
+        triplets = [list(triplet) for triplet in self.triplets]
+        return {"text": self.text, "verdict": self.verdict, "triplets": triplets}
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """Triplets for one reading of a claim."""
+
+    ids: tuple[int, ...]
+    log_probability: float
+
+
+class Verifier:
+    """Judges statements by one graph; safe to use from many threads at once."""
+
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        encoder: SentenceEncoder | None = None,
+        *,
+        thresholds: Thresholds | None = None,
+        model: RelationModel | None = None,
+        cache: FilePath | None = None,
+    ) -> None:
+        """
+        Args:
+            graph: in memory or memory-mapped.
+            encoder: of relations and claims; None for the default one.
+            thresholds: where verdicts begin.
+            model: scores relations; None for that of the package.
+            cache: folder for embeddings; default $KGSCOUT_CACHE or ~/.cache/kgscout.
+        """
+        self.graph = graph
+        self.thresholds = thresholds or Thresholds()
+        self.model = model or RelationModel(
+            graph, encoder or SentenceEncoder(), cache=cache
+        )
+        self.arcs = ArcFinder(graph)
+
+    def verify(self, text: str) -> list[ClaimVerdict]:
+        """The verdict on each atomic claim of a text.
+
+        Raises:
+            UserError: there is no text.
+        """
+        if not isinstance(text, str) or not text.strip():
+            raise UserError(f"statement: found {text!r}, expected some text")
+        linker = self.graph.linker.get(lambda: graph_linker(self.graph))
+        claims = find_claims(replace_surrogates(text), linker)
+        return [self.judge(claim) for claim in claims]
+
+    def judge(self, claim: Claim) -> ClaimVerdict:
+        """The verdict on one claim."""
+        positive = _NEGATION.sub(" ", claim.text)
+        verdict, evidence = self._judge(claim)
+        if positive != claim.text:
+            verdict = _OPPOSITE[verdict]
+        unnamed = self.graph.unnamed_mask
+        # A fact through an unnamed entity reads from its named head on.
+        ids = sorted(
+            evidence.ids[:MAX_TRIPLETS],
+            key=lambda i: bool(unnamed[self.graph.triplets[i, 0]]),
+        )
+        return ClaimVerdict(
+            text=claim.text,
+            verdict=verdict,
+            triplets=tuple(self.graph.triplet(i) for i in ids),
+            probability=float(np.exp(evidence.log_probability)),
+        )
+
+    def _judge(self, claim: Claim) -> tuple[Verdict, _Evidence]:
+        nothing = _Evidence((), -np.inf)
+        linked = [m for m in claim.mentions if m.entities]
+        unlinked = [m for m in claim.mentions if not m.entities]
+        if not linked:
+            return "unknown", nothing
+        contradictions = []
+        best = nothing
+        for a, b in combinations(claim.mentions, 2):
+            if not (a.entities or b.entities):
+                continue
+            joined, against = self._pair(claim, a, b)
+            extra = [m for m in linked if m not in (a, b) and not m.plain]
+            better = joined.log_probability > best.log_probability
+            if better and not unlinked and self._explained(extra, joined):
+                best = joined
+            contradictions.append(against)
+        if best.ids:
+            return "supported", best
+        against = max(contradictions, key=lambda e: e.log_probability, default=nothing)
+        return ("contradicted", against) if against.ids else ("unknown", nothing)
+
+    def _pair(
+        self, claim: Claim, a: Mention, b: Mention
+    ) -> tuple[_Evidence, _Evidence]:
+        """The evidence for and against a claim about two of its names."""
+        words = claim_words(
+            _NEGATION.sub(lambda m: " " * len(m.group()), claim.text),
+            (a.start, a.stop),
+            (b.start, b.stop),
+        )
+        finder, limits = self.arcs, self.thresholds
+        from_a = [(e, finder.arcs(e)) for e in a.entities]
+        from_b = [(e, finder.arcs(e)) for e in b.entities]
+        paths_a = {p for _, arcs in from_a for p in arcs.targets}
+        paths_b = {finder.reverse(p) for _, arcs in from_b for p in arcs.targets}
+        paths = paths_a | paths_b
+        half = finder.n_relations
+        near = sorted({arc % half for path in paths for arc in path})
+        relations = self.model.relations(words, near)
+        ends_a = {arc for path in paths_a for arc in path}
+        ends_b = {finder.inverse(arc) for path in paths_b for arc in path}
+        logs = self.model.log_probabilities(
+            self.model.features(words, relations, ends_a, ends_b)
+        )
+        arcs = [*relations, *(r + half for r in relations)]
+        score = dict(zip(arcs, logs.tolist(), strict=True))
+        top = max(score.values(), default=-np.inf)
+
+        def fit(path: Path) -> float:
+            return max(score[arc] for arc in path)
+
+        joined = against = _Evidence((), -np.inf)
+        for _, found in from_a:
+            fits = {}
+            for path, targets in found.targets.items():
+                ids = [targets[e] for e in b.entities if e in targets]
+                if ids and (value := fit(path)) >= top - limits.behind:
+                    fits[path] = value, _flat(ids)
+            joined = max(joined, _best(fits, limits.support), key=_likelihood)
+        for side, other, forward in ((from_a, b, True), (from_b, a, False)):
+            for _, found in side:
+                rivals: dict[frozenset[int], dict[Path, Any]] = {}
+                for path, targets in found.targets.items():
+                    value = fit(path if forward else finder.reverse(path))
+                    ids = _flat(targets.values())
+                    # Relations that lead to the same are one: capital, capital of.
+                    rivals.setdefault(frozenset(targets), {})[path] = value, ids
+                for reached, fits in rivals.items():
+                    best = max(fits, key=lambda path: fits[path][0])
+                    if (
+                        fits[best][0] >= top - limits.rival
+                        and self._excludes(best, len(reached))
+                        and self._comparable(reached, claim.text, other)
+                    ):
+                        found_here = _best(fits, limits.contradict)
+                        against = max(against, found_here, key=_likelihood)
+        return joined, against
+
+    def _excludes(self, path: Path, n: int) -> bool:
+        """Whether the ``n`` entities that a path leads to leave no room for another."""
+        if n > 1:
+            return False
+        limits, finder = self.thresholds, self.arcs
+        if finder.functionality(path) < limits.functional:
+            return False
+        # By chance nearly every relation of a small graph is functional one way.
+        inverse = path[0] >= finder.n_relations
+        return not inverse or finder.sources(path) >= limits.sources
+
+    def _comparable(self, targets: frozenset[int], text: str, mention: Mention) -> bool:
+        """Whether a name is another value of the kind that a path leads to.
+
+        A number is no rival of a name. A name that the graph joins to what the path
+        leads to is none either: the headquarters are in Milan and in Italy.
+        """
+        entities = set(mention.entities)
+        if entities & targets:
+            return False
+        values = [_is_value(self.graph.entities[e]) for e in targets]
+        if _is_value(text[mention.start : mention.stop]) != all(values):
+            return False
+        return not any(
+            entities & set(reached)
+            and self.arcs.functionality(path) >= self.thresholds.functional
+            for target in targets
+            for path, reached in self.arcs.arcs(target).targets.items()
+        )
+
+    def _explained(self, extra: Sequence[Mention], joined: _Evidence) -> bool:
+        """Whether the graph joins every further name to the fact that was found."""
+        rows = np.asarray(self.graph.triplets[list(joined.ids)])
+        inside = set(rows[:, [0, 2]].ravel().tolist())
+        for mention in extra:
+            near = set()
+            for entity in mention.entities:
+                for targets in self.arcs.arcs(entity).targets.values():
+                    near |= set(targets)
+            if not near & inside and not set(mention.entities) & inside:
+                return False
+        return True
+
+
+def _likelihood(evidence: _Evidence) -> float:
+    return evidence.log_probability
+
+
+def _best(fits: dict[Path, tuple[float, tuple[int, ...]]], least: float) -> _Evidence:
+    """The triplets of the likeliest path, if all paths are together likely enough."""
+    if not fits:
+        return _Evidence((), -np.inf)
+    total = min(float(np.logaddexp.reduce([value for value, _ in fits.values()])), 0.0)
+    if total < np.log(least):
+        return _Evidence((), -np.inf)
+    return _Evidence(max(fits.values(), key=lambda each: each[0])[1], total)
+
+
+def _flat(groups: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(i for group in groups for i in group))
+
+
+def _is_value(name: str) -> bool:
+    """Whether a name is a number or a date."""
+    return bool(re.fullmatch(r"[+-]?\d[\d.,:/TZ+-]*", name.strip()))
+
+
+def verify(
+    text: str, graph: KnowledgeGraph, encoder: SentenceEncoder | None = None
+) -> list[ClaimVerdict]:
+    """The verdict on each atomic claim of a text; see ``Verifier``."""
+    return Verifier(graph, encoder).verify(text)

