@@ -65,6 +65,13 @@ COMMANDS: Mapping[str, Command] = {
         "kgscout_jax.evaluate.settings:AnswerSettings",
         "kgscout_jax.cli.eval_answers:eval_answers",
     ),
+    "eval open": Command(
+        "eval open",
+        "answer open questions in several ways, and judge the answers",
+        "kgscout_jax.okgqa.settings:OpenSettings",
+        "kgscout_jax.okgqa.run:evaluate_open",
+        uses_jax=True,
+    ),
     "export": Command(
         "export RUN OUT",
         "write what inference needs of a run, and nothing else",
@@ -120,7 +127,7 @@ COMMANDS: Mapping[str, Command] = {
         "kgscout_jax.cli.completion:print_completion",
     ),
 }
-EVALUATIONS = ("retrieval", "answers")
+EVALUATIONS = ("retrieval", "answers", "open")
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -149,7 +156,7 @@ def train_main(args: Sequence[str], prog: str) -> int:
 
 
 def eval_main(args: Sequence[str], prog: str) -> int:
-    """Evaluate ``retrieval`` or ``answers``; returns the exit code."""
+    """Evaluate ``retrieval``, ``answers`` or ``open``; returns the exit code."""
     name = args[0] if args else "nothing"
     if name in ("-h", "--help"):
         print(

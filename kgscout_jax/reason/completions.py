@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -87,3 +87,6 @@ class Completion:
     """Requests sent by this call; 0: the reply was in the cache, or none was sent."""
     cached: bool = False
     """Whether the reply comes from the cache."""
+    logprobs: Sequence[Sequence[Sequence[Any]]] = ()
+    """Per token its likeliest ones as (token, log-probability), where they were asked
+    for (``extra``: logprobs, top_logprobs) and the server gave them."""

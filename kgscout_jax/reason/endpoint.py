@@ -44,7 +44,10 @@ GONE_AFTER = 3
 STANDARD = ("model", "messages", "temperature", "max_tokens", "seed")
 """Fields of a request that the library knows; the others go into its extra body."""
 
-STORED = ("text", "prompt_tokens", "reply_tokens", "estimated", "finish", "seconds")
+STORED = (
+    "text", "prompt_tokens", "reply_tokens", "estimated", "finish", "seconds",
+    "logprobs",
+)  # fmt: skip
 """Fields of a completion that the cache holds."""
 
 
@@ -277,7 +280,9 @@ def _fields(request: Request, reply: Any, seconds: float) -> dict[str, Any] | _F
         lengths = (PER_MESSAGE + estimate_tokens(c) for _, c in request.messages)
         prompt_tokens, reply_tokens = sum(lengths), estimate_tokens(text)
     finish = getattr(first, "finish_reason", None)
+    logprobs = _logprobs(first)
     return {
+        **({"logprobs": logprobs} if logprobs else {}),
         "text": text,
         "prompt_tokens": prompt_tokens,
         "reply_tokens": reply_tokens,
@@ -285,6 +290,21 @@ def _fields(request: Request, reply: Any, seconds: float) -> dict[str, Any] | _F
         "finish": finish if isinstance(finish, str) else None,
         "seconds": round(seconds, 6),
     }
+
+
+def _logprobs(choice: Any) -> list[list[list[Any]]]:
+    """Per token of a reply its likeliest tokens as [token, log-probability]; [] if the
+    server gave none, or not in this form."""
+    tokens = getattr(getattr(choice, "logprobs", None), "content", None)
+    if not isinstance(tokens, list):
+        return []
+    try:
+        return [
+            [[str(one.token), float(one.logprob)] for one in token.top_logprobs]
+            for token in tokens
+        ]
+    except (AttributeError, TypeError, ValueError):
+        return []
 
 
 def _retry_after(header: str | None) -> float:

@@ -96,7 +96,7 @@ def evaluate_answers(settings: AnswerSettings) -> int:
         return 0
     assert settings.out is not None
     model = _model(settings, prompt, options) if settings.asks_model else None
-    with locked(settings.out, "evaluation"), _sigterm_interrupts():
+    with locked(settings.out, "evaluation"), sigterm_interrupts():
         split = take_questions(whole, rows)
         config = setup.batch_config(settings, shards, trained, prompt, options)
         setup.write_or_check_config(settings.out, config)
@@ -226,7 +226,7 @@ class _Batch:
 
 
 @contextlib.contextmanager
-def _sigterm_interrupts() -> Iterator[None]:
+def sigterm_interrupts() -> Iterator[None]:
     """SIGTERM stops the batch as Ctrl-C does: replies so far are in the cache."""
 
     def interrupt(*_: object) -> None:

@@ -1,0 +1,1 @@
+"""Judges of open answers: G-Eval, FActScore, SAFE."""

@@ -1,0 +1,204 @@
+"""G-Eval (Liu et al. 2023) on OKGQA's four criteria (appendix A.3).
+
+The judge first writes evaluation steps for each criterion, once (auto-CoT), then fills
+in a form: a score from 1 to 5. The score of an answer is the expectation
+
+    score = sum over s of p(s) s
+
+over the probabilities of the score's token, or its mean over samples where the server
+tells none. Tables show (score - 1) / 4: 0% is the worst.
+
+Different from the publication: p(s) is divided by the sum over the five scores, for a
+server tells the likeliest tokens only. OKGQA does not say its range of scores; G-Eval's
+own for such criteria is 1 to 5, each of them one token in every vocabulary, 10 is not.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from kgscout_jax.okgqa.calls import Model
+from kgscout_jax.okgqa.judges.protocol import (
+    JUDGED,
+    NO_ANSWER,
+    UNREADABLE,
+    Item,
+    Judgement,
+    context_text,
+    text_of,
+)
+from kgscout_jax.okgqa.prompts import data, fill
+from kgscout_jax.reason.completions import Completion
+from kgscout_jax.reason.prompts import Message, prompt_text
+
+SCORES: tuple[int, ...] = (1, 2, 3, 4, 5)
+STEPS_TOKENS = 200
+FORM_TOKENS = 8
+LOGPROBS = {"logprobs": True, "top_logprobs": 20}
+_SCORE = re.compile(r"(?<![\d.])([1-5])(?![\d]|\.\d)")
+
+
+def token_score(
+    logprobs: Sequence[Sequence[Sequence[Any]]],
+) -> tuple[float | None, float]:
+    """(the expected score, the probability of all scores) of the first score token.
+
+    The first token of the reply whose likeliest alternative is a score counts. (None,
+    0) without one.
+
+    >>> score, mass = token_score([[("4", -0.693147), ("2", -1.386294), ("x", -9.0)]])
+    >>> round(score, 3), round(mass, 3)
+    (3.333, 0.75)
+    """
+    for token in logprobs:
+        best = max(token, key=lambda pair: pair[1], default=None)
+        if best is None or _number(best[0]) is None:
+            continue
+        weights = dict.fromkeys(SCORES, 0.0)
+        for text, logprob in token:
+            if (number := _number(text)) is not None:
+                weights[number] += math.exp(logprob)
+        mass = sum(weights.values())
+        if mass > 0:
+            return sum(s * p for s, p in weights.items()) / mass, mass
+    return None, 0.0
+
+
+def sample_score(texts: Sequence[str]) -> tuple[float | None, int]:
+    """(the mean of the scores in replies, their number); None where there is none.
+
+    >>> sample_score(["4", "Score: 5", "none", "3/5"])
+    (4.0, 3)
+    """
+    scores = [int(found[1]) for text in texts if (found := _SCORE.search(text))]
+    return (sum(scores) / len(scores), len(scores)) if scores else (None, 0)
+
+
+def _number(token: str) -> int | None:
+    text = token.strip()
+    return int(text) if text in ("1", "2", "3", "4", "5") else None
+
+
+@dataclass
+class GEval:
+    """The four criteria."""
+
+    model: Model
+    weights: Literal["auto", "logprobs", "samples"] = "auto"
+    samples: int = 20
+    """Replies per score, where weights are those of samples."""
+    steps: dict[str, str] = field(default_factory=dict)
+    """Criterion -> its evaluation steps, once they are written."""
+
+    @property
+    def metrics(self) -> Mapping[str, str]:
+        """Metric -> how tables write it."""
+        return {name: one["name"] for name, one in data("criteria").items()}
+
+    def judge(self, items: Sequence[Item]) -> list[dict[str, Judgement]]:
+        """Per item, metric -> judgement."""
+        out: list[dict[str, Judgement]] = [
+            dict.fromkeys(self.metrics, Judgement(outcome=NO_ANSWER)) for _ in items
+        ]
+        rows = [i for i, item in enumerate(items) if item.answer is not None]
+        outcome = self._write_steps() if rows else JUDGED
+        # the criteria of an answer follow each other: their prompts begin alike
+        cells = [(i, name) for i in rows for name in self.metrics]
+        known = [cell for cell in cells if cell[1] in self.steps]
+        for i, name in set(cells) - set(known):
+            out[i][name] = Judgement(outcome=outcome)
+        prompts = [self._form(items[i], name) for i, name in known]
+        judgements = self._ask(prompts) if prompts else []
+        for (i, name), judgement in zip(known, judgements, strict=True):
+            out[i][name] = judgement
+        return out
+
+    def _write_steps(self) -> str:
+        """Ask for the steps that are missing; the outcome of what failed."""
+        criteria = data("criteria")
+        missing = [name for name in criteria if name not in self.steps]
+        prompts = [
+            fill("geval_steps", criteria=_definition(criteria[name]))
+            for name in missing
+        ]
+        outcome = JUDGED
+        replies = self.model.ask("geval steps", prompts, max_tokens=STEPS_TOKENS)
+        for name, (reply,) in zip(missing, replies, strict=True):
+            text, one = text_of(reply)
+            if one == JUDGED:
+                lines = [prompt_text(line) for line in text.splitlines()]
+                self.steps[name] = "\n".join(line for line in lines if line)
+            else:
+                outcome = one
+        return outcome
+
+    def _form(self, item: Item, name: str) -> tuple[Message, ...]:
+        criterion = data("criteria")[name]
+        return fill(
+            "geval",
+            question=prompt_text(item.question),
+            context=context_text(item.context),
+            answer=prompt_text(item.answer or ""),
+            criteria=_definition(criterion),
+            steps=self.steps[name],
+            name=criterion["name"],
+        )
+
+    def _ask(self, prompts: Sequence[tuple[Message, ...]]) -> list[Judgement]:
+        """A judgement per form."""
+        if self.weights == "auto":
+            self.weights = self._choice(prompts[0])
+        if self.weights == "logprobs":
+            extra = {**self.model.settings.extra, **LOGPROBS}
+            replies = self.model.ask(
+                "geval", prompts, max_tokens=FORM_TOKENS, temperature=0.0, extra=extra
+            )
+            return [from_tokens(reply) for (reply,) in replies]
+        replies = self.model.ask(
+            "geval", prompts, samples=self.samples, max_tokens=FORM_TOKENS,
+            temperature=1.0,
+        )  # fmt: skip
+        return [from_samples(samples) for samples in replies]
+
+    def _choice(self, prompt: tuple[Message, ...]) -> Literal["logprobs", "samples"]:
+        """Samples where the server refuses log-probabilities, or leaves them out."""
+        extra = {**self.model.settings.extra, **LOGPROBS}
+        ((reply,),) = self.model.ask(
+            "geval", [prompt], max_tokens=FORM_TOKENS, temperature=0.0, extra=extra
+        )
+        refused = (reply.error or "").startswith(("HTTP 400", "HTTP 422"))
+        silent = reply.text is not None and not reply.logprobs
+        return "samples" if refused or silent else "logprobs"
+
+
+def from_tokens(reply: Completion) -> Judgement:
+    """The judgement in a reply with log-probabilities."""
+    text, outcome = text_of(reply)
+    score, mass = token_score(reply.logprobs)
+    if outcome == JUDGED and score is None:
+        outcome = UNREADABLE
+    if score is None or outcome != JUDGED:
+        return Judgement(outcome=outcome, details={"reply": text})
+    details = {"score": score, "mass": mass, "by": "logprobs"}
+    return Judgement(value=(score - 1) / 4, details=details)
+
+
+def from_samples(replies: Sequence[Completion]) -> Judgement:
+    """The judgement in several replies: the mean of those that hold a score."""
+    read = [text_of(reply) for reply in replies]
+    score, count = sample_score([text for text, _ in read])
+    if score is None:
+        outcomes = {outcome for _, outcome in read}
+        outcome = UNREADABLE if outcomes - {read[0][1]} else read[0][1]
+        outcome = UNREADABLE if outcome == JUDGED else outcome
+        return Judgement(outcome=outcome, details={"reply": read[0][0]})
+    details = {"score": score, "samples": count, "by": "samples"}
+    return Judgement(value=(score - 1) / 4, details=details)
+
+
+def _definition(criterion: Mapping[str, str]) -> str:
+    return f"{criterion['name']} Criteria: {criterion['criteria']}"
