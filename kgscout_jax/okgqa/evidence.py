@@ -25,8 +25,9 @@ from kgscout_jax.okgqa.settings import Form, OpenSettings
 from kgscout_jax.reason.path_text import path_lines
 from kgscout_jax.reason.prompts import Scored, triplet_words
 from kgscout_jax.retrieve.kgscout import KGScout
+from kgscout_jax.retrieve.prizes.retrievers import FORMS
 from kgscout_jax.retrieve.protocol import Retriever
-from kgscout_jax.retrieve.registry import RETRIEVERS
+from kgscout_jax.retrieve.registry import RETRIEVERS, prize_retrievers
 from kgscout_jax.retrieve.retrieved_file import retrieved_records
 from kgscout_jax.types import entity_key
 from kgscout_jax.utils.io import write_lines
@@ -37,7 +38,7 @@ SPLIT = "test"
 
 def check_retrievers(names: Sequence[str]) -> None:
     """Raises UserError where a name is no retriever's."""
-    known = [SCOUT, *(name for name in RETRIEVERS if name != "ceiling")]
+    known = [SCOUT, *(name for name in RETRIEVERS if name != "ceiling"), *FORMS]
     for name in names:
         if name not in known:
             raise UserError(
@@ -180,7 +181,10 @@ def evidence_of(
 ) -> Evidence:
     """The ``k`` best triplets of every question by the retriever ``name``."""
     retriever: Retriever
-    retriever = KGScout(trained.policy) if name == SCOUT else RETRIEVERS[name]()
+    if name == SCOUT:
+        retriever = KGScout(trained.policy)
+    else:
+        retriever = {**RETRIEVERS, **prize_retrievers(trained.policy)}[name]()
     records = retrieved_records(shards, split, retriever.rank(shards, split, k))
     return Evidence(
         name,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.file_settings import GraphFileSettings
+from kgscout_jax.graph.file_settings import FILE_OPTIONS, GraphFileSettings
 from kgscout_jax.utils.checks import check_at_least
 
 Strategy = Literal["zero_shot", "4_shot", "cot", "cot_sc"]
@@ -73,6 +73,18 @@ class OpenSettings(ModelSettings):
     The same command resumes an interrupted evaluation and repeats no request.
     """
 
+    groups: ClassVar[dict[str, str]] = {
+        "questions, graph and result": "questions kg documents out limit seed",
+        "answers": "retrievers ladder forms closed_book run k sc_samples "
+        "sc_temperature temperature max_tokens",
+        "judges": "judges judge_llm judge_model geval_weights geval_samples passages "
+        "safe_searches search",
+        "language model": "llm model llm_seed extra key_env concurrency timeout "
+        "retries backoff cache",
+        "prices": "input_price output_price judge_input_price judge_output_price",
+        "how files are read": FILE_OPTIONS,
+        "processes": "workers",
+    }
     questions: Path
     """OKGQA's CSV, or JSON lines with id and question; optional type, entities."""
     kg: tuple[Path, ...]
