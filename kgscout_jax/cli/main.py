@@ -22,6 +22,13 @@ COMMANDS: Mapping[str, Command] = {
         "data_prep.graph_command:GraphSettings",
         "data_prep.graph_command:graph",
     ),
+    "perturb": Command(
+        "perturb",
+        "make mistakes in a graph on purpose: relations, tails, deletions",
+        "kgscout_jax.perturb.settings:PerturbSettings",
+        "kgscout_jax.perturb.command:perturb_graph",
+        uses_jax=True,
+    ),
     "inspect": Command(
         "inspect PATH",
         "what is in a folder of shards, or in a graph, and what it lacks",

@@ -214,6 +214,28 @@ class SentenceEncoder:
                 vectors = self._forward(ids, mask)[: len(rows)]
                 yield rows, vectors.astype(np.float16)
 
+    def word_vectors(self, texts: Sequence[str]) -> Float16[np.ndarray, "n d"]:
+        """The mean of the word pieces of each text, without context; 0 without any.
+
+        These are the rows of the model's table of word pieces, which take a hundredth
+        of the time of sentences.
+        """
+        layer = self.model[0].auto_model.get_input_embeddings()
+        table = layer.weight.detach().float().numpy()
+        special = np.array(self.model.tokenizer.all_special_ids)
+        out = np.zeros((len(texts), table.shape[1]), np.float16)
+        for low in range(0, len(texts), 8192):
+            token_ids = self._tokenize(texts[low : low + 8192])
+            lengths = np.fromiter(map(len, token_ids), np.int64, len(token_ids))
+            ids = np.fromiter(itertools.chain.from_iterable(token_ids), np.int64)
+            real = ~np.isin(ids, special)
+            owner = np.repeat(np.arange(len(token_ids)), lengths)[real]
+            sums = np.zeros((len(token_ids), table.shape[1]), np.float32)
+            np.add.at(sums, owner, table[ids[real]])
+            counts = np.bincount(owner, minlength=len(token_ids))
+            out[low : low + len(sums)] = sums / np.maximum(counts, 1)[:, None]
+        return out
+
     def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         limit = self.model.max_seq_length or 512
         ids: list[list[int]] = []

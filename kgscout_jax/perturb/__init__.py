@@ -1,0 +1,1 @@
+"""Deliberate mistakes in graphs, and how far a graph is from the one it was."""
