@@ -29,6 +29,12 @@ COMMANDS: Mapping[str, Command] = {
         "kgscout_jax.perturb.command:perturb_graph",
         uses_jax=True,
     ),
+    "ingest": Command(
+        "ingest DOCS",
+        "make a graph of documents: text, Markdown, HTML, PDF",
+        "kgscout_jax.ingest.settings:IngestSettings",
+        "kgscout_jax.ingest.run:ingest",
+    ),
     "inspect": Command(
         "inspect PATH",
         "what is in a folder of shards, or in a graph, and what it lacks",

@@ -36,6 +36,7 @@ from kgscout_jax.graph.edit import rows_without
 from kgscout_jax.graph.embeddings import EmbeddingTable, GraphEmbeddings, embed_graph
 from kgscout_jax.graph.folder import GraphFolder
 from kgscout_jax.graph.opaque_names import opaque_mask
+from kgscout_jax.graph.provenance import Provenance
 from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.graph.read.triplets import TripletFiles
 from kgscout_jax.types import Triplet, display_name, entity_key
@@ -156,6 +157,15 @@ class KnowledgeGraph:
     def folder(self) -> Path | None:
         """The GRAPH folder of this graph; None in memory."""
         return None if self.storage is None else self.storage.path
+
+    @cached_property
+    def provenance(self) -> Provenance | None:
+        """Where triplets come from; None for a graph that was not made of documents.
+
+        Raises:
+            UserError: its file is damaged.
+        """
+        return None if self.folder is None else Provenance.open(self.folder)
 
     @property
     def ids(self) -> Sequence[str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from kgscout_jax.graph.link import Link
+    from kgscout_jax.graph.provenance import Source
     from kgscout_jax.reason.readers.protocol import Evidence
 
 Scored = tuple[str, str, str, float]
@@ -59,6 +60,9 @@ class RetrievalResult:
     """Whether the policy could answer but is not sure enough, or found no topic."""
     best_guesses: tuple[Answer, ...] = ()
     """The most probable answers where it abstains."""
+    provenance: tuple[tuple[Source, ...], ...] = ()
+    """Where each triplet stands in the documents that the graph was made of; () for any
+    other graph."""
 
     def __len__(self) -> int:
         return len(self.triplets)
@@ -180,6 +184,10 @@ class RetrievalResult:
         ]
         if self.topics_not_found:
             extra["topics_not_found"] = list(self.topics_not_found)
+        if self.provenance:
+            extra["provenance"] = [
+                [source.to_json() for source in each] for each in self.provenance
+            ]
         extra |= {**self.selection, **self.answer_record()}
         return Retrieved(
             id=id,

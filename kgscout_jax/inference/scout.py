@@ -230,7 +230,9 @@ class Scout:
             scale, least = self.exported.answer_scale, selection.min_probability
             scored = with_answers(scored, score, scale, least)
         return [
-            each.result(budget, selection, calibration, walkers)
+            with_provenance(
+                each.result(budget, selection, calibration, walkers), each.graph
+            )
             for each, budget in zip(scored, ks, strict=True)
         ]
 
@@ -262,6 +264,14 @@ class Scout:
         unknown = [name for name in names if graph.find(name) is None]
         ids = graph.find_all(names) if len(graph.entities) else np.empty(0, np.int32)
         return SearchStart(ids, (), tuple(dict.fromkeys(unknown)))
+
+
+def with_provenance(result: RetrievalResult, graph: KnowledgeGraph) -> RetrievalResult:
+    """The result with the sources of its triplets, if the graph knows them."""
+    if (provenance := graph.provenance) is None:
+        return result
+    sources = tuple(map(provenance.of, result.triplets))
+    return dataclasses.replace(result, provenance=sources)
 
 
 def cut_of(preparation: Preparation, source: str) -> CutSettings:

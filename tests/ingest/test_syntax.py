@@ -6,7 +6,7 @@ import pytest
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.ingest.extract.protocol import NestedTriplet, Node
-from kgscout_jax.ingest.extract.syntax import SyntaxExtractor
+from kgscout_jax.ingest.extract.syntax import SyntaxExtractor, load_parser
 
 
 @pytest.fixture(scope="module")
@@ -108,4 +108,4 @@ def test_a_hypernode_is_labelled_with_its_full_meaning():
 def test_a_parser_that_is_missing_is_named(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(UserError, match=r"pip install 'kgscout-jax\[ingest\]'"):
-        SyntaxExtractor().extract(["Text."])
+        load_parser.__wrapped__()

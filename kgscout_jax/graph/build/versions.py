@@ -12,6 +12,7 @@ from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.folder import read_manifest, write_blocks
+from kgscout_jax.graph.provenance import FOLDER
 from kgscout_jax.utils.disk_space import room_for
 from kgscout_jax.utils.io import write_json
 from kgscout_jax.utils.lock import locked
@@ -37,7 +38,11 @@ def exclusive_writer(out: Path) -> Iterator[None]:
         if (out / "manifest.json").exists():
             read_manifest(out)  # refuses a folder of shards
         else:
-            foreign = sorted(p.name for p in out.iterdir() if not _is_unfinished(p))
+            foreign = sorted(
+                p.name
+                for p in out.iterdir()
+                if not _is_unfinished(p) and p.name != FOLDER  # of kgscout ingest
+            )
             if foreign:
                 raise UserError(
                     f"{out}: expected a GRAPH folder or an empty one, found "

@@ -78,6 +78,8 @@ class Sentence:
         for token in self.span:
             if token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass"):
                 self.of_verb[token.i] = list(self.clause(token))
+        if not self.of_verb:
+            self.other += self.misread()
         for verb in self.of_verb:
             self.speech(self.span.doc[verb])
         kept = [f for i, facts in self.of_verb.items() if i not in self.said
@@ -283,6 +285,24 @@ class Sentence:
             if context is not None and context not in (head, tail):
                 end = max(last, core(token)[1] - 1)
                 yield Fact(NestedTriplet(triplet, text, context), first, end)
+
+    def misread(self) -> Iterator[Fact]:
+        """Facts of a verb between two names that was read as a plural: "Kenya borders
+        Uganda".
+        """
+        for token in self.span[1:-1]:
+            before, after = token.nbor(-1), token.nbor(1)
+            if token.tag_ != "NNS" or not token.is_lower or not is_name(before):
+                continue
+            while after.dep_ == "compound" and after.i < self.span.end - 1:
+                after = after.nbor(1)
+            first, _ = core(before)
+            subject = text_of(token.doc, first, token.i)
+            for each in conjuncts(after) if is_name(after) else ():
+                tail = text_of(token.doc, *core(each)).removeprefix(token.text).strip()
+                yield Fact(NestedTriplet(subject, token.lower_, tail), first, each.i)
+            self.referents.mention(before, subject)
+            return
 
     def speech(self, verb: Token) -> None:
         """Make what somebody says the tail of the saying."""

