@@ -49,8 +49,17 @@ def print_answers(result: RetrievalResult) -> None:
         if answer.path:
             path = path_line(answer.path, answer.name)
             print(f"    {escape(path)}")
+            print_sources(result, answer)
     if len(shown) > MAX_PRINTED:
         print(f"and {len(shown) - MAX_PRINTED} more")
+
+
+def print_sources(result: RetrievalResult, answer: Answer) -> None:
+    """Print where the triplets of an answer's path stand."""
+    ranks = [result.triplets.index(each) for each in answer.path]
+    for text in dict.fromkeys(map(result.source_text, ranks)):
+        if text:
+            print(f"    source: {escape(text)}")
 
 
 def with_probability(answer: Answer) -> str:
@@ -71,10 +80,12 @@ def print_evidence(result: RetrievalResult, most: int | None = None) -> None:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name, right in (("#", True), ("score", True)):
         table.add_column(name, justify="right" if right else "left", no_wrap=True)
-    for name in ("head", "relation", "tail"):
+    sources = ("source",) if result.provenance else ()
+    for name in ("head", "relation", "tail", *sources):
         table.add_column(name, overflow="fold")
     for rank, (*names, score) in enumerate(result.scored[:most], start=1):
         # Text: what looks like markup in a name is not.
+        names += [result.source_text(rank - 1)] * len(sources)
         cells = [Text(short_name(name)) for name in names]
         table.add_row(str(rank), f"{score:.2f}", *cells)
     Console().print(table)

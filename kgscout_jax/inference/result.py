@@ -165,6 +165,7 @@ class RetrievalResult:
                 for answer in lines
             ],
             answer_note=note,
+            sources=[self.source_text(rank) for rank in range(len(self.provenance))],
         )
         write_page(Path(path), view)
         return Path(path)
@@ -239,10 +240,12 @@ class RetrievalResult:
             "topics": list(self.topics),
             "answers": answer_objects(self.answers),
             "triplets": [
-                {**triplet_object(triplet), "score": round(score, 4)}
-                for triplet, score in zip(
-                    self.triplets, self.scores.tolist(), strict=True
-                )
+                {
+                    **triplet_object(triplet),
+                    "score": round(score, 4),
+                    **self.source_object(rank),
+                }
+                for rank, (*triplet, score) in enumerate(self.scored)
             ],
         }
         if self.abstained:
@@ -254,6 +257,18 @@ class RetrievalResult:
         if self.selection:
             record["selection"] = dict(self.selection)
         return record
+
+    def source_object(self, rank: int) -> dict[str, Any]:
+        """Where a triplet stands, as the JSON field ``provenance``; {} if unknown."""
+        if not self.provenance:
+            return {}
+        return {"provenance": [each.to_json() for each in self.provenance[rank]]}
+
+    def source_text(self, rank: int) -> str:
+        """The first place that states a triplet, for people; "" if unknown."""
+        sources = self.provenance[rank] if self.provenance else ()
+        more = f" (+{len(sources) - 1})" if len(sources) > 1 else ""
+        return f"{sources[0]}{more}" if sources else ""
 
     def evidence(self, id: str = "0") -> Evidence:
         """The input of a reader of ``kgscout_jax.reason``."""
@@ -267,7 +282,7 @@ class RetrievalResult:
         )
 
 
-def triplet_object(triplet: Triplet) -> dict[str, Any]:
+def triplet_object(triplet: Sequence[str]) -> dict[str, Any]:
     """A triplet as a JSON object."""
     return dict(zip(("head", "relation", "tail"), triplet, strict=True))
 

@@ -26,7 +26,8 @@ def drawing_data(view: GraphView) -> dict[str, Any]:
     ``triplets`` as [head, relation, tail, score, weight] with the weight in [0, 1],
     ``paths`` as [K, marked ranks from 0] wherever raising K changes what is marked,
     ``given``: paths that were given, not the shortest ones, ``judged``: gold answers
-    are known, ``total``: triplets given, drawn or not.
+    are known, ``total``: triplets given, drawn or not. ``sources`` of the triplets,
+    where they are known.
     """
     triplets = view.triplets[:MAX_DRAWN]
     ids: dict[str, int] = {}
@@ -67,6 +68,7 @@ def drawing_data(view: GraphView) -> dict[str, Any]:
         "given": view.paths is not None,
         "judged": view.gold is not None,
         "total": len(view.triplets),
+        **({"sources": list(view.sources[:MAX_DRAWN])} if view.sources else {}),
     }
 
 

@@ -51,6 +51,8 @@ class GraphView:
     """Listed above the drawing."""
     answer_note: str = ""
     """Stands above the list."""
+    sources: Sequence[str] = ()
+    """The document and place of each triplet; () if they are not known."""
 
     def __post_init__(self) -> None:
         for field in ("topics", "answers", "gold"):

@@ -234,3 +234,21 @@ def test_what_cannot_be_read_is_said_in_one_line(
 def test_a_graph_that_was_not_ingested_has_no_provenance(tmp_path):
     assert Provenance.open(tmp_path) is None
     assert KnowledgeGraph.from_triplets([("a", "b", "c")]).provenance is None
+
+
+def test_ask_names_document_and_characters_of_each_triplet(made, tmp_path, capsys):
+    question = ["What is the capital of France?", "--kg", str(made[1]), "--k", "10"]
+    page = tmp_path / "page.html"
+    capsys.readouterr()
+    assert main(["ask", *question, "--json", "--html", str(page)]) == 0
+    record = json.loads(capsys.readouterr().out)
+    (capital,) = [t for t in record["triplets"] if t["relation"] == "capital"]
+    (source,) = capital["provenance"]
+    assert source["document"] == "sub/paris.md"
+    provenance = Provenance.open(made[1])
+    assert provenance is not None
+    text = provenance.text("sub/paris.md")
+    words = text[source["start"] : source["end"]]
+    assert words == "Paris is the capital of France"
+    assert all(each["provenance"] for each in record["triplets"])
+    assert "sub/paris.md" in page.read_text("utf-8")

@@ -173,14 +173,18 @@ const KGScoutPanel = (() => {
         make("td", { textContent: rank + 1 }), make("td", { textContent: score(value) }),
         make("td", { textContent: data.names[h] }),
         make("td", { textContent: data.relations[r][0] }),
-        make("td", { textContent: data.names[t] }), make("td"),
+        make("td", { textContent: data.names[t] }),
+        ...(data.sources ? [make("td", { textContent: data.sources[rank] })] : []),
+        make("td"),
       );
       body.append(row);
       return row;
     });
     link(rows, on);
     const head = make("tr");
-    for (const title of ["#", "Score", "Head", "Relation", "Tail", "Path"]) {
+    for (const title of [
+      "#", "Score", "Head", "Relation", "Tail", ...(data.sources ? ["Source"] : []), "Path",
+    ]) {
       head.append(make("th", { textContent: title, attrs: { scope: "col" } }));
     }
     const scroll = make(
