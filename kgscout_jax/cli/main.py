@@ -85,6 +85,12 @@ COMMANDS: Mapping[str, Command] = {
         "kgscout_jax.okgqa.run:evaluate_open",
         uses_jax=True,
     ),
+    "questions": Command(
+        "questions",
+        "write open questions about a graph with a language model, and score them",
+        "kgscout_jax.okgqa.settings:QuestionSettings",
+        "kgscout_jax.okgqa.writing.run:make_questions",
+    ),
     "export": Command(
         "export RUN OUT",
         "write what inference needs of a run, and nothing else",

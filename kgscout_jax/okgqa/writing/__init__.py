@@ -1,0 +1,1 @@
+"""Open questions about a graph: written, scored, compared with people's scores."""

@@ -1,0 +1,131 @@
+"""``kgscout questions``: writing, scores, the tuner, agreement with people."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgscout_jax.cli.main import main
+from kgscout_jax.okgqa.writing.agreement import cohens_kappa, pearson
+
+METRICS = ("naturalness", "relevance", "specificity", "novelty", "actionability")
+
+
+def writer(prompt, body):
+    """Writes questions about the entities it is given; scores by the instruction."""
+    if "Write one question" in prompt:
+        names = (
+            prompt.partition("]: use ")[2].partition(", spelled")[0].replace('"', "")
+        )
+        if "character description" in prompt:
+            return "Sorry, no."
+        row = {"question": f"How did {names} change the world?", "difficulty": "hard"}
+        return f"Here: {json.dumps(row)}"
+    if "Instruction Tuner" in prompt:
+        return "Score what people like."
+    if "Question:" in prompt:
+        tuned = body["messages"][0]["content"].startswith("Score what people like")
+        good = "a1" in prompt
+        score = (9 if good else 2) if tuned else (3 if good else 4)
+        return json.dumps(dict.fromkeys(METRICS, score))
+    raise AssertionError(prompt)
+
+
+def run_questions(out, server, *more):
+    return main(
+        [
+            "questions", "--out", str(out), "--llm", server.url, "--model", "m",
+            "--retries", "0", *map(str, more),
+        ]
+    )  # fmt: skip
+
+
+@pytest.fixture
+def server():
+    pytest.importorskip("openai", reason="the [llm] extra is not installed")
+    from okgqa.scholar import scholar
+
+    with scholar(words=writer) as server:
+        yield server
+
+
+def test_questions_name_entities_of_the_graph(server, film_graph, tmp_path):
+    assert run_questions(tmp_path, server, "--kg", film_graph, "--n", 8) == 0
+    rows = [json.loads(line) for line in (tmp_path / "questions.jsonl").open()]
+    report = json.loads((tmp_path / "report.json").read_text())
+    names = film_graph.read_text()
+    assert len(rows) == 7 and report["refused"] == {"unreadable": 3}
+    for row in rows:
+        assert all(name in row["question"] for name in row["entities"])
+        assert all(name in names for name in row["entities"])
+        assert row["scores"] == dict.fromkeys(METRICS, 4)
+    assert sum(len(row["entities"]) == 2 for row in rows) == 3
+    asked = len(server.bodies)
+    assert run_questions(tmp_path, server, "--kg", film_graph, "--n", 8) == 0
+    assert len(server.bodies) == asked
+
+
+@pytest.fixture
+def given_questions(tmp_path):
+    path = tmp_path / "given.jsonl"
+    texts = ["What is a1 about?", "What of a2?", "Why a3?"]
+    rows = ({"id": str(i), "question": text} for i, text in enumerate(texts))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_the_tuner_brings_scores_nearer_to_people(server, given_questions, tmp_path):
+    human = tmp_path / "human.csv"
+    lines = [",".join(["id", "evaluator", *METRICS])]
+    for who, scores in {"x": (9, 2, 1), "y": (8, 2, 2)}.items():
+        lines += [",".join([str(i), who, *[str(s)] * 5]) for i, s in enumerate(scores)]
+    human.write_text("\n".join(lines) + "\n")
+    code = run_questions(
+        tmp_path / "out", server, "--questions", given_questions, "--human", human,
+        "--rounds", 2,
+    )  # fmt: skip
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    first, second = (one["agreement"]["novelty"]["pearson"] for one in report["rounds"])
+    assert code == 0 and first < -0.9 and second > 0.9 and report["best_round"] == 2
+    # (9, 2, 1) and (8, 2, 2) agree on one of three; by chance on 1/3 * 2/3
+    assert report["kappa"]["x & y"]["novelty"] == pytest.approx(
+        (1 / 3 - 2 / 9) / (7 / 9)
+    )
+
+
+def test_scores_outside_the_range_are_refused(
+    given_questions, tmp_path, server, capsys
+):
+    human = tmp_path / "human.csv"
+    human.write_text(f"id,evaluator,{','.join(METRICS)}\n0,x,1,2,11,4,5\n")
+    more = ("--questions", given_questions, "--human", human)
+    assert run_questions(tmp_path / "out", server, *more) == 2
+    error = capsys.readouterr().err
+    assert "human.csv:2: specificity: found '11'" in error
+
+
+ratings = st.lists(st.tuples(*[st.integers(1, 4)] * 2), min_size=1, max_size=30)
+
+
+@given(ratings)
+def test_kappa_equals_scikit_learn(pairs):
+    import warnings
+
+    import numpy as np
+    from sklearn.metrics import cohen_kappa_score
+
+    first, second = zip(*pairs, strict=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = cohen_kappa_score(first, second)
+    ours = cohens_kappa(first, second)
+    if ours is None:
+        assert np.isnan(expected)
+    else:
+        assert ours == pytest.approx(expected)
+
+
+def test_correlation_of_a_constant_is_unknown():
+    assert pearson([3, 3, 3], [1, 2, 3]) is None and pearson([1], [1]) is None
+    assert pearson([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
