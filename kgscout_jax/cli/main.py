@@ -22,6 +22,12 @@ COMMANDS: Mapping[str, Command] = {
         "data_prep.graph_command:GraphSettings",
         "data_prep.graph_command:graph",
     ),
+    "neighbourhood": Command(
+        "neighbourhood",
+        "the part of a graph, or of a SPARQL endpoint, around some entities",
+        "data_prep.neighbourhood_command:NeighbourhoodSettings",
+        "data_prep.neighbourhood_command:neighbourhood_folder",
+    ),
     "perturb": Command(
         "perturb",
         "make mistakes in a graph on purpose: relations, tails, deletions",
