@@ -46,7 +46,7 @@ class DataBenchmark:
     """About how many strings are embedded, repetitions included."""
     encoder: str = "all-MiniLM-L6-v2"
     """Any sentence-transformers model."""
-    encoder_backend: str = "torch"
+    encoder_backend: str = "auto"
     """Backend of our side's encoder; the others are compared below the table."""
 
     def __post_init__(self) -> None:

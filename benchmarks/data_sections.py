@@ -178,6 +178,7 @@ def encoding(sample: Sample, settings: DataBenchmark) -> Result:
     Whole triplets are drawn, with all their occurrences: strings repeat in the sample
     as often as in the subgraphs.
     """
+    from kgscout_jax.text.backends import load_model
     from kgscout_jax.text.cache import EmbeddingCache
     from kgscout_jax.text.encoder import SentenceEncoder
     from kgscout_jax.text.linearize import linearize
@@ -189,12 +190,12 @@ def encoding(sample: Sample, settings: DataBenchmark) -> Result:
     sample_mask = np.isin(ids, distinct[rng.random(len(distinct)) < share])
     flat = [linearize(sample.graph.triplet(int(i))) for i in ids[sample_mask]]
     encoder = SentenceEncoder(settings.encoder, backend=settings.encoder_backend)
-    plain = SentenceEncoder(settings.encoder)
+    plain = load_model(encoder.folder, settings.encoder)
     warm = flat[:64]
     encoder.encode(warm)
 
     def theirs(what: Sequence[str]) -> None:
-        plain.model.encode(list(what), show_progress_bar=False)
+        plain.encode(list(what), show_progress_bar=False)
 
     theirs(warm)
 

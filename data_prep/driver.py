@@ -169,11 +169,7 @@ class Preparation:
         graph, prefix = self.dataset.graph, self.encoder.identity.document_prefix
         phrases = [prefix + relation_phrase(name) for name in graph.relations]
         relations = cache.embed(phrases, what="relations")
-        threads = None
-        if engine.embeds:
-            import torch
-
-            threads = torch.get_num_threads()
+        threads = self.encoder.network.threads if engine.embeds else None
         job = Job(workspace, settings, graph, relations, cache=cache, threads=threads)
         if engine.is_remote:
             job.save()

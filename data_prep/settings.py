@@ -72,9 +72,12 @@ class PrepSettings(GraphFileSettings):
     """Direction in which walks and PageRank follow edges; the thesis: directed."""
     encoder: str = "all-MiniLM-L6-v2"
     """Any sentence-transformers model: a name or a folder."""
-    encoder_backend: Literal["torch", "torch-bf16", "openvino-bf16"] = "torch"
-    """Backend of the encoder; openvino-bf16 (extra openvino) is the fastest on CPUs
-    with bfloat16. Tables of different backends are never mixed."""
+    encoder_backend: Literal["auto", "jax", "torch", "torch-bf16", "openvino-bf16"] = (
+        "auto"
+    )
+    """Backend of the encoder: auto is JAX for all-MiniLM-L6-v2 and PyTorch for others;
+    openvino-bf16 (extra openvino) is the fastest on CPUs with bfloat16. Tables of
+    float32 and bfloat16 are never mixed."""
     train_questions: int | None = None
     """Sample this many of the usable training questions (thesis, CWQ: 3000)."""
     limit: int | None = None

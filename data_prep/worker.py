@@ -85,7 +85,7 @@ class Job:
         self.table = TripletTable(workspace.folder / "table", len(graph.triplets), span)
         """Embeddings of triplets computed so far."""
         self.threads = threads
-        """Torch threads of an embedding process; None for the default."""
+        """``Network.threads`` of an embedding process; None for the default."""
         if cache is not None:
             self.cache = cache
 
@@ -132,9 +132,7 @@ class Job:
     def embed(self, task: EmbeddingTask) -> tuple[int, int]:
         """Embed a task's triplets; returns the numbers (from the cache, computed)."""
         if self.threads is not None:
-            import torch
-
-            torch.set_num_threads(self.threads)
+            self.cache.encoder.network.threads = self.threads
         before = self.cache.hits, self.cache.misses
         prefix = self.cache.encoder.identity.document_prefix
         texts = [prefix + linearize(self.graph.triplet(int(i))) for i in task.ids]

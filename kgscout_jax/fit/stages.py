@@ -102,7 +102,7 @@ def _prepared(
             out=work / part,
             hops=max(settings.hops, before.get("hops") or 0),
             encoder=encoder["name"],
-            encoder_backend=encoder.get("backend", "torch"),
+            encoder_backend=encoder.get("backend", "auto"),
             workers=settings.workers,
             cache=settings.cache,
             **known,

