@@ -129,14 +129,12 @@ COMMANDS: Mapping[str, Command] = {
         "answer HTTP requests: /retrieve, /answer, /healthz, /metrics",
         "kgscout_jax.serve.settings:ServeSettings",
         "kgscout_jax.serve.server:serve",
-        extra="serve",
     ),
     "mcp": Command(
         "mcp",
         "be a tool of a language model (Model Context Protocol)",
         "kgscout_jax.serve.settings:McpSettings",
         "kgscout_jax.serve.mcp_server:serve_mcp",
-        extra="mcp",
     ),
     "push": Command(
         "push POLICY REPO",

@@ -37,8 +37,6 @@ class Command:
     """``module:name`` of the function; it returns an exit code or anything else."""
     uses_jax: bool = False
     """Whether JAX is configured before the function's module is imported."""
-    extra: str | None = None
-    """The extra of the package that the function's module needs."""
 
 
 def run_command(command: Command, args: Sequence[str], prog: str) -> int:
@@ -50,24 +48,24 @@ def run_command(command: Command, args: Sequence[str], prog: str) -> int:
             from kgscout_jax.utils.jax_setup import setup_jax
 
             setup_jax()
-        code = imported(command.function, command.extra)(settings)
+        code = imported(command.function)(settings)
         return code if isinstance(code, int) else 0
 
     return guarded(run)
 
 
-def imported(place: str, extra: str | None = None) -> Any:
-    """What ``module:name`` names; raises UserError where the extra is not installed."""
+def imported(place: str) -> Any:
+    """What ``module:name`` names.
+
+    Raises:
+        UserError: it is in data_prep, or needs it, and another package has that name.
+    """
     module, _, name = place.partition(":")
-    try:
-        return getattr(importlib.import_module(module), name)
-    except ModuleNotFoundError as error:
-        # Our own modules are always there: one that is not is a defect.
-        if extra is None or (error.name or "").startswith("kgscout_jax"):
-            raise
-        raise UserError(
-            f"{error.name} is not installed: pip install 'kgscout-jax[{extra}]'"
-        ) from None
+    if module.startswith(("data_prep.", "kgscout_jax.fit.")):
+        from kgscout_jax.utils.extras import check_data_prep
+
+        check_data_prep()
+    return getattr(importlib.import_module(module), name)
 
 
 def guarded(run: Callable[[], int | None]) -> int:
@@ -91,6 +89,13 @@ def guarded(run: Callable[[], int | None]) -> int:
     except KeyboardInterrupt:
         print("interrupted; the same command goes on from here", file=sys.stderr)
         return 130
+    except ModuleNotFoundError as error:
+        from kgscout_jax.utils.extras import missing_line
+
+        if (line := missing_line(error)) is None:  # a defect
+            raise
+        print(f"error: {line}", file=sys.stderr)
+        return 2
     except MemoryError:
         print("error: not enough memory", file=sys.stderr)
         return 2

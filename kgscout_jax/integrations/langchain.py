@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
-from langchain_core.documents import Document
-from langchain_core.retrievers import BaseRetriever
-from pydantic import Field
-from pydantic_core import CoreSchema, core_schema
-
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout
 from kgscout_jax.inference.settings import DEFAULT_K
 from kgscout_jax.integrations.texts import Form, joint_text, triplet_id, triplet_texts
+from kgscout_jax.utils.extras import with_install_line
+
+try:
+    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+    from pydantic import Field
+    from pydantic_core import CoreSchema, core_schema
+except ModuleNotFoundError as error:
+    raise with_install_line(error) from None
 
 
 class _AsItIs:

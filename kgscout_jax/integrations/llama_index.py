@@ -9,15 +9,19 @@ from __future__ import annotations
 import asyncio
 from typing import Any, get_args
 
-from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
-
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout, check_k
 from kgscout_jax.inference.settings import DEFAULT_K
 from kgscout_jax.integrations.texts import Form, joint_text, triplet_id, triplet_texts
+from kgscout_jax.utils.extras import with_install_line
+
+try:
+    from llama_index.core.retrievers import BaseRetriever
+    from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+except ModuleNotFoundError as error:
+    raise with_install_line(error) from None
 
 
 class KGScoutRetriever(BaseRetriever):

@@ -88,7 +88,8 @@ def _canvas(width: int, low: tuple[float, float], high: tuple[float, float]):
         from plotille import Canvas
     except ModuleNotFoundError:
         raise UserError(
-            "plotille is not installed: pip install plotille (or --plot FILE.png)"
+            "plotille is not installed: "
+            "pip install 'kgscout-jax[train]' (or --plot FILE.png)"
         ) from None
     width = max(width, 8)
     # The upper ends lie outside: a dot further, so that the highest values are seen.

@@ -30,7 +30,7 @@ def encoder_of():
 
 @pytest.fixture(scope="session")
 def encoder(encoder_of) -> SentenceEncoder:
-    return encoder_of("all-MiniLM-L6-v2", backend="torch")
+    return encoder_of("all-MiniLM-L6-v2", backend="auto")
 
 
 @pytest.fixture(scope="session")
