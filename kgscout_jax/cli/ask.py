@@ -22,6 +22,7 @@ from kgscout_jax.cli.answer_text import (
     print_topics,
     short_name,
 )
+from kgscout_jax.cli.exploration_text import exploration_object, print_exploration
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph
@@ -31,6 +32,8 @@ from kgscout_jax.inference.settings import AskSettings
 from kgscout_jax.utils.progress import slow_step
 
 if TYPE_CHECKING:
+    from kgscout_jax.explore.chain import ChainOfExplorations
+    from kgscout_jax.explore.settings import Exploration
     from kgscout_jax.graph.link import Link
     from kgscout_jax.reason.readers.protocol import Reader, Reading
 
@@ -46,7 +49,7 @@ def ask(settings: AskSettings) -> int:
             is not in the graph.
     """
     selection, seconds = settings.selection, {}
-    reader = model_reader(settings)
+    reader = model_reader(settings) if settings.explore is None else None
     with timed(seconds, "graph"), slow_step("reading the graph"):
         graph = open_graph(settings.kg, options=settings.read_options)
     check_topics(graph, settings.topic)
@@ -54,7 +57,8 @@ def ask(settings: AskSettings) -> int:
         scout = Scout.from_pretrained(settings.policy)
     selection.check(scout.exported)
     escape_unwritable_letters()
-    terminal = Terminal(settings, scout, graph, reader, seconds)
+    chain = exploration_chain(settings, scout, graph)
+    terminal = Terminal(settings, scout, graph, reader, seconds, chain)
     if settings.question is not None:
         return terminal.answer(settings.question)
     failed = 0
@@ -115,6 +119,8 @@ class Terminal:
     reader: Reader | None
     seconds: dict[str, float] = field(default_factory=dict)
     """Of the steps before the question."""
+    chain: ChainOfExplorations | None = None
+    """Walks the graph, instead of the reader."""
 
     def answer(self, question: str) -> int:
         """Print answers and evidence, write the page; 1 if the model failed, else 0.
@@ -135,21 +141,29 @@ class Terminal:
         if self.reader is not None:
             with timed(seconds, "model"), slow_step("asking the model"):
                 reading = self.reader.read([result.evidence()])[0]
+        found = None
+        if self.chain is not None:
+            with timed(seconds, "exploration"), slow_step("the model explores"):
+                found = self.chain.explore(question)
         others: list[Link] = []
         if settings.explain and not settings.topic:
             others = linker_of(self.graph).ranking(question)
         if settings.json:
-            self.print_json(result, reading, others, seconds)
+            self.print_json(result, reading, others, seconds, found)
         else:
             self.print_text(result, reading)
+            if found is not None:
+                print_exploration(found, self.graph, steps=settings.explain)
             if settings.explain:
                 print_explanation(result, others, seconds)
         if settings.html is not None:
             answers = (reading.answers or None) if reading is not None else None
+            answers = answers if found is None else found.answers or None
             result.to_html(settings.html, answers=answers)
             if not settings.json:
                 print(f"page: {escape(str(settings.html))}")
-        return int(reading is not None and reading.outcome == "error")
+        failed = reading is not None and reading.outcome == "error"
+        return int(failed or (found is not None and found.outcome == "error"))
 
     def print_text(self, result: RetrievalResult, reading: Reading | None) -> None:
         """Print topics, answers and evidence."""
@@ -173,9 +187,12 @@ class Terminal:
         reading: Reading | None,
         others: list[Link],
         seconds: dict[str, float],
+        found: Exploration | None,
     ) -> None:
         """Print the result as one line of JSON."""
         record: dict[str, Any] = result.to_dict()
+        if found is not None:
+            record["exploration"] = exploration_object(found, self.graph)
         if reading is not None and self.reader is not None:
             record["model"] = {
                 "name": self.reader.name,
@@ -191,6 +208,25 @@ class Terminal:
                 "seconds": {name: round(value, 3) for name, value in seconds.items()},
             }
         print(json.dumps(record, ensure_ascii=False), flush=True)
+
+
+def exploration_chain(
+    settings: AskSettings, scout: Scout, graph: KnowledgeGraph
+) -> ChainOfExplorations | None:
+    """What walks the graph; None without --explore."""
+    if settings.explore is None or settings.llm is None or settings.model is None:
+        return None
+    from kgscout_jax.explore.make import explorer
+    from kgscout_jax.reason.completions import EndpointSettings
+
+    endpoint = EndpointSettings(
+        url=settings.llm,
+        model=settings.model,
+        key_env=settings.key_env,
+        temperature=0.0,
+        max_tokens=256,
+    )
+    return explorer(graph, scout, endpoint, settings.explore)
 
 
 def model_reader(settings: AskSettings) -> Reader | None:

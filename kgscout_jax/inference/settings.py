@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import tyro
 
+from kgscout_jax.errors import UserError
 from kgscout_jax.export.bundled import NAME
 from kgscout_jax.graph.file_settings import FILE_OPTIONS, GraphFileSettings
 from kgscout_jax.reason.selection import SelectionForm
@@ -124,7 +125,7 @@ class AskSettings(QuestionSettings):
         "question": "kg topic",
         "what is shown": "json explain html",
         "selection of triplets": SELECTION,
-        "a language model": "llm model key_env",
+        "a language model": "llm model key_env explore",
         "how files are read": FILE_OPTIONS,
     }
     question: Annotated[
@@ -149,9 +150,15 @@ class AskSettings(QuestionSettings):
     """The model's name on the server."""
     key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the API key; local servers need none."""
+    explore: Literal["vector", "kgscout"] | None = None
+    """The model at --llm walks the graph step by step (Chain of Explorations): it
+    plans, then chooses among 50 relations by vector, or among 5 by KG-Scout. --explain
+    prints each step."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.explore is not None and self.llm is None:
+            raise UserError("--explore without --llm: expected a model that walks")
         if self.question is None and self.policy is not None:
             alone = self.policy
             if alone != NAME and not Path(alone).is_dir():

@@ -1,0 +1,51 @@
+"""An exploration at the terminal, with the sources of its path."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kgscout_jax.cli.answer_text import escape, short_name
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+
+if TYPE_CHECKING:
+    from kgscout_jax.explore.settings import Exploration
+
+
+def print_exploration(
+    found: Exploration, graph: KnowledgeGraph, *, steps: bool
+) -> None:
+    """Print the answer, the path and its sources; with ``steps`` each step too."""
+    if steps:
+        print("\n".join(map(escape, found.log().splitlines())))
+    print(f"answer (exploration): {short_name(found.answer)}")
+    for triplet in found.path:
+        print(f"    {escape(' | '.join(triplet))}")
+        for source in graph.provenance.of(triplet) if graph.provenance else ():
+            print(f"        source: {escape(str(source))}")
+    tokens = found.prompt_tokens + found.reply_tokens
+    print(
+        f"exploration: {found.outcome}, {found.tries} tries, {found.calls} requests, "
+        f"{tokens} tokens, {found.malformed} malformed"
+    )
+    if found.error is not None:
+        print(f"no answer: {short_name(found.error)}")
+
+
+def exploration_object(found: Exploration, graph: KnowledgeGraph) -> dict[str, Any]:
+    """The exploration as JSON values, its path with the sources."""
+    record = found.to_dict()
+    record["path"] = [
+        {
+            **dict(zip(("head", "relation", "tail"), triplet, strict=True)),
+            **sources(triplet, graph),
+        }
+        for triplet in found.path
+    ]
+    return record
+
+
+def sources(triplet: tuple[str, str, str], graph: KnowledgeGraph) -> dict[str, Any]:
+    """The sources of a triplet as the JSON field ``provenance``; {} if unknown."""
+    if graph.provenance is None:
+        return {}
+    return {"provenance": [each.to_json() for each in graph.provenance.of(triplet)]}

@@ -1,0 +1,1 @@
+"""Chain of Explorations: a language model walks a graph step by step."""
