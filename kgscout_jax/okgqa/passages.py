@@ -26,7 +26,9 @@ from kgscout_jax.types import Triplet
 from kgscout_jax.utils.io import read_json_lines
 
 WORDS = 180
-"""Words of a passage at most."""
+"""Words of a passage of documents at most."""
+TRIPLET_WORDS = 60
+"""Words of a passage of triplets: each of its sentences says all it says alone."""
 FUSION = 60
 """Of reciprocal rank fusion (Cormack et al. 2009)."""
 DEPTH = 50
@@ -74,7 +76,7 @@ def triplet_passages(triplets: Iterable[Triplet]) -> list[Passage]:
     return [
         Passage(title, text)
         for title, sentences in about.items()
-        for text in _pieces(sentences)
+        for text in _pieces(sentences, TRIPLET_WORDS)
     ]
 
 
@@ -114,18 +116,18 @@ def read_documents(path: Path) -> list[Passage]:
     return passages
 
 
-def _pieces(sentences: Iterable[str]) -> list[str]:
-    """Sentences joined into pieces of at most WORDS words; long ones are cut."""
+def _pieces(sentences: Iterable[str], most: int = WORDS) -> list[str]:
+    """Sentences joined into pieces of at most ``most`` words; long ones are cut."""
     pieces: list[list[str]] = [[]]
     for text in sentences:
         words = text.split()
         while words:
-            room = WORDS - len(pieces[-1])
+            room = most - len(pieces[-1])
             if len(words) > room and pieces[-1]:
                 pieces.append([])
                 continue
-            pieces[-1] += words[:WORDS]
-            words = words[WORDS:]
+            pieces[-1] += words[:most]
+            words = words[most:]
     return [" ".join(piece) for piece in pieces if piece]
 
 

@@ -110,8 +110,8 @@ def test_passages_are_found_by_words():
 def test_long_texts_are_cut_into_passages():
     sentence = ("a", "r", " ".join(["w"] * 100))
     passages = triplet_passages([sentence, ("a", "s", " ".join(["v"] * 100))])
-    assert [len(p.text.split()) <= 180 for p in passages] == [True] * len(passages)
-    assert sum(p.title == "a" for p in passages) == 2
+    assert [len(p.text.split()) <= 60 for p in passages] == [True] * len(passages)
+    assert sum(p.title == "a" for p in passages) == 4
 
 
 CSV = """,question,type,placeholders,dbpedia_entities,id,dbpedia_entities_re

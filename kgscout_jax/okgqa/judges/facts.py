@@ -23,6 +23,7 @@ _END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"”’)\]]))\s+(?=[\"“‘(\[]?[^
 _SHORT = re.compile(
     r"(?:\b(?:[A-Z]|Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|vs|etc|e\.g|i\.e|No|ca|approx))\.$"
 )
+_WORD = re.compile(r"\w{4,}")
 _FACT = re.compile(r"^\s*(?:[-*•–]|\d+[.)])\s+(.+)$")
 
 
@@ -36,6 +37,9 @@ class Facts:
     """
     failed: int = 0
     """Sentences whose facts the model did not give."""
+    invented: int = 0
+    """Facts left out because no longer word of them is in the answer: small models
+    repeat those of the prompt's examples."""
 
 
 def sentences(text: str) -> list[str]:
@@ -66,6 +70,16 @@ def fact_lines(reply: str) -> list[str]:
     return list(dict.fromkeys(text for text in texts if text))
 
 
+def is_of(fact: str, answer: str) -> bool:
+    """Whether any word of a fact with four letters or more is in the answer.
+
+    >>> is_of("Japan signed the treaty of Kyoto.", "Lima is the capital of Peru.")
+    False
+    """
+    words = set(_WORD.findall(fact.lower()))
+    return not words or bool(words & {*_WORD.findall(answer.lower())})
+
+
 def atomic_facts(model: Model, items: Sequence[Item]) -> list[Facts]:
     """The facts of each item's answer, one request per sentence."""
     parts = [sentences(item.answer or "") for item in items]
@@ -75,13 +89,16 @@ def atomic_facts(model: Model, items: Sequence[Item]) -> list[Facts]:
     ]
     replies = model.ask("atomic facts", prompts, max_tokens=FACTS_TOKENS)
     texts: list[list[str]] = [[] for _ in items]
+    invented = [0] * len(items)
     failures: list[list[str]] = [[] for _ in items]
     for i, (reply,) in zip(owner, replies, strict=True):
         text, outcome = text_of(reply)
         found = fact_lines(text) if outcome == JUDGED else []
         if not found:
             failures[i].append(UNREADABLE if outcome == JUDGED else outcome)
-        texts[i] += found
+        own = [fact for fact in found if is_of(fact, items[i].answer or "")]
+        invented[i] += len(found) - len(own)
+        texts[i] += own
     out = []
     for i, item in enumerate(items):
         unique = tuple(dict.fromkeys(texts[i]))
@@ -90,6 +107,6 @@ def atomic_facts(model: Model, items: Sequence[Item]) -> list[Facts]:
         elif not parts[i]:
             outcome = NO_FACTS
         else:
-            outcome = JUDGED if unique else failures[i][0]
-        out.append(Facts(unique, outcome, len(failures[i])))
+            outcome = JUDGED if unique else [*failures[i], NO_FACTS][0]
+        out.append(Facts(unique, outcome, len(failures[i]), invented[i]))
     return out

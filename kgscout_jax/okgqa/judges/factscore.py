@@ -101,6 +101,7 @@ def precision(facts: Facts, verdicts: Sequence[Verdict]) -> Judgement:
     details = {
         "facts": [[one.fact, one.supported] for one in verdicts],
         "failed_sentences": facts.failed,
+        "invented_facts": facts.invented,
         "failed_facts": sum(one.supported is None for one in verdicts),
     }
     if facts.outcome != JUDGED:

@@ -173,6 +173,7 @@ def precision(split: Facts, facts: Sequence[_Fact]) -> Judgement:
         "facts": [[fact.text, fact.supported, fact.queries] for fact in relevant],
         "foreign": len(facts) - len(relevant),
         "failed_sentences": split.failed,
+        "invented_facts": split.invented,
         "failed_facts": sum(fact.supported is None for fact in relevant),
     }
     if split.outcome != JUDGED:

@@ -28,7 +28,7 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
 
     if len(first) < 2 or len(set(first)) < 2 or len(set(second)) < 2:
         return None
-    return float(pearsonr(first, second).statistic)
+    return float(pearsonr(first, second)[0])
 
 
 def cohens_kappa(first: Sequence[float], second: Sequence[float]) -> float | None:
