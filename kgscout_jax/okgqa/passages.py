@@ -143,15 +143,15 @@ class PassageIndex:
     ) -> None:
         """
         Args:
-            passages: at least one.
+            passages: without any, nothing is ever found.
             encoder: for embeddings; not needed with ``by="bm25"``.
             by: what ranks.
         """
         self.passages, self.encoder, self.by = list(passages), encoder, by
         texts = [f"{one.title} {one.text}" for one in self.passages]
-        self.bm25 = _bm25(texts) if by != "embeddings" else None
+        self.bm25 = _bm25(texts) if texts and by != "embeddings" else None
         self.vectors = None
-        if by != "bm25":
+        if texts and by != "bm25":
             assert encoder is not None
             prefix = encoder.identity.document_prefix
             cache = EmbeddingCache(encoder)
@@ -160,8 +160,8 @@ class PassageIndex:
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Passage]]:
         """At most ``k`` passages of each query, best first."""
-        if not queries:
-            return []
+        if not queries or not self.passages:
+            return [[] for _ in queries]
         k = min(k, len(self.passages))
         depth = k if self.by != "both" else min(max(DEPTH, k), len(self.passages))
         rankings = []
