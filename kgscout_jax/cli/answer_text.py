@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kgscout_jax.inference.result import RetrievalResult
+from kgscout_jax.inference.result import NEAREST, RetrievalResult
 from kgscout_jax.reason.path_text import path_line
 from kgscout_jax.types import Answer
 
@@ -38,6 +38,9 @@ def print_answers(result: RetrievalResult) -> None:
 
     Where the policy is not sure, its guesses in one line.
     """
+    if result.nearest:
+        print("not sure: without a topic no answer follows; name one with --topic")
+        return
     if result.abstained:
         guesses = "; ".join(map(with_probability, result.best_guesses))
         print(f"not sure; best guesses: {guesses or 'none'}")
@@ -77,6 +80,8 @@ def print_evidence(result: RetrievalResult, most: int | None = None) -> None:
     if not result.triplets:
         print("no triplets")
         return
+    if result.nearest:
+        print(NEAREST[0].lower() + NEAREST[1:])
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name, right in (("#", True), ("score", True)):
         table.add_column(name, justify="right" if right else "left", no_wrap=True)
@@ -115,6 +120,7 @@ def print_explanation(
     if "presence" in result.selection:
         presence, target = result.selection["presence"], result.selection["target"]
         print(f"an answer is among them with {presence:.2f}, asked for {target:.2f}")
+        print(f"calibrated on: {result.selection['calibration_graph']} graph")
     rank = {triplet: i for i, triplet in enumerate(result.triplets, start=1)}
     for answer in (*result.answers, *result.best_guesses)[:MAX_PRINTED]:
         places = ", ".join(f"#{rank[t]}" for t in answer.path if t in rank)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.metadata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from kgscout_jax.retrieve.answer_scale import AnswerScale
     from kgscout_jax.retrieve.budget import Calibration
 
+GRAPH_COUNTS = ("entities", "relations", "triplets")
+"""Counts by which a graph is known again."""
 PATHS = ("shards", "run", "init")
 """Settings of a run that are valid on the training machine only."""
 
@@ -66,9 +68,11 @@ def export_run(settings: ExportSettings) -> Path:
     from kgscout_jax.learn.trained_policy import load_policy
 
     trained = load_policy(settings.run, step=settings.step)
-    calibration, answer_scale = None, None
+    calibration, answer_scale, graph = None, None, None
     if settings.calibrate is not None:
-        calibration, answer_scale = calibrations_of(trained, settings)
+        shards = calibration_shards(trained, settings)
+        calibration, answer_scale = calibrations_of(trained, shards, settings.calibrate)
+        graph = shards.manifest.get("graph")
     out = export_policy(
         trained,
         settings.out,
@@ -76,6 +80,7 @@ def export_run(settings: ExportSettings) -> Path:
         metrics=settings.metrics,
         calibration=calibration,
         answer_scale=answer_scale,
+        calibration_graph=graph,
         overwrite=settings.overwrite,
         dtype=settings.dtype,
         stablehlo=settings.stablehlo,
@@ -84,22 +89,14 @@ def export_run(settings: ExportSettings) -> Path:
     return out
 
 
-def calibrations_of(
-    trained: TrainedPolicy, settings: ExportSettings
-) -> tuple[Calibration, AnswerScale | None]:
-    """Probabilities of an answer among the K best, and of each answer.
-
-    Both from a split not trained on; the second is None without an answer head.
+def calibration_shards(trained: TrainedPolicy, settings: ExportSettings) -> Shards:
+    """The shards of ``--calibrate``.
 
     Raises:
-        UserError: the shards are missing, of another encoder, or lack the split.
+        UserError: they are missing or of another encoder, or the split is train.
     """
     from kgscout_jax.learn.trained_policy import check_encoder
-    from kgscout_jax.retrieve.calibrate import calibrate
-    from kgscout_jax.retrieve.kgscout import KGScout
-    from kgscout_jax.retrieve.split_answers import calibrate_answers
 
-    assert settings.calibrate is not None
     if settings.calibrate == "train":
         raise UserError("--calibrate: train, expected a split it has not learned from")
     folders = set_folders(trained.metadata["config"])
@@ -110,11 +107,28 @@ def calibrations_of(
         )
     shards = Shards.open(settings.shards or folders[0])
     check_encoder(trained.metadata, shards, settings.run)
+    return shards
+
+
+def calibrations_of(
+    trained: TrainedPolicy, shards: Shards, split: str
+) -> tuple[Calibration, AnswerScale | None]:
+    """Probabilities of an answer among the K best, and of each answer.
+
+    Both from a split not trained on; the second is None without an answer head.
+
+    Raises:
+        UserError: the shards lack the split.
+    """
+    from kgscout_jax.retrieve.calibrate import calibrate
+    from kgscout_jax.retrieve.kgscout import KGScout
+    from kgscout_jax.retrieve.split_answers import calibrate_answers
+
     policy = trained.policy
-    calibration = calibrate(KGScout(policy), shards, settings.calibrate)
+    calibration = calibrate(KGScout(policy), shards, split)
     if not has_answers(policy.config):
         return calibration, None
-    return calibration, calibrate_answers(policy, shards, settings.calibrate)
+    return calibration, calibrate_answers(policy, shards, split)
 
 
 def export_policy(
@@ -125,6 +139,7 @@ def export_policy(
     metrics: Path | None = None,
     calibration: Calibration | None = None,
     answer_scale: AnswerScale | None = None,
+    calibration_graph: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     dtype: Literal["float32", "float16"] = "float32",
     stablehlo: bool = True,
@@ -139,6 +154,8 @@ def export_policy(
         metrics: ``metrics.json`` of an evaluation of this step, for the model card.
         calibration: what ``--target`` of retrieval needs; None: it is refused there.
         answer_scale: probabilities of answers; None: those of the training loss.
+        calibration_graph: counts of the graph that it was calibrated on; ``--target``
+            on another graph says so.
         overwrite: ``out`` may hold an exported policy, which is replaced.
         dtype: type of the stored parameters. With float16 they are rounded, also in
             ``policy.stablehlo`` and for the golden outputs; all compute in float32.
@@ -199,6 +216,10 @@ def export_policy(
             metadata["training"]["sets"] = trained.metadata["shard_sets"]
         if calibration is not None:
             metadata["calibration"] = calibration.to_dict()
+            if calibration_graph is not None:
+                metadata["calibration_graphs"] = [
+                    {name: calibration_graph.get(name) for name in GRAPH_COUNTS}
+                ]
         if answer_scale is not None:
             metadata["answer_scale"] = answer_scale.to_dict()
         write_json(aside / CONFIG, metadata)

@@ -87,6 +87,7 @@ def _fit(settings: FitSettings, work: Work, base: TrainedPolicy) -> dict[str, An
             shards=sets["synthetic"].path,
             calibration=calibration,
             answer_scale=scales[1],
+            calibration_graph=shards.manifest.get("graph"),
             overwrite=True,
         )
     with work.stage("measurement", STAGES):

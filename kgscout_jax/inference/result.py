@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from kgscout_jax.reason.readers.protocol import Evidence
 
 Scored = tuple[str, str, str, float]
-Status = Literal["answered", "not sure", "evidence only", "nothing found"]
+NEAREST = "The question names no entity; nearest triplets by their vectors:"
+Status = Literal["answered", "not sure", "evidence only", "no topic", "nothing found"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +64,9 @@ class RetrievalResult:
     provenance: tuple[tuple[Source, ...], ...] = ()
     """Where each triplet stands in the documents that the graph was made of; () for any
     other graph."""
+    nearest: bool = False
+    """Whether the question names no entity and ``triplets`` are those nearest to it by
+    their vectors, with cosines as ``scores``."""
 
     def __len__(self) -> int:
         return len(self.triplets)
@@ -146,7 +150,9 @@ class RetrievalResult:
                 for answer in self.answer_entities
             ]
         note = ""
-        if self.abstained:
+        if self.nearest:
+            note = NEAREST
+        elif self.abstained:
             note = "Not sure; best guesses:" if shown else "Not sure: nothing found."
         lines = [*shown, *self.support] if self.kind == "count" else shown
         view = GraphView(
@@ -189,6 +195,8 @@ class RetrievalResult:
             extra["provenance"] = [
                 [source.to_json() for source in each] for each in self.provenance
             ]
+        if self.nearest:
+            extra["nearest"] = True
         extra |= {**self.selection, **self.answer_record()}
         return Retrieved(
             id=id,
@@ -225,6 +233,8 @@ class RetrievalResult:
             return "answered"
         if not self.triplets:
             return "nothing found"
+        if self.nearest:
+            return "no topic"
         return "not sure" if self.abstained else "evidence only"
 
     def to_dict(self) -> dict[str, Any]:
@@ -252,6 +262,8 @@ class RetrievalResult:
             record["best_guesses"] = answer_objects(self.best_guesses)
         if self.support:
             record["support"] = answer_objects(self.support)
+        if self.nearest:
+            record["nearest"] = True
         if self.topics_not_found:
             record["topics_not_found"] = list(self.topics_not_found)
         if self.selection:

@@ -12,6 +12,7 @@ same strings, ``retrieve.candidates`` cuts and selects, the same network scores.
 from __future__ import annotations
 
 import dataclasses
+import logging
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -26,6 +27,7 @@ from kgscout_jax.export.load import Exported
 from kgscout_jax.graph.embeddings import embeddings_of, encoder_lock
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.inputs import Candidates, find_candidates
+from kgscout_jax.inference.nearest import nearest_triplets
 from kgscout_jax.inference.question_result import (
     ScoredQuestion,
     SearchStart,
@@ -33,7 +35,7 @@ from kgscout_jax.inference.question_result import (
 )
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scoring import Scores, score_questions
-from kgscout_jax.inference.selection import SelectionConfig
+from kgscout_jax.inference.selection import SelectionConfig, calibration_graph
 from kgscout_jax.inference.settings import DEFAULT_K
 from kgscout_jax.policy.walk import WalkConfig
 from kgscout_jax.retrieve.candidates import CutSettings
@@ -44,6 +46,8 @@ from kgscout_jax.utils.call_coalescing import CallCoalescer
 
 if TYPE_CHECKING:
     from kgscout_jax.graph.link import Link, Linker
+
+logger = logging.getLogger("kgscout")
 
 OWN_SUBGRAPHS = ("rog", "nsm")
 """Sources whose questions have their own subgraphs: their size is no default."""
@@ -88,6 +92,7 @@ class Scout:
                     f"{str(expected)[:12]} as of {trained.name}, which {exported.path} "
                     "was trained with"
                 )
+        self._warned_counts: dict[str, int] = {}
         self.exported, self.encoder, self.cache = exported, encoder, cache
         self._embed = CallCoalescer(
             lambda texts: self.encoder.encode(texts, batch_size=QUESTION_BATCH),
@@ -229,11 +234,23 @@ class Scout:
         if walkers:
             scale, least = self.exported.answer_scale, selection.min_probability
             scored = with_answers(scored, score, scale, least)
-        return [
-            with_provenance(
-                each.result(budget, selection, calibration, walkers), each.graph
-            )
+        results = [
+            each.result(budget, selection, calibration, walkers)
             for each, budget in zip(scored, ks, strict=True)
+        ]
+        for i, result in enumerate(results):
+            if calibration is not None:
+                made_on = self._calibration_graph(graphs[i])
+                noted = {**result.selection, "calibration_graph": made_on}
+                results[i] = result = dataclasses.replace(result, selection=noted)
+            if topics[i] is None and not len(starts[i].ids) and len(graphs[i]):
+                results[i] = nearest_triplets(
+                    *(result, graphs[i], linker_of(graphs[i]), embedded[i]),
+                    *(embeddings[i], ks[i], selection),
+                )
+        return [
+            with_provenance(each, graph)
+            for each, graph in zip(results, graphs, strict=True)
         ]
 
     def link(self, question: str, graph: KnowledgeGraph) -> list[Link]:
@@ -249,6 +266,26 @@ class Scout:
         texts = [identity.query_prefix + question_text(text) for text in questions]
         rows = self._embed(texts)
         return np.array(rows, np.float16).reshape(len(texts), identity.dimension)
+
+    def _calibration_graph(self, graph: KnowledgeGraph) -> str:
+        """Whether the calibration was made on this graph; warns once if it was not."""
+        counts = {
+            "entities": len(graph.entities),
+            "relations": len(graph.relations),
+            "triplets": len(graph),
+        }
+        found = calibration_graph(self.exported, counts)
+        if found != "same" and counts != self._warned_counts:
+            self._warned_counts = counts
+            logger.warning(
+                "--target: %s was calibrated on %s graph; here the probability that an "
+                "answer is among the triplets may differ",
+                *(
+                    self.exported.path,
+                    "another" if found == "another" else "an unnamed",
+                ),
+            )
+        return found
 
     def _start(
         self, question: str, graph: KnowledgeGraph, topics: Topics

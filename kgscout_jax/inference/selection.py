@@ -166,6 +166,27 @@ class SelectionConfig:
         return fewest, round(float(presence[0, fewest - 1]), 4)
 
 
+def calibration_graph(
+    exported: Exported, counts: Mapping[str, int]
+) -> Literal["same", "another", "unknown"]:
+    """Whether a policy's calibration was made on a graph with these counts.
+
+    Counts may differ by a hundredth, because graphs grow. Exports of earlier versions
+    do not say what they were calibrated on.
+    """
+    graphs = exported.metadata.get("calibration_graphs")
+    if not isinstance(graphs, list) or not graphs:
+        return "unknown"
+    for graph in graphs:
+        known = graph if isinstance(graph, dict) else {}
+        if all(
+            isinstance(known.get(name), int) and abs(known[name] - n) <= n / 100
+            for name, n in counts.items()
+        ):
+            return "same"
+    return "another"
+
+
 def subset(
     result: RetrievalResult, positions: Iterable[int], selection: Mapping[str, Any]
 ) -> RetrievalResult:

@@ -86,6 +86,11 @@ class RetrieveReply(BaseModel):
     best_guesses: list[GraphAnswer] = Field(
         [], description="The most probable answers where it abstains."
     )
+    nearest: bool = Field(
+        False,
+        description="Whether no topic was found and the triplets are the nearest ones "
+        "by their vectors, with cosines as scores.",
+    )
     seconds: float
 
 

@@ -178,6 +178,20 @@ def test_unknown_topics_are_reported(ready):
     assert nobody.triplets == () and nobody.topics_not_found == ()
 
 
+def test_a_question_that_names_nothing_gets_the_nearest_triplets(ready):
+    scout, graph = ready.scout, ready.graph
+    question = "zzz qqq?"
+    found = scout.retrieve(question, graph, 7)
+    assert found.nearest and found.topics == () and found.answers == ()
+    assert found.status == "no topic" and found.to_record("1").extra["nearest"] is True
+    rows = graph.embed(scout.encoder).rows(np.arange(len(graph)))
+    cosines = rows.astype(np.float32) @ scout.encode([question])[0].astype(np.float32)
+    order = sorted(range(len(graph)), key=lambda i: (-cosines[i], i))[:7]
+    assert found.triplets == tuple(graph.triplet(i) for i in order)
+    assert not scout.retrieve("Where is Ada?", graph, 7).nearest
+    assert not scout.retrieve(question, graph, 7, topics=[]).nearest
+
+
 @pytest.mark.parametrize("topics", [None, "Ada", ["Ada", "Bern"]])
 def test_an_empty_graph_gives_no_triplets(ready, topics):
     empty = KnowledgeGraph.from_triplets([])

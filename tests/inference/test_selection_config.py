@@ -64,8 +64,29 @@ def test_a_target_selects_the_fewest_triplets_that_reach_it(world, scout):
             told = {
                 "target": target,
                 "presence": pytest.approx(presence[k - 1], abs=1e-4),
+                "calibration_graph": "unknown",
             }
             assert found.selection == told
+
+
+@pytest.mark.parametrize(
+    ("more", "where"), [(0, "same"), (1000, "another"), (None, "unknown")]
+)
+def test_a_target_says_whether_it_was_calibrated_on_this_graph(
+    world, scout, monkeypatch, caplog, more, where
+):
+    graph = open_graph([world.file])
+    counts = {"entities": len(graph.entities), "relations": len(graph.relations)}
+    known = counts | {"triplets": len(graph) + (more or 0)}
+    graphs = [{"entities": 1, "relations": 1, "triplets": 1}, known]
+    if more is not None:
+        monkeypatch.setitem(scout.exported.metadata, "calibration_graphs", graphs)
+    monkeypatch.setattr(scout, "_warned_counts", {})
+    with caplog.at_level("WARNING", logger="kgscout"):
+        for found in (*ask(world, 4, target=0.5), *ask(world, 4, target=0.6)):
+            assert found.selection["calibration_graph"] == where
+    assert caplog.text.count("--target: ") == (where != "same")
+    assert ask(world, 4)[0].selection == {}
 
 
 def test_paths_are_closed_and_token_budgets_hold(world, scout):
@@ -90,7 +111,8 @@ def test_paths_are_closed_and_token_budgets_hold(world, scout):
 
 def test_target_form_and_token_budget_combine(world, scout):
     for found in ask(world, 9, target=0.9, form="paths", token_budget=900):
-        assert set(found.selection) == {"target", "presence", "form", "tokens"}
+        told = {"target", "presence", "form", "tokens", "calibration_graph"}
+        assert set(found.selection) == told
         assert found.selection["tokens"] <= 900
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -26,6 +27,10 @@ from kgscout_jax.graph.link.stop_words import ARTICLES, STOP_WORDS
 
 BRACKET_LIKENESS = 0.7
 """Smallest likeness of a bracketed mention and a name."""
+WHOLE = 0.9
+"""Coverage of a name from which all of it is in the question."""
+PART_LIKENESS = 0.8
+"""Likeness of several words and a name below which they are but parts of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,15 +43,20 @@ class LinkSettings:
     """Links less likely than this are left out, except the first."""
     threshold_full: float = 0.3
     """The same for links by a whole name, such as wget in "curl and wget"."""
-    floor: float = 0.005
+    threshold_identifier: float = 0.05
+    """The same for links by a whole name without capitals, such as libc6."""
+    floor: float = 0.0125
     """A first link less likely than this is left out too."""
+    floor_full: float = 0.005
+    """The same for links by a whole name."""
     fuzzy: bool = True
     """Also look for misspelt and partial names."""
 
     def __post_init__(self) -> None:
         if self.k < 1:
             raise UserError(f"--k: expected at least 1, found {self.k}")
-        for name in ("threshold", "threshold_full", "floor"):
+        names = ("threshold", "threshold_full", "threshold_identifier")
+        for name in (*names, "floor", "floor_full"):
             value = getattr(self, name)
             if not 0 <= value <= 1:
                 raise UserError(f"--{name}: expected 0 to 1, found {value}")
@@ -79,6 +89,12 @@ class Linker:
         """``weights`` replace those of the scoring model."""
         self.index, self.settings = index, settings or LinkSettings()
         self.weights = weights
+
+    @cached_property
+    def _share_small(self) -> float:
+        """The share of words in names that are written without capitals."""
+        small = self.index.tables.small
+        return float(np.mean(small)) / 200 if len(small) else 0.0
 
     def link(self, question: str, k: int | None = None) -> list[Link]:
         """The entities of ``question``, likeliest first; their spans do not overlap.
@@ -172,30 +188,64 @@ class Linker:
     def _explained_mask(
         self, candidates: list[Candidate], probabilities: Float64[np.ndarray, "c"]
     ) -> Bool[np.ndarray, "c"]:
-        """True for parts of identifiers where the words are a likely name themselves.
+        """True for parts of names where the words are a name themselves.
 
         "wireshark" is the entity of this name, though ``wireshark-qt`` be better
-        connected; but "mozart" may be the composer and not the village.
+        connected; but "mozart" may be the composer and not the village. An identifier,
+        which has no capitals, is what it says, however unlikely: "postgresql" names no
+        ``Debian PostgreSQL Maintainers``. Beside one, a single word is no part of
+        another name: in "section of vim", "section" is not ``gnome (section)``.
         """
-        whole = [
+        settings = self.settings
+        likely = [
             (c.first, c.last)
             for c, score in zip(candidates, probabilities.tolist(), strict=True)
-            if c.how != "fuzzy" and score >= self.settings.threshold
+            if c.how != "fuzzy" and score >= settings.threshold
         ]
-        explained = [
-            c.how == "fuzzy"
-            and " " not in self.index.text_of(c.surface)
-            and any(first <= c.first and c.last <= last for first, last in whole)
-            for c in candidates
+        identifiers = [
+            (c.first, c.last)
+            for c, score in zip(candidates, probabilities.tolist(), strict=True)
+            if score >= settings.floor_full and self._is_identifier(c)
         ]
-        return np.array(explained, bool)
+
+        def explained(c: Candidate) -> bool:
+            if c.how != "fuzzy":
+                return False
+            name = self.index.text_of(c.surface)
+            if " " not in name and any(
+                first <= c.first and c.last <= last for first, last in likely
+            ):
+                return True
+            one_word = c.first == c.last
+            if c.coverage >= WHOLE or not identifiers or (one_word and c.misspelt):
+                return False
+            return one_word or (
+                c.likeness < PART_LIKENESS
+                and any(
+                    first <= c.last and c.first <= last for first, last in identifiers
+                )
+            )
+
+        return np.array([explained(c) for c in candidates], bool)
+
+    def _is_identifier(self, c: Candidate) -> bool:
+        """Whether a candidate is a whole name without capitals."""
+        # Where most words of names have capitals, one without is a common noun.
+        if c.how != "exact" or self._share_small < 0.5:
+            return False
+        name = self.index.text_of(c.surface)
+        return name == name.lower() and any(map(str.isalpha, name))
 
     def _least(self, c: Candidate, *, first: bool) -> float:
         """The least probability of a link."""
         settings = self.settings
+        if c.how == "fuzzy":
+            return settings.floor if first else settings.threshold
         if first:
-            return settings.floor
-        return settings.threshold if c.how == "fuzzy" else settings.threshold_full
+            return settings.floor_full
+        if self._is_identifier(c):
+            return settings.threshold_identifier
+        return settings.threshold_full
 
     def _link(self, c: Candidate, score: float, shift: int = 0) -> Link:
         """A candidate as a link, its span moved by ``shift``."""

@@ -78,8 +78,36 @@ def test_whole_names_come_before_parts_of_identifiers():
     assert packages.link("What is wireshark?")[0].name == "wireshark"
     question = "what are the dependencies of curl and wget"
     assert [link.name for link in packages.link(question)] == ["curl", "wget"]
-    strict = Linker(packages.index, LinkSettings(threshold_full=0.5))
+    strict = Linker(packages.index, LinkSettings(threshold_identifier=0.5))
     assert [link.name for link in strict.link(question)] == ["curl"]
+
+
+def test_an_identifier_is_what_it_says_and_leaves_single_words_to_others():
+    names = ["postgresql", "postgresql-15", "gnome (section)", "vim", "git", "perl"]
+    names += ["Debian PostgreSQL Maintainers", "libc6", "libx11", "x11-utils"]
+    degrees = np.array([300, 350, 900, 200, 200, 200, 400, 99, 90, 80])
+    packages = Linker(build_index(names, degrees=degrees))
+    for question, topics in {
+        "who maintains postgresql": ["postgresql"],
+        "which section is vim in": ["vim"],
+        "does git depend on perl": ["git", "perl"],
+        "who are the debian postgresql maintainers": ["Debian PostgreSQL Maintainers"],
+        "what depends on postgresql 15": ["postgresql-15"],
+    }.items():
+        assert sorted(each.name for each in packages.link(question)) == topics
+    # Where names have capitals, a name without one is a common noun.
+    films = build_index(["Wolfgang Amadeus Mozart", "mozart", "Ada Byte"])
+    assert films.tables.small.mean() < 100
+
+
+def test_an_unlikely_part_of_a_name_is_no_topic_and_leads_the_ranking():
+    names = ["command line tool for transferring data with URL syntax"]
+    names += [f"tool number {i} which transfers some files" for i in range(50)]
+    packages = Linker(build_index(names, degrees=np.r_[1, np.full(50, 200)]))
+    question = "please tell me about the syntax of a far too long question"
+    best = packages.ranking(question, 1)[0]
+    assert best.name == names[0] and best.score < LinkSettings().floor
+    assert packages.link(question) == []
 
 
 def test_bracketed_mentions_are_linked_alone(linker):

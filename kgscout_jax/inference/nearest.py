@@ -1,0 +1,87 @@
+"""Questions that name no entity: the triplets nearest to them by their vectors."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from jaxtyping import Float16, Float32, Int
+
+from kgscout_jax.graph.embedding_table import ROWS_PER_BLOCK, EmbeddingTable
+from kgscout_jax.graph.embeddings import Embeddings
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.link import Linker
+from kgscout_jax.inference.result import RetrievalResult
+from kgscout_jax.inference.selection import SelectionConfig, subset
+
+MAX_EMBEDDED = 2000
+"""The most triplets that are embedded for a question of a graph without a table."""
+MAX_NAMES = 50
+"""The most names alike to words of the question, whose triplets they are."""
+
+
+def nearest_triplets(
+    result: RetrievalResult,
+    graph: KnowledgeGraph,
+    linker: Linker,
+    embedded: Embeddings,
+    question: Float16[np.ndarray, "d"],
+    k: int,
+    selection: SelectionConfig,
+) -> RetrievalResult:
+    """The result with the triplets of highest cosine, and ``nearest`` set.
+
+    Of a graph with embeddings all triplets are compared; of a large one without them
+    those at names that share words with the question.
+
+    Args:
+        result: of a question without topics.
+        graph: is not empty.
+        linker: of the graph.
+        embedded: embeddings of the graph.
+        question: embedding of the question.
+        k: maximum number of triplets.
+        selection: its token budget and form apply; a target does not.
+    """
+    m = len(graph.triplets)
+    if isinstance(embedded, EmbeddingTable) or m <= MAX_EMBEDDED:
+        ids = np.arange(m)
+    else:
+        ids = triplets_of_similar_names(result.question, graph, linker)
+    if not len(ids):
+        return result
+    cosines = cosines_of(embedded, ids, question.astype(np.float32))
+    best = np.lexsort((ids, -cosines))[:k]
+    ranking = dataclasses.replace(
+        result,
+        triplets=tuple(graph.triplet(int(i)) for i in ids[best]),
+        scores=cosines[best],
+        nearest=True,
+    )
+    kept, report = selection.positions(ranking, k, ranking.scores, None)
+    return subset(ranking, kept, report)
+
+
+def triplets_of_similar_names(
+    question: str, graph: KnowledgeGraph, linker: Linker
+) -> Int[np.ndarray, "n"]:
+    """Ids of triplets of the entities whose names are most alike to the question."""
+    found = np.empty(0, np.int64)
+    for link in linker.ranking(question, MAX_NAMES):
+        entity = np.array([link.entity])
+        near = [each.rows(entity)[1] for each in (graph.by_head, graph.by_tail)]
+        found = np.union1d(found, np.concatenate(near)[:MAX_EMBEDDED])
+        if len(found) >= MAX_EMBEDDED:
+            break
+    return found[:MAX_EMBEDDED]
+
+
+def cosines_of(
+    embedded: Embeddings, ids: Int[np.ndarray, "n"], question: Float32[np.ndarray, "d"]
+) -> Float32[np.ndarray, "n"]:
+    """The cosine of the question and each triplet; rows are unit vectors."""
+    out = np.empty(len(ids), np.float32)
+    for low in range(0, len(ids), ROWS_PER_BLOCK):
+        rows = embedded.rows(ids[low : low + ROWS_PER_BLOCK])
+        out[low : low + len(rows)] = rows.astype(np.float32) @ question
+    return out
