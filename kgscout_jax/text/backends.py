@@ -65,6 +65,11 @@ class Network(Protocol):
         """Token ids and mask -> unit embeddings."""
         ...
 
+    @property
+    def word_table(self) -> Float32[np.ndarray, "t d"]:
+        """The vector of each token, without context."""
+        ...
+
 
 def check_backend(name: str) -> None:
     """Raise UserError unless there is such a backend and it is installed."""
@@ -169,6 +174,13 @@ class SentenceTransformerNetwork:
         """The padded length of each string, by its number of tokens alone."""
         # A single string needs no padding; without padding the model skips its masks.
         return lengths if batch_size == 1 else padded_length(lengths)
+
+    @property
+    def word_table(self) -> Float32[np.ndarray, "t d"]:
+        """The vector of each token, without context."""
+        layer: Any = self.model[0]
+        table = layer.auto_model.get_input_embeddings().weight
+        return table.detach().float().numpy()
 
     @cached_property
     def forward(self) -> Forward:

@@ -129,6 +129,11 @@ class Bert:
             first = (str(error).splitlines() or [""])[0]
             raise UserError(f"{file}: not the weights of a BERT ({first})") from None
 
+    @property
+    def word_table(self) -> Float32[np.ndarray, "t d"]:
+        """The vector of each token, without context."""
+        return np.asarray(self._parameters["words"])
+
     def forward(
         self, ids: Int64[np.ndarray, "b w"], mask: Int64[np.ndarray, "b w"]
     ) -> Float32[np.ndarray, "b d"]:

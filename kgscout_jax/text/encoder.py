@@ -198,9 +198,8 @@ class SentenceEncoder:
         These are the rows of the model's table of word pieces, which take a hundredth
         of the time of sentences.
         """
-        layer = self.model[0].auto_model.get_input_embeddings()
-        table = layer.weight.detach().float().numpy()
-        special = np.array(self.model.tokenizer.all_special_ids)
+        table = self.network.word_table
+        special = np.array(self._tokenize([""])[0])
         out = np.zeros((len(texts), table.shape[1]), np.float16)
         for low in range(0, len(texts), 8192):
             token_ids = self._tokenize(texts[low : low + 8192])
