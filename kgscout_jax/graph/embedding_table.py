@@ -37,7 +37,7 @@ ROWS_PER_BLOCK = 1 << 14
 """Rows of a table that are read or written at once."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EmbeddingTable:
     """The embeddings of a whole graph, in memory or memory-mapped."""
 
@@ -53,6 +53,10 @@ class EmbeddingTable:
     """The fingerprint of the graph's data: the prefix of its file names."""
     blocks: BlockChecksums | None = None
     """Of the file of triplets; None if all of it has been compared."""
+
+    def __repr__(self) -> str:
+        place = "" if self.folder is None else f"{str(self.folder)!r}: "
+        return f"EmbeddingTable({place}{len(self.triplets):,} triplets)"
 
     def __post_init__(self) -> None:
         self._check(self.relations, "relations")

@@ -22,7 +22,6 @@ from jaxtyping import Float16, Float32, Int, Int64
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.arrays import NamedTriplets, match_rows
 from kgscout_jax.graph.embedding_table import (
-    ROWS_PER_BLOCK,
     EmbeddingTable,
     TableWriter,
     finite_mask,
@@ -43,6 +42,11 @@ MAX_CACHED_ROWS = 1 << 18
 """The most rows that ``LazyEmbeddings`` caches in memory."""
 SMALL_GRAPH = 20_000
 """Graphs of at most so many triplets are embedded on demand without a word."""
+
+SAVED_ROWS = 2048
+"""Rows that are encoded, in a few seconds, before they are saved."""
+CACHED_FROM, CACHED_TO = 2000, 2_000_000
+"""Sizes of graphs whose rows are looked for in the cache."""
 
 _guard = threading.Lock()
 
@@ -201,7 +205,8 @@ def _embed_in_memory(
 ) -> EmbeddingTable:
     old = graph.embeddings.previous.get(encoder.identity.fingerprint)
     rows = np.empty((len(graph.triplets), encoder.identity.dimension), np.float16)
-    for _ in _fill(graph, encoder, rows, old, 0):
+    cache = _cache(graph, encoder)
+    for _ in _fill(graph, encoder, rows, old, 0, cache=cache, store=True):
         pass
     ids, names = np.asarray(graph.triplets), name_fingerprints(graph)
     return EmbeddingTable(ids, rows, _relations(graph, encoder), names)
@@ -221,10 +226,20 @@ def _embed_in_folder(
         shape = (len(graph.triplets), identity.dimension)
         writer = TableWriter(folder, fingerprint, shape)
         relations = _relations(graph, encoder)
-        for rows in _fill(graph, encoder, writer.triplets, old, writer.rows):
+        cache = _cache(graph, encoder)
+        for rows in _fill(graph, encoder, writer.triplets, old, writer.rows, cache):
             writer.flush(rows)
         ids, names = np.asarray(graph.triplets), name_fingerprints(graph)
         return writer.publish(ids, relations, names, identity)
+
+
+def _cache(graph: NamedTriplets, encoder: SentenceEncoder) -> EmbeddingCache | None:
+    """The cache that rows are taken from; None where encoding takes but seconds.
+
+    A very large graph would look for each of its rows in each of many files.
+    """
+    few_or_many = not CACHED_FROM <= len(graph.triplets) <= CACHED_TO
+    return None if few_or_many else EmbeddingCache(encoder)
 
 
 def _fill(
@@ -233,10 +248,22 @@ def _fill(
     out: Any,
     old: EmbeddingTable | None,
     start: int,
+    cache: EmbeddingCache | None = None,
+    *,
+    store: bool = False,
 ) -> Iterator[int]:
     """Fill ``out`` from row ``start`` on; yields the number of complete rows.
 
-    Rows of triplets that are in ``old`` are copied.
+    Rows of triplets that are in ``old`` are copied, those in ``cache`` read.
+
+    Args:
+        graph: the triplets.
+        encoder: of the rows.
+        out: float16[M, d].
+        old: an earlier table.
+        start: the first row to fill.
+        cache: rows that were embedded on demand.
+        store: write new rows to ``cache``, for they are saved nowhere else.
     """
     rows = _old_rows(graph, old)
     new = int((rows[start:] < 0).sum())
@@ -245,16 +272,26 @@ def _fill(
             "%d triplets are embedded already, %d are new", len(rows) - new, new
         )
     with ProgressBar(new, "embedding triplets", "triplets") as bar:
-        for low in range(start, len(rows), ROWS_PER_BLOCK):
-            block = rows[low : low + ROWS_PER_BLOCK]
+        for low in range(start, len(rows), SAVED_ROWS):
+            block = rows[low : low + SAVED_ROWS]
             if old is not None and len(copied := np.flatnonzero(block >= 0)):
                 out[low + copied] = old.rows(block[copied])
             missing = low + np.flatnonzero(block < 0)
             texts = triplet_texts(graph, missing, encoder)
+            if cache is not None and len(texts):
+                cached, found = cache.lookup(texts)
+                out[missing[found]] = cached[found]
+                bar.update(int(found.sum()))
+                texts = [
+                    text for text, has in zip(texts, found, strict=True) if not has
+                ]
+                missing = missing[~found]
             with encoder_lock(encoder):
                 for places, vectors in encoder.stream(texts):
                     out[missing[places]] = vectors
                     bar.update(len(places))
+            if store and cache is not None and len(texts):
+                cache.store(texts, out[missing])
             yield low + len(block)
 
 

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from jaxtyping import Float32
 
+from kgscout_jax.errors import UserError
 from kgscout_jax.inference.answer_kinds import AnswerKind
 from kgscout_jax.types import Answer, Retrieved, Triplet
 
 if TYPE_CHECKING:
     import networkx as nx
+    import pandas as pd
 
     from kgscout_jax.graph.link import Link
     from kgscout_jax.graph.provenance import Source
     from kgscout_jax.reason.readers.protocol import Evidence
+    from kgscout_jax.show import GraphView
 
 Scored = tuple[str, str, str, float]
 NEAREST = "The question names no entity; nearest triplets by their vectors:"
+ROLES = ("head", "relation", "tail")
 Status = Literal["answered", "not sure", "evidence only", "no topic", "nothing found"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class RetrievalResult:
     """The triplets selected for a question, best first."""
 
@@ -68,6 +73,16 @@ class RetrievalResult:
     """Whether the question names no entity and ``triplets`` are those nearest to it by
     their vectors, with cosines as ``scores``."""
 
+    def __repr__(self) -> str:
+        best = ", ".join(
+            f"{each.name[:60]} ({each.probability:.2f})"
+            for each in (self.answers or self.best_guesses)[:3]
+        )
+        return (
+            f"RetrievalResult({self.question[:80]!r}: {self.status}"
+            f"{f', {best}' if best else ''}; {len(self)} triplets)"
+        )
+
     def __len__(self) -> int:
         return len(self.triplets)
 
@@ -101,6 +116,18 @@ class RetrievalResult:
         from kgscout_jax.reason.path_text import path_lines
 
         return "\n".join(path_lines(self.scored, self.topics, scores=scores))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The triplets as a DataFrame with head, relation, tail and score.
+
+        Raises:
+            UserError: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise UserError("to_pandas needs pandas (pip install pandas)") from None
+        return pd.DataFrame(list(self.scored), columns=[*ROLES, "score"])
 
     def to_networkx(self) -> nx.MultiDiGraph[str]:
         """The triplets as edges with relation, score and rank (from 1).
@@ -137,8 +164,25 @@ class RetrievalResult:
                 None for those from the graph.
             title: the heading; default "KG-Scout".
         """
+        from kgscout_jax.show import write_page
+
+        write_page(Path(path), self._view(answers, title))
+        return Path(path)
+
+    def _repr_html_(self) -> str:
+        """The page in a frame, for notebooks."""
+        from kgscout_jax.show import graph_page
+
+        page = escape(graph_page(self._view(None, "")))
+        return (
+            f'<iframe srcdoc="{page}" style="width: 100%; height: 560px; border: 0" '
+            'sandbox="allow-scripts"></iframe>'
+        )
+
+    def _view(self, answers: tuple[str, ...] | None, title: str) -> GraphView:
+        """The drawing."""
         from kgscout_jax.reason.path_text import path_line
-        from kgscout_jax.show import AnswerLine, GraphView, write_page
+        from kgscout_jax.show import AnswerLine, GraphView
 
         shown = self.answers or self.best_guesses
         paths, marked = None, tuple(answers or ())
@@ -155,7 +199,7 @@ class RetrievalResult:
         elif self.abstained:
             note = "Not sure; best guesses:" if shown else "Not sure: nothing found."
         lines = [*shown, *self.support] if self.kind == "count" else shown
-        view = GraphView(
+        return GraphView(
             title=title or "KG-Scout",
             question=self.question,
             topics=self.topics,
@@ -173,8 +217,6 @@ class RetrievalResult:
             answer_note=note,
             sources=[self.source_text(rank) for rank in range(len(self.provenance))],
         )
-        write_page(Path(path), view)
-        return Path(path)
 
     def to_record(self, id: str, *, retriever: str = "kgscout") -> Retrieved:
         """As a line of ``retrieved.jsonl``, with topics and links."""
@@ -296,7 +338,7 @@ class RetrievalResult:
 
 def triplet_object(triplet: Sequence[str]) -> dict[str, Any]:
     """A triplet as a JSON object."""
-    return dict(zip(("head", "relation", "tail"), triplet, strict=True))
+    return dict(zip(ROLES, triplet, strict=True))
 
 
 def answer_objects(answers: Sequence[Answer]) -> list[dict[str, Any]]:

@@ -41,7 +41,7 @@ from kgscout_jax.policy.walk import WalkConfig
 from kgscout_jax.retrieve.candidates import CutSettings
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
 from kgscout_jax.text.linearize import question_text
-from kgscout_jax.types import replace_surrogates
+from kgscout_jax.types import Answer, replace_surrogates
 from kgscout_jax.utils.call_coalescing import CallCoalescer
 
 if TYPE_CHECKING:
@@ -101,6 +101,10 @@ class Scout:
         source = str(exported.metadata["training"].get("source"))
         self.cut = cut or cut_of(exported.preparation, source)
 
+    def __repr__(self) -> str:
+        kind = "answers" if self.exported.has_answers else "evidence only"
+        return f"Scout({str(self.exported.path)!r}: {kind}, {self.encoder.name})"
+
     @staticmethod
     def from_pretrained(
         name_or_path: Path | str | None = None,
@@ -159,6 +163,33 @@ class Scout:
         return self.retrieve_many(
             [question], graph, k, topics=[topics], selection=selection
         )[0]
+
+    def answer(
+        self,
+        question: str,
+        graph: KnowledgeGraph,
+        k: int = DEFAULT_K,
+        *,
+        topics: Topics = None,
+        min_probability: float | None = None,
+    ) -> tuple[Answer, ...]:
+        """The answers from ``graph``, most probable first, each with its path.
+
+        () where none is probable enough: ``retrieve`` has best guesses and evidence.
+
+        Args:
+            question: the question in natural language.
+            graph: in memory or memory-mapped.
+            k: maximum number of triplets, among which the paths are.
+            topics: names of the question's entities; None: topics are linked.
+            min_probability: of the best answer; None: as the policy was calibrated.
+
+        Raises:
+            UserError: as ``retrieve``, or the policy has no answer head.
+        """
+        selection = SelectionConfig(form="answers", min_probability=min_probability)
+        found = self.retrieve(question, graph, k, topics=topics, selection=selection)
+        return found.answers
 
     def retrieve_many(
         self,

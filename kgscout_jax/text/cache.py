@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float16, Int64, UInt64
+from jaxtyping import Bool, Float16, Int64, UInt64
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.text.encoder import BATCH, SentenceEncoder
@@ -98,6 +98,20 @@ class EmbeddingCache:
             self._compute(new, missing, unique, save, what, batch_size)
         out[:] = unique[inverse]
         return out
+
+    def lookup(
+        self, texts: Sequence[str]
+    ) -> tuple[Float16[np.ndarray, "n d"], Bool[np.ndarray, "n"]]:
+        """(embeddings, True where one is cached); nothing is embedded."""
+        out = np.zeros((len(texts), self.encoder.identity.dimension), np.float16)
+        found = np.ones(len(texts), bool)
+        found[self._read(self.folder, string_keys(texts), out)] = False
+        return out, found
+
+    def store(self, texts: Sequence[str], rows: Float16[np.ndarray, "n d"]) -> None:
+        """Save embeddings that were computed elsewhere, as one segment."""
+        everything = np.arange(len(texts))
+        self._save(self.folder, string_keys(texts), everything, rows, [everything])
 
     def _read(
         self,

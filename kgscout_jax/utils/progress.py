@@ -67,10 +67,17 @@ class ProgressBar:
             rate = self.count / (now - self._started)
             suffix = "".join(f", {key} {value}" for key, value in values.items())
             logger.info(
-                "%s: %d%s, %.0f %s/s%s",
+                "%s: %d%s, %.0f %s/s%s%s",
                 *(self.label, self.count, f" of {self.total}" if self.total else ""),
-                *(rate, self.unit, suffix),
+                *(rate, self.unit, self._left(rate), suffix),
             )
+
+    def _left(self, rate: float) -> str:
+        """The time that is left at ``rate`` units a second."""
+        if not self.total or not rate:
+            return ""
+        minutes, seconds = divmod(round((self.total - self.count) / rate), 60)
+        return f", about {minutes}:{seconds:02d} left"
 
     def __exit__(self, *_: object) -> None:
         self._bar.close()

@@ -82,6 +82,10 @@ def test_answers_come_with_probability_and_path(ask, answering, tmp_path):
     printed = re.findall(r"^answer: (.+) \((0\.\d\d|1\.00)\)$", out, re.M)
     expected = [(a.name, f"{a.probability:.2f}") for a in found.answers]
     assert printed == expected[:20]
+    told = answering.scout.answer(question, graph, 6, min_probability=0.0)
+    assert [(a.name, a.probability) for a in told] == [
+        (a.name, a.probability) for a in found.answers
+    ]
     best = next(answer for answer in found.answers if answer.path)
     line = path_line(best.path, best.name)
     assert f"answer: {best.name} ({best.probability:.2f})\n    {line}\n" in out

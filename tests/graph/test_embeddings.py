@@ -121,7 +121,7 @@ def test_a_rebuilt_folder_is_embedded_from_scratch(folder, encoder, tmp_path):
 
 
 def test_embedding_continues_after_a_kill(folder, encoder, monkeypatch):
-    monkeypatch.setattr(embeddings, "ROWS_PER_BLOCK", 1)
+    monkeypatch.setattr(embeddings, "SAVED_ROWS", 1)
     graph = KnowledgeGraph.open(folder)
     encoder.fails_after = len(graph.relations) + 2
     with pytest.raises(KeyboardInterrupt):
@@ -133,6 +133,29 @@ def test_embedding_continues_after_a_kill(folder, encoder, monkeypatch):
     sent = [text for text in encoder.texts if text in {linearize(t) for t in A}]
     assert len(sent) == 1
     assert_encoded(graph, source)
+
+
+def test_rows_embedded_on_demand_or_by_a_stopped_run_are_not_embedded_again(
+    folder, encoder, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("KGSCOUT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(embeddings, "CACHED_FROM", 0)
+    monkeypatch.setattr(embeddings, "SAVED_ROWS", 2)
+    graph = KnowledgeGraph.from_triplets(A + B)
+    embeddings_of(graph, encoder).rows(np.array([1, 3]))  # on demand
+    encoder.fails_after = len(encoder.texts) + 2
+    with pytest.raises(KeyboardInterrupt):
+        KnowledgeGraph.from_triplets(A + B).embed(encoder)
+    encoder.texts, encoder.fails_after = [], None
+    again = KnowledgeGraph.from_triplets(A + B)
+    assert_encoded(again, again.embed(encoder))
+    known = {linearize(graph.triplet(i)) for i in (1, 3)}
+    sent = [text for text in encoder.texts if text in {linearize(t) for t in A + B}]
+    assert not known & set(sent) and len(sent) < len(graph) - 2
+    encoder.texts = []
+    stored = KnowledgeGraph.open(folder)  # of A
+    assert_encoded(stored, stored.embed(encoder))
+    assert not [text for text in encoder.texts if text in set(map(linearize, A))]
 
 
 def test_a_graph_without_a_table_embeds_the_rows_in_use(encoder, tmp_path):

@@ -131,3 +131,30 @@ def test_scores_that_are_no_numbers_draw_nothing(tmp_path):
     with pytest.raises(UserError, match="finite score"):
         found.to_html(tmp_path / "x.html")
     assert not (tmp_path / "x.html").exists()
+
+
+def test_a_notebook_shows_one_line_and_the_page():
+    assert repr(FOUND) == "RetrievalResult('Where is Ann?': evidence only; 4 triplets)"
+    sure = dataclasses.replace(FOUND, answers=(Answer(name="Town", probability=0.5),))
+    assert "answered, Town (0.50); 4 triplets" in repr(sure)
+    html = FOUND._repr_html_()
+    assert html.startswith("<iframe srcdoc=") and html.count("<") == 2
+    assert "Lemuria" in html
+
+
+def test_to_pandas_has_a_row_a_triplet():
+    pytest.importorskip("pandas")
+    table = FOUND.to_pandas()
+    assert list(table.columns) == ["head", "relation", "tail", "score"]
+    assert [tuple(row) for row in table.itertuples(index=False)] == list(FOUND.scored)
+    assert len(NOTHING.to_pandas()) == 0
+
+
+def test_to_dict_names_the_parts_of_a_triplet():
+    record = FOUND.to_dict()
+    assert record["status"] == "evidence only" and record["topics"] == ["Ann"]
+    first = {"head": "Ann", "relation": "people.person.lives_in", "tail": "Town"}
+    assert record["triplets"][0] == first | {"score": 2.0}
+    assert NOTHING.to_dict()["status"] == "nothing found"
+    near = dataclasses.replace(FOUND, nearest=True)
+    assert near.to_dict()["nearest"] is True and near.status == "no topic"
