@@ -217,7 +217,7 @@ def network_difference(
 
     Relative to the largest logit.
     """
-    from kgscout_jax.inference.inputs import find_candidates, inputs_of
+    from kgscout_jax.inference.inputs import QuestionVectors, find_candidates, inputs_of
 
     graph, table = world.graph, embeddings_of(world.graph, scout.encoder)
     network, worst = TorchNetwork(scout.exported), 0.0
@@ -226,8 +226,8 @@ def network_difference(
         found = find_candidates(graph, table, rows[i : i + 1], ids, scout.cut)
         if found is None:
             continue
-        relations = [table.relations]
-        inputs = inputs_of(rows[i : i + 1], [found], relations, scout.cut.candidates)
+        relations, question = [table.relations], QuestionVectors(whole=rows[i])
+        inputs = inputs_of([question], [found], relations, scout.cut.candidates)
         ours = np.asarray(scout.exported.logits(inputs))[0, : len(found.ids)]
         theirs = network.logits(
             rows[i].astype(np.float32),

@@ -31,12 +31,14 @@ from data_prep.write_shards import (
     write_manifest,
     write_split,
     write_tables,
+    write_words,
 )
 from kgscout_jax.data.shards import SPLITS, Shards
 from kgscout_jax.errors import UserError
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import SentenceEncoder
 from kgscout_jax.text.linearize import relation_phrase
+from kgscout_jax.text.words import distinct_words
 from kgscout_jax.utils.io import sha256_file
 from kgscout_jax.utils.manifest import fingerprint
 
@@ -198,6 +200,7 @@ class Preparation:
         )
         counts: dict[str, Any] = {}
         totals: dict[str, float] = dict.fromkeys(TOTALS, 0.0)
+        words: set[str] = set()
         for name, split in splits.items():  # one split at a time is in memory
             results = stages.chunk_results(job, starts, name)
             totals = {
@@ -206,6 +209,7 @@ class Preparation:
             embeddings = np.concatenate([result["questions"] for result in results])
             shard = assemble_split(name, split, embeddings, results, graph, content)
             write_split(out, shard)
+            words.update(distinct_words(shard.questions))
             counts[name] = {
                 "questions": len(shard),
                 **split.notes,
@@ -213,6 +217,7 @@ class Preparation:
                 "width": int(shard.candidates.shape[1]),
                 "survival": survival(shard),
             }
+        write_words(out, sorted(words), stages.word_vectors(job.cache, sorted(words)))
         self.clock.lap("write")
         from_cache, computed = self.remote_counts
         fields = self.config | {

@@ -55,6 +55,15 @@ def make_chunks(
     return chunks
 
 
+def word_vectors(
+    cache: EmbeddingCache, words: Sequence[str]
+) -> Float16[np.ndarray, "w d"]:
+    """Embeddings of questions' words, each by itself, as ``Scout`` embeds them."""
+    prefix = cache.encoder.identity.query_prefix
+    texts = [prefix + word for word in words]
+    return cache.embed(texts, what="words", batch_size=QUESTION_BATCH)
+
+
 def cut_all(job: Job, engine: Engine, chunks: Sequence[Chunk]) -> None:
     """Cut the subgraphs of all chunks."""
     _run_all(job, engine, chunks, "cut", "cutting subgraphs")

@@ -89,6 +89,14 @@ def write_tables(
         scales.unlink(missing_ok=True)
 
 
+def write_words(
+    out: Path, words: Sequence[str], embeddings: Float16[np.ndarray, "w d"]
+) -> None:
+    """Write the words of all questions, each embedded by itself."""
+    write_lines(out / "words.txt", words)
+    write_array(out / "word_embeddings.npy", embeddings)
+
+
 def quantized(
     table: Float16[np.ndarray, "c d"],
 ) -> tuple[Int8[np.ndarray, "c d"], Float16[np.ndarray, "c"]]:

@@ -34,6 +34,7 @@ def small_config(
         return MlpConfig(dimension=dimension, width=8)
     if architecture == "walk":
         sizes = {"width": 12, "hidden": 6, "walkers": 3, "steps": 2, "condition": 8}
+        sizes["word_rank"] = 3
         return WalkConfig(dimension=dimension, **sizes, **ppr)
     sizes = {"heads": 2, "gate_hidden": 8, "combiner_hidden": 4}
     return DualTowerConfig(dimension=dimension, tower_hidden=(8, 4), **sizes, **ppr)

@@ -16,7 +16,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Int8
 
 from kgscout_jax.data.shards import Shards, Split
-from kgscout_jax.policy.inputs import PolicyInputs
+from kgscout_jax.policy.inputs import NO_WORD, PolicyInputs
+from kgscout_jax.text.words import WORDS, question_words
 from kgscout_jax.utils.buckets import bucket
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Tables(NamedTuple):
     relations: Float[Array, "r d"]
     triplet_scales: Float[Array, "c"] | None = None
     """The scale of each row of int8."""
+    words: Float[Array, "w d"] | None = None
+    """Of questions' words, see ``text.words``; None where shards hold none."""
     layout: RowLayout | None = None
     """The layout of triplet rows over devices, if they are split."""
 
@@ -57,11 +60,13 @@ class Tables(NamedTuple):
                 parts.append(jnp.zeros((missing, *parts[0].shape[1:]), parts[0].dtype))
             return jnp.concatenate(parts) if len(parts) > 1 else parts[0]
 
+        words = [e.word_embeddings for e in shards if e.word_embeddings is not None]
         scales = [e.triplet_scales for e in shards if e.triplet_scales is not None]
         return Tables(
             below([each.triplet_embeddings for each in shards]),
             below([each.relation_embeddings for each in shards]),
             below(scales) if scales else None,
+            below(words) if len(words) == len(shards) else None,
         )
 
     def triplet_rows(
@@ -86,6 +91,7 @@ class TableOffsets(NamedTuple):
 
     triplets: int = 0
     relations: int = 0
+    words: int = 0
 
 
 FIRST = TableOffsets()
@@ -100,6 +106,7 @@ def table_offsets(shards: Sequence[Shards]) -> list[TableOffsets]:
         offsets = TableOffsets(
             offsets.triplets + len(not_empty(each.triplet_embeddings)),
             offsets.relations + len(not_empty(each.relation_embeddings)),
+            offsets.words + max(len(each.words or ()), 1),
         )
     return out
 
@@ -125,6 +132,10 @@ class Batch(NamedTuple):
     """Candidates on a shortest topic-answer path."""
     mask: Bool[Array, "b n"]
     """True at real candidates."""
+    word_rows: Int[Array, "b l"] | None = None
+    """Rows of the words' table; 0 as padding. None where shards hold none."""
+    word_places: Int[Array, "b l"] | None = None
+    """See ``PolicyInputs.word_places``."""
 
     def inputs(self, tables: Tables) -> PolicyInputs:
         """The inputs of the network: rows gathered from the tables, under jit."""
@@ -137,6 +148,8 @@ class Batch(NamedTuple):
             mask=self.mask,
             nodes=self.nodes,
             topics=self.topics,
+            words=None if tables.words is None else tables.words[self.word_rows],
+            word_places=self.word_places,
         )
 
 
@@ -161,6 +174,7 @@ class BatchReader:
         self.relation_of = not_empty(np.asarray(shards.triplets[:, 1]))
         self.paths = split.path_triplets[direction]
         self.width = split.candidates.shape[1]
+        self.words = None if shards.words is None else words_of(shards.words, split)
 
     def read(self, rows: Int[np.ndarray, "k"], size: int | None = None) -> Batch:
         """The questions ``rows``, on the device, padded with empty ones to ``size``."""
@@ -214,6 +228,13 @@ class BatchReader:
             "on_path": on_path,
             "mask": mask,
         }
+        if self.words is not None:
+            word_rows, word_places = self.words
+            word_ids = np.zeros((b, WORDS), np.int32)
+            places = np.full((b, WORDS), NO_WORD, np.int32)
+            word_ids[:k], places[:k] = word_rows[rows], word_places[rows]
+            arrays["word_rows"] = word_ids + np.int32(self.offsets.words)
+            arrays["word_places"] = places
         return Batch(**arrays)
 
     def _relations(
@@ -246,6 +267,19 @@ class BatchReader:
         keys = owner * m + on_path
         place = np.arange(len(rows))[:, None] * m + candidates
         return np.isin(place, keys) & (candidates >= 0)
+
+
+def words_of(
+    table: Sequence[str], split: Split
+) -> tuple[Int[np.ndarray, "q l"], Int[np.ndarray, "q l"]]:
+    """Rows of ``table`` and places of the words of each question; 0 and NO_WORD."""
+    row_of = {word: row for row, word in enumerate(table)}
+    rows = np.zeros((len(split), WORDS), np.int32)
+    places = np.full((len(split), WORDS), NO_WORD, np.int32)
+    for i, question in enumerate(split.questions):
+        for j, word in enumerate(question_words(question.text, question.topics)):
+            rows[i, j], places[i, j] = row_of[word.text], word.distance
+    return rows, places
 
 
 def table_rows(n: int) -> int:

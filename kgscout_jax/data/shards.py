@@ -11,6 +11,8 @@ and checks of its files are defined here only.
                                    int8[C, d], times the row's scale
     triplet_scales.npy             float16[C], where the embeddings are int8
     relation_embeddings.npy        float16[R, d], unit length
+    words.txt                      the words of all questions, see ``text.words``
+    word_embeddings.npy            float16[W, d], unit length; W words
     train/ dev/ test/              one folder per split, see ``Split``
 """
 
@@ -95,7 +97,9 @@ PACKED = ("topics", "answers")
 RAGGED = ("path_edges", "path_triplets")
 EMBEDDINGS = ("triplet_embeddings.npy", "triplet_scales.npy", "relation_embeddings.npy")
 """The tables' files; scales only beside int8."""
-TABLES = ("entities.txt", "relations.txt", "triplets.npy", *EMBEDDINGS)
+WORD_FILES = ("words.txt", "word_embeddings.npy")
+"""The words of all questions; older folders lack them."""
+TABLES = ("entities.txt", "relations.txt", "triplets.npy", *EMBEDDINGS, *WORD_FILES)
 """The files that all splits share."""
 
 
@@ -246,9 +250,7 @@ class Shards:
     def triplet_scales(self) -> Float16[np.ndarray, "c"] | None:
         """The scale of each row of an int8 table; None for float16."""
         name = "triplet_scales.npy"
-        if name not in self.manifest.get("files", ()):
-            return None
-        return self._array(name)
+        return self._array(name) if self._has(name) else None
 
     def triplet_vectors(self, ids: Int[np.ndarray, "k"]) -> Float32[np.ndarray, "k d"]:
         """Embeddings of candidate triplets, of unit length up to rounding."""
@@ -260,6 +262,20 @@ class Shards:
     @cached_property
     def relation_embeddings(self) -> Float16[np.ndarray, "r d"]:
         return self._array("relation_embeddings.npy")
+
+    @cached_property
+    def words(self) -> list[str] | None:
+        """Words of all questions, see ``text.words``; None in older folders."""
+        return self._lines("words.txt") if self._has("words.txt") else None
+
+    @cached_property
+    def word_embeddings(self) -> Float16[np.ndarray, "w d"] | None:
+        """Of ``words``, each by itself; None in older folders."""
+        name = "word_embeddings.npy"
+        return self._array(name) if self._has(name) else None
+
+    def _has(self, name: str) -> bool:
+        return name in self.manifest.get("files", ())
 
     def split(self, name: str) -> Split:
         """One split by name.

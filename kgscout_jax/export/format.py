@@ -8,8 +8,9 @@
                        out:
                        (q[b,d], T[b,n,d], R[b,n,d], ppr[b,n,2], mask[b,n]) -> logits;
                        of the walk policy and the MLP two more arguments, nodes[b,n,2]
-                       and topics[b,v]; with an answer head -> (logits[b,n],
-                       answers[b,v])
+                       and topics[b,v]; of one that reads the words of questions also
+                       words[b,l,d] and word_places[b,l]; with an answer head ->
+                       (logits[b,n], answers[b,v])
     golden.npz         inputs of that call and its outputs at the time of the export
     README.md          the model card
 

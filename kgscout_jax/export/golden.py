@@ -15,11 +15,12 @@ from jaxtyping import Bool, Float, Int
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.format import GOLDEN, first_line
 from kgscout_jax.policy.config import NetworkConfig
-from kgscout_jax.policy.inputs import PolicyInputs
+from kgscout_jax.policy.inputs import NO_WORD, PolicyInputs
 from kgscout_jax.policy.registry import (
     PolicyWeights,
     has_answers,
     needs_topology,
+    needs_words,
     policy_outputs,
 )
 
@@ -28,6 +29,9 @@ INPUTS = ("question", "triplets", "relations", "ppr", "mask")
 TOPOLOGY = ("nodes", "topics")
 """Its further arguments, if the network needs them: local node ids of head and tail,
 int32, below v; and a mask of topics over the v nodes, bool."""
+WORD_INPUTS = ("words", "word_places")
+"""Its further arguments, if the network reads the words of questions: embeddings of
+each by itself, and their distances from a topic's name, int32."""
 TOLERANCE = {"float32": 1e-3, "bfloat16": 5e-2}
 """Largest error of logits by compute dtype, relative to the largest golden logit.
 Another machine sums in another order; other weights differ by more."""
@@ -37,7 +41,8 @@ REAL_COUNTS = (7, 4, 0)
 
 def argument_names(config: NetworkConfig) -> tuple[str, ...]:
     """Names of the arguments of the exported call, in their order."""
-    return (*INPUTS, *TOPOLOGY) if needs_topology(config) else INPUTS
+    topology = TOPOLOGY if needs_topology(config) else ()
+    return (*INPUTS, *topology, *(WORD_INPUTS if needs_words(config) else ()))
 
 
 def output_names(config: NetworkConfig) -> tuple[str, ...]:
@@ -58,6 +63,8 @@ class Golden(NamedTuple):
     topics: Bool[np.ndarray, "b v"] | None = None
     answers: Float[np.ndarray, "b v"] | None = None
     """Logits of the nodes, of a network with an answer head."""
+    words: Float[np.ndarray, "b l d"] | None = None
+    word_places: Int[np.ndarray, "b l"] | None = None
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
@@ -68,7 +75,8 @@ class Golden(NamedTuple):
     def arguments(self) -> tuple[np.ndarray, ...]:
         """The arguments of the exported call."""
         arrays = self.arrays
-        return tuple(arrays[name] for name in (*INPUTS, *TOPOLOGY) if name in arrays)
+        names = (*INPUTS, *TOPOLOGY, *WORD_INPUTS)
+        return tuple(arrays[name] for name in names if name in arrays)
 
     @property
     def inputs(self) -> PolicyInputs:
@@ -104,6 +112,13 @@ def make_golden(weights: PolicyWeights, config: NetworkConfig) -> Golden:
         golden = golden._replace(
             nodes=np.where(real, nodes, np.int32(0)), topics=np.eye(b, n, dtype=bool)
         )
+    if needs_words(config):
+        places = np.tile(np.array([-2, 0, 1, NO_WORD], np.int32), (b, 1))
+        known = (places != NO_WORD)[..., None]
+        golden = golden._replace(
+            words=np.where(known, unit(*places.shape), np.float32(0)),
+            word_places=places,
+        )
     with jax.default_matmul_precision("highest"):
         call = jax.jit(partial(policy_outputs, config=config))
         outputs = call(weights, inputs=golden.inputs)
@@ -130,6 +145,7 @@ def read_golden(file: Path, config: NetworkConfig) -> Golden:
     b, n = golden.mask.shape if golden.mask.ndim == 2 else (0, 0)
     v = 0 if golden.topics is None or not b else golden.topics.shape[-1]
     d, dtype = config.dimension, np.float32
+    width = 0 if golden.word_places is None else golden.word_places.shape[-1]
     expected = {
         "question": ((b, d), dtype),
         "triplets": ((b, n, d), dtype),
@@ -138,6 +154,8 @@ def read_golden(file: Path, config: NetworkConfig) -> Golden:
         "mask": ((b, n), bool),
         "nodes": ((b, n, 2), np.int32),
         "topics": ((b, v), bool),
+        "words": ((b, width, d), dtype),
+        "word_places": ((b, width), np.int32),
         "logits": ((b, n), dtype),
         "answers": ((b, v), dtype),
     }

@@ -40,6 +40,7 @@ from kgscout_jax.policy.registry import (
     PolicyWeights,
     config_from_json,
     has_answers,
+    needs_words,
     policy_logits,
     policy_outputs,
     weight_shapes,
@@ -90,6 +91,11 @@ class Exported:
         """Whether the policy has an answer head."""
         return has_answers(self.config)
 
+    @property
+    def needs_words(self) -> bool:
+        """Whether the policy reads the words of questions."""
+        return needs_words(self.config)
+
     @cached_property
     def answer_scale(self) -> AnswerScale:
         """Probabilities of answers; without a calibration those of the training loss.
@@ -119,7 +125,8 @@ class Exported:
         Shapes:
             question [b, d], triplets [b, n, d], relations [b, n, d], ppr [b, n, 2]:
             float32; mask [b, n]: bool; where the network needs them also nodes
-            [b, n, 2]: int32, topics [b, v]: bool. Any b, n and v from 1.
+            [b, n, 2]: int32, topics [b, v]: bool, and words [b, l, d]: float32,
+            word_places [b, l]: int32. Any b, n, v and l from 1.
             Returns logits [b, n], float32; of a policy with an answer head also
             logits of nodes [b, v].
 

@@ -21,7 +21,7 @@ from kgscout_jax.policy.registry import PolicyWeights, policy_outputs
 
 
 def serialize(weights: PolicyWeights, config: NetworkConfig) -> bytes:
-    """The serialized call, for every b, n and v from 1, on cpu, cuda and tpu.
+    """The serialized call, for every b, n, v and l from 1, on cpu, cuda and tpu.
 
     It includes the parameters: a caller needs jax and this file only.
     """
@@ -30,7 +30,7 @@ def serialize(weights: PolicyWeights, config: NetworkConfig) -> bytes:
         out = policy_outputs(weights, config, PolicyInputs.from_full(*arguments))
         return out.logits if out.answers is None else (out.logits, out.answers)
 
-    b, n, v = jax.export.symbolic_shape("b, n, v")
+    b, n, v, words = jax.export.symbolic_shape("b, n, v, l")
     d = config.dimension
     arguments = {
         "question": jax.ShapeDtypeStruct((b, d), jnp.float32),
@@ -40,6 +40,8 @@ def serialize(weights: PolicyWeights, config: NetworkConfig) -> bytes:
         "mask": jax.ShapeDtypeStruct((b, n), jnp.bool_),
         "nodes": jax.ShapeDtypeStruct((b, n, 2), jnp.int32),
         "topics": jax.ShapeDtypeStruct((b, v), jnp.bool_),
+        "words": jax.ShapeDtypeStruct((b, words, d), jnp.float32),
+        "word_places": jax.ShapeDtypeStruct((b, words), jnp.int32),
     }
     exported = jax.export.export(
         jax.jit(scout_policy), platforms=("cpu", "cuda", "tpu")

@@ -20,6 +20,7 @@ from kgscout_jax.retrieve.candidates import (
     select_rows,
     triplet_cosines,
 )
+from kgscout_jax.text.words import WORDS
 from kgscout_jax.utils.buckets import bucket
 
 if TYPE_CHECKING:
@@ -104,8 +105,19 @@ def find_candidates(
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class QuestionVectors:
+    """What the encoder says of one question."""
+
+    whole: Float16[np.ndarray, "d"]
+    words: Sequence[Float16[np.ndarray, "d"]] | None = None
+    """Each word by itself; None for a policy that does not read words."""
+    places: Sequence[int] = ()
+    """See ``PolicyInputs.word_places``."""
+
+
 def inputs_of(
-    questions: Float16[np.ndarray, "b d"],
+    questions: Sequence[QuestionVectors],
     candidates: Sequence[Candidates],
     relations: Sequence[Float16[np.ndarray, "r d"]],
     largest: int,
@@ -113,23 +125,23 @@ def inputs_of(
     """The inputs of the network, padded to the smallest bucket that holds them.
 
     Args:
-        questions: embeddings of the questions.
+        questions: embeddings of the questions; of all or of none with words.
         candidates: candidates of each question.
         relations: the relation table of each question's graph.
         largest: maximum number of candidates of a question.
     """
     import jax.numpy as jnp
 
-    from kgscout_jax.policy.inputs import PolicyInputs
+    from kgscout_jax.policy.inputs import NO_WORD, PolicyInputs
 
-    d = questions.shape[1]
+    d = len(questions[0].whole)
     b = 1
     while b < len(candidates):
         b *= 2
     n = bucket(max(len(c.ids) for c in candidates), largest)
     u = bucket(max(len(c.relations) for c in candidates), n)
     question = np.zeros((b, d), np.float16)
-    question[: len(candidates)] = questions
+    question[: len(candidates)] = [each.whole for each in questions]
     triplets = np.zeros((b, n, d), np.float16)
     unique = np.zeros((b, u, d), np.float16)
     index = np.zeros((b, n), np.int32)
@@ -144,4 +156,13 @@ def inputs_of(
         topics[i, c.topics] = True
         unique[i, : len(c.relations)] = table[c.relations]
     arrays = (question, triplets, unique, index, ppr, mask, nodes, topics)
-    return PolicyInputs(*map(jnp.asarray, arrays))
+    inputs = PolicyInputs(*map(jnp.asarray, arrays))
+    if questions[0].words is None:
+        return inputs
+    words = np.zeros((b, WORDS, d), np.float16)
+    places = np.full((b, WORDS), NO_WORD, np.int32)
+    for i, each in enumerate(questions):
+        assert each.words is not None
+        if m := len(each.words):
+            words[i, :m], places[i, :m] = np.stack(each.words), each.places
+    return inputs._replace(words=jnp.asarray(words), word_places=jnp.asarray(places))

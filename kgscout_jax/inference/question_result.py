@@ -30,7 +30,7 @@ from kgscout_jax.inference.selection import (
 )
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 from kgscout_jax.retrieve.protocol import top_k
-from kgscout_jax.types import Answer, Triplet
+from kgscout_jax.types import Answer, Triplet, display_name
 
 if TYPE_CHECKING:
     from kgscout_jax.graph.link import Link
@@ -45,6 +45,11 @@ class SearchStart:
     links: tuple[Link, ...]
     unknown: tuple[str, ...]
     """Names of topics that are not in the graph."""
+
+    def names(self, text: str, graph: KnowledgeGraph) -> list[str]:
+        """Names of the topics, and what the question calls them."""
+        names = [display_name(graph.entities[int(i)]) for i in self.ids]
+        return names + [text[link.start : link.stop] for link in self.links]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float16, Float32
 
 from kgscout_jax.export.load import Exported
-from kgscout_jax.inference.inputs import Candidates, inputs_of
+from kgscout_jax.inference.inputs import Candidates, QuestionVectors, inputs_of
 from kgscout_jax.policy.inputs import PolicyInputs
 from kgscout_jax.policy.registry import PolicyOutputs
 
@@ -43,7 +43,7 @@ def network_outputs(exported: Exported, inputs: PolicyInputs) -> PolicyOutputs:
 
 def score_questions(
     exported: Exported,
-    questions: Float16[np.ndarray, "b d"],
+    questions: Sequence[QuestionVectors],
     candidates: Sequence[Candidates | None],
     relations: Sequence[Float16[np.ndarray, "r d"]],
     largest: int,
@@ -65,7 +65,7 @@ def score_questions(
         start = time.perf_counter()
         batch = [c for i in rows if (c := candidates[i]) is not None]
         tables = [relations[i] for i in rows]
-        inputs = inputs_of(questions[rows], batch, tables, largest)
+        inputs = inputs_of([questions[i] for i in rows], batch, tables, largest)
         outputs = network_outputs(exported, inputs)
         logits, nodes, follow = (
             None if array is None else np.asarray(array) for array in outputs

@@ -26,7 +26,7 @@ from kgscout_jax.export.format import Preparation
 from kgscout_jax.export.load import Exported
 from kgscout_jax.graph.embeddings import embeddings_of, encoder_lock
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.inference.inputs import Candidates, find_candidates
+from kgscout_jax.inference.inputs import Candidates, QuestionVectors, find_candidates
 from kgscout_jax.inference.nearest import nearest_triplets
 from kgscout_jax.inference.question_result import (
     ScoredQuestion,
@@ -37,6 +37,7 @@ from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scoring import Scores, score_questions
 from kgscout_jax.inference.selection import SelectionConfig, calibration_graph
 from kgscout_jax.inference.settings import DEFAULT_K
+from kgscout_jax.inference.word_vectors import WordVectors
 from kgscout_jax.policy.walk import WalkConfig
 from kgscout_jax.retrieve.candidates import CutSettings
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
@@ -98,6 +99,7 @@ class Scout:
             lambda texts: self.encoder.encode(texts, batch_size=QUESTION_BATCH),
             encoder_lock(encoder),
         )
+        self._word_vectors = WordVectors(self.encode)
         source = str(exported.metadata["training"].get("source"))
         self.cut = cut or cut_of(exported.preparation, source)
 
@@ -241,6 +243,13 @@ class Scout:
             )
             for i in range(n)
         ]
+        vectors = [QuestionVectors(whole=row) for row in embeddings]
+        if self.exported.needs_words:
+            names = [
+                start.names(text, graph)
+                for text, start, graph in zip(texts, starts, graphs, strict=True)
+            ]
+            vectors = self._word_vectors.beside(vectors, texts, names)
         relations = [table.relations for table in embedded]
 
         def score(
@@ -248,8 +257,8 @@ class Scout:
         ) -> list[Scores]:
             tables = [relations[i] for i in rows]
             largest = self.cut.candidates
-            exported, picked = self.exported, embeddings[np.array(rows, int)]
-            return score_questions(exported, picked, of_rows, tables, largest)
+            picked = [vectors[i] for i in rows]
+            return score_questions(self.exported, picked, of_rows, tables, largest)
 
         scored = [
             ScoredQuestion(
@@ -289,7 +298,7 @@ class Scout:
         return linker_of(graph).link(question) if len(graph.entities) else []
 
     def encode(self, questions: Sequence[str]) -> Float16[np.ndarray, "b d"]:
-        """Embeddings of questions, as in preparation.
+        """Embeddings of questions, or of words, as in preparation.
 
         Calls of several threads are coalesced.
         """

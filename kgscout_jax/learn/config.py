@@ -138,11 +138,17 @@ class TrainConfig:
     """walk: steps of each walk."""
     question_hidden: int = 64
     """walk: width of a hidden layer between question and walkers; 0: none."""
+    word_rank: int = 0
+    """walk: rank of the learned likeness of questions' words and relations; 0 for a
+    policy that reads questions as a whole only."""
     answer_width: int = 64
     """walk: width of the answer head; 0 for a policy that only ranks triplets."""
-    without: tuple[Literal["walks", "distances", "products", "residual"], ...] = ()
-    """walk: parts to leave out, to measure what each is worth; residual: the cosines'
-    way past all layers."""
+    without: tuple[
+        Literal["absolute", "walks", "distances", "products", "residual"], ...
+    ] = ()
+    """walk: parts to leave out, to measure what each is worth; absolute: question,
+    relation and triplet each by itself, so that only likenesses are left; residual: the
+    cosines' way past all layers."""
     answer_weight: float = 1.0
     """walk: weight of the answers' loss in the objective."""
     question_noise: float | None = None
@@ -189,6 +195,7 @@ class TrainConfig:
             "bce_weight",
             "positive_weight",
             "answer_width",
+            "word_rank",
             "answer_weight",
             "question_hidden",
             "question_noise",

@@ -35,7 +35,12 @@ MAY_CHANGE = ("run", "save_every", "shards", "log", *PLACES)
 """Settings that may differ when a run is resumed; shards are compared by content.
 ``save_every`` may not differ if it decides which steps are stale."""
 
-EARLIER = {"answer_width": 0, "question_hidden": 0, "question_noise": 0.0}
+EARLIER = {
+    "answer_width": 0,
+    "question_hidden": 0,
+    "question_noise": 0.0,
+    "word_rank": 0,
+}
 """What runs did that were started before these settings existed."""
 
 
@@ -100,6 +105,7 @@ def network_config(config: TrainConfig, sets: Sequence[TrainingSet]) -> NetworkC
             steps=config.walk_steps,
             question_hidden=config.question_hidden,
             answers=config.answer_width,
+            word_rank=config.word_rank,
             without=config.without,
             ppr_mean=mean,
             ppr_std=std,

@@ -12,6 +12,8 @@ from jaxtyping import Array, Bool, Float, Int
 from kgscout_jax.policy.config import PprNetworkConfig
 from kgscout_jax.policy.layers import gather_rows
 
+NO_WORD = -1000
+"""The distance of a word that is padding."""
 PPR_FLOOR = 1e-8
 """Added to PPR before the logarithm: a node that the walk never reaches has PPR 0."""
 
@@ -35,6 +37,10 @@ class PolicyInputs(NamedTuple):
     """Local node ids of head and of tail, 0 to v - 1; the dual tower needs none."""
     topics: Bool[Array, "b v"] | None = None
     """Which of the v local nodes are topic entities; the dual tower needs none."""
+    words: Float[Array, "b l d"] | None = None
+    """Embeddings of the question's words, each by itself; zeros as padding."""
+    word_places: Int[Array, "b l"] | None = None
+    """Their distances from a topic's name, see ``text.words``; ``NO_WORD``: padding."""
 
     @classmethod
     def from_full(
@@ -46,9 +52,22 @@ class PolicyInputs(NamedTuple):
         mask: Bool[Array, "b n"],
         nodes: Int[Array, "b n 2"] | None = None,
         topics: Bool[Array, "b v"] | None = None,
+        words: Float[Array, "b l d"] | None = None,
+        word_places: Int[Array, "b l"] | None = None,
     ) -> PolicyInputs:
         """Inputs in which each candidate brings its own relation embedding."""
-        return cls(question, triplets, relations, None, ppr, mask, nodes, topics)
+        return cls(
+            question,
+            triplets,
+            relations,
+            None,
+            ppr,
+            mask,
+            nodes,
+            topics,
+            words,
+            word_places,
+        )
 
     def relation_counts(self) -> Float[Array, "b u"]:
         """How many real candidates have each of the unique relations."""
@@ -79,6 +98,9 @@ class PolicyInputs(NamedTuple):
             "mask": (b, n),
             "nodes": (b, n, 2),
         }
+        if self.words is not None:
+            width = self.words.shape[1]
+            expected |= {"words": (b, width, dimension), "word_places": (b, width)}
         for name, shape in expected.items():
             array = getattr(self, name)
             if array is not None and array.shape != shape:

@@ -86,6 +86,11 @@ def needs_topology(config: NetworkConfig) -> bool:
     return ARCHITECTURES[config.architecture].needs_topology
 
 
+def needs_words(config: NetworkConfig) -> bool:
+    """Whether the network reads ``PolicyInputs.words`` and ``word_places``."""
+    return isinstance(config, walk.WalkConfig) and config.word_rank > 0
+
+
 class PolicyOutputs(NamedTuple):
     """What a network says of b questions, float32."""
 
@@ -128,6 +133,11 @@ def policy_outputs(
     name = config.architecture
     if needs_topology(config) and (inputs.nodes is None or inputs.topics is None):
         raise ValueError(f"the {name} network needs nodes and topics")
+    if needs_words(config) and (inputs.words is None or inputs.word_places is None):
+        raise UserError(
+            f"this {name} network reads the words of questions, and shards of earlier "
+            "versions lack them: prepare them again"
+        )
     inputs.check_shapes(config.dimension)
     out = ARCHITECTURES[name].outputs(weights, config, inputs)
     scores = out.scores if isinstance(out, walk.WalkOutputs) else out

@@ -36,7 +36,7 @@ from kgscout_jax.policy.answer_head import (
     init_answers,
 )
 from kgscout_jax.policy.config import COMPUTE_DTYPES, PprNetworkConfig, check_int
-from kgscout_jax.policy.inputs import PolicyInputs, ppr_features
+from kgscout_jax.policy.inputs import NO_WORD, PolicyInputs, ppr_features
 from kgscout_jax.policy.layers import add_bias, contract, gather_rows, matmul
 from kgscout_jax.policy.parameters import (
     DenseWeights,
@@ -48,6 +48,16 @@ from kgscout_jax.policy.topology import (
     at_both_ends,
     node_distances,
     sum_at,
+)
+from kgscout_jax.policy.word_cover import (
+    CoverWeights,
+    cover_width,
+    covers,
+    init_cover,
+    likeness,
+    place_features,
+    readiness,
+    word_importance,
 )
 
 FLOW_FLOOR = 1e-4
@@ -62,8 +72,9 @@ PRODUCT_SCALE = 1 / 1.5
 """Products of two normal numbers have heavier tails: a smaller scale to start with."""
 COSINE_SCALE = 5.0
 """Cosines vary by about a fifth."""
-PARTS = ("walks", "distances", "products", "residual")
-"""What a network can be without; residual: the cosines past all layers."""
+PARTS = ("absolute", "walks", "distances", "products", "residual")
+"""What a network can be without. absolute: question, relation and triplet each by
+itself, so that only likenesses are left; residual: the cosines past all layers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +93,7 @@ class WalkConfig(PprNetworkConfig):
         "answers": 0,
         "question_hidden": 0,
         "return_gates": False,
+        "word_rank": 0,
         "without": (),
     }
 
@@ -104,6 +116,10 @@ class WalkConfig(PprNetworkConfig):
     topic. The actors of *other* films of a director are not reached through the film
     that the question names; the father of somebody's son is."""
 
+    word_rank: int = 0
+    """Rank of the learned likeness of words and relations; 0 for a policy that does not
+    read the words of the question."""
+
     without: tuple[str, ...] = ()
     """Of ``PARTS``: what is left out, to measure what it is worth."""
 
@@ -114,7 +130,7 @@ class WalkConfig(PprNetworkConfig):
             raise UserError(
                 f"policy.without: {list(self.without)}, expected some of {PARTS}"
             )
-        for name in ("question_hidden", "answers"):
+        for name in ("question_hidden", "answers", "word_rank"):
             check_int(name, getattr(self, name), least=0)
         if not isinstance(self.return_gates, bool):
             raise UserError(
@@ -131,7 +147,8 @@ class WalkConfig(PprNetworkConfig):
     @property
     def features(self) -> int:
         """Columns beside the embeddings: distances, PPR, cosines, walks."""
-        return DISTANCE_WIDTH + 2 + 2 + 2 * self.walkers * (self.steps + 1)
+        words = 2 * cover_width(self.steps) if self.word_rank else 0
+        return DISTANCE_WIDTH + 2 + 2 + 2 * self.walkers * (self.steps + 1) + words
 
 
 @weights_dataclass
@@ -170,6 +187,7 @@ class WalkWeights:
     log_temperature: Float[Array, ""]
     """Logits are scores / exp(log_temperature)."""
     answers: AnswerWeights | None = None
+    cover: CoverWeights | None = None
 
 
 def init(key: Key[Array, ""], config: WalkConfig) -> WalkWeights:
@@ -208,8 +226,13 @@ def init(key: Key[Array, ""], config: WalkConfig) -> WalkWeights:
         weights = replace(weights, walkers=walkers)
     if config.answers:
         flows = config.steps * config.walkers
+        if config.word_rank:
+            flows += cover_width(config.steps)
         answers = init_answers(draws, d, config.hidden, flows, config.answers)
         weights = replace(weights, answers=answers)
+    if config.word_rank:
+        cover = init_cover(draws, d, config.word_rank, config.steps, config.walkers)
+        weights = replace(weights, cover=cover)
     return weights
 
 
@@ -248,7 +271,7 @@ def outputs(
     def kernel_of(alone: Array, product: Array) -> Float[Array, "b d c"]:
         """What embeddings meet: alone, times the question; last column: the cosine."""
         products = PRODUCT_SCALE * question[..., None] * product[None]
-        kernel = alone[None] + present("products", products)
+        kernel = present("absolute", alone[None]) + present("products", products)
         return jnp.concatenate([scale * kernel, question[..., None] / scale], axis=-1)
 
     kernel = kernel_of(weights.triplet, weights.triplet_product)
@@ -264,7 +287,12 @@ def outputs(
     by_relation = contract("bud,bdw->buw", relations, kernel, dtype)
     w, g = config.width, config.condition
     by_relation, conditions, cosine = jnp.split(by_relation, [w, w + g], axis=-1)
-    follow = walker_weights(walkers, conditions, question)
+    by_words = explained = None
+    if weights.cover is not None:
+        by_words, explained = word_terms(weights.cover, config, inputs)
+    follow = walker_weights(
+        walkers, conditions, present("absolute", question), by_words
+    )
     rows = jnp.concatenate([by_relation, follow, cosine], axis=-1)
     rows = inputs.by_candidate(rows)
     splits = [w, w + follow.shape[-1]]
@@ -277,8 +305,13 @@ def outputs(
     distances = present("distances", node_distances(nodes, topics, mask))
     at_ends = at_both_ends(distances, nodes)
     features = [at_ends, flows, ppr, COSINE_SCALE * cosines]
+    if explained is not None:
+        features.append(at_both_ends(explained, nodes))
+        held = jnp.concatenate([held, explained], axis=-1)
     columns = jnp.concatenate(features, axis=-1)
-    row = add_bias(question @ weights.question, weights.features.bias)
+    row = add_bias(
+        present("absolute", question @ weights.question), weights.features.bias
+    )
     hidden = jax.nn.gelu(
         terms
         + relation_terms
@@ -291,17 +324,43 @@ def outputs(
     score = score + present("residual", COSINE_SCALE * cosines @ weights.cosines)
     answers = None
     if weights.answers is not None:
-        known = NodeFeatures(held, distances, ppr)
+        features_of_nodes = NodeFeatures(held, distances, ppr)
         answers = answer_logits(
-            weights.answers, question, known, nodes, score, hidden, mask
+            weights.answers,
+            present("absolute", question),
+            features_of_nodes,
+            nodes,
+            score,
+            hidden,
+            mask,
         )
     return WalkOutputs(score, answers, follow)
+
+
+def word_terms(
+    weights: CoverWeights, config: WalkConfig, inputs: PolicyInputs
+) -> tuple[Float[Array, "b u f"], Float[Array, "b v w"]]:
+    """What the words of the questions add to the walkers' logits, and ``covers``."""
+    words, nodes, topics = inputs.words, inputs.nodes, inputs.topics
+    assert words is not None and inputs.word_places is not None
+    assert nodes is not None and topics is not None
+    known = inputs.word_places != NO_WORD
+    places = place_features(inputs.word_places, known)
+    alike = likeness(weights, words, inputs.relations)
+    by_words = readiness(weights, alike, words, places, known, config.walkers)
+    matches = jax.nn.sigmoid(weights.slope * (alike - weights.point)) * known[:, None]
+    matches = inputs.by_candidate(matches)
+    importance = word_importance(weights, words, places, known)
+    steps = config.steps
+    explained = covers(weights, matches, importance, nodes, topics, inputs.mask, steps)
+    return by_words, explained
 
 
 def walker_weights(
     weights: WalkerWeights,
     conditions: Float[Array, "b u g"],
     question: Float[Array, "b d"],
+    by_words: Float[Array, "b u f"] | None = None,
 ) -> Float[Array, "b u f"]:
     """How readily each walker follows each unique relation, in (0, 1).
 
@@ -314,6 +373,8 @@ def walker_weights(
     hidden = jax.nn.gelu(conditions + row[:, None])
     out = matmul(hidden, weights.output.kernel, jnp.float32)
     out = add_bias(out, weights.output.bias)
+    if by_words is not None:
+        out = out + by_words
     return jax.nn.sigmoid(out + RARE)
 
 

@@ -108,7 +108,7 @@ def buckets_up_to(most: int, largest: int) -> list[int]:
 
 def _of_shape(b: int, n: int, u: int, scout: Scout) -> PolicyInputs:
     """Inputs of the network in one shape."""
-    from kgscout_jax.inference.inputs import Candidates, inputs_of
+    from kgscout_jax.inference.inputs import Candidates, QuestionVectors, inputs_of
 
     d = scout.encoder.identity.dimension
     candidates = Candidates(
@@ -123,5 +123,8 @@ def _of_shape(b: int, n: int, u: int, scout: Scout) -> PolicyInputs:
         relation_match=np.zeros(n, np.float32),
         seconds=0.0,
     )
-    questions, table = np.zeros((b, d), np.float16), np.zeros((1, d), np.float16)
-    return inputs_of(questions, [candidates] * b, [table] * b, scout.cut.candidates)
+    words = [] if scout.exported.needs_words else None
+    question = QuestionVectors(whole=np.zeros(d, np.float16), words=words)
+    table = np.zeros((1, d), np.float16)
+    largest = scout.cut.candidates
+    return inputs_of([question] * b, [candidates] * b, [table] * b, largest)

@@ -32,7 +32,7 @@ from kgscout_jax.export.write import calibrations_of, load_trained
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.shard_sets import common_settings, is_trained_on
 from kgscout_jax.learn.trained_policy import TrainedPolicy, load_policy
-from kgscout_jax.policy.inputs import PolicyInputs
+from kgscout_jax.policy.inputs import NO_WORD, PolicyInputs
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import policy_logits
 
@@ -123,7 +123,8 @@ def test_stablehlo_takes_any_number_of_questions_and_candidates(exports, archite
         # The second question without its padding; all three with two more candidates.
         narrow.append(x[1:2, :4] if name in by_candidate else x[1:2])
         more = [(0, 0), (0, 2 * (name != "question")), *[(0, 0)] * (x.ndim - 2)]
-        wide.append(np.pad(x, more[: x.ndim]))
+        filler = NO_WORD if name == "word_places" else 0
+        wide.append(np.pad(x, more[: x.ndim], constant_values=filler))
     for inputs, expected in (
         (golden.arguments, golden.logits),
         (narrow, golden.logits[1:2, :4]),

@@ -21,7 +21,7 @@ from kgscout_jax.inference.answer_kinds import (
     mentions,
     set_size,
 )
-from kgscout_jax.inference.inputs import Candidates, inputs_of
+from kgscout_jax.inference.inputs import Candidates, QuestionVectors, inputs_of
 from kgscout_jax.inference.question_result import (
     ScoredQuestion,
     SearchStart,
@@ -70,8 +70,8 @@ def network(seed: int):
 
 def scores_of(seed: int, candidates: Candidates, table: np.ndarray) -> Scores:
     """What the policy says of the candidates."""
-    question = np.ones((1, D), np.float16)
-    outputs = network(seed)(inputs_of(question, [candidates], [table], 32))
+    question = QuestionVectors(whole=np.ones(D, np.float16), words=[])
+    outputs = network(seed)(inputs_of([question], [candidates], [table], 32))
     assert outputs.answers is not None and outputs.follow is not None
     return Scores(
         logits=np.asarray(outputs.logits)[0, : len(candidates.ids)],

@@ -12,7 +12,7 @@ from plain_policy import plain_logits
 from plain_walk import plain_mlp_logits, plain_walk_logits
 
 from kgscout_jax.policy.dual_tower import DualTowerConfig
-from kgscout_jax.policy.inputs import PolicyInputs
+from kgscout_jax.policy.inputs import NO_WORD, PolicyInputs
 from kgscout_jax.policy.mlp import MlpConfig
 from kgscout_jax.policy.registry import policy_logits
 from kgscout_jax.policy.walk import WalkConfig
@@ -39,7 +39,9 @@ WALK = WalkConfig(
     **PPR,
 )
 MLP = MlpConfig(dimension=D, width=10)
-CONFIGS = {"thesis": DUAL_TOWER, "walk": WALK, "mlp": MLP}
+WORDS = dataclasses.replace(WALK, word_rank=2)
+"""The walk policy that also reads the words of the question."""
+CONFIGS = {"thesis": DUAL_TOWER, "walk": WALK, "words": WORDS, "mlp": MLP}
 GAINS = {"thesis": 2.0, "walk": 1.5, "mlp": 1.5}
 """With these the logits of random parameters vary."""
 BY_CANDIDATE = ("triplets", "relation_index", "ppr", "mask", "nodes")
@@ -73,6 +75,8 @@ def make_inputs(n_real=(N, 11, 1, 0), *, n=N, u=U, d=D, seed=0) -> PolicyInputs:
         mask=mask,
         nodes=nodes,
         topics=topics,
+        words=unit(g, b, 4, d),
+        word_places=np.array([[-2, 0, 1, NO_WORD]] * b)[:, g.permutation(4)],
     )
     return jax.tree.map(jnp.asarray, arrays)
 
@@ -125,6 +129,11 @@ def plain_outputs(weights, config, inputs, key_bias=0.0):
         if config.architecture == "mlp":
             out[i, real] = plain_mlp_logits(parameters, config, *texts, **graph)
             continue
+        known = inputs.word_places[i] != NO_WORD
+        graph["words"] = (
+            as_float64(inputs.words[i, known]),
+            inputs.word_places[i, known],
+        )
         both = plain_walk_logits(parameters, config, *texts, ppr=ppr, **graph)
         out[i, real], answers[i] = both
     return out, answers

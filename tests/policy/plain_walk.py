@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 from plain_policy import gelu
+from plain_words import plain_covers, plain_readiness
 
 
 def sigmoid(x):
@@ -67,10 +68,12 @@ def plain_walk(follow, edges, topics, v, steps, walkers, returns):
     return tuple(1 + np.log(np.concatenate(each, axis=1) + 1e-4) / 4 for each in both)
 
 
-def plain_walk_logits(p, config, question, triplets, relations, ppr, edges, topics, v):
+def plain_walk_logits(
+    p, config, question, triplets, relations, ppr, edges, topics, v, words
+):
     """Logits [n] and answers [v] of one question; -inf at nodes without a candidate.
 
-    Every candidate brings its relation embedding.
+    Every candidate brings its relation embedding; words: embeddings and distances.
     """
     d, scale = config.dimension, math.sqrt(config.dimension)
     q, t, r = question * scale, triplets * scale, relations * scale
@@ -85,17 +88,29 @@ def plain_walk_logits(p, config, question, triplets, relations, ppr, edges, topi
             row + r[i] @ w["relation"] + (r[i] * q) @ w["product"] / 1.5 + w["bias"]
         )
         out = hidden @ w["output"]["kernel"] + w["output"]["bias"]
-        follow[i] = sigmoid(out - 1).reshape(config.steps, 2, config.walkers)
+        out = out.reshape(config.steps, 2, config.walkers)
+        if p["cover"] is not None:
+            sizes = config.steps, config.walkers
+            out = out + plain_readiness(p["cover"], *words, relations[i], *sizes)
+        follow[i] = sigmoid(out - 1)
     sizes = config.steps, config.walkers, p["walkers"]["returns"]
     carried, held = plain_walk(follow, edges, topics, v, *sizes)
     distances = plain_distances(edges, topics, v)
+    explained = np.zeros((v, 0))
+    if p["cover"] is not None:
+        graph = relations, edges, topics, v, config.steps
+        explained = plain_covers(p["cover"], *words, *graph)
+        held = np.concatenate([held, explained], axis=1)
     scores, hidden_states = np.zeros(n), np.zeros((n, config.hidden))
     logs_of = (np.log(ppr + 1e-8) - config.ppr_mean) / config.ppr_std
     for i, (head, tail) in enumerate(edges):
         logs = logs_of[i]
         cosines = np.array([t[i] @ q, r[i] @ q]) / d
         features = np.concatenate(
-            [distances[head], distances[tail], carried[i], logs, 5 * cosines]
+            [
+                *(distances[head], distances[tail], carried[i], logs, 5 * cosines),
+                *(explained[head], explained[tail]),
+            ]
         )
         first = gelu(
             q @ p["question"]

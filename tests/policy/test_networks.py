@@ -15,6 +15,7 @@ from network_inputs import (
     GAINS,
     MLP,
     WALK,
+    WORDS,
     N,
     V,
     full_relations,
@@ -36,6 +37,7 @@ from kgscout_jax.policy.registry import (
     config_to_json,
     init_weights,
     needs_topology,
+    needs_words,
     policy_logits,
     policy_outputs,
     weight_shapes,
@@ -212,7 +214,7 @@ INITIAL_PROJECTIONS = {
 """Of the parameters that seed 3 started from before there was ``init``."""
 
 
-@pytest.mark.parametrize("config", INITIAL_PROJECTIONS, ids=CONFIGS)
+@pytest.mark.parametrize("config", INITIAL_PROJECTIONS, ids=["thesis", "walk", "mlp"])
 def test_a_seed_starts_from_the_same_parameters_in_every_version(config):
     weights = init_weights(jax.random.key(3), config)
     leaves = [np.asarray(leaf, np.float64).ravel() for leaf in jax.tree.leaves(weights)]
@@ -227,9 +229,10 @@ def test_a_seed_starts_from_the_same_parameters_in_every_version(config):
         (DualTowerConfig(), 1_954_133),
         (WalkConfig(), 438_837),
         (WalkConfig(answers=0, question_hidden=0, return_gates=False), 341_108),
+        (WalkConfig(word_rank=16), 467_197),
         (MlpConfig(), 446_978),
     ],
-    ids=["thesis", "walk", "walk of earlier versions", "mlp"],
+    ids=["thesis", "walk", "walk with words", "walk of earlier versions", "mlp"],
 )
 def test_the_number_of_parameters_is_the_one_that_pages_name(config, count):
     leaves = jax.tree.leaves(weight_shapes(config))
@@ -237,8 +240,8 @@ def test_the_number_of_parameters_is_the_one_that_pages_name(config, count):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_answers_equal_those_of_the_literal_head(seed):
-    config = WALK
+@pytest.mark.parametrize("config", [WALK, WORDS], ids=["walk", "words"])
+def test_answers_equal_those_of_the_literal_head(seed, config):
     weights, inputs = weights_of(config, seed), make_inputs(seed=seed)
     with jax.default_matmul_precision("highest"):
         outputs = jax.jit(partial(policy_outputs, config=config))(
@@ -331,6 +334,12 @@ def test_missing_and_misshapen_inputs_are_named(config):
     if needs_topology(config):
         with pytest.raises(ValueError, match="needs nodes and topics"):
             policy_logits(weights, config, inputs._replace(nodes=None))
+    if needs_words(config):
+        with pytest.raises(UserError, match="prepare them again"):
+            policy_logits(weights, config, inputs._replace(words=None))
+        short = inputs._replace(words=inputs.words[:, :2])
+        with pytest.raises(ValueError, match="word_places"):
+            policy_logits(weights, config, short)
 
 
 def test_ppr_statistics_standardise_the_real_candidates():
@@ -359,7 +368,11 @@ def test_a_network_without_a_part_does_not_learn_from_it(part):
     walkers = jax.tree.leaves(slopes.walkers)
     distances = slopes.features.kernel[:DISTANCE_WIDTH]
     products = [slopes.triplet_product, slopes.relation_product]
+    absolute = [slopes.triplet, slopes.relation, slopes.question]
+    absolute += [slopes.walkers.relation, slopes.walkers.question]
+    absolute += [slopes.answers.question, slopes.answers.gate]
     still = {
+        "absolute": absolute,
         "walks": walkers,
         "distances": [distances],
         "products": [*products, slopes.walkers.product],
