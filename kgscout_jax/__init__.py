@@ -16,14 +16,16 @@ if TYPE_CHECKING:
     from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
     from kgscout_jax.inference.result import RetrievalResult
     from kgscout_jax.inference.scout import Scout
+    from kgscout_jax.verify.verifier import Verifier
 
-__all__ = ["KnowledgeGraph", "RetrievalResult", "Scout", "__version__"]
+__all__ = ["KnowledgeGraph", "RetrievalResult", "Scout", "Verifier", "__version__"]
 __version__ = "0.1.0"
 
 _HOMES = {
     "RetrievalResult": "inference.result",
     "KnowledgeGraph": "graph.knowledge_graph",
     "Scout": "inference.scout",
+    "Verifier": "verify.verifier",
 }
 
 

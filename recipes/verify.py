@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import tyro
@@ -67,13 +66,11 @@ def examples(
     for statement in statements:
         head, tail = graph.find(statement.head), graph.find(statement.tail)
         for claim in find_claims(statement.text, linker):
-            at = [
-                next((m for m in claim.mentions if end in m.entities), None)
-                for end in (head, tail)
-            ]
-            if at[0] is None or at[1] is None or at[0] is at[1]:
+            heads = [m for m in claim.mentions if head in m.entities]
+            tails = [m for m in claim.mentions if tail in m.entities]
+            if not heads or not tails or heads[0] is tails[0]:
                 continue
-            a, b = sorted(at, key=lambda m: m.start)  # pyright: ignore
+            a, b = sorted((heads[0], tails[0]), key=lambda m: m.start)
             words = claim_words(claim.text, (a.start, a.stop), (b.start, b.stop))
             ends = [
                 {x for e in m.entities for p in finder.arcs(e).targets for x in p}
@@ -83,7 +80,7 @@ def examples(
             ends[1] = {finder.inverse(finder.reverse(p)[0]) for p in paths}
             ends[1] |= {x for p in paths for x in p}
             relations = list(range(len(graph.relations)))
-            sign = 1 if a is at[0] else -1
+            sign = 1 if a is heads[0] else -1
             good = {(statement.relation, sign)}
             good |= {(r, sign * s) for r, s in same.get(statement.relation, ())}
             if rng.random() < NONE:
@@ -109,7 +106,7 @@ def equal_relations(graph: KnowledgeGraph) -> dict[int, list[tuple[int, int]]]:
     return out
 
 
-def fit(settings: Fit) -> None:
+def fit(settings: tyro.conf.OmitArgPrefixes[Fit]) -> None:
     """Print the weights of the relation model."""
     encoder = SentenceEncoder()
     rng = np.random.default_rng(settings.seed)
@@ -144,7 +141,7 @@ def fit(settings: Fit) -> None:
     print(json.dumps(dict(zip(FEATURES, found.x.round(2).tolist(), strict=True))))
 
 
-def measure(settings: Measure) -> None:
+def measure(settings: tyro.conf.OmitArgPrefixes[Measure]) -> None:
     """Judge planted statements; write figures and mistakes."""
     encoder = SentenceEncoder()
     record, rows = {}, []
@@ -205,11 +202,5 @@ def markdown_row(row: Sequence[object]) -> str:
     return " ".join(f"{c:.3f}" if isinstance(c, float) else str(c) for c in row)
 
 
-Commands = (
-    Annotated[Fit, tyro.conf.subcommand("fit")]
-    | Annotated[Measure, tyro.conf.subcommand("measure")]
-)
-
 if __name__ == "__main__":
-    chosen = tyro.cli(Commands)  # pyright: ignore
-    (fit if isinstance(chosen, Fit) else measure)(chosen)
+    tyro.extras.subcommand_cli_from_dict({"fit": fit, "measure": measure})

@@ -1,4 +1,4 @@
-"""The HTTP application: retrieval, answers, health, metrics.
+"""The HTTP application: retrieval, answers, verdicts, health, metrics.
 
 A request names a graph by a key, never by a path; the server opens, runs and logs
 nothing of it. Characters, triplets, bytes, seconds and the queue are bounded, and a
@@ -35,17 +35,21 @@ from kgscout_jax.serve.schemas import (
     QuestionRequest,
     RequestError,
     RetrieveReply,
+    StatementRequest,
+    VerifyReply,
     check_request,
+    check_text,
     first_problem,
 )
 from kgscout_jax.serve.settings import ServiceSettings
+from kgscout_jax.serve.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from kgscout_jax.inference.result import RetrievalResult
     from kgscout_jax.inference.scout import Scout
 
 logger = logging.getLogger("kgscout.serve")
-PATHS = ("/retrieve", "/answer", "/healthz", "/metrics")
+PATHS = ("/retrieve", "/answer", "/verify", "/healthz", "/metrics")
 REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorReply, "description": description}
     for status, description in {
@@ -110,6 +114,11 @@ def create_app(
         """The answers to a question, with the triplets behind them."""
         return JsonReply(await service.answer(request))
 
+    @app.post("/verify", response_model=VerifyReply, responses=REFUSALS)
+    async def verify(request: StatementRequest) -> Response:
+        """Whether a graph supports or contradicts statements."""
+        return JsonReply(await service.verify(request))
+
     @app.get("/healthz")
     async def healthz() -> Response:
         """Whether requests are served, and of which graphs."""
@@ -133,6 +142,7 @@ class _Service:
         if settings.form != "lines":
             selection.check(scout.exported)
         self.answers = Answers(settings)
+        self.verdicts = Verdicts(scout.encoder, settings.max_queue)
         self.metrics = Metrics(queue_length=lambda: len(self.batcher))
         self.batcher = Batcher(
             scout,
@@ -152,6 +162,7 @@ class _Service:
         finally:
             await self.batcher.close()
             self.answers.close()
+            self.verdicts.close()
 
     async def retrieve(
         self, request: QuestionRequest
@@ -185,6 +196,15 @@ class _Service:
             "reader": reading.reader,
             "why": reading.why,
         }
+
+    async def verify(self, request: StatementRequest) -> dict[str, Any]:
+        """The body of a reply."""
+        check_text("statement", request.statement, self.settings)
+        started = time.perf_counter()
+        name, graph = self.graphs.get(request.graph)
+        claims = await self.verdicts.claims(request.statement, graph)
+        seconds = round(time.perf_counter() - started, 6)
+        return {"graph": name, "claims": claims, "seconds": seconds}
 
     def health(self) -> dict[str, Any]:
         """The graphs that are served."""

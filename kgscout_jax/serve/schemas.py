@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -36,6 +36,33 @@ class QuestionRequest(BaseModel):
     graph: Name | None = Field(
         None, description="One of the names in /healthz; without, the first of them."
     )
+
+
+class StatementRequest(BaseModel):
+    """Statements to check against a graph."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    statement: str = Field(examples=["Alien was directed by Ridley Scott."])
+    graph: Name | None = Field(
+        None, description="One of the names in /healthz; without, the first of them."
+    )
+
+
+class ClaimReply(BaseModel):
+    """A claim and what the graph says of it."""
+
+    text: str
+    verdict: Literal["supported", "contradicted", "unknown"]
+    triplets: list[tuple[str, str, str]] = Field(description="Those that say so.")
+
+
+class VerifyReply(BaseModel):
+    """The verdict on each atomic claim of a statement."""
+
+    graph: str
+    claims: list[ClaimReply]
+    seconds: float
 
 
 class TopicLink(BaseModel):
@@ -111,24 +138,29 @@ class ErrorReply(BaseModel):
     error: str
 
 
+def check_text(name: str, text: str, limits: Limits) -> None:
+    """Raise RequestError unless a question or a statement is text of a legal length."""
+    if not text.strip():
+        raise RequestError(422, f"{name}: empty, expected a {name}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # names are checked where their length is
+        raise RequestError(422, f"{name}: not valid text") from None
+    if len(text) > limits.max_question_chars:
+        raise RequestError(
+            422,
+            f"{name}: {len(text)} characters, expected at most "
+            f"{limits.max_question_chars}",
+        )
+
+
 def check_request(request: QuestionRequest, limits: Limits) -> int:
     """The number of triplets to retrieve.
 
     Raises:
         RequestError: the request exceeds a limit, or is empty.
     """
-    if not request.question.strip():
-        raise RequestError(422, "question: empty, expected a question")
-    try:
-        request.question.encode()
-    except UnicodeEncodeError:  # names are checked where their length is
-        raise RequestError(422, "question: not valid text") from None
-    if len(request.question) > limits.max_question_chars:
-        raise RequestError(
-            422,
-            f"question: {len(request.question)} characters, expected at most "
-            f"{limits.max_question_chars}",
-        )
+    check_text("question", request.question, limits)
     if request.k > limits.max_k and "k" in request.model_fields_set:
         raise RequestError(422, f"k: {request.k}, expected at most {limits.max_k}")
     for topic in request.topics or ():

@@ -168,6 +168,34 @@ def test_a_form_of_answers_needs_a_policy_with_answers(scout, graph):
         create_app(scout, {"films": graph}, ServiceSettings(form="answers"))
 
 
+def test_statements_are_judged_by_the_graph(client):
+    statement = "Alien was directed by Ridley Scott. Michael Mann directed Alien."
+    reply = client.post("/verify", json={"statement": statement})
+    assert reply.status_code == 200, reply.text
+    triplets = [["Alien", "directed_by", "Ridley Scott"]]
+    assert reply.json()["graph"] == "films"
+    assert reply.json()["claims"] == [
+        {
+            "text": "Alien was directed by Ridley Scott.",
+            "verdict": "supported",
+            "triplets": triplets,
+        },
+        {
+            "text": "Michael Mann directed Alien.",
+            "verdict": "contradicted",
+            "triplets": triplets,
+        },
+    ]
+    for body, status in (
+        ({"statement": " "}, 422),
+        ({"statement": "x" * 301}, 422),
+        ({"statement": "x", "graph": "no"}, 404),
+        ({"question": "x"}, 422),
+    ):
+        refusal = client.post("/verify", json=body)
+        assert refusal.status_code == status and list(refusal.json()) == ["error"]
+
+
 def test_health_tells_the_graphs(client, graph):
     body = client.get("/healthz").json()
     assert body["status"] == "ok"

@@ -56,7 +56,7 @@ def test_tools_say_what_they_take(server):
             return (await client.list_tools()).tools
 
     tools = {tool.name: tool for tool in asyncio.run(work())}
-    assert set(tools) == {"retrieve", "graphs"}
+    assert set(tools) == {"retrieve", "verify", "graphs"}
     schema = tools["retrieve"].input_schema
     assert schema["required"] == ["question"]
     assert set(schema["properties"]) == {"question", "k", "topics", "graph"}
@@ -87,6 +87,21 @@ def test_it_retrieves_what_the_scout_finds(server, scout, graph):
     sizes = {"entities": len(graph.entities), "triplets": len(graph.triplets)}
     (first, second) = graphs.structured_content["result"]
     assert first == {"name": "films", **sizes} and second["name"] == "other"
+
+
+def test_it_verifies_statements(server):
+    statement = "Alien was directed by Ridley Scott."
+    told, empty, unknown = called(
+        server,
+        ("verify", {"statement": statement}),
+        ("verify", {"statement": " "}),
+        ("verify", {"statement": statement, "graph": "no"}),
+    )
+    (claim,) = told.structured_content["claims"]
+    assert claim["verdict"] == "supported"
+    assert claim["triplets"] == [["Alien", "directed_by", "Ridley Scott"]]
+    assert empty.is_error and "statement: empty" in empty.content[0].text
+    assert unknown.is_error and "not loaded" in unknown.content[0].text
 
 
 @pytest.mark.parametrize(
