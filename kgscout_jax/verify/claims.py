@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from data_prep.synth.words import is_participle, is_third_person
 from kgscout_jax.graph.link.linker import Linker
+from kgscout_jax.graph.link.question_tokens import tokenise_question
 from kgscout_jax.verify.mentions import Mention, find_mentions
 
 _ABBREVIATION = re.compile(
@@ -48,16 +49,22 @@ class Claim:
     """In their order; spans of ``text``."""
 
 
-def sentences(text: str) -> Iterator[str]:
+def sentences(text: str, linker: Linker | None = None) -> Iterator[str]:
     """The sentences of a text, without white space around them.
+
+    With a linker, a full stop within an entity's name ends none.
 
     >>> list(sentences("J. R. R. Tolkien wrote it. He was born in 1892."))
     ['J. R. R. Tolkien wrote it.', 'He was born in 1892.']
     """
+    names = [] if linker is None else _names_with_stops(text, linker)
     start = 0
     for match in _END.finditer(text):
-        dotted = match.group().startswith(".")
-        if dotted and _ABBREVIATION.search(text[start : match.start()]):
+        at, dotted = match.start(), match.group().startswith(".")
+        following = text[match.end() :].lstrip()[:1]
+        if any(first <= at < last for first, last in names) or (
+            dotted and (following.islower() or _ABBREVIATION.search(text[start:at]))
+        ):
             continue
         if sentence := " ".join(text[start : match.end()].split()):
             yield sentence
@@ -66,10 +73,28 @@ def sentences(text: str) -> Iterator[str]:
         yield sentence
 
 
+def _names_with_stops(text: str, linker: Linker) -> list[tuple[int, int]]:
+    """Spans of entities' names that hold full stops or other ends of sentences."""
+    tokens = tokenise_question(text)
+    spans = [
+        (c.start, c.stop, linker.index.text_of(c.surface))
+        for c in (linker.candidates(tokens) if len(tokens) else ())
+        if c.how == "exact"
+    ]
+    out = []
+    for start, stop, name in spans:
+        # A full stop that the name ends with lies behind its last token.
+        end = max(stop, start + len(name)) if text.startswith(name, start) else stop
+        last = bool(re.fullmatch(r"\W*", text[end:]))
+        if _END.search(text[start:end] + " ") and not (last and end > stop):
+            out.append((start, end))
+    return out
+
+
 def find_claims(text: str, linker: Linker) -> Iterator[Claim]:
     """The atomic claims of a text, in their order."""
     subject = ""
-    for sentence in sentences(text):
+    for sentence in sentences(text, linker):
         match = _PRONOUN.match(sentence)
         if match and subject:
             owner = "'s" * (match.group(1).lower() in _POSSESSIVE)

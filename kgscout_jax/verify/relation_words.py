@@ -138,7 +138,10 @@ def _lexical_match(
     content: frozenset[str], relation: str
 ) -> tuple[float, float, float]:
     best = (0.0, 0.0)
-    own = content_lemmas(relation_words(relation))
+    spelled = relation_words(relation)
+    own = content_lemmas(spelled)
+    if len(spelled) > 1 and (short := "".join(w[0] for w in spelled)) in content:
+        content = content - {short} | own  # CEO: chief executive officer
     for text in (own, *(_reading_lemmas(each) for each in readings_of(relation))):
         common = len(content & text)
         if not common:

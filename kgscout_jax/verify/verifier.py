@@ -12,12 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path as FilePath
 from typing import Any, Literal
 
 import numpy as np
 
+from data_prep.synth.words import relation_words
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.graph_index import graph_linker
@@ -27,12 +29,17 @@ from kgscout_jax.verify.arcs import ArcFinder, Path
 from kgscout_jax.verify.claims import Claim, find_claims
 from kgscout_jax.verify.mentions import Mention
 from kgscout_jax.verify.relation_model import RelationModel
-from kgscout_jax.verify.relation_words import claim_words
+from kgscout_jax.verify.relation_words import claim_words, content_lemmas
 
 Verdict = Literal["supported", "contradicted", "unknown"]
 MAX_TRIPLETS = 20
 """Triplets shown with a verdict."""
 _NEGATION = re.compile(r"\b(?:not|never|cannot)\b|n['’]t\b", re.I)
+GENERIC = content_lemmas(
+    "film movie company firm city town country place person people man woman book song "
+    "album thing creature animal kind type".split()
+)
+"""Words for things that name no relation."""
 _OPPOSITE: dict[Verdict, Verdict] = {
     "supported": "contradicted",
     "contradicted": "supported",
@@ -48,6 +55,10 @@ class Thresholds:
     """A joining relation may be so much less likely than the likeliest, in nats."""
     support: float = 0.5
     """Least P(relation) of a joining relation."""
+    bare: float = 0.1
+    """``support`` of a claim that names no relation: "Heat is a drama"."""
+    bare_behind: float = 3.0
+    """``behind`` of such a claim."""
     rival: float = 0.5
     """A relation that contradicts may be so much less likely than the likeliest."""
     contradict: float = 0.5
@@ -124,9 +135,8 @@ class Verifier:
 
     def judge(self, claim: Claim) -> ClaimVerdict:
         """The verdict on one claim."""
-        positive = _NEGATION.sub(" ", claim.text)
         verdict, evidence = self._judge(claim)
-        if positive != claim.text:
+        if len(_negations(claim)) % 2:
             verdict = _OPPOSITE[verdict]
         unnamed = self.graph.unnamed_mask
         # A fact through an unnamed entity reads from its named head on.
@@ -143,13 +153,14 @@ class Verifier:
 
     def _judge(self, claim: Claim) -> tuple[Verdict, _Evidence]:
         nothing = _Evidence((), -np.inf)
-        linked = [m for m in claim.mentions if m.entities]
-        unlinked = [m for m in claim.mentions if not m.entities]
+        mentions = [m for m in claim.mentions if not self._is_short_form(claim, m)]
+        linked = [m for m in mentions if m.entities]
+        unlinked = [m for m in mentions if not m.entities]
         if not linked:
             return "unknown", nothing
         contradictions = []
         best = nothing
-        for a, b in combinations(claim.mentions, 2):
+        for a, b in combinations(mentions, 2):
             if not (a.entities or b.entities):
                 continue
             joined, against = self._pair(claim, a, b)
@@ -163,15 +174,24 @@ class Verifier:
         against = max(contradictions, key=lambda e: e.log_probability, default=nothing)
         return ("contradicted", against) if against.ids else ("unknown", nothing)
 
+    def _is_short_form(self, claim: Claim, mention: Mention) -> bool:
+        """Whether an unknown name is the initials of a relation, such as CEO."""
+        text = claim.text[mention.start : mention.stop].lower()
+        return not mention.entities and text in self._initials
+
+    @cached_property
+    def _initials(self) -> frozenset[str]:
+        words = map(relation_words, self.graph.relations)
+        return frozenset("".join(w[0] for w in each) for each in words if len(each) > 1)
+
     def _pair(
         self, claim: Claim, a: Mention, b: Mention
     ) -> tuple[_Evidence, _Evidence]:
         """The evidence for and against a claim about two of its names."""
-        words = claim_words(
-            _NEGATION.sub(lambda m: " " * len(m.group()), claim.text),
-            (a.start, a.stop),
-            (b.start, b.stop),
-        )
+        text = claim.text
+        for start, stop in _negations(claim):
+            text = text[:start] + " " * (stop - start) + text[stop:]
+        words = claim_words(text, (a.start, a.stop), (b.start, b.stop))
         finder, limits = self.arcs, self.thresholds
         from_a = [(e, finder.arcs(e)) for e in a.entities]
         from_b = [(e, finder.arcs(e)) for e in b.entities]
@@ -193,14 +213,18 @@ class Verifier:
         def fit(path: Path) -> float:
             return max(score[arc] for arc in path)
 
+        # "Heat is a drama": the names alone must tell the relation.
+        bare = words.content <= GENERIC
+        support = limits.bare if bare else limits.support
+        behind = limits.bare_behind if bare else limits.behind
         joined = against = _Evidence((), -np.inf)
         for _, found in from_a:
             fits = {}
             for path, targets in found.targets.items():
                 ids = [targets[e] for e in b.entities if e in targets]
-                if ids and (value := fit(path)) >= top - limits.behind:
+                if ids and (value := fit(path)) >= top - behind:
                     fits[path] = value, _flat(ids)
-            joined = max(joined, _best(fits, limits.support), key=_likelihood)
+            joined = max(joined, _best(fits, support), key=_likelihood)
         for side, other, forward in ((from_a, b, True), (from_b, a, False)):
             for _, found in side:
                 rivals: dict[frozenset[int], dict[Path, Any]] = {}
@@ -262,6 +286,15 @@ class Verifier:
             if not near & inside and not set(mention.entities) & inside:
                 return False
         return True
+
+
+def _negations(claim: Claim) -> list[tuple[int, int]]:
+    """The spans of words that negate a claim, outside its names."""
+    return [
+        match.span()
+        for match in _NEGATION.finditer(claim.text)
+        if not any(m.start <= match.start() < m.stop for m in claim.mentions)
+    ]
 
 
 def _likelihood(evidence: _Evidence) -> float:

@@ -60,7 +60,7 @@ def test_tools_say_what_they_take(server):
     schema = tools["retrieve"].input_schema
     assert schema["required"] == ["question"]
     assert set(schema["properties"]) == {"question", "k", "topics", "graph"}
-    assert schema["properties"]["k"]["default"] == 30
+    assert schema["properties"]["k"]["default"] == 100
     assert tools["retrieve"].output_schema["required"]
     assert tools["retrieve"].annotations.read_only_hint
 
@@ -145,7 +145,7 @@ def test_tools_are_listed_before_loading_ends(scout, graph):
 
     async def work():
         async with Client(server) as client:
-            assert len((await client.list_tools()).tools) == 2
+            assert len((await client.list_tools()).tools) == 3
             call = asyncio.create_task(client.call_tool("graphs", {}))
             await asyncio.sleep(0.05)
             assert not call.done()
