@@ -166,8 +166,8 @@ def measure(settings: tyro.conf.OmitArgPrefixes[Measure]) -> None:
             + [str(sum(figures[v]["n"] for v in VERDICTS))]
         )
         print(markdown_row(rows[-1]), file=sys.stderr)
-    if settings.out:
-        write_json(settings.out, record)
+        if settings.out:
+            write_json(settings.out, record)
     header = ["graph"]
     header += [f"{v}: {key}" for v in VERDICTS for key in ("precision", "recall")]
     cells = [

@@ -53,7 +53,7 @@ class Thresholds:
 
     behind: float = 1.5
     """A joining relation may be so much less likely than the likeliest, in nats."""
-    support: float = 0.5
+    support: float = 0.4
     """Least P(relation) of a joining relation."""
     bare: float = 0.1
     """``support`` of a claim that names no relation: "Heat is a drama"."""
@@ -61,7 +61,7 @@ class Thresholds:
     """``behind`` of such a claim."""
     rival: float = 0.5
     """A relation that contradicts may be so much less likely than the likeliest."""
-    contradict: float = 0.5
+    contradict: float = 0.25
     """Least P(relation) of a contradiction."""
     functional: float = 0.83
     """Least functionality of a relation that contradicts."""
