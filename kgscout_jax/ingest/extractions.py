@@ -81,7 +81,7 @@ class Extractions:
         try:
             return [
                 tuple(
-                    TripletSpan(_triplet(node), int(start), int(end))
+                    TripletSpan(triplet_of_json(node), int(start), int(end))
                     for node, start, end in chunk
                 )
                 for chunk in read_json(file)["chunks"]
@@ -118,7 +118,7 @@ class Extractions:
 
     def _write(self, document: ChunkedText, extracted: Sequence[Extraction]) -> None:
         chunks = [
-            [[_json(span.triplet), span.start, span.end] for span in each.triplets]
+            [[node_json(span.triplet), span.start, span.end] for span in each.triplets]
             for each in extracted
         ]
         write_json(self.file(document), {"document": document.name, "chunks": chunks})
@@ -142,13 +142,16 @@ def _batches(documents: Sequence[ChunkedText]) -> Iterator[list[ChunkedText]]:
         yield batch
 
 
-def _json(node: Node) -> Any:
+def node_json(node: Node) -> Any:
+    """A node as a name or a list of three."""
     if isinstance(node, str):
         return node
-    return [_json(node.head), node.relation, _json(node.tail)]
+    return [node_json(node.head), node.relation, node_json(node.tail)]
 
 
-def _triplet(value: Any) -> NestedTriplet:
+def triplet_of_json(value: Any) -> NestedTriplet:
     head, relation, tail = value
-    ends = [end if isinstance(end, str) else _triplet(end) for end in (head, tail)]
+    ends = [
+        end if isinstance(end, str) else triplet_of_json(end) for end in (head, tail)
+    ]
     return NestedTriplet(ends[0], str(relation), ends[1])

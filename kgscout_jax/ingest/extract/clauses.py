@@ -138,11 +138,15 @@ class Sentence:
             return
         tokens = self.subject_tokens(verb)
         pairs = self.subject_names(verb, tokens)
+        owner = possessor(pairs[0][0]) if len(pairs) == 1 else None
+        if len(pairs) == 1 and (owner is None or owner.tag_ != "PRP$"):
+            self.referents.own = pairs[0][1]
         own = any(t.dep_ in SUBJECTS for t in verb.children) and verb.dep_ != "relcl"
         if verb.lemma_ == "be" and not self.is_passive(verb):
             yield from self.descriptions.copula(verb, pairs, tokens)
         else:
             yield from self.action(verb, pairs)
+        self.referents.own = None
         if own:
             for token, name in pairs:
                 owner = possessor(token) or next(
@@ -249,6 +253,18 @@ class Sentence:
                     yield from self.fact(name, words, tail, around, first, last)
             return
         if (tail := self.names.name(target)) is not None:
+            start, end = core(target)
+            names = next((i for i in range(start, end) if is_name(target.doc[i])), end)
+            kind = target.doc[names - 1] if start < names < end else None
+            while kind is None and names + 1 < end and is_name(target.doc[names]):
+                names += 1
+                if target.doc[names].pos_ == "NOUN" and target.doc[names].is_lower:
+                    kind, names = target.doc[names], names + 1
+            if is_name(target) and kind is not None and kind.pos_ == "NOUN":
+                # "has the IATA code BER"
+                words = text_of(target.doc, start, names)
+                name_only = text_of(target.doc, names, end)
+                relation, tail = f"{relation} {words}", name_only
             if any(is_time(token) for _, token in inner):
                 around = [each for each in around if not is_time(each[1])]
             around = [*inner, *around]
@@ -299,8 +315,10 @@ class Sentence:
             first, _ = core(before)
             subject = text_of(token.doc, first, token.i)
             for each in conjuncts(after) if is_name(after) else ():
-                tail = text_of(token.doc, *core(each)).removeprefix(token.text).strip()
-                yield Fact(NestedTriplet(subject, token.lower_, tail), first, each.i)
+                words = (self.names.name(each) or "").removeprefix(token.text)
+                if tail := words.strip():
+                    triplet = NestedTriplet(subject, token.lower_, tail)
+                    yield Fact(triplet, first, each.i)
             self.referents.mention(before, subject)
             return
 

@@ -131,10 +131,7 @@ def core(token: Token) -> tuple[int, int]:
         if start > 0 and doc[start - 1].dep_ == "nummod" and start <= token.i:
             start -= doc[start - 1].head.i == token.i  # "1960 Olympics"
         # a name goes on to the left where the recogniser cuts it
-        while start > 0 and doc[start - 1].pos_ == "PROPN":
-            left = doc[start - 1]
-            if left.head.i != token.i or left.dep_ != "compound" or left.ent_type_:
-                break
+        while start > 0 and _goes_on(doc[start - 1], doc[start]):
             start -= 1
         return start, end
     start, end = token.i, token.i + 1
@@ -151,6 +148,17 @@ def core(token: Token) -> tuple[int, int]:
         while start < token.i and doc[start].pos_ in ("DET", "ADP"):
             start += 1
     return start, end
+
+
+def _goes_on(left: Token, first: Token) -> bool:
+    """Whether a name that starts with ``first`` starts with the word before it."""
+    if not left.whitespace_:
+        # "South-eastern Asia", "Africa/Tripoli"
+        return left.text in "-/" or first.text in "-/"
+    if left.dep_ not in ("compound", "amod", "nmod") or left.head.i < first.i:
+        return False
+    hyphen = left.i > 0 and left.nbor(-1).text == "-"
+    return (left.is_title and left.tag_ != "DT") or hyphen
 
 
 def text_of(doc: Doc, start: int, end: int) -> str:
@@ -170,6 +178,8 @@ class Referents:
     """Noun -> the last entity that was said to be one."""
     subject: str | None = None
     """The last subject."""
+    own: str | None = None
+    """The subject of the clause that is read, for its possessive pronouns."""
     topic: str | None = None
     """The last subject of the sentences before."""
 
@@ -193,6 +203,8 @@ class Referents:
     def resolve(self, token: Token) -> str | None:
         """What a pronoun or a definite noun stands for; None if that is unknown."""
         word = token.lower_
+        if token.tag_ == "PRP$" and self.own is not None:
+            return self.own
         if word in PERSONS:
             return next(reversed(self.people), self.subject)
         if word in THINGS:
@@ -231,7 +243,12 @@ class Names:
         for child in token.rights:
             # "University of Oxford", "list of strings"
             if child.dep_ == "prep" and child.lower_ == "of" and child.i >= end:
-                parts = [self.name(each) for each in objects(child)]
+                nouns = objects(child)
+                if len(nouns) == 1 and is_name(token) and is_name(nouns[0]):
+                    # as written: "Republic of the Congo"
+                    text = text_of(token.doc, start, core(nouns[0])[1])
+                    continue
+                parts = [self.name(each) for each in nouns]
                 if parts and all(parts):
                     text = f"{text} of {' and '.join(map(str, parts))}"
         owner = possessor(token)
