@@ -5,7 +5,7 @@ VENV ?= .venv
 CONSTRAINTS ?= -c constraints-cpu.txt
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow check-docs lint setup clean
+.PHONY: demo test test-slow check-docs docs lint setup clean
 
 demo: setup
 	$(BIN)/python recipes/demo.py
@@ -19,6 +19,15 @@ test-slow: setup
 
 check-docs: setup
 	$(BIN)/python -m pytest docs -rs -o addopts="-q"
+
+# The pages keep their places, so that their links work.
+docs: setup
+	$(BIN)/pip install --quiet --disable-pip-version-check $(CONSTRAINTS) -e '.[docs]'
+	rm -rf build/pages && mkdir -p build/pages
+	git ls-files '*.md' ':!docs/site' | xargs cp --parents -t build/pages
+	cp docs/site/reference.md build/pages
+	$(BIN)/mkdocs build --strict --quiet
+	@echo build/site/README.html
 
 lint: setup
 	$(BIN)/ruff format --check .
