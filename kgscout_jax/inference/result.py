@@ -169,11 +169,15 @@ class RetrievalResult:
         write_page(Path(path), self._view(answers, title))
         return Path(path)
 
-    def _repr_html_(self) -> str:
-        """The page in a frame, for notebooks."""
+    def to_page(self) -> str:
+        """The page of ``to_html`` as text."""
         from kgscout_jax.show import graph_page
 
-        page = escape(graph_page(self._view(None, "")))
+        return graph_page(self._view(None, ""))
+
+    def _repr_html_(self) -> str:
+        """The page in a frame, for notebooks."""
+        page = escape(self.to_page())
         return (
             f'<iframe srcdoc="{page}" style="width: 100%; height: 560px; border: 0" '
             'sandbox="allow-scripts"></iframe>'

@@ -50,6 +50,10 @@ _CONFUSING = re.compile(r", .*, |->|<-|; ")
 """In a name, what could pass for the end of it and for more of a triplet."""
 
 
+class BudgetTooSmall(UserError):
+    """The prompt exceeds its budget of tokens without a single triplet."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Template:
     """The words of a prompt."""
@@ -295,7 +299,7 @@ def render_text(
 def check_budget(prompt: Prompt, budget: int | None) -> None:
     """Raises UserError if a prompt without a triplet exceeds the budget of tokens."""
     if budget is not None and prompt.tokens > budget:
-        raise UserError(
+        raise BudgetTooSmall(
             f"prompt {prompt.template}: {prompt.tokens} tokens without a triplet, "
             f"expected at most the budget of {budget}"
         )

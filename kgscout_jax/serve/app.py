@@ -7,30 +7,35 @@ refusal is one line of JSON.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import math
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 
 from kgscout_jax import __version__
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.selection import SelectionConfig
+from kgscout_jax.reason.prompts import BudgetTooSmall
+from kgscout_jax.serve.access import Access, read_keys
 from kgscout_jax.serve.answers import Answers, ReaderFailed
 from kgscout_jax.serve.batching import Batcher, QueueFull
-from kgscout_jax.serve.graphs import Graphs, UnknownGraph
+from kgscout_jax.serve.graphs import Graphs, UnknownGraph, entity_matches
 from kgscout_jax.serve.metrics import Metrics
 from kgscout_jax.serve.middleware import RequestLimits
 from kgscout_jax.serve.responses import JsonReply, error_reply
 from kgscout_jax.serve.schemas import (
     AnswerReply,
+    EntitiesReply,
     ErrorReply,
     QuestionRequest,
     RequestError,
@@ -40,23 +45,37 @@ from kgscout_jax.serve.schemas import (
     check_request,
     check_text,
     first_problem,
+    selection_of,
 )
-from kgscout_jax.serve.settings import ServiceSettings
+from kgscout_jax.serve.settings import MAX_NAME_CHARS, MAX_TOPICS, ServiceSettings
 from kgscout_jax.serve.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from kgscout_jax.inference.result import RetrievalResult
     from kgscout_jax.inference.scout import Scout
 
+FIELDS = ("head", "relation", "tail", "score")
 logger = logging.getLogger("kgscout.serve")
-PATHS = ("/retrieve", "/answer", "/verify", "/healthz", "/metrics")
+PATHS = ("/retrieve", "/answer", "/verify", "/entities", "/healthz", "/metrics")
+ASSETS = Path(__file__).parent / "assets"
+PAGE_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; connect-src 'self'; style-src 'unsafe-inline'; "
+        "script-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+}
+"""The pages load nothing from elsewhere, and no other page may hold them."""
 REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorReply, "description": description}
     for status, description in {
+        401: "No valid key",
         404: "No graph of this name",
         413: "The body is too large",
         421: "Called by a name that is not served",
         422: "Not a request, or one that asks too much",
+        429: "Too many requests of this caller; come again after Retry-After seconds",
         503: "The queue is full; come again after Retry-After seconds",
         504: "No reply in time",
     }.items()
@@ -88,13 +107,15 @@ def create_app(
         title="KG-Scout",
         version=__version__,
         description="The triplets of a knowledge graph that a question needs.",
-        docs_url=None,  # pages that load scripts from elsewhere
+        docs_url=None,  # it loads scripts from elsewhere; /docs is our own
         redoc_url=None,
         lifespan=service.lifespan,
         exception_handlers=EXCEPTION_HANDLERS,
     )
     app.state.graphs = service.graphs
     app.state.replace_scout = service.batcher.replace
+    keys = read_keys(settings.api_key_file) if settings.api_key_file else ()
+    app.add_middleware(Access, keys=keys, per_minute=settings.rate_limit)
     app.add_middleware(
         RequestLimits,
         metrics=service.metrics,
@@ -118,6 +139,25 @@ def create_app(
     async def verify(request: StatementRequest) -> Response:
         """Whether a graph supports or contradicts statements."""
         return JsonReply(await service.verify(request))
+
+    @app.get("/entities", response_model=EntitiesReply, responses=REFUSALS)
+    async def entities(
+        q: Annotated[str, Query(max_length=MAX_NAME_CHARS, description="Any text.")],
+        graph: Annotated[str | None, Query(max_length=MAX_NAME_CHARS)] = None,
+        limit: Annotated[int, Query(ge=1, le=MAX_TOPICS)] = 10,
+    ) -> Response:
+        """The entities that a text may name, the likeliest first."""
+        return JsonReply(await service.entities(q, graph, limit))
+
+    @app.post("/picture", responses=REFUSALS, response_class=HTMLResponse)
+    async def picture(request: QuestionRequest) -> Response:
+        """The triplets of a question as a page that draws them."""
+        _, result = await service.retrieve(request)
+        return HTMLResponse(result.to_page().encode("utf-8", "replace"))
+
+    for path, name in (("/", "ask.html"), ("/docs", "docs.html")):
+        page = HTMLResponse((ASSETS / name).read_bytes(), headers=PAGE_HEADERS)
+        app.add_route(path, lambda _, page=page: page)
 
     @app.get("/healthz")
     async def healthz() -> Response:
@@ -169,15 +209,28 @@ class _Service:
     ) -> tuple[dict[str, Any], RetrievalResult]:
         """The body of a reply, and its retrieval result."""
         k = check_request(request, self.settings)
+        selection = selection_of(
+            request, self.batcher.selection, self.batcher.scout.exported
+        )
         started = time.perf_counter()
         name, graph = self.graphs.get(request.graph)
-        result = await self.batcher.retrieve(request.question, graph, k, request.topics)
+        try:
+            result = await self.batcher.retrieve(
+                request.question, graph, k, request.topics, selection
+            )
+        except BudgetTooSmall as error:
+            raise RequestError(422, f"token_budget: {error}") from None
+        # JSON has no nan
+        rows = [row for row in result.scored if math.isfinite(row[-1])]
+        objects = request.triplet_format == "objects"
         body = {
             "question": request.question,
             "graph": name,
             **result.to_record("").extra,
-            # JSON has no nan
-            "triplets": [row for row in result.scored if math.isfinite(row[-1])],
+            "triplets": [dict(zip(FIELDS, row, strict=True)) for row in rows]
+            if objects
+            else rows,
+            **({"text": prompt_text(result, selection)} if request.text else {}),
             "seconds": round(time.perf_counter() - started, 6),
         }
         return body, result
@@ -206,6 +259,16 @@ class _Service:
         seconds = round(time.perf_counter() - started, 6)
         return {"graph": name, "claims": claims, "seconds": seconds}
 
+    async def entities(
+        self, text: str, graph: str | None, limit: int
+    ) -> dict[str, Any]:
+        """The body of a reply."""
+        name, found = self.graphs.get(graph)
+        return {
+            "graph": name,
+            "entities": await asyncio.to_thread(entity_matches, found, text, limit),
+        }
+
     def health(self) -> dict[str, Any]:
         """The graphs that are served."""
         graphs = {
@@ -213,6 +276,11 @@ class _Service:
             for name, graph in self.graphs.items()
         }
         return {"status": "ok", "version": __version__, "graphs": graphs}
+
+
+def prompt_text(result: RetrievalResult, selection: SelectionConfig) -> str:
+    """The triplets as text for a prompt, in the form of their selection."""
+    return result.as_paths() if selection.form == "paths" else result.as_text()
 
 
 def _handler(reply: Callable[[Any], Response], log: str | None = None) -> Any:

@@ -36,6 +36,7 @@ class Job:
     k: int
     topics: Sequence[str] | None = None
     """None: they are linked."""
+    selection: SelectionConfig
     result: asyncio.Future[RetrievalResult] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
@@ -93,8 +94,9 @@ class Batcher:
         graph: KnowledgeGraph,
         k: int,
         topics: Sequence[str] | None = None,
+        selection: SelectionConfig | None = None,
     ) -> RetrievalResult:
-        """The scout's result.
+        """The scout's result; without ``selection`` by the batcher's own.
 
         Raises:
             QueueFull: come again later.
@@ -102,7 +104,13 @@ class Batcher:
         """
         if self._closing or len(self._waiting) >= self.max_queue:
             raise QueueFull
-        job = Job(question=question, graph=graph, k=k, topics=topics)
+        job = Job(
+            question=question,
+            graph=graph,
+            k=k,
+            topics=topics,
+            selection=selection or self.selection,
+        )
         self._waiting.append(job)
         self._arrived.set()
         try:
@@ -157,11 +165,16 @@ class Batcher:
                 job.result.set_result(result)
 
     def _retrieve(self, jobs: Sequence[Job]) -> list[RetrievalResult]:
-        """In the worker thread: all jobs together."""
-        return self.scout.retrieve_many(
-            [job.question for job in jobs],
-            [job.graph for job in jobs],
-            [job.k for job in jobs],
-            topics=[job.topics for job in jobs],
-            selection=self.selection,
-        )
+        """In the worker thread: all jobs of a selection together."""
+        results: dict[Job, RetrievalResult] = {}
+        for selection in dict.fromkeys(job.selection for job in jobs):
+            same = [job for job in jobs if job.selection == selection]
+            found = self.scout.retrieve_many(
+                [job.question for job in same],
+                [job.graph for job in same],
+                [job.k for job in same],
+                topics=[job.topics for job in same],
+                selection=selection,
+            )
+            results |= zip(same, found, strict=True)
+        return [results[job] for job in jobs]

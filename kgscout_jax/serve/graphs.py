@@ -6,11 +6,13 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.graph.read.options import ReadOptions
+from kgscout_jax.types import replace_surrogates
 
 NAMED = re.compile(r"([\w.-]+)=(.+)", re.DOTALL)
 SUFFIXES = re.compile(
@@ -65,6 +67,21 @@ class Graphs:
         """Serve ``graph`` as ``name`` from now on; the name may be new."""
         with self._lock:
             self._graphs = {**self._graphs, name: graph}
+
+
+def entity_matches(
+    graph: KnowledgeGraph, text: str, limit: int
+) -> list[dict[str, Any]]:
+    """The entities that ``text`` may name: name, score and how, likeliest first."""
+    from kgscout_jax.inference.scout import linker_of
+
+    if not len(graph.entities) or not text.strip():
+        return []
+    found = linker_of(graph).ranking(replace_surrogates(text), limit)
+    return [
+        {"name": link.name, "score": round(float(link.score), 4), "how": link.how}
+        for link in found
+    ]
 
 
 def named_paths(kg: Sequence[Sequence[str]]) -> dict[str, list[Path]]:

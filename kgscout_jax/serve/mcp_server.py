@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -19,13 +20,15 @@ from pydantic import BaseModel, Field
 
 from kgscout_jax import __version__
 from kgscout_jax.errors import UserError
+from kgscout_jax.inference.result import answer_json
 from kgscout_jax.inference.settings import DEFAULT_K
 from kgscout_jax.serve.batching import QueueFull
-from kgscout_jax.serve.graphs import Graphs, UnknownGraph
+from kgscout_jax.serve.graphs import Graphs, UnknownGraph, entity_matches
 from kgscout_jax.serve.mcp_strict import check_arguments_strictly, serve_stdio
 from kgscout_jax.serve.schemas import (
     MAX_INT,
     ClaimReply,
+    EntityMatch,
     GraphAnswer,
     Name,
     QuestionRequest,
@@ -34,12 +37,14 @@ from kgscout_jax.serve.schemas import (
     check_text,
     first_problem,
 )
-from kgscout_jax.serve.settings import Limits, McpSettings
+from kgscout_jax.serve.settings import MAX_NAME_CHARS, Limits, McpSettings
 from kgscout_jax.serve.startup import check_paths, load
 from kgscout_jax.serve.verdicts import Verdicts
 
 if TYPE_CHECKING:
+    from kgscout_jax.inference.result import RetrievalResult
     from kgscout_jax.inference.scout import Scout
+    from kgscout_jax.types import Answer
 
 logger = logging.getLogger("kgscout.serve")
 INSTRUCTIONS = (
@@ -79,6 +84,18 @@ class Claims(BaseModel):
     claims: list[ClaimReply]
 
 
+class Answered(BaseModel):
+    """The answers to a question from the graph itself."""
+
+    graph: str
+    status: str = Field(description="answered, not sure, nothing found, evidence only.")
+    topics: list[str] = Field(description="Entities that the search started from.")
+    answers: list[GraphAnswer] = Field(description="Most probable first; [] if unsure.")
+    best_guesses: list[GraphAnswer] = Field(
+        description="The most probable where it is not sure: no facts."
+    )
+
+
 class GraphSize(BaseModel):
     """A graph that can be asked."""
 
@@ -88,7 +105,7 @@ class GraphSize(BaseModel):
 
 
 def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPServer:
-    """The server with its tools ``retrieve``, ``verify`` and ``graphs``.
+    """The server: ``find_entity``, ``retrieve``, ``answer``, ``verify``, ``graphs``.
 
     Args:
         loading: resolves to the scout and the graphs; tools wait for it.
@@ -103,6 +120,67 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
             return await asyncio.shield(asyncio.wrap_future(loading))
         except UserError as error:
             raise ToolError(f"the server cannot work: {error}") from None
+
+    async def search(request: dict[str, Any]) -> tuple[str, RetrievalResult]:
+        """The graph's name and the result of a request; a ToolError says why not."""
+        try:
+            asked = QuestionRequest(**request)
+            k = check_request(asked, limits)
+            scout, graphs = await loaded()
+            name, graph = graphs.get(asked.graph)
+        except ValueError as error:  # pydantic's
+            raise ToolError(first_problem(getattr(error, "errors", list)())) from None
+        except (RequestError, UnknownGraph) as error:
+            raise ToolError(str(error)) from None
+        try:
+            return name, await asyncio.to_thread(
+                scout.retrieve, asked.question, graph, k, topics=asked.topics
+            )
+        except UserError as error:
+            logger.error("a graph cannot be searched: %s", error)
+            raise ToolError("the graph cannot be searched") from None
+
+    @server.tool(annotations=READ_ONLY)
+    async def find_entity(
+        text: Annotated[str, Field(max_length=MAX_NAME_CHARS, description="A name.")],
+        graph: Annotated[
+            Name | None, Field(description="A name that graphs gives; else the first.")
+        ] = None,
+    ) -> list[EntityMatch]:
+        """Find the entities of a knowledge graph that a text may name, likeliest first.
+
+        Use it for the topics of retrieve and answer.
+        """
+        _, graphs = await loaded()
+        try:
+            _, found = graphs.get(graph)
+        except UnknownGraph as error:
+            raise ToolError(str(error)) from None
+        matches = await asyncio.to_thread(entity_matches, found, text, 10)
+        return [EntityMatch(**match) for match in matches]
+
+    @server.tool(annotations=READ_ONLY)
+    async def answer(
+        question: Annotated[str, Field(description="As a person would ask it.")],
+        topics: Annotated[
+            list[Name] | None,
+            Field(description="Names of the entities it is about, where known."),
+        ] = None,
+        graph: Annotated[
+            Name | None, Field(description="A name that graphs gives; else the first.")
+        ] = None,
+    ) -> Answered:
+        """Answer a question from a knowledge graph, with probabilities and paths."""
+        name, result = await search(
+            {"question": question, "topics": topics, "graph": graph}
+        )
+        return Answered(
+            graph=name,
+            status=result.status,
+            topics=list(result.topics),
+            answers=_answers(result.answers),
+            best_guesses=_answers(result.best_guesses) if result.abstained else [],
+        )
 
     @server.tool(annotations=READ_ONLY)
     async def retrieve(
@@ -119,37 +197,15 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
         ] = None,
     ) -> Triplets:
         """Find the triplets of a knowledge graph that a question needs, best first."""
-        try:
-            check_request(
-                QuestionRequest(question=question, k=k, topics=topics, graph=graph),
-                limits,
-            )
-            scout, graphs = await loaded()
-            name, knowledge_graph = graphs.get(graph)
-        except ValueError as error:  # pydantic's
-            raise ToolError(first_problem(getattr(error, "errors", list)())) from None
-        except (RequestError, UnknownGraph) as error:
-            raise ToolError(str(error)) from None
-        try:
-            result = await asyncio.to_thread(
-                scout.retrieve, question, knowledge_graph, k, topics=topics
-            )
-        except UserError as error:
-            logger.error("a graph cannot be searched: %s", error)
-            raise ToolError("the graph cannot be searched") from None
+        name, result = await search(
+            {"question": question, "k": k, "topics": topics, "graph": graph}
+        )
         return Triplets(
             graph=name,
             topics=list(result.topics),
             topics_not_found=list(result.topics_not_found),
             triplets=list(result.triplets),
-            answers=[
-                GraphAnswer(
-                    name=each.name,
-                    probability=round(each.probability, 4),
-                    path=list(each.path),
-                )
-                for each in result.answers
-            ],
+            answers=_answers(result.answers),
         )
 
     verdicts: list[Verdicts] = []
@@ -194,6 +250,10 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
 
     check_arguments_strictly(server)
     return server
+
+
+def _answers(answers: Sequence[Answer]) -> list[GraphAnswer]:
+    return [GraphAnswer(**answer_json(each)) for each in answers]
 
 
 def serve_mcp(settings: McpSettings) -> int:

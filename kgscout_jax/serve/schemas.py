@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import dataclasses
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from kgscout_jax.errors import UserError
+from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.inference.settings import DEFAULT_K
 from kgscout_jax.serve.settings import MAX_NAME_CHARS, MAX_TOPICS, Limits
+
+if TYPE_CHECKING:
+    from kgscout_jax.export.load import Exported
 
 MAX_INT = 2**31 - 1
 Name = Annotated[str, StringConstraints(max_length=MAX_NAME_CHARS)]
@@ -35,6 +41,30 @@ class QuestionRequest(BaseModel):
     )
     graph: Name | None = Field(
         None, description="One of the names in /healthz; without, the first of them."
+    )
+    form: Literal["lines", "paths", "answers"] | None = Field(
+        None,
+        description="The best; joined into paths; or with the paths to the answers "
+        "among them. Without, as the service was started.",
+    )
+    target: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="The fewest triplets that hold an answer with this probability; "
+        "of calibrated policies.",
+    )
+    token_budget: int | None = Field(
+        None,
+        ge=1,
+        le=MAX_INT,
+        description="The most triplets, up to k, that fit a prompt of so many tokens.",
+    )
+    triplet_format: Literal["arrays", "objects"] = Field(
+        "arrays", description="[head, relation, tail, score], or objects of these."
+    )
+    text: bool = Field(
+        False, description="Whether the reply has the triplets as text for a prompt."
     )
 
 
@@ -85,6 +115,15 @@ class GraphAnswer(BaseModel):
     )
 
 
+class TripletObject(BaseModel):
+    """A triplet by the names of its parts."""
+
+    head: str
+    relation: str
+    tail: str
+    score: float
+
+
 class RetrieveReply(BaseModel):
     """The triplets of a question, best first."""
 
@@ -95,8 +134,11 @@ class RetrieveReply(BaseModel):
     topics_not_found: list[str] = Field(
         [], description="Topics of the request that are not in the graph."
     )
-    triplets: list[tuple[str, str, str, float]] = Field(
-        description="[head, relation, tail, score], highest score first."
+    triplets: list[tuple[str, str, str, float]] | list[TripletObject] = Field(
+        description="Highest score first, in the request's triplet_format."
+    )
+    text: str = Field(
+        "", description="The triplets as text for a prompt, where it was asked for."
     )
     graph_answers: list[GraphAnswer] = Field(
         [], description="Most probable first; absent without an answer head."
@@ -130,6 +172,21 @@ class AnswerReply(RetrieveReply):
     )
     reader: str = Field(description="graph, or the model's name.")
     why: str | None = Field(description="The path to the best, or the model's reply.")
+
+
+class EntityMatch(BaseModel):
+    """An entity of a graph that a text may name."""
+
+    name: str
+    score: float = Field(description="How probably the text names it.")
+    how: str = Field(description="exact, normalised, alias or fuzzy.")
+
+
+class EntitiesReply(BaseModel):
+    """The entities that a text may name, the likeliest first."""
+
+    graph: str
+    entities: list[EntityMatch]
 
 
 class ErrorReply(BaseModel):
@@ -167,6 +224,28 @@ def check_request(request: QuestionRequest, limits: Limits) -> int:
         if not topic.strip():
             raise RequestError(422, "topics: one is empty, expected names of entities")
     return min(request.k, limits.max_k)
+
+
+def selection_of(
+    request: QuestionRequest, default: SelectionConfig, exported: Exported
+) -> SelectionConfig:
+    """The selection that a request asks for.
+
+    Raises:
+        RequestError: the policy cannot select so.
+    """
+    form = request.form or default.form
+    if form == "answers" and not exported.has_answers:
+        raise RequestError(422, "form: answers, of which this policy has none")
+    selection = dataclasses.replace(
+        default, form=form, target=request.target, token_budget=request.token_budget
+    )
+    if selection.target is not None:
+        try:
+            selection.calibration(exported)
+        except UserError:  # it names the server's folder
+            raise RequestError(422, "target: this policy is not calibrated") from None
+    return selection
 
 
 def first_problem(errors: Any) -> str:

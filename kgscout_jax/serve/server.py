@@ -15,7 +15,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.serve.app import create_app
 from kgscout_jax.serve.idle_connections import idle_limit, protocol_class
 from kgscout_jax.serve.settings import ServeSettings
-from kgscout_jax.serve.startup import load
+from kgscout_jax.serve.startup import compilation, load
 
 logger = logging.getLogger("kgscout.serve")
 BACKLOG = 2048
@@ -31,11 +31,12 @@ def serve(settings: ServeSettings) -> int:
     """
     listening = listen(settings.host, settings.port)
     with listening:
-        scout, graphs = load(settings, batch=settings.max_batch)
+        scout, graphs = load(settings)
         hosts = settings.allow_host + local_names(listening)
         settings = dataclasses.replace(settings, allow_host=hosts)
         app = create_app(scout, graphs, settings)
-        run(app, listening, settings)
+        with compilation(scout, graphs.values(), settings.max_batch):
+            run(app, listening, settings)
     return 0
 
 

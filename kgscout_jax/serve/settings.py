@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 import tyro
@@ -57,11 +58,17 @@ class ServiceSettings(Limits):
     """Ask the model only where the best answer from the graph has a probability below
     this; default: ask it always."""
     key_env: str = "OPENAI_API_KEY"
-    """Environment variable that holds the API key."""
+    """Environment variable that holds the API key of the language model."""
+    api_key_file: Path | None = None
+    """File of the keys that callers must send (Authorization: Bearer KEY), one a line;
+    default: everybody may ask."""
+    rate_limit: int | None = None
+    """Requests a minute of one key, or without keys of one address; then status 429."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_at_least(1, max_batch=self.max_batch, max_queue=self.max_queue)
+        check_at_least(1, rate_limit=self.rate_limit)
         check_at_least(0, batch_wait_ms=self.batch_wait_ms)
         if not 0 < self.timeout < float("inf"):
             raise UserError(f"--timeout: {self.timeout:g}, expected above 0 seconds")
@@ -108,13 +115,13 @@ class LoadSettings(GraphFileSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ServeSettings(ServiceSettings, LoadSettings):
-    """Answer HTTP requests: POST /retrieve and /answer, GET /healthz and /metrics.
+    """Answer HTTP requests: POST /retrieve and /answer; a page to ask at /.
 
     Example: kgscout serve --kg triplets.tsv --port 8000
     """
 
     host: str = "127.0.0.1"
-    """Address to listen at; 0.0.0.0 for every network, without authentication."""
+    """Address to listen at; 0.0.0.0 for every network (see --api-key-file)."""
     port: int = 8000
     """Port to listen at; 0 for any free one."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,13 +39,12 @@ def check_paths(settings: LoadSettings) -> None:
 
 
 def load(
-    settings: LoadSettings, *, batch: int = 1
+    settings: LoadSettings,
 ) -> tuple[Scout, dict[str, KnowledgeGraph]]:
     """The scout and its graphs by name, ready for requests.
 
     Args:
         settings: paths of the policy and the graphs.
-        batch: maximum questions of a batch.
 
     Raises:
         UserError: a graph or the policy is missing or damaged.
@@ -61,18 +62,36 @@ def load(
                 graph.embed(scout.encoder)
             except UserError as error:  # for example an unwritable folder
                 logger.warning("%s: embedded as it is asked for (%s)", name, error)
-        # loads the linker and the graph's arrays
+        # loads the linker and the graph's arrays, and compiles a common shape
         scout.retrieve("who is that?", graph, 1)
-    compile_for(scout, graphs.values(), batch)
     return scout, graphs
 
 
-def compile_for(
+@contextlib.contextmanager
+def compilation(
     scout: Scout, graphs: Iterable[KnowledgeGraph], batch: int
-) -> set[tuple[int, int, int]]:
-    """Compile the network for every possible shape of questions.
+) -> Iterator[None]:
+    """Compile every possible shape in a thread, which ends with the context."""
+    stop = threading.Event()
+    arguments = (scout, list(graphs), batch, stop)
+    thread = threading.Thread(target=compile_for, args=arguments, name="compile")
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
-    Compiled functions are cached on disk: the next start takes seconds.
+
+def compile_for(
+    scout: Scout,
+    graphs: Iterable[KnowledgeGraph],
+    batch: int,
+    stop: threading.Event | None = None,
+) -> set[tuple[int, int, int]]:
+    """Compile the network for every possible shape of questions, small batches first.
+
+    It ends early once ``stop`` is set. Compiled functions are cached on disk.
 
     Returns:
         (questions, candidates, relations) of each shape, all of them buckets.
@@ -92,6 +111,8 @@ def compile_for(
     }
     with ProgressBar(len(shapes), "compiling the network", "shapes") as bar:
         for shape in sorted(shapes):
+            if stop is not None and stop.is_set():
+                break
             outputs = network_outputs(scout.exported, _of_shape(*shape, scout))
             np.asarray(outputs.logits)
             bar.update()

@@ -268,8 +268,8 @@ def test_a_refusal_is_one_line_of_json(client, case, path):
 def test_other_paths_methods_and_kinds_are_refused(client):
     for reply, status in (
         (client.get("/retrieve"), 405),
-        (client.get("/"), 404),
-        (client.get("/docs"), 404),
+        (client.post("/"), 405),
+        (client.get("/verify-nothing"), 404),
         (client.post("/retrieve", content=b'{"question": "q"}'), 422),
     ):
         assert reply.status_code == status and list(reply.json()) == ["error"]

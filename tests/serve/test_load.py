@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import pytest
 from film_world import film_triplets
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.serve.settings import LoadSettings
-from kgscout_jax.serve.startup import buckets_up_to, check_paths, load
+from kgscout_jax.serve.startup import buckets_up_to, check_paths, compilation, load
 from kgscout_jax.utils.buckets import bucket
 
 
@@ -16,7 +19,10 @@ def test_after_loading_nothing_is_compiled_or_embedded_any_more(export, films):
     settings = LoadSettings(
         policy=str(export), kg=kg, embed_up_to=len(set(film_triplets()))
     )
-    scout, graphs = load(settings, batch=4)
+    scout, graphs = load(settings)
+    with compilation(scout, graphs.values(), 4):
+        while any(each.name == "compile" for each in threading.enumerate()):
+            time.sleep(0.05)
     assert list(graphs) == ["films", "large"]
     compiled = scout.exported._logits._cache_size()  # type: ignore[attr-defined]
     for graph in graphs.values():

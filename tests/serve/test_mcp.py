@@ -50,13 +50,31 @@ def server(scout, graph):
     return serving(scout, films=graph, other=other)
 
 
+def test_an_entity_is_found_and_a_question_answered(server, scout, graph):
+    entities, answered, missing = called(
+        server,
+        ("find_entity", {"text": "who made alien"}),
+        ("answer", {"question": QUESTION, "topics": ["Alien"]}),
+        ("find_entity", {"text": "x", "graph": "no-such"}),
+    )
+    found = entities.structured_content["result"]
+    assert found[0]["name"] == "Alien"
+    assert missing.is_error and "no-such" in missing.content[0].text
+    result = scout.retrieve(QUESTION, graph, topics="Alien")
+    reply = answered.structured_content
+    assert (reply["graph"], reply["status"]) == ("films", result.status)
+    assert reply["topics"] == ["Alien"]
+    names = [each["name"] for each in reply["answers"]]
+    assert names == [each.name for each in result.answers]
+
+
 def test_tools_say_what_they_take(server):
     async def work():
         async with Client(server) as client:
             return (await client.list_tools()).tools
 
     tools = {tool.name: tool for tool in asyncio.run(work())}
-    assert set(tools) == {"retrieve", "verify", "graphs"}
+    assert set(tools) == {"find_entity", "retrieve", "answer", "verify", "graphs"}
     schema = tools["retrieve"].input_schema
     assert schema["required"] == ["question"]
     assert set(schema["properties"]) == {"question", "k", "topics", "graph"}
@@ -145,7 +163,7 @@ def test_tools_are_listed_before_loading_ends(scout, graph):
 
     async def work():
         async with Client(server) as client:
-            assert len((await client.list_tools()).tools) == 3
+            assert (await client.list_tools()).tools
             call = asyncio.create_task(client.call_tool("graphs", {}))
             await asyncio.sleep(0.05)
             assert not call.done()
