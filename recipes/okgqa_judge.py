@@ -86,8 +86,10 @@ class Planted:
 
 
 def planted_answers(graph: KnowledgeGraph, n: int, seed: int) -> list[Planted]:
-    """``n`` answers of two facts each, every second one with one of them altered."""
-    rng = random.Random(seed)
+    """``n`` answers of two facts each, every second one with one of them altered.
+
+    More of them begin with the same ones.
+    """
     tails: dict[str, list[str]] = {}
     by_head: dict[str, list[tuple[str, str]]] = {}
     known = set()
@@ -97,8 +99,10 @@ def planted_answers(graph: KnowledgeGraph, n: int, seed: int) -> list[Planted]:
             by_head.setdefault(head, []).append((relation, tail))
             known.add((head, relation, tail))
     heads = sorted(h for h, facts in by_head.items() if len({r for r, _ in facts}) > 1)
+    random.Random(seed).shuffle(heads)
     out = []
-    for i, head in enumerate(rng.sample(heads, n)):
+    for i, head in enumerate(heads[:n]):
+        rng = random.Random(f"{seed} {head}")
         facts = dict(rng.sample(by_head[head], len(by_head[head])))
         two = rng.sample(sorted(facts.items()), 2)
         sentences = [SENTENCES[r].format(h=head, t=t) for r, t in two]

@@ -28,7 +28,8 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
 
     if len(first) < 2 or len(set(first)) < 2 or len(set(second)) < 2:
         return None
-    return float(pearsonr(first, second)[0])
+    result: Any = pearsonr(first, second)
+    return float(result.statistic)
 
 
 def cohens_kappa(first: Sequence[float], second: Sequence[float]) -> float | None:

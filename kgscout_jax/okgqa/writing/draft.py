@@ -111,7 +111,7 @@ class EntityChooser:
             np.asarray(graph.triplets)[:, [0, 2]].ravel(), minlength=len(graph.entities)
         )
         fit = np.flatnonzero((degree >= LEAST) & (degree <= MOST) & ~graph.unnamed_mask)
-        self.pool = [int(i) for i in fit if self._is_name(str(graph.entities[int(i)]))]
+        self.pool = [int(i) for i in fit if self._is_name(graph.entities[int(i)])]
         if documents:
             told = [i for i in self.pool if graph.entities[i].lower() in self.texts]
             self.pool = told or self.pool
@@ -146,7 +146,8 @@ class EntityChooser:
 
     def _partner(self, entity: int) -> int | None:
         """An entity with the same relation to the same other one, else a neighbour."""
-        alike, near = set(), set()
+        alike: set[int] = set()
+        near: set[int] = set()
         for head, relation, tail in self._triplets(entity):
             if head == entity:
                 same = self._triplets(tail, heads=False)
