@@ -97,6 +97,13 @@ COMMANDS: Mapping[str, Command] = {
         "kgscout_jax.okgqa.settings:QuestionSettings",
         "kgscout_jax.okgqa.writing.run:make_questions",
     ),
+    "eval robustness": Command(
+        "eval robustness",
+        "measure retrievers on graphs with mistakes: figures against their share",
+        "kgscout_jax.evaluate.robustness.settings:RobustnessSettings",
+        "kgscout_jax.evaluate.robustness.run:measure_robustness",
+        uses_jax=True,
+    ),
     "export": Command(
         "export RUN OUT",
         "write what inference needs of a run, and nothing else",
@@ -150,7 +157,7 @@ COMMANDS: Mapping[str, Command] = {
         "kgscout_jax.cli.completion:print_completion",
     ),
 }
-EVALUATIONS = ("retrieval", "answers", "open")
+EVALUATIONS = ("retrieval", "answers", "open", "robustness")
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -179,7 +186,7 @@ def train_main(args: Sequence[str], prog: str) -> int:
 
 
 def eval_main(args: Sequence[str], prog: str) -> int:
-    """Evaluate ``retrieval``, ``answers`` or ``open``; returns the exit code."""
+    """Evaluate one of ``EVALUATIONS``; returns the exit code."""
     name = args[0] if args else "nothing"
     if name in ("-h", "--help"):
         print(

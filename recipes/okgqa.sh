@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# OKGQA: prizes of the policy against prizes of cosine, and retrieval on graphs with mistakes.
+#
+#   recipes/okgqa.sh SHARDS RUN NAME OUT
+#
+# SHARDS are those that RUN was trained on. The first part takes minutes; the second embeds
+# three sentences for each triplet of 100 questions, which takes about an hour for 100,000 of
+# them on two cores. The same command resumes.
+set -euo pipefail
+shards=$1 run=$2 name=$3 out=$4
+
+retrieval() { # FOLDER ARGUMENTS
+    local folder=$1
+    shift
+    python eval.py retrieval --run "$run" --shards "$shards" --split dev --k 10 30 100 \
+        --out "$out/$folder" "$@"
+}
+retrieval kgscout \
+    --retrievers kgscout cosine bm25 ppr prize_triplets prize_paths prize_subgraph ceiling
+retrieval cosine --retrievers cosine prize_triplets prize_paths prize_subgraph --prizes cosine
+for prizes in kgscout cosine; do
+    python recipes/tables.py collect "$out/$prizes" \
+        --into "recipes/figures/prizes_${name}_$prizes.json"
+done
+python recipes/tables.py write recipes/okgqa.md
+
+python eval.py robustness --run "$run" --shards "$shards" --split dev --limit 100 \
+    --levels 0 .2 .4 .6 .8 1 --out "$out/robustness"
