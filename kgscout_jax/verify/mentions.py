@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from data_prep.synth.words import lemmas
 from kgscout_jax.graph.link.candidates import Candidate
 from kgscout_jax.graph.link.linker import Linker
 from kgscout_jax.graph.link.question_tokens import QuestionTokens, tokenise_question
@@ -127,16 +128,23 @@ def _begins_sentence(tokens: QuestionTokens, i: int) -> bool:
     return not before.strip("\"'“(") or bool(_NEW_SENTENCE.search(before))
 
 
+def _opens_as_word(tokens: QuestionTokens, i: int) -> bool:
+    """Whether a token is an English word that only opens a sentence in capitals."""
+    word = tokens.words[i]
+    english = any(lemmas(word, kind) for kind in ("NOUN", "VERB", "ADJ"))
+    return word.isalpha() and english and _begins_sentence(tokens, i)
+
+
 def _unknown_names(tokens: QuestionTokens, covered: set[int]) -> list[Mention]:
     """Runs of capitalised words and numbers outside the ``covered`` tokens."""
     out: list[Mention] = []
     run: list[int] = []
 
     def close() -> None:
-        if run:
+        if run and not (len(run) == 1 and _opens_as_word(tokens, run[0])):
             start, stop = tokens.starts[run[0]], tokens.stops[run[-1]]
             out.append(Mention(start=start, stop=stop, whole=False))
-            run.clear()
+        run.clear()
 
     for i, word in enumerate(tokens.words):
         shown = tokens.text[tokens.starts[i]]

@@ -37,7 +37,7 @@ MAX_TRIPLETS = 20
 _NEGATION = re.compile(r"\b(?:not|never|cannot)\b|n['’]t\b", re.I)
 GENERIC = content_lemmas(
     "film movie company firm city town country place person people man woman book song "
-    "album thing creature animal kind type".split()
+    "album thing creature animal kind type lie lies located situated".split()
 )
 """Words for things that name no relation."""
 _OPPOSITE: dict[Verdict, Verdict] = {
@@ -57,8 +57,10 @@ class Thresholds:
     """Least P(relation) of a joining relation."""
     bare: float = 0.1
     """``support`` of a claim that names no relation: "Heat is a drama"."""
-    bare_behind: float = 3.0
+    bare_behind: float = 2.0
     """``behind`` of such a claim."""
+    despite: float = 0.6
+    """``contradict`` where the graph joins the names by another relation."""
     rival: float = 0.5
     """A relation that contradicts may be so much less likely than the likeliest."""
     contradict: float = 0.25
@@ -153,7 +155,7 @@ class Verifier:
 
     def _judge(self, claim: Claim) -> tuple[Verdict, _Evidence]:
         nothing = _Evidence((), -np.inf)
-        mentions = [m for m in claim.mentions if not self._is_short_form(claim, m)]
+        mentions = [m for m in claim.mentions if not self._is_of_relation(claim, m)]
         linked = [m for m in mentions if m.entities]
         unlinked = [m for m in mentions if not m.entities]
         if not linked:
@@ -174,15 +176,16 @@ class Verifier:
         against = max(contradictions, key=lambda e: e.log_probability, default=nothing)
         return ("contradicted", against) if against.ids else ("unknown", nothing)
 
-    def _is_short_form(self, claim: Claim, mention: Mention) -> bool:
-        """Whether an unknown name is the initials of a relation, such as CEO."""
-        text = claim.text[mention.start : mention.stop].lower()
-        return not mention.entities and text in self._initials
+    def _is_of_relation(self, claim: Claim, mention: Mention) -> bool:
+        """Whether no whole name but a relation's words or initials: IATA code, CEO."""
+        words = claim.text[mention.start : mention.stop].lower().split()
+        return not mention.whole and self._relation_words.issuperset(words)
 
     @cached_property
-    def _initials(self) -> frozenset[str]:
-        words = map(relation_words, self.graph.relations)
-        return frozenset("".join(w[0] for w in each) for each in words if len(each) > 1)
+    def _relation_words(self) -> frozenset[str]:
+        words = [relation_words(name) for name in self.graph.relations]
+        initials = ("".join(w[0] for w in each) for each in words if len(each) > 1)
+        return frozenset(initials).union(*words)
 
     def _pair(
         self, claim: Claim, a: Mention, b: Mention
@@ -225,6 +228,12 @@ class Verifier:
                 if ids and (value := fit(path)) >= top - behind:
                     fits[path] = value, _flat(ids)
             joined = max(joined, _best(fits, support), key=_likelihood)
+        related = any(
+            set(b.entities) & set(targets)
+            for _, found in from_a
+            for targets in found.targets.values()
+        )
+        least = limits.despite if related else limits.contradict
         for side, other, forward in ((from_a, b, True), (from_b, a, False)):
             for _, found in side:
                 rivals: dict[frozenset[int], dict[Path, Any]] = {}
@@ -240,7 +249,7 @@ class Verifier:
                         and self._excludes(best, len(reached))
                         and self._comparable(reached, claim.text, other)
                     ):
-                        found_here = _best(fits, limits.contradict)
+                        found_here = _best(fits, least)
                         against = max(against, found_here, key=_likelihood)
         return joined, against
 

@@ -77,6 +77,8 @@ def verifier(kgscout_cache) -> Verifier:
         ("France borders Germany.", "supported"),
         ("France borders Japan.", "unknown"),
         ("Tom Hanks ate Cast Away.", "unknown"),
+        ("Forrest Gump is a 1994 movie.", "supported"),
+        ("Movies such as Heat were released in 1995.", "supported"),
         ("Nothing here is in the graph.", "unknown"),
     ],
 )
