@@ -118,7 +118,7 @@ class Linker:
         probabilities = scores(tokens, self.index, candidates, self.weights)
         links: dict[int, Link] = {}
         for i in np.argsort(-probabilities, kind="stable").tolist():
-            link = self._link(candidates[i], probabilities[i])
+            link = self._link(candidates[i], float(probabilities[i]))
             links.setdefault(link.entity, link)
             if len(links) == k:
                 break
