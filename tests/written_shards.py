@@ -15,8 +15,14 @@ import numpy as np
 from split_factory import Built, Case, build_split
 
 from data_prep.accounting import survival
-from data_prep.write_shards import write_manifest, write_split, write_tables
+from data_prep.write_shards import (
+    write_manifest,
+    write_split,
+    write_tables,
+    write_words,
+)
 from kgscout_jax.data.shards import DIRECTIONS, SPLITS, Ragged, Shards, Split
+from kgscout_jax.text.words import distinct_words
 
 DIMENSION = 16
 GOOD = "is.good"
@@ -95,6 +101,11 @@ def write_shards(
         **(random | tables),
         table=table,
     )
+    words = sorted(distinct_words(built.split.questions))
+    rng = np.random.default_rng([seed, 1])
+    vectors = rng.normal(size=(len(words), DIMENSION))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    write_words(out, words, vectors.astype(np.float16))
     counts: dict[str, Any] = {}
     low = 0
     for name in SPLITS:

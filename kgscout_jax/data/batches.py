@@ -137,6 +137,11 @@ class Batch(NamedTuple):
     word_places: Int[Array, "b l"] | None = None
     """See ``PolicyInputs.word_places``."""
 
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Of its arrays: functions compile once for each."""
+        return tuple(array.shape for array in jax.tree.leaves(self))
+
     def inputs(self, tables: Tables) -> PolicyInputs:
         """The inputs of the network: rows gathered from the tables, under jit."""
         return PolicyInputs(

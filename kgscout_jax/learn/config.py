@@ -41,7 +41,7 @@ class TrainConfig:
         "optimisation": "epochs patience select batch_size questions_per_epoch "
         "learning_rate warmup_steps weight_decay clip_norm dtype",
         "network": "tower_hidden gate_hidden combiner_hidden heads width walkers "
-        "walk_steps question_hidden answer_width without",
+        "walk_steps question_hidden word_rank answer_width without",
         "measurement, checkpoints, logs": "dev_questions save_every log",
         "devices and processes": "devices shard_tables coordinator processes "
         "process_id distributed",

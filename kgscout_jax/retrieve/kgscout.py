@@ -49,7 +49,7 @@ class KGScout:
         compiled_shapes: set[tuple[tuple[int, ...], ...]] = set()
 
         def timed(batch: Batch) -> tuple[Float32[np.ndarray, "b n"], float]:
-            shapes = tuple(array.shape for array in batch)
+            shapes = batch.shapes
             if shapes not in compiled_shapes:  # exclude compilation from the time
                 jax.block_until_ready(logits_of(state, tables, batch))
                 compiled_shapes.add(shapes)

@@ -91,7 +91,7 @@ def split_answers(
                 mask = np.zeros(batch.mask.shape, bool)
                 mask[:count] = kept[at, : mask.shape[1]]
                 batch = batch._replace(mask=batch.mask & mask)
-            shapes = tuple(array.shape for array in batch)
+            shapes = batch.shapes
             if shapes not in compiled_shapes:  # exclude compilation from the time
                 jax.block_until_ready(_outputs(graphdef, state, tables, batch))
                 compiled_shapes.add(shapes)

@@ -40,10 +40,20 @@ _NEEDS = {"openvino-bf16": ("openvino", "openvino")}
 class Network(Protocol):
     """What embeds strings."""
 
-    pad_id: int
-    dimension: int
-    threads: int | None
-    """Threads that decide its bits, which other processes must set; None if none do."""
+    @property
+    def pad_id(self) -> int:
+        """The token that fills a row."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Columns of an embedding."""
+        ...
+
+    @property
+    def threads(self) -> int | None:
+        """Threads that decide its bits, which other processes must set, if any do."""
+        ...
 
     @property
     def prompts(self) -> Mapping[str, str]:
@@ -60,9 +70,8 @@ class Network(Protocol):
         """The padded length of each string, by its number of tokens alone."""
         ...
 
-    @property
-    def forward(self) -> Forward:
-        """Token ids and mask -> unit embeddings."""
+    def forward(self, ids: Tokens, mask: Tokens) -> Float32[np.ndarray, "b d"]:
+        """Unit embeddings of padded token ids, where the mask is 1."""
         ...
 
     @property
@@ -182,8 +191,12 @@ class SentenceTransformerNetwork:
         table = layer.auto_model.get_input_embeddings().weight
         return table.detach().float().numpy()
 
+    def forward(self, ids: Tokens, mask: Tokens) -> Float32[np.ndarray, "b d"]:
+        """Unit embeddings of padded token ids."""
+        return self._forward(ids, mask)
+
     @cached_property
-    def forward(self) -> Forward:
+    def _forward(self) -> Forward:
         """Token ids and mask -> unit embeddings; may modify the model."""
         if self.backend == "openvino-bf16":
             return _openvino(self.model)

@@ -83,7 +83,7 @@ class Bert:
         self.config = read_json(folder / "config.json")
         self.dimension = int(self.config["hidden_size"])
 
-    @cached_property
+    @property
     def prompts(self) -> Mapping[str, str]:
         """The prefixes of questions and documents that the model defines."""
         file = self.folder / "config_sentence_transformers.json"

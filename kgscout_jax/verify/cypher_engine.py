@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import resource
 import sys
+from typing import Any
 
 SECONDS = 10
 MEMORY = 2 << 30
@@ -31,8 +32,9 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
     try:
         graph.cypher(code)
-        nodes = [row["a"] for row in graph.cypher("MATCH (a) RETURN a")]
-        rows = graph.cypher("MATCH (a)-[r]->(b) RETURN a, r, b")
+        found: Any = graph.cypher("MATCH (a) RETURN a")
+        nodes = [row["a"] for row in found]
+        rows: Any = graph.cypher("MATCH (a)-[r]->(b) RETURN a, r, b")
         edges = [(row["a"], row["r"], row["b"]) for row in rows]
     except Exception as error:  # noqa: BLE001 (whatever the engine says is the reply)
         text = str(error) or type(error).__name__

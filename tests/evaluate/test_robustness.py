@@ -71,6 +71,7 @@ def test_questions_see_the_same_mistakes(world):
         assert mistakes or method == "ed"
 
 
+@pytest.mark.slow
 def test_the_report_has_every_point_and_resumes(world, tmp_path, capsys):
     out = tmp_path / "robustness"
     words = ["eval", "robustness", "--run", str(world.policy), "--split", "dev"]

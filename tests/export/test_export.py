@@ -28,7 +28,7 @@ from kgscout_jax.export.format import FILES, MODEL, STABLEHLO, named_leaves
 from kgscout_jax.export.golden import argument_names
 from kgscout_jax.export.hub import is_hub_name
 from kgscout_jax.export.settings import ExportSettings
-from kgscout_jax.export.write import calibrations_of, load_trained
+from kgscout_jax.export.write import calibration_shards, load_trained
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.shard_sets import common_settings, is_trained_on
 from kgscout_jax.learn.trained_policy import TrainedPolicy, load_policy
@@ -406,7 +406,7 @@ def test_several_sets_export_what_they_have_in_common(tmp_path):
         export_policy(run, tmp_path / "other", shards=alien.path)
     asked = ExportSettings(run=tmp_path / "run", out=tmp_path / "o", calibrate="dev")
     with pytest.raises(UserError, match="trained on 2 folders of shards, exp"):
-        calibrations_of(run, asked)
+        calibration_shards(run, asked)
 
 
 # --- the command

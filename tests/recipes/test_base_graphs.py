@@ -53,6 +53,7 @@ def test_courts_are_told_apart_by_their_place(tmp_path, monkeypatch):
     ]
 
 
+@pytest.mark.slow
 def test_a_graph_does_not_depend_on_the_order_of_hashes(tmp_path):
     written = []
     for seed in ("1", "2"):

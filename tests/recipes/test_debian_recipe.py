@@ -86,6 +86,7 @@ def test_the_kind_in_brackets_does_not_make_an_answer_wrong():
     assert not is_right("git-man (documentation)", ["git-man"])
 
 
+@pytest.mark.slow
 def test_the_transcript_holds_every_question_and_its_right_answers(
     tmp_path, kgscout_cache
 ):

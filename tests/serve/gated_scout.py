@@ -13,6 +13,7 @@ class GatedScout:
     """Finds a question's own words; waits at ``gate`` and notes each batch."""
 
     def __init__(self):
+        self.encoder = self.exported = None
         self.gate = threading.Event()
         self.gate.set()
         self.entered = threading.Event()
