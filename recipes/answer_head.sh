@@ -15,12 +15,12 @@ answers() { # RUN SHARDS OUT
 
 python -m data_prep metaqa --input "$data/metaqa" --out "$out/metaqa"
 python train.py --shards "$out/metaqa" --run "$out/run_metaqa" --policy walk \
-    --question-hidden 128 --question-noise 0.2 --epochs 3 --dev-questions 600
+    --word-rank 16 --question-noise 0.2 --epochs 3
 answers "$out/run_metaqa" "$out/metaqa" "$out/answers_metaqa"
 
 python -m data_prep pathquestion --input "$data/pathquestion" --out "$out/pathquestion"
 python train.py --shards "$out/pathquestion" --run "$out/run_pathquestion" \
-    --policy walk --question-noise 0.2 --epochs 6
+    --policy walk --word-rank 16 --question-noise 0.2 --epochs 8
 answers "$out/run_pathquestion" "$out/pathquestion" "$out/answers_pathquestion"
 
 # The Freebase excerpt has no test split: five folds, with the head and without.
@@ -30,9 +30,9 @@ for fold in "$out"/folds/*; do
     python -m data_prep kg --kg "$data/webqsp/kg.tsv" --input "$fold" \
         --out "$fold/shards"
     python train.py --shards "$fold/shards" --run "$fold/head" --policy walk \
-        --seed "$seed"
+        --seed "$seed" --word-rank 16
     python train.py --shards "$fold/shards" --run "$fold/none" --policy walk \
-        --seed "$seed" --answer-width 0
+        --seed "$seed" --word-rank 16 --answer-width 0
     python eval.py retrieval --run "$fold/head" --also "none=$fold/none" \
         --reference none --shards "$fold/shards" --split test --k 10 30 100 \
         --out "$fold/retrieval"

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import tyro
 from scipy.optimize import minimize
+from verify_planted import Statement, plant
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.graph_index import graph_linker
@@ -29,7 +30,6 @@ from kgscout_jax.verify.claims import find_claims
 from kgscout_jax.verify.relation_model import FEATURES
 from kgscout_jax.verify.relation_words import claim_words
 from kgscout_jax.verify.verifier import Verifier
-from recipes.verify_planted import Statement, plant
 
 VERDICTS = ("supported", "contradicted", "unknown")
 NONE = 0.3
