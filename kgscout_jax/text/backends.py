@@ -55,6 +55,9 @@ class Network(Protocol):
         """Threads that decide its bits, which other processes must set, if any do."""
         ...
 
+    @threads.setter
+    def threads(self, count: int | None) -> None: ...
+
     @property
     def prompts(self) -> Mapping[str, str]:
         """The prefixes of questions and documents that the model defines."""

@@ -95,7 +95,11 @@ def small_bert(folder: Path, **changes: object) -> Path:
     """A random BERT of two layers, written by sentence-transformers itself."""
     import torch
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.models import Normalize, Pooling, Transformer
+    from sentence_transformers.sentence_transformer.modules import (
+        Normalize,
+        Pooling,
+        Transformer,
+    )
     from transformers import BertConfig, BertModel
 
     options = {
