@@ -57,6 +57,15 @@ INSTRUCTIONS = (
 
 MAX_STATEMENTS = 64
 """Statements that may wait."""
+QuestionText = Annotated[str, Field(description="As a person would ask it.")]
+TopicNames = Annotated[
+    list[Name] | None,
+    Field(description="Names of the entities it is about, where known."),
+]
+GraphName = Annotated[
+    Name | None, Field(description="A name that graphs gives; else the first.")
+]
+
 READ_ONLY = ToolAnnotations(
     read_only_hint=True, idempotent_hint=True, open_world_hint=False
 )
@@ -143,9 +152,7 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
     @server.tool(annotations=READ_ONLY)
     async def find_entity(
         text: Annotated[str, Field(max_length=MAX_NAME_CHARS, description="A name.")],
-        graph: Annotated[
-            Name | None, Field(description="A name that graphs gives; else the first.")
-        ] = None,
+        graph: GraphName = None,
     ) -> list[EntityMatch]:
         """Find the entities of a knowledge graph that a text may name, likeliest first.
 
@@ -161,14 +168,9 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
 
     @server.tool(annotations=READ_ONLY)
     async def answer(
-        question: Annotated[str, Field(description="As a person would ask it.")],
-        topics: Annotated[
-            list[Name] | None,
-            Field(description="Names of the entities it is about, where known."),
-        ] = None,
-        graph: Annotated[
-            Name | None, Field(description="A name that graphs gives; else the first.")
-        ] = None,
+        question: QuestionText,
+        topics: TopicNames = None,
+        graph: GraphName = None,
     ) -> Answered:
         """Answer a question from a knowledge graph, with probabilities and paths."""
         name, result = await search(
@@ -184,17 +186,12 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
 
     @server.tool(annotations=READ_ONLY)
     async def retrieve(
-        question: Annotated[str, Field(description="As a person would ask it.")],
+        question: QuestionText,
         k: Annotated[
             int, Field(ge=1, le=MAX_INT, description="The most triplets.")
         ] = min(DEFAULT_K, limits.max_k),
-        topics: Annotated[
-            list[Name] | None,
-            Field(description="Names of the entities it is about, where known."),
-        ] = None,
-        graph: Annotated[
-            Name | None, Field(description="A name that graphs gives; else the first.")
-        ] = None,
+        topics: TopicNames = None,
+        graph: GraphName = None,
     ) -> Triplets:
         """Find the triplets of a knowledge graph that a question needs, best first."""
         name, result = await search(
@@ -215,9 +212,7 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
         statement: Annotated[
             str, Field(description="A statement or a paragraph of them.")
         ],
-        graph: Annotated[
-            Name | None, Field(description="A name that graphs gives; else the first.")
-        ] = None,
+        graph: GraphName = None,
     ) -> Claims:
         """Check statements against a graph: supported, contradicted or unknown."""
         try:
