@@ -5,10 +5,14 @@ VENV ?= .venv
 CONSTRAINTS ?= -c constraints-cpu.txt
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow check-docs docs lint setup clean
+.PHONY: demo kg-rag test test-slow check-docs docs lint setup clean
 
 demo: setup
 	$(BIN)/python recipes/demo.py
+
+# From sixty documents to answers with the places they come from, offline.
+kg-rag: setup
+	cd recipes && ../$(BIN)/python kg_rag.py ../build/kg_rag
 
 test: setup
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"

@@ -19,6 +19,7 @@ from benchmarks.retrieve_world import World, bytes_of, make_world
 from kgscout_jax import Scout
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.embeddings import embeddings_of
+from kgscout_jax.text.backends import load_model
 
 BATCH = 32
 Figures = dict[str, float]
@@ -176,7 +177,7 @@ def peer_figures(
     graph, texts, topics = world.graph, world.questions, world.topics
     table: Any = embeddings_of(graph, scout.encoder)
     wide = rows.astype(np.float32)
-    model = scout.encoder.model
+    model = load_model(scout.encoder.folder, scout.encoder.name)
 
     def encode(i: int) -> Float32[np.ndarray, "d"]:
         return model.encode([texts[i]], show_progress_bar=False)[0].astype(np.float32)

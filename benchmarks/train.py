@@ -56,7 +56,7 @@ def run(settings: TrainBenchmark) -> None:
     setup_jax()
     import jax
 
-    from benchmarks import train_ablation, train_linear, train_speed
+    from benchmarks import train_ablation, train_linear, train_speed, train_traffic
 
     device = jax.devices()[0]
     count = threads()
@@ -68,6 +68,7 @@ def run(settings: TrainBenchmark) -> None:
         "speed": train_speed.speed,
         "ablation": train_ablation.ablation,
         "linear": train_linear.linear,
+        "traffic": train_traffic.traffic,
     }
     figures: dict[str, Any] = {"ratios": {}, "roofline": None}
     for section in settings.sections:

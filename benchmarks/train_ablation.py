@@ -20,6 +20,7 @@ from benchmarks.train_ours import Ours
 from benchmarks.train_plain import PerCandidatePolicy, PlainPolicy, trained_inputs
 from benchmarks.train_settings import TrainBenchmark
 from benchmarks.train_world import generated_world
+from kgscout_jax.data.batch_widths import Widths
 from kgscout_jax.data.batches import Batch, Tables, epoch_batches
 from kgscout_jax.learn.sharded_reader import ShardedReader
 from kgscout_jax.policy.inputs import PolicyInputs
@@ -111,10 +112,9 @@ def gradient_of(one: Ours, batch: Batch, *, trained: bool) -> Any:
 class PaddedReader(ShardedReader):
     """Pads every batch to the width of the shards."""
 
-    def arrays(self, *args: Any, **more: Any) -> Batch:
-        """A batch, padded as if the widest question of the split were in it."""
-        every = np.arange(len(self.split))
-        return super().arrays(*args, **(more | {"all_rows": every}))
+    def widths_of(self, rows: np.ndarray) -> Widths:
+        """As if the widest question of the split were in the batch."""
+        return self.widths[len(self.widths) - 1]
 
 
 def padding(settings: TrainBenchmark) -> dict[str, float]:

@@ -15,6 +15,7 @@ from benchmarks.train_ours import Ours
 from benchmarks.train_settings import TrainBenchmark
 from benchmarks.train_world import generated_world
 from kgscout_jax.data.batches import Tables
+from kgscout_jax.learn.resident_sets import step_numbers
 from kgscout_jax.utils.io import whole_file
 
 LIGHT = 4
@@ -116,7 +117,8 @@ def over_rows(settings: TrainBenchmark, sizes: Sequence[int]) -> Sweep:
     """
     n = settings.candidates
     one = step_of(settings, LIGHT, n=n, table=10 * n)
-    batch, weight = one.read(np.arange(LIGHT)), np.ones(LIGHT, np.float32)
+    batch = one.read(np.arange(LIGHT))
+    numbers = jnp.asarray(step_numbers(0, min(10, n // 2)))
     rng = np.random.default_rng(settings.seed)
     works = {}
     for size in sizes:
@@ -127,7 +129,7 @@ def over_rows(settings: TrainBenchmark, sizes: Sequence[int]) -> Sweep:
 
         def step(tables: Tables = tables, given: Any = given) -> None:
             one.state, _ = one.steps.update_closed_form(
-                one.state, tables, given, weight, np.float32(min(10, n // 2))
+                one.state, tables, given, numbers
             )
             one.state.step.block_until_ready()
 

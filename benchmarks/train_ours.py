@@ -19,6 +19,7 @@ from benchmarks.train_world import World
 from kgscout_jax.data.batches import Batch, Tables
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.estimator_updates import update_class
+from kgscout_jax.learn.resident_sets import step_numbers
 from kgscout_jax.learn.reward_device import DeviceReward
 from kgscout_jax.learn.reward_host import HostReward
 from kgscout_jax.learn.run_config import network_config
@@ -32,7 +33,7 @@ from kgscout_jax.policy.module import Policy
 
 Mode = Literal["host", "device", "closed_form", "bce"]
 """REINFORCE rewarded on the host or the device, the closed form, or cross-entropy."""
-BUDGET = np.float32(14.0)
+BUDGET = 14.0
 """Of the closed form: no cost depends on it."""
 
 
@@ -72,7 +73,7 @@ class Ours:
         )
         self.state = jax.tree.map(jnp.copy, initial_state(self.policy, transform))
         self.step = 0
-        self.key = jax.random.key(0)
+        self.numbers = jnp.asarray(step_numbers(0, BUDGET))
 
     def read(self, rows: Int[np.ndarray, "k"]) -> Batch:
         """A batch, as every step reads one."""
@@ -129,14 +130,15 @@ class Ours:
         }
         if self.mode in ("host", "device"):
             proposal = self.steps.propose(
-                self.state.params, self.tables, batch, self.key
+                self.state.params, self.tables, batch, self.numbers
             )
-            subsets = proposal.subsets(self.config.baseline)
             if self.mode == "host":
-                positions = np.where(subsets[1], subsets[0], -1)[: len(rows)]
+                positions = np.asarray(proposal.positions)[: len(rows)]
                 works["reward"] = lambda: self.host.total(rows, positions)
             else:
                 score = jax.jit(self.device.total)
+                positions = proposal.positions.astype(jnp.int32)
+                subsets = jnp.maximum(positions, 0), positions >= 0
 
                 def reward() -> Any:
                     inputs = self.device.read(
@@ -160,30 +162,27 @@ class Ours:
         """What the jitted part of a step costs, and a call that runs it, both whole."""
         batch = self.read(rows)
         size = batch.mask.shape[0]
-        weight = np.ones(size, np.float32)
         # The state is donated to each step.
-        steps, tables = self.steps, self.tables
+        steps, tables, numbers = self.steps, self.tables, self.numbers
         if self.mode == "closed_form":
-            jitted, more = steps.update_closed_form, (tables, batch, weight, BUDGET)
+            jitted, more = steps.update_closed_form, (tables, batch, numbers)
         elif self.mode == "bce":
-            jitted, more = steps.update_bce, (tables, batch, weight)
+            jitted, more = steps.update_bce, (tables, batch, numbers)
         elif self.mode == "device":
             inputs = self.device.read(rows, size, batch.mask.shape[1])
             jitted = steps.reinforce_on_device
-            more = (tables, batch, inputs, weight, 0 * weight, self.key)
+            more = (tables, batch, inputs, numbers)
         else:
-            jitted = steps.update_reinforce
-            first = self.state.params, tables, batch, self.key
+            jitted = steps.update_scored
+            first = self.state.params, tables, batch, numbers
             proposal = steps.propose(*first)
-            advantage = np.ones((size, self.config.samples), np.float32)
-            more = (batch, weight, proposal, advantage, np.float32(0))
+            total = np.ones(proposal.positions.shape[:2], np.float32)
+            more = (batch, proposal, total)
             cost = cost_of(steps.propose, *first) + cost_of(jitted, self.state, *more)
 
             def both() -> None:
-                drawn = steps.propose(self.state.params, tables, batch, self.key)
-                self.state, _ = steps.update_reinforce(
-                    self.state, batch, weight, drawn, advantage, np.float32(0)
-                )
+                drawn = steps.propose(self.state.params, tables, batch, numbers)
+                self.state, _ = steps.update_scored(self.state, batch, drawn, total)
                 jax.block_until_ready(self.state)
 
             return cost, both

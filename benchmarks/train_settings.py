@@ -11,7 +11,7 @@ from benchmarks.common import Clock
 from kgscout_jax.errors import UserError
 from kgscout_jax.utils.checks import check_at_least
 
-Section = Literal["speed", "ablation", "linear"]
+Section = Literal["speed", "traffic", "ablation", "linear"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,9 +23,10 @@ class TrainBenchmark:
 
     shards: Path | None = None
     """Folder of shards; without one, questions are generated."""
-    sections: tuple[Section, ...] = ("speed",)
-    """speed: peers and roofline; ablation: what each saving brings; linear: cost
-    against candidates, questions and table rows."""
+    sections: tuple[Section, ...] = ("speed", "traffic")
+    """speed: peers and roofline; traffic: dispatches, and bytes to and from the device;
+    ablation: what each saving brings; linear: cost against candidates, questions and
+    table rows."""
     candidates: int = 1000
     """Of each generated question."""
     dimension: int = 384

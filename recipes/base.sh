@@ -56,31 +56,31 @@ for graph in "$out"/graphs/*.tsv; do
     synth "synth-$(basename "$graph" .tsv)" "$graph" 1500
 done
 
-# --- training: on all sets, and without those of one graph
-train() { # RUN EPOCHS SETS-LEFT-OUT
-    local run=$1 epochs=$2 left_out=$3 folders=() mix=()
-    for pair in webqsp:2 cwq:1.5 synth-webqsp:1.5 metaqa:2 synth-metaqa:0.6 \
-        pathquestion:1 synth-pathquestion:0.3 world:1.5 synth-world:0.3 \
+# --- training: on all sets, and without those of some graphs
+train() { # RUN EPOCHS QUESTIONS SETS-LEFT-OUT
+    local run=$1 epochs=$2 questions=$3 left_out=$4 folders=() mix=()
+    for pair in webqsp:1.5 cwq:1.5 synth-webqsp:2 metaqa:2.5 synth-metaqa:0.8 \
+        pathquestion:1 synth-pathquestion:0.4 world:1.5 synth-world:0.5 \
         $(for graph in "$out"/graphs/*.tsv; do
-            echo "synth-$(basename "$graph" .tsv):0.4"
+            echo "synth-$(basename "$graph" .tsv):0.5"
         done); do
         [[ ${pair%:*} =~ $left_out ]] && continue
         folders+=("$sets/${pair%:*}") mix+=("${pair#*:}")
     done
-    python train.py --policy walk --epochs "$epochs" --questions-per-epoch 19200 \
-        --dev-questions 60 --shards "${folders[@]}" --mix "${mix[@]}" --run "$run"
+    python train.py --policy walk --word-rank 16 --without absolute --candidates 256 \
+        --epochs "$epochs" --questions-per-epoch "$questions" --dev-questions 60 \
+        --shards "${folders[@]}" --mix "${mix[@]}" --run "$run"
 }
-train "$out/base" 2 '^$'
-declare -A graph_of=([webqsp]='webqsp|cwq' [metaqa]=metaqa [pathquestion]=pathquestion
-    [world]=world)
-for name in webqsp metaqa pathquestion world; do
-    train "$out/without-$name" 1 "${graph_of[$name]}"
-done
+train "$out/base" 2 52800 '^$'
+train "$out/without-freebase" 1 40000 'webqsp|cwq'
+train "$out/without-others" 1 40000 'metaqa|pathquestion|world'
+declare -A without=([webqsp]=freebase [metaqa]=others [pathquestion]=others
+    [world]=others)
 
 # --- the bundled files
 pairs=()
 for name in webqsp metaqa pathquestion world; do
-    pairs+=("$out/without-$name=$sets/$name")
+    pairs+=("$out/without-${without[$name]}=$sets/$name")
 done
 python recipes/base_scale.py "${pairs[@]}" --into "$out/scale.json"
 python recipes/base_bundle.py "$out/base" --answer-scale "$out/scale.json"
@@ -90,11 +90,11 @@ for name in webqsp metaqa pathquestion world; do
     split=test also=("kgscout-base=$out/base")
     [ $name = webqsp ] && split=dev
     [ -n "$trained" ] && also+=("trained=$trained/run_$name")
-    python eval.py retrieval --run "$out/without-$name" --also "${also[@]}" \
+    python eval.py retrieval --run "$out/without-${without[$name]}" --also "${also[@]}" \
         --retrievers kgscout cosine bm25 ppr --shards "$sets/$name" --split $split \
         --k 10 30 100 --out "$out/results/$name"
-    python eval.py answers --run "$out/without-$name" --shards "$sets/$name" \
-        --split $split --reader graph --retrievers scout --k 100 \
+    python eval.py answers --run "$out/without-${without[$name]}" \
+        --shards "$sets/$name" --split $split --reader graph --retrievers scout --k 100 \
         --out "$out/results/$name-answers"
     python recipes/tables.py collect "$out/results/$name" --names kgscout=zero-shot \
         --into "recipes/figures/zero_shot_$name.json"

@@ -2,13 +2,14 @@
 
 An extract holds one data set's figures of one or more seeds:
 
-    {"kind": "retrieval" | "answers", "source", "split", "questions", "ks", "rows",
-     "reference", "commands": [...],
+    {"kind": "retrieval" | "answers" | "robustness", "source", "split", "questions",
+     "ks", "rows", "reference", "commands": [...],
      "seeds": [{"step", "figures", "by_hop": {HOPS: figures}, "paired": figures}]}
 
 with figures as ROW -> METRIC -> K -> [value, low, high, n], shares (also those of
-answers), five digits. ``--folds N`` pools N results each: their questions together are
-one seed, and intervals are bootstrapped over all of them.
+answers), five digits. Of robustness, K is "METHOD LEVEL", and ``paired`` is the
+difference from the lowest level. ``--folds N`` pools N results each: their questions
+together are one seed, and intervals are bootstrapped over all of them.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def extract(
     """The extract of results of one data set: a seed each, or ``folds`` of them each.
 
     Args:
-        results: folders that ``eval.py retrieval`` or ``eval.py answers`` wrote.
+        results: folders that ``eval.py`` retrieval, answers or robustness wrote.
         folds: results in turn that are the folds of one seed.
         names: other names of rows, by those in the results.
 
@@ -96,6 +97,16 @@ def read_report(path: Path) -> dict[str, Any]:
 def description(report: dict[str, Any]) -> dict[str, Any]:
     """What all results of an extract have in common."""
     context = report["context"]
+    if "methods" in report:
+        points = [f"{m} {x}" for m in report["methods"] for x in report["levels"]]
+        return {
+            "kind": "robustness",
+            "source": context.get("measured_on"),
+            "split": report["split"],
+            "questions": context["questions"],
+            "ks": points,
+            "reference": f"K = {report['k']}",
+        }
     is_answers = "rules" in report
     questions = context["questions"] if is_answers else report["counts"]["questions"]
     return {
@@ -110,6 +121,13 @@ def description(report: dict[str, Any]) -> dict[str, Any]:
 
 def seed_of(report: dict[str, Any]) -> dict[str, Any]:
     """The figures of one report."""
+    if "methods" in report:
+        return {
+            "step": report["context"].get("step"),
+            "figures": by_point(report["figures"]),
+            "by_hop": {},
+            "paired": by_point(report["paired"]),
+        }
     if "rules" not in report:
         names = report["retrievers"]
         return {
@@ -138,6 +156,19 @@ def seed_of(report: dict[str, Any]) -> dict[str, Any]:
         },
         "paired": rounded(report["paired"], scale=0.01),
     }
+
+
+def by_point(figures: dict[str, Any]) -> Figures:
+    """The figures of robustness: metric -> row -> method -> level there."""
+    out: Figures = {}
+    for metric, rows in figures.items():
+        for name, methods in rows.items():
+            for method, levels in methods.items():
+                points = {f"{method} {x}": one for x, one in levels.items()}
+                found = rounded({name: {metric: points}}).get(name, {})
+                for key, by_k in found.items():
+                    out.setdefault(name, {}).setdefault(key, {}).update(by_k)
+    return out
 
 
 def rounded(report: dict[str, Any], scale: float = 1.0) -> Figures:

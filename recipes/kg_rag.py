@@ -1,61 +1,42 @@
 """KG-RAG on sixty documents with known facts: extraction, answers, their cost.
 
-    python recipes/kg_rag.py OUT [--llm URL --model NAME [--questions N]]
+    python recipes/kg_rag.py OUT [--llm URL --model NAME
+        [--questions N] [--minutes M] [--extract]]
 
 Offline. Writes the documents of ``kg_rag_corpus.py``, ingests them by ``kgscout
 ingest`` with the extractor that needs no server, and compares the triplets with the
 facts. KG-Scout (the bundled policy) then answers every question from that graph, and
-embedding RAG over chunks is measured by what its chunks hold. With a model: the five
-ways to answer of the paper and ours, and extraction by the model. OUT/kg_rag.md has the
-tables.
+embedding RAG over chunks is measured by what its chunks hold. With a model: six ways to
+answer (``kg_rag_model.py``), and with --extract extraction by the model. OUT/kg_rag.md
+has the tables.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from kg_rag_corpus import Corpus, Question, compare, write_corpus, write_documents
+from kg_rag_corpus import Corpus, compare, write_corpus, write_documents
+from kg_rag_model import holds, measure
 
 from kgscout_jax.cli.main import main as kgscout
-from kgscout_jax.evaluate.span_scores import mean_score, span_score
-from kgscout_jax.explore.make import explorer
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout
 from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.ingest.extract.protocol import NestedTriplet
 from kgscout_jax.ingest.extractions import triplet_of_json
-from kgscout_jax.reason.completions import Completion, EndpointSettings, Request
-from kgscout_jax.reason.endpoint import Endpoint
+from kgscout_jax.reason.completions import EndpointSettings
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.types import entity_key
 from kgscout_jax.utils.io import read_json, write_text
 
 TOP_CHUNKS = 20
 TRIPLETS = 20
-NO_RAG = "Reply with the exact, short and correct answer to the following query."
-RAG = """\
-Context information is below.
----------------------
-{context}
----------------------
-Given the context information and not prior knowledge, answer the query. Reply with \
-the answer alone, or "I don't know".
-Query: {question}"""
-
-
-@dataclass(frozen=True)
-class Reply:
-    """An answer and what it cost."""
-
-    text: str
-    calls: int = 1
-    tokens: int = 0
 
 
 def extracted_triplets(graph: Path) -> list[NestedTriplet]:
@@ -86,11 +67,6 @@ def ingest(corpus: Corpus, out: Path, *flags: str) -> tuple[str, dict]:
     return row, report
 
 
-def holds(text: str, question: Question) -> bool:
-    """Whether a text names an answer."""
-    return any(entity_key(answer) in entity_key(text) for answer in question.answers)
-
-
 @dataclass
 class Evidence:
     """What each way to answer may use, for every question."""
@@ -98,6 +74,10 @@ class Evidence:
     graph: KnowledgeGraph
     results: list[RetrievalResult]
     chunks: list[list[str]]
+
+    def chunk_text(self, i: int) -> str:
+        """The nearest chunks."""
+        return "\n\n".join(self.chunks[i])
 
     def triplets(self, i: int) -> str:
         """The triplets of KG-Scout, one a line."""
@@ -182,65 +162,6 @@ def offline_rows(evidence: Evidence, corpus: Corpus) -> list[str]:
     ]
 
 
-def model_rows(
-    evidence: Evidence, corpus: Corpus, scout: Scout, endpoint: EndpointSettings, n: int
-) -> list[str]:
-    """A row for each way to answer with a model."""
-    server = Endpoint(endpoint)
-    step = max(len(corpus.questions) // n, 1)
-    chosen = list(range(0, len(corpus.questions), step))[:n]
-    questions = [corpus.questions[i] for i in chosen]
-
-    def asked(context: Callable[[int], str] | None) -> list[Reply]:
-        prompts = [
-            f"{NO_RAG}\n{q.text}" if context is None
-            else RAG.format(context=context(i), question=q.text)
-            for i, q in zip(chosen, questions, strict=True)
-        ]  # fmt: skip
-        requests = [Request(messages=(("user", prompt),)) for prompt in prompts]
-        return [reply_of(each) for each in server.ask_all(requests)]
-
-    def explored(ranking: str) -> list[Reply]:
-        chain = explorer(evidence.graph, scout, endpoint, ranking)
-        found = [chain.explore(question.text) for question in questions]
-        return [
-            Reply(each.answer, each.calls, each.prompt_tokens + each.reply_tokens)
-            for each in found
-        ]
-
-    ways = {
-        "no retrieval": lambda: asked(None),
-        f"embedding RAG, {TOP_CHUNKS} chunks": lambda: asked(
-            lambda i: "\n\n".join(evidence.chunks[i])
-        ),
-        f"KG-Scout, {TRIPLETS} triplets": lambda: asked(evidence.triplets),
-        "KG-Scout's triplets with their chunks": lambda: asked(evidence.with_chunks),
-        "CoE, 50 by vector": lambda: explored("vector"),
-        "CoE, 5 by KG-Scout": lambda: explored("kgscout"),
-    }
-    rows = []
-    for name, run in ways.items():
-        replies = run()
-        pairs = list(zip(replies, questions, strict=True))
-        score = mean_score([span_score(r.text, q.answers) for r, q in pairs])
-        hit = sum(holds(r.text, q) for r, q in pairs) / len(pairs)
-        calls = sum(r.calls for r in replies) / len(pairs)
-        tokens = sum(r.tokens for r in replies) / len(pairs)
-        rows.append(
-            f"| {name} | {hit:.2f} | {score.exact:.2f} | {score.f1:.2f} | "
-            f"{score.accuracy:.2f} | {score.hallucination:.2f} | "
-            f"{score.hallucination_literal:.2f} | {calls:.1f} | {tokens:,.0f} |"
-        )
-        print(rows[-1], flush=True)
-    return rows
-
-
-def reply_of(completion: Completion) -> Reply:
-    """A completion as a reply; one that did not come is empty."""
-    tokens = completion.prompt_tokens + completion.reply_tokens
-    return Reply(completion.text or "", 1, tokens)
-
-
 def main() -> None:
     """Run the recipe and write its page."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -248,6 +169,8 @@ def main() -> None:
     parser.add_argument("--llm")
     parser.add_argument("--model")
     parser.add_argument("--questions", type=int, default=100)
+    parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--extract", action="store_true")
     args = parser.parse_args()
     corpus = write_corpus()
     write_documents(corpus, args.out / "docs")
@@ -257,23 +180,22 @@ def main() -> None:
     offline, answers = offline_rows(evidence, corpus), pages(evidence, corpus)
     model: list[str] = ["Not run with a model."]
     if args.llm and args.model:
-        rows.append(
-            ingest(corpus, args.out, "--llm", args.llm, "--model", args.model)[0]
-        )
+        if args.extract:
+            row, _ = ingest(
+                corpus, args.out, "--concurrency", "1", "--llm", args.llm, "--model",
+                args.model,
+            )  # fmt: skip
+            rows.append(row)
         endpoint = EndpointSettings(
             url=args.llm, model=args.model, temperature=0.0, max_tokens=128,
             timeout=600, concurrency=1, cache=args.out / "replies",
         )  # fmt: skip
-        model = [
-            f"{args.model}, {args.questions} questions, the graph of `syntax`. "
-            "Hallucination: words that are not gold, without a word of doubt; and the "
-            "paper's sentence read literally.",
-            "",
-            "| | Hit | EM | F1 | accuracy | hallucination | literally | calls | tokens "
-            "|",
-            "| :-- | --: | --: | --: | --: | --: | --: | --: | --: |",
-            *model_rows(evidence, corpus, scout, endpoint, args.questions),
-        ]
+        model = measure(
+            evidence, corpus.questions, scout, endpoint, args.questions, args.minutes,
+            args.out,
+        )  # fmt: skip
+    if not args.extract:
+        model += ["", "Extraction by a model: not run."]
     hops = sum(question.hops == 2 for question in corpus.questions)
     page = [
         "# KG-RAG on sixty documents",

@@ -1,11 +1,9 @@
 #!/usr/bin/env bash
-# OKGQA: prizes of the policy against prizes of cosine, and retrieval on graphs with mistakes.
+# OKGQA: prizes of the policy against prizes of cosine; `robustness.sh` is on graphs with mistakes.
 #
 #   recipes/okgqa.sh SHARDS RUN NAME OUT
 #
-# SHARDS are those that RUN was trained on. The first part takes minutes; the second embeds
-# three sentences for each triplet of 100 questions, which takes about an hour for 100,000 of
-# them on two cores. The same command resumes.
+# SHARDS are those that RUN was trained on. It takes minutes; the same command resumes.
 set -euo pipefail
 shards=$1 run=$2 name=$3 out=$4
 
@@ -23,6 +21,3 @@ for prizes in kgscout cosine; do
         --into "recipes/figures/prizes_${name}_$prizes.json"
 done
 python recipes/tables.py write recipes/okgqa.md
-
-python eval.py robustness --run "$run" --shards "$shards" --split dev --limit 100 \
-    --levels 0 .2 .4 .6 .8 1 --out "$out/robustness"

@@ -26,11 +26,11 @@ import tyro
 
 from data_prep.sources.world import load
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.okgqa.calls import Model
 from kgscout_jax.okgqa.judges.factscore import FActScore
 from kgscout_jax.okgqa.judges.protocol import JUDGED, Item, Judge, Judgement
 from kgscout_jax.okgqa.judges.safe import SAFE
 from kgscout_jax.okgqa.passages import PassageIndex, triplet_passages
+from kgscout_jax.reason.calls import Model
 from kgscout_jax.reason.completions import EndpointSettings
 from kgscout_jax.utils.io import write_json, write_text
 from kgscout_jax.utils.tables import markdown_table

@@ -18,6 +18,7 @@ VIEW is one of
     sets        rows: data set and retriever; one metric
     hops        rows: number of hops and retriever; one metric
     answers     rows: data set and hops; columns: Hits@1, Macro-F1, ... (for answers)
+    robustness  rows: kind of mistake and retriever; columns: levels; one metric
     commands    the commands that trained and measured
     parameters  the networks' numbers of parameters, from the code; needs no NAME
 
@@ -38,6 +39,7 @@ from typing import Any
 from extracts import Figures, extract, extract_text
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.evaluate.robustness.report import NAMES
 from kgscout_jax.utils.io import read_json, write_text
 from kgscout_jax.utils.tables import markdown_table
 
@@ -94,7 +96,9 @@ class View:
         self.names = [] if first == "parameters" else first.split(",")
         self.extracts = [read_json(figures / f"{name}.json") for name in self.names]
         kind = self.extracts[0]["kind"] if self.extracts else ""
-        name = {"": "parameters", "retrieval": "metrics", "answers": "answers"}[kind]
+        name = {"": "parameters", "retrieval": "metrics", "answers": "answers"}.get(
+            kind, kind
+        )
         if rest and "=" not in rest[0]:
             name = rest.pop(0)
         if name not in views:
@@ -235,6 +239,31 @@ def answers(view: View) -> str:
     return f"{facts(view)}\n\n{markdown_table(header, cells)}"
 
 
+def robustness(view: View) -> str:
+    """One metric against the share of triplets with a mistake, by kind of mistake."""
+    (one,) = view.extracts
+    (metric,) = view.chosen("metrics", ["answer_hit"])
+    levels: dict[str, list[str]] = {}
+    for point in one["ks"]:
+        method, level = point.split()
+        levels.setdefault(method, []).append(level)
+    figures = [seed["figures"] for seed in one["seeds"]]
+    paired = [seed["paired"] for seed in one["seeds"]]
+    cells = []
+    for method, shares in levels.items():
+        label = NAMES[method]
+        for name in view.rows(one):
+            means = [Mean(figures, name, metric, f"{method} {x}") for x in shares]
+            change = Mean(paired, name, metric, f"{method} {shares[-1]}")
+            texts = [mean.text(low=view.low) for mean in means]
+            cells.append([label, name, *texts, change.text(low=True, sign="+")])
+            label = ""
+    shares = next(iter(levels.values()))
+    last = f"{shares[-1]} − {shares[0]}"
+    header = [LABELS.get(metric, metric), one["reference"], *shares, last]
+    return f"{facts(view)}\n\n{markdown_table(header, cells)}"
+
+
 def counts(means: Sequence[Mean]) -> str:
     """The number of questions behind a row."""
     known = {n for mean in means for n in mean.n}
@@ -278,6 +307,7 @@ VIEWS: dict[str, Callable[[View], str]] = {
     "sets": sets,
     "hops": hops,
     "answers": answers,
+    "robustness": robustness,
     "commands": commands,
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +29,16 @@ for variable, value in {
     "JAX_NUMPY_RANK_PROMOTION": "raise",
 }.items():
     os.environ.setdefault(variable, value)
+
+# Nothing of what is imported for the tests can be freed: the collector, which tracing
+# sets off all the time, need not look at it.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
 
 # Machines are sometimes busy: an example may take as long as it likes.
 settings.register_profile("kgscout", deadline=None, max_examples=25)

@@ -78,14 +78,15 @@ def print_evidence(result: RetrievalResult, most: int | None = None) -> None:
     from rich.text import Text
 
     if not result.triplets:
-        print("no triplets")
+        note = escape(result.empty_note)
+        print(f"no triplets: {note[0].lower()}{note[1:]}")
         return
     if result.nearest:
         print(NEAREST[0].lower() + NEAREST[1:])
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name, right in (("#", True), ("score", True)):
         table.add_column(name, justify="right" if right else "left", no_wrap=True)
-    sources = ("source",) if result.provenance else ()
+    sources = ("source",) if result.provenance or result.sources else ()
     for name in ("head", "relation", "tail", *sources):
         table.add_column(name, overflow="fold")
     for rank, (*names, score) in enumerate(result.scored[:most], start=1):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 
@@ -16,24 +16,40 @@ def with_kg_lists(args: Sequence[str], fields: Iterable[str]) -> list[str]:
     ``kgscout ask --kg A B "Who?"``.
     """
     has_question = "question" in fields
+
+    def ends(word: str) -> bool:
+        return is_policy(word) or (has_question and not exists(word))
+
+    return with_list(args, "--kg", ends)
+
+
+def with_named_graphs(args: Sequence[str]) -> list[str]:
+    """The same for ``--graphs``, whose list ends before a word that is no NAME=PATH."""
+    return with_list(args, "--graphs", lambda word: "=" not in word)
+
+
+def with_list(args: Sequence[str], flag: str, ends: Callable[[str], bool]) -> list[str]:
+    """The arguments with one ``flag``, which has the values of all, behind the rest.
+
+    ``ends`` says of a word behind the first value whether it is none.
+    """
     rest: list[str] = []
-    kg: list[str] = []
-    words = iter(args)
-    place = None  # in the list of the current --kg; None outside
-    for word in words:
-        if word == "--kg" or word.startswith("--kg="):
+    values: list[str] = []
+    place = None  # in the list of the current flag; None outside
+    for word in args:
+        if word == flag or word.startswith(f"{flag}="):
             _, equals, value = word.partition("=")
-            kg += [value] if equals else []
+            values += [value] if equals else []
             place = 1 if equals else 0
         elif word.startswith("-") or place is None:
             place = None
             rest.append(word)
-        elif place and (is_policy(word) or (has_question and not exists(word))):
+        elif place and ends(word):
             rest.append(word)
         else:
-            kg.append(word)
+            values.append(word)
             place += 1
-    return [*rest, "--kg", *kg] if kg or "--kg" in args else rest
+    return [*rest, flag, *values] if values or flag in args else rest
 
 
 def is_policy(word: str) -> bool:

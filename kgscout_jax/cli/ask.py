@@ -8,7 +8,7 @@ import io
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,18 +23,25 @@ from kgscout_jax.cli.answer_text import (
     short_name,
 )
 from kgscout_jax.cli.exploration_text import exploration_object, print_exploration
+from kgscout_jax.cli.pseudo_text import (
+    print_pseudo,
+    pseudo_answerer,
+    pseudo_object,
+)
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout, check_topics, linker_of
 from kgscout_jax.inference.settings import AskSettings
+from kgscout_jax.stores.connect import connect, store_url
+from kgscout_jax.stores.protocol import GraphOrStore
 from kgscout_jax.utils.progress import slow_step
 
 if TYPE_CHECKING:
     from kgscout_jax.explore.chain import ChainOfExplorations
     from kgscout_jax.explore.settings import Exploration
     from kgscout_jax.graph.link import Link
+    from kgscout_jax.pseudo.answers import PseudoAnswer
     from kgscout_jax.reason.readers.protocol import Reader, Reading
 
 
@@ -49,10 +56,15 @@ def ask(settings: AskSettings) -> int:
             is not in the graph.
     """
     selection, seconds = settings.selection, {}
-    reader = model_reader(settings) if settings.explore is None else None
-    with timed(seconds, "graph"), slow_step("reading the graph"):
-        graph = open_graph(settings.kg, options=settings.read_options)
-    check_topics(graph, settings.topic)
+    own_way = settings.explore is not None or settings.pseudo is not None
+    reader = None if own_way else model_reader(settings)
+    url = store_url(settings.kg)
+    graphs: KnowledgeGraph | dict[str, KnowledgeGraph] = {}
+    if url is None:
+        with timed(seconds, "graph"), slow_step("reading the graph"):
+            graphs = settings.open_graphs()
+        if isinstance(graphs, KnowledgeGraph):
+            check_topics(graphs, settings.topic)
     with timed(seconds, "policy"), slow_step("loading the policy and its encoder"):
         # Files are compared with their checksums either way. The golden outputs of the
         # bundled policy are checked by its tests, and take half a second here.
@@ -60,9 +72,18 @@ def ask(settings: AskSettings) -> int:
             settings.policy, verify=settings.policy is not None
         )
     selection.check(scout.exported)
+    graph: GraphOrStore
+    if url is None:
+        with timed(seconds, "merging"):
+            graph = scout.merged(graphs)
+    else:
+        graph = connect(url, scout.encoder.identity.dimension)
+    if graph is not graphs:
+        check_topics(graph, settings.topic)
     escape_unwritable_letters()
     chain = exploration_chain(settings, scout, graph)
-    terminal = Terminal(settings, scout, graph, reader, seconds, chain)
+    pseudo = pseudo_answerer(settings, scout, graph)
+    terminal = Terminal(settings, scout, graph, reader, seconds, chain, pseudo)
     if settings.question is not None:
         return terminal.answer(settings.question)
     failed = 0
@@ -119,12 +140,14 @@ class Terminal:
 
     settings: AskSettings
     scout: Scout
-    graph: KnowledgeGraph
+    graph: GraphOrStore
     reader: Reader | None
     seconds: dict[str, float] = field(default_factory=dict)
     """Of the steps before the question."""
     chain: ChainOfExplorations | None = None
     """Walks the graph, instead of the reader."""
+    pseudo: Callable[[str], PseudoAnswer] | None = None
+    """Guesses a graph and verifies it, instead of the reader."""
 
     def answer(self, question: str) -> int:
         """Print answers and evidence, write the page; 1 if the model failed, else 0.
@@ -149,32 +172,44 @@ class Terminal:
         if self.chain is not None:
             with timed(seconds, "exploration"), slow_step("the model explores"):
                 found = self.chain.explore(question)
+        guess: PseudoAnswer | None = None
+        if self.pseudo is not None:
+            with timed(seconds, "pseudo-graph"), slow_step("the model guesses"):
+                guess = self.pseudo(question)
         others: list[Link] = []
-        if settings.explain and not settings.topic:
+        links = settings.explain and not settings.topic
+        if links and isinstance(self.graph, KnowledgeGraph):
             others = linker_of(self.graph).ranking(question)
         if settings.json:
-            self.print_json(result, reading, others, seconds, found)
+            self.print_json(result, reading, others, seconds, found, guess)
         else:
             self.print_text(result, reading)
             if found is not None:
                 print_exploration(found, self.graph, steps=settings.explain)
+            if guess is not None:
+                print_pseudo(guess, self.graph, explain=settings.explain)
             if settings.explain:
                 print_explanation(result, others, seconds)
         if settings.html is not None:
             answers = (reading.answers or None) if reading is not None else None
             answers = answers if found is None else found.answers or None
+            answers = answers if guess is None else guess.reading.answers or None
             result.to_html(settings.html, answers=answers)
             if not settings.json:
                 print(f"page: {escape(str(settings.html))}")
-        failed = reading is not None and reading.outcome == "error"
-        return int(failed or (found is not None and found.outcome == "error"))
+        outcomes = [
+            one.outcome
+            for one in (reading, found, guess and guess.reading)
+            if one is not None
+        ]
+        return int("error" in outcomes)
 
     def print_text(self, result: RetrievalResult, reading: Reading | None) -> None:
         """Print topics, answers and evidence."""
         print_topics(result)
         if self.scout.exported.has_answers:
             print_answers(result)
-        elif reading is None:
+        elif reading is None and self.chain is None and self.pseudo is None:
             print(
                 "this policy gives evidence only: train one with answers, or give --llm"
             )
@@ -192,11 +227,14 @@ class Terminal:
         others: list[Link],
         seconds: dict[str, float],
         found: Exploration | None,
+        guess: PseudoAnswer | None,
     ) -> None:
         """Print the result as one line of JSON."""
         record: dict[str, Any] = result.to_dict()
         if found is not None:
             record["exploration"] = exploration_object(found, self.graph)
+        if guess is not None:
+            record["pseudo"] = pseudo_object(guess, self.graph)
         if reading is not None and self.reader is not None:
             record["model"] = {
                 "name": self.reader.name,
@@ -215,7 +253,7 @@ class Terminal:
 
 
 def exploration_chain(
-    settings: AskSettings, scout: Scout, graph: KnowledgeGraph
+    settings: AskSettings, scout: Scout, graph: GraphOrStore
 ) -> ChainOfExplorations | None:
     """What walks the graph; None without --explore."""
     if settings.explore is None or settings.llm is None or settings.model is None:

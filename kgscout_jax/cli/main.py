@@ -41,6 +41,12 @@ COMMANDS: Mapping[str, Command] = {
         "kgscout_jax.ingest.settings:IngestSettings",
         "kgscout_jax.ingest.run:ingest",
     ),
+    "store": Command(
+        "store import|export",
+        "copy a graph into FalkorDB or Neo4j, or out of it",
+        "kgscout_jax.stores.settings:StoreSettings",
+        "kgscout_jax.stores.command:copy_graph",
+    ),
     "inspect": Command(
         "inspect PATH",
         "what is in a folder of shards, or in a graph, and what it lacks",

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from kgscout_jax.cli.arguments import similar_flags, with_kg_lists
+from kgscout_jax.cli.arguments import similar_flags, with_kg_lists, with_named_graphs
 from kgscout_jax.cli.help import Capture, tidy_help
 from kgscout_jax.errors import UserError
 from kgscout_jax.utils.presets import preset_class
@@ -140,6 +140,8 @@ def parse(config: type[C], args: Sequence[str], prog: str) -> C:
     fields = [field.name for field in dataclasses.fields(cast(Any, settings))]
     if "kg" in fields and not getattr(settings, "many_graphs", False):
         args = with_kg_lists(args, fields)
+    if "graphs" in fields:
+        args = with_named_graphs(args)
     output, shown = io.StringIO(), Capture(sys.stdout.encoding)
     try:
         with contextlib.redirect_stderr(output), contextlib.redirect_stdout(shown):

@@ -25,6 +25,10 @@ def train(config: TrainConfig) -> None:
     setup_jax()
     from kgscout_jax.learn import train as training
 
+    if config.perturb is not None:
+        from kgscout_jax.cli.perturbed_shards import perturbed_config
+
+        config = perturbed_config(config)
     training.train(config, load=load_initial)
 
 

@@ -1,13 +1,13 @@
 """Batches from shards: a few kilobytes of indices a question; tables do not move.
 
-Widths are static per shape bucket, so that a jitted function compiles once per bucket:
-candidates and nodes are padded to the next power of two that holds the batch's largest
-question, unique relations and answers to the next power of four.
+Widths are static, so that a jitted function compiles once for each of a few classes of
+questions; see ``batch_widths``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import jax
@@ -15,6 +15,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Int8
 
+from kgscout_jax.data.batch_widths import (
+    Needs,
+    WidthClasses,
+    Widths,
+    relation_counts,
+)
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.policy.inputs import NO_WORD, PolicyInputs
 from kgscout_jax.text.words import WORDS, question_words
@@ -27,9 +33,6 @@ T = TypeVar("T")
 
 ROWS = 2**18
 """Rows of 384 dimensions and two bytes take 192 MiB."""
-WIDER = 4
-"""Unique relations and answers: the factor from one width to the next. A function takes
-longer to compile for a width than to run on padding that is small beside the rest."""
 
 
 class Tables(NamedTuple):
@@ -132,8 +135,11 @@ class Batch(NamedTuple):
     """Candidates on a shortest topic-answer path."""
     mask: Bool[Array, "b n"]
     """True at real candidates."""
+    has_path: Bool[Array, "b"]
+    """True where a question has a shortest path, among its candidates or not."""
     word_rows: Int[Array, "b l"] | None = None
-    """Rows of the words' table; 0 as padding. None where shards hold none."""
+    """Rows of the words' table; 0 as padding. None where shards hold none, or where
+    the policy reads none."""
     word_places: Int[Array, "b l"] | None = None
     """See ``PolicyInputs.word_places``."""
 
@@ -153,9 +159,14 @@ class Batch(NamedTuple):
             mask=self.mask,
             nodes=self.nodes,
             topics=self.topics,
-            words=None if tables.words is None else tables.words[self.word_rows],
+            words=self._words(tables),
             word_places=self.word_places,
         )
+
+    def _words(self, tables: Tables) -> Float[Array, "b l d"] | None:
+        if tables.words is None or self.word_rows is None:
+            return None
+        return tables.words[self.word_rows]
 
 
 class BatchReader:
@@ -167,6 +178,8 @@ class BatchReader:
         split: Split,
         direction: str = "both",
         offsets: TableOffsets = FIRST,
+        *,
+        words: bool = True,
     ) -> None:
         """
         Args:
@@ -174,12 +187,45 @@ class BatchReader:
             split: the questions.
             direction: direction of the shortest paths of ``on_path``.
             offsets: where the folder's rows begin in the tables; see ``Tables.of``.
+            words: whether batches hold the words of questions, if shards do.
         """
-        self.split, self.offsets = split, offsets
+        self.shards, self.split, self.offsets = shards, split, offsets
         self.relation_of = not_empty(np.asarray(shards.triplets[:, 1]))
         self.paths = split.path_triplets[direction]
         self.width = split.candidates.shape[1]
-        self.words = None if shards.words is None else words_of(shards.words, split)
+        self.reads_words = words
+
+    @cached_property
+    def words(self) -> tuple[Int[np.ndarray, "q l"], Int[np.ndarray, "q l"]] | None:
+        """``words_of`` all questions; None where batches hold none."""
+        table = self.shards.words if self.reads_words else None
+        return None if table is None else words_of(table, self.split)
+
+    @cached_property
+    def widths(self) -> WidthClasses:
+        """The widths of batches."""
+        split = self.split
+        needs = Needs(
+            candidates=split.n_real,
+            nodes=np.asarray(split.n_nodes),
+            relations=self.n_relations,
+            answers=(np.asarray(split.answers) >= 0).sum(axis=1),
+        )
+        return WidthClasses.of(needs, self.width)
+
+    @cached_property
+    def n_relations(self) -> Int[np.ndarray, "q"]:
+        """A bound on each question's unique relations, at most one too many."""
+        return self._count_relations(np.arange(len(self.split)))
+
+    def _count_relations(self, rows: Int[np.ndarray, "k"]) -> Int[np.ndarray, "k"]:
+        """``n_relations`` of some questions."""
+        return relation_counts(self.split.candidates, self.relation_of, rows)
+
+    def widths_of(self, rows: Int[np.ndarray, "k"]) -> Widths:
+        """The widths of a batch of these questions."""
+        n_real = int(self.split.n_real[rows].max(initial=1))
+        return self.widths[self.widths.index(n_real)]
 
     def read(self, rows: Int[np.ndarray, "k"], size: int | None = None) -> Batch:
         """The questions ``rows``, on the device, padded with empty ones to ``size``."""
@@ -189,38 +235,29 @@ class BatchReader:
         self,
         rows: Int[np.ndarray, "k"],
         size: int | None = None,
-        *,
-        n_relations: int = 1,
-        all_rows: Int[np.ndarray, "j"] | None = None,
+        widths: Widths | None = None,
     ) -> Batch:
-        """The batch of ``read``, in numpy.
-
-        ``all_rows`` are the questions of the batch, and ``n_relations`` the most unique
-        relations of one of them, if other processes read some of them.
-        """
+        """The batch of ``read``, in numpy; ``widths``: at least ``widths_of(rows)``."""
         split, b = self.split, size or len(rows)
         k = len(rows)
-        among = rows if all_rows is None else all_rows
-        n_real = int(split.n_real[among].max(initial=1))
-        n = bucket(n_real, self.width)
-        # At least n: a few widths of the nodes for each of the candidates.
-        v = bucket(max(int(split.n_nodes[among].max(initial=1)), n))
+        widths = self.widths_of(rows) if widths is None else widths
+        n, v = widths.candidates, widths.nodes
         candidates = split.candidates[rows, :n]
         mask = np.zeros((b, n), bool)
         mask[:k] = candidates >= 0
         padded = np.zeros((b, n), np.int32)
         padded[:k] = np.maximum(candidates, 0)
-        relation_rows, relation_index = self._relations(padded, mask, n_relations)
+        relation_rows, relation_index = self._relations(padded, mask, widths.relations)
         on_path = np.zeros((b, n), bool)
         on_path[:k] = self._on_path(rows, candidates)
         topics = np.zeros((b, v), bool)
         slots = split.topics[rows]
         topics[np.nonzero(slots >= 0)[0], slots[slots >= 0]] = True
-        slots = split.answers[among]
-        count = int((slots >= 0).sum(axis=1).max(initial=1))
-        answers = np.full((b, bucket(count, factor=WIDER)), -1, np.int32)
-        slots = split.answers[rows, :count]
+        answers = np.full((b, widths.answers), -1, np.int32)
+        slots = split.answers[rows][:, : widths.answers]
         answers[:k, : slots.shape[1]] = slots
+        has_path = np.zeros(b, bool)
+        has_path[:k] = self.paths.offsets[rows + 1] > self.paths.offsets[rows]
         arrays = {
             "question": _filled(split.question_embeddings[rows], b),
             "candidates": padded + np.int32(self.offsets.triplets),
@@ -232,6 +269,7 @@ class BatchReader:
             "answers": answers,
             "on_path": on_path,
             "mask": mask,
+            "has_path": has_path,
         }
         if self.words is not None:
             word_rows, word_places = self.words
@@ -246,7 +284,7 @@ class BatchReader:
         self,
         candidates: Int[np.ndarray, "b n"],
         mask: Bool[np.ndarray, "b n"],
-        most: int,
+        width: int,
     ) -> tuple[Int[np.ndarray, "b u"], Int[np.ndarray, "b n"]]:
         """Unique relations per question, and each candidate's index among them."""
         b, n = candidates.shape
@@ -256,7 +294,6 @@ class BatchReader:
         owner = unique // count
         per_question = np.bincount(owner, minlength=b)
         first = np.cumsum(per_question) - per_question
-        width = bucket(int(per_question.max(initial=most)), n, factor=WIDER)
         rows = np.zeros((b, width), np.int32)
         rows[owner, np.arange(len(unique)) - first[owner]] = unique % count
         index = np.zeros((b, n), np.int32)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.retrieval.metrics import DEFINITIONS
-from kgscout_jax.utils.plotting import COLOURS, MARKERS, panel_grid, save_png
+from kgscout_jax.utils.plotting import COLOURS, MARKERS, panel_grid, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,33 +21,36 @@ MAX_REWARD = 10
 
 
 def metric_against_k(report: Mapping[str, Any], out_dir: Path) -> list[Path]:
-    """The files written: ``metric_against_k.png``, one panel per metric.
+    """The files written: ``metric_against_k`` as PNG, PDF and SVG, a panel per metric.
+
+    Metrics with the same figures share a panel, which has the names of all.
 
     Args:
         report: the content of ``metrics.json``.
         out_dir: where to write.
     """
     names, ks = report["retrievers"], report["ks"]
-    metrics = [
-        metric
-        for metric in DEFINITIONS
-        if any(report[names[0]][metric][str(k)]["n"] for k in ks)
-    ]
+    groups: dict[str, list[str]] = {}
+    for metric in DEFINITIONS:
+        if any(report[names[0]][metric][str(k)]["n"] for k in ks):
+            same = str([report[name][metric] for name in names])
+            groups.setdefault(same, []).append(metric)
     xlabel = "K, triplets kept"
-    figure, panels = panel_grid(len(metrics), 4, (3.3, 3.0), 0.9, xlabel)
-    for metric, panel in zip(metrics, panels, strict=True):
+    figure, panels = panel_grid(len(groups), 4, (3.3, 3.0), 0.9, xlabel)
+    for (metric, *others), panel in zip(groups.values(), panels, strict=True):
         for i, name in enumerate(names):
             _curve(panel, report[name][metric], ks, name, i)
         n = {report[names[0]][metric][str(k)]["n"] for k in ks}
-        panel.set_title(f"{metric} (n = {', '.join(map(str, sorted(n)))})", fontsize=10)
+        title = "\nand ".join([metric, *others])
+        panel.set_title(f"{title} (n = {', '.join(map(str, sorted(n)))})", fontsize=10)
         panel.set_xticks(ks, _tick_labels(ks))
         panel.set_ylim(top=min(1.02, panel.get_ylim()[1]), bottom=_bottom(panel))
     for panel in panels[::4]:
         panel.set_ylabel("mean over questions")
     _label(figure, panels[0], f"{_subject(report)}; bands", report["level"])
     path = out_dir / "metric_against_k.png"
-    save_png(figure, path)
-    return [path]
+    save_figure(figure, path)
+    return [path.with_suffix(suffix) for suffix in (".png", ".pdf", ".svg")]
 
 
 def reward_against_epoch(rows: Sequence[Mapping[str, Any]], out: Path) -> Path:
@@ -87,7 +89,7 @@ def reward_against_epoch(rows: Sequence[Mapping[str, Any]], out: Path) -> Path:
     panel.set_title("Reward against epoch", fontsize=11)
     panel.grid(alpha=0.25)
     panel.legend(frameon=False)
-    save_png(figure, out)
+    save_figure(figure, out)
     return out
 
 
@@ -135,17 +137,7 @@ def answers_against_k(
         panel.set_ylim(0, min(102.0, max(5.0, panel.get_ylim()[1])))
         panel.grid(alpha=0.25)
     _label(figure, panels[0], f"{title}; bars", report["level"])
-    save_png(figure, out)
-    return svg(figure)
-
-
-def svg(figure: Figure) -> bytes:
-    """The figure as SVG, in the layout that it was saved with."""
-    figure.set_layout_engine("none")
-    buffer = io.BytesIO()
-    # without a date: the same figures give the same page
-    figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return buffer.getvalue()
+    return save_figure(figure, out)
 
 
 def has_rewards(rows: Sequence[Mapping[str, Any]]) -> bool:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Literal
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.pseudo.settings import DraftForm
 from kgscout_jax.utils.checks import check_at_least
 
 REPORT_KEYS = (
     "by_hop", "definitions", "paired", "counts", "seconds", "retrievers", "reference",
-    "ks", "split", "seed", "resamples", "level", "context", "tokens",
+    "ks", "split", "seed", "resamples", "level", "context", "tokens", "seeds",
 )  # fmt: skip
 """Keys beside the retrievers in ``metrics.json``: no retriever may have these names."""
 
@@ -25,6 +26,10 @@ RetrieverName = Literal[
     "prize_paths",
     "prize_subgraph",
 ]
+
+VERIFIED = "verified"
+PSEUDO_ROWS = ("pseudo", VERIFIED, "verified_scout", "scout_pseudo")
+"""Rows of answers that begin with a pseudo-graph of the model (PG&AKV)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +65,9 @@ class RetrievalSettings:
     """What the prizes of prize_* come from: the run's logits and answers, or cosine."""
     also: tuple[str, ...] = ()
     """Further runs, or exports, to measure beside --run, as NAME=PATH: mlp=runs/mlp."""
+    seeds: tuple[Path, ...] = ()
+    """Further runs, or exports, of --run's configuration with other seeds: one table
+    has their mean, their standard deviation and intervals."""
     reference: str = "cosine"
     """Retriever that the others are compared with, question by question."""
     forms: tuple[Literal["lines", "paths"], ...] = ("lines", "paths")
@@ -104,6 +112,11 @@ class RetrievalSettings:
                 raise UserError(
                     f"--target: {target}, expected a number between 0 and 1"
                 )
+        if self.seeds and self.retrievers[0] != "kgscout":
+            raise UserError(
+                f"--seeds: {self.retrievers[0]} is the first of --retrievers, expected "
+                "kgscout: it is what was trained"
+            )
         if self.target and self.retrievers[0] != "kgscout":
             raise UserError(
                 f"--target: {self.retrievers[0]} is the first of --retrievers, "
@@ -156,15 +169,38 @@ class AnswerSettings:
     """Checkpoint to use; default the best by dev reward."""
     k: tuple[int, ...] = (100,)
     """Numbers of triplets to select; each is a column of the sweep."""
-    retrievers: tuple[Literal["none", "cosine", "ppr", "scout"], ...] = (
-        "none",
-        "cosine",
-        "scout",
-    )
+    retrievers: tuple[
+        Literal[
+            "none",
+            "cosine",
+            "ppr",
+            "scout",
+            "pseudo",
+            "verified",
+            "verified_scout",
+            "scout_pseudo",
+        ],
+        ...,
+    ] = ("none", "cosine", "scout")
     """Retrievers whose triplets are read; none: the question alone, which only a model
     can answer. The first that is not none is the reference of differences. With
     --reader graph, scout is answered from all candidates of a question, the others from
-    their K triplets."""
+    their K triplets. With a pseudo-graph of the model (PG&AKV): pseudo, its guesses
+    alone; verified, by cosine; verified_scout, by KG-Scout; scout_pseudo, scout with
+    the guesses as extra queries."""
+    pseudo: DraftForm = "cypher"
+    """What the model writes as a pseudo-graph: Cypher, or plain triplets."""
+    threshold: tuple[float, ...] = (0.7,)
+    """verified: the least mean cosine of an entity's facts; each further value is one
+    more row."""
+    entities: tuple[int, ...] = (10,)
+    """verified: the entities with most facts found, the paper's k; each further value
+    is one more row."""
+    facts: int = 30
+    """Facts that a pseudo-graph is compared with, at most."""
+    sources: tuple[Path, ...] = ()
+    """verified: graphs to verify in, each a GRAPH folder or a triplet file. Default:
+    the triplets of the shards."""
     against: tuple[Path, ...] = ()
     """retrieved.jsonl files of other systems, read as well."""
     limit: tuple[int, ...] = ()
@@ -218,6 +254,17 @@ class AnswerSettings:
     """Folder for replies, one per model; default: replies/ in --out."""
     show_prompt: bool = False
     """Print the prompt of the first question, by the last retriever, and stop."""
+
+    @property
+    def pseudo_rows(self) -> tuple[str, ...]:
+        """The retrievers that begin with a pseudo-graph."""
+        return tuple(name for name in self.retrievers if name in PSEUDO_ROWS)
+
+    @property
+    def needs_policy(self) -> bool:
+        """Whether a retriever ranks by the policy of --run."""
+        names = {"scout", "verified_scout", "scout_pseudo"}
+        return bool(names.intersection(self.retrievers))
 
     @property
     def asks_graph(self) -> bool:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from kgscout_jax.explore.chain import ChainOfExplorations
 from kgscout_jax.explore.ranking import ScoutRanker, VectorRanker
 from kgscout_jax.explore.settings import ExploreSettings
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.reason.completions import Completion, EndpointSettings, Request
 from kgscout_jax.reason.endpoint import Endpoint
 from kgscout_jax.reason.prompts import Message
 from kgscout_jax.stores.embedded import EmbeddedStore
+from kgscout_jax.stores.protocol import GraphOrStore, Store
 from kgscout_jax.text.cache import EmbeddingCache
 
 if TYPE_CHECKING:
-    from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
     from kgscout_jax.inference.scout import Scout
 
 SHOWN = {"vector": 50, "kgscout": 5}
@@ -23,7 +24,7 @@ SHOWN = {"vector": 50, "kgscout": 5}
 
 
 def explorer(
-    graph: KnowledgeGraph,
+    graph: GraphOrStore,
     scout: Scout,
     endpoint: EndpointSettings,
     ranking: str = "vector",
@@ -31,7 +32,7 @@ def explorer(
     """The chain of explorations of a graph.
 
     Args:
-        graph: in memory or a GRAPH folder.
+        graph: in memory, a GRAPH folder, or a store.
         scout: its encoder embeds; with ``kgscout`` it also ranks.
         endpoint: of the model.
         ranking: ``vector`` as the paper does, or ``kgscout``, where the model chooses
@@ -39,7 +40,10 @@ def explorer(
     """
     server = Endpoint(endpoint)
     embed = EmbeddingCache(scout.encoder, scout.cache).embed
-    store = EmbeddedStore(graph, embed)
+    if isinstance(graph, KnowledgeGraph):
+        store: Store = EmbeddedStore(graph, embed)
+    else:
+        store = graph
 
     def chat(messages: Sequence[Message]) -> Completion:
         return server.ask(Request(messages=tuple(messages)))

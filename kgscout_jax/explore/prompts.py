@@ -37,14 +37,16 @@ Question: {question}
 Step: find {text}
 Which of these entities does the step mean?
 {options}
-Reply with their numbers, at most {most}, separated by commas, or 0 for none."""
+Reply with the number of the one that is meant. Only if the step means several, write \
+their numbers with commas between them, at most {most}; 0 if none is meant."""
 SELECT_RELATIONS = """\
 Question: {question}
 Found so far: {nodes}
 Step: {text}
 Which of these relations of what was found does the step mean?
 {options}
-Reply with their numbers, at most {most}, separated by commas, or 0 for none."""
+Reply with the number of the one that is meant. Only if the step means several, write \
+their numbers with commas between them, at most {most}; 0 if none is meant."""
 EVALUATE = """\
 Question: {question}
 Facts found:
@@ -56,8 +58,9 @@ ANSWER = """\
 Facts:
 {path}
 Question: {question}
-Answer from these facts alone, not from what you know. Reply with the answer and \
-nothing else; several answers with ";" between them; UNKNOWN if the facts do not say."""
+Answer from these facts alone, not from what you know. Reply with the name that \
+answers and nothing else, no sentence; several with ";" between them; UNKNOWN if the \
+facts do not say."""
 REPAIR = "That is not in the form that was asked for. {form}"
 FORMS = {
     "plan": 'Write lines "node: NAME" or "relation: WHAT TO FOLLOW" only.',

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from kgscout_jax.stores.protocol import Step, Store
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.stores.protocol import GraphOrStore, Step, Store
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.types import entity_key
 
 if TYPE_CHECKING:
-    from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
     from kgscout_jax.inference.scout import Scout
 
 Embed = Callable[[list[str]], np.ndarray]
@@ -71,7 +71,7 @@ class ScoutRanker:
     """KG-Scout ranks: its topics, and the relations of its best triplets."""
 
     scout: Scout
-    graph: KnowledgeGraph
+    graph: GraphOrStore
     name: str = "kgscout"
     depth: int = 100
     """Triplets that KG-Scout selects."""
@@ -80,8 +80,12 @@ class ScoutRanker:
         """The entities that the step, then the question, is linked to."""
         from kgscout_jax.inference.scout import linker_of
 
-        linker = linker_of(self.graph)
-        links = [*linker.ranking(text, limit), *linker.ranking(question, limit)]
+        graph = self.graph
+        if isinstance(graph, KnowledgeGraph):
+            find = linker_of(graph).ranking
+        else:
+            find = graph.nodes_by_text
+        links = [*find(text, limit), *find(question, limit)]
         return list(dict.fromkeys(link.name for link in links))[:limit]
 
     def relations(

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -220,13 +219,12 @@ def read_weights(file: Path, config: NetworkConfig) -> PolicyWeights:
                     raise UserError(
                         f"{file}: {name} is {dtype} {shape}, expected {required} {size}"
                     )
-            leaves = [
-                jnp.asarray(opened.get_tensor(name), jnp.float32) for name in expected
-            ]
+            leaves = [opened.get_tensor(name).astype(np.float32) for name in expected]
     except SafetensorError as error:
         problem = first_line(error)
         raise UserError(f"{file}: not a whole safetensors file ({problem})") from None
-    return jax.tree.unflatten(jax.tree.structure(shapes), leaves)
+    # At once, as arrays of numpy: jnp.asarray would compile a copy for each shape.
+    return jax.device_put(jax.tree.unflatten(jax.tree.structure(shapes), leaves))
 
 
 def load_calibration(path: Path) -> Calibration | None:

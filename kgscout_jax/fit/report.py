@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kgscout_jax.fit.measure import BASE, COSINE, FITTED, cells
-from kgscout_jax.utils.templates import html_templates
+from kgscout_jax.show import report_page
 
 FOLDER = Path(__file__).parent / "templates"
 COLUMNS = {
@@ -79,28 +79,22 @@ def summary(result: Mapping[str, Any]) -> str:
 
 def page(result: Mapping[str, Any]) -> str:
     """The page, one HTML file."""
-    from kgscout_jax.show import CONTENT_SECURITY_POLICY
-
-    text = (
-        html_templates(FOLDER)
-        .get_template("fit.html")
-        .render(
-            result=result,
-            verdict=verdict(result),
-            sets={
-                name: {
-                    "heading": heading(result, name),
-                    "table": table(result, name),
-                    "examples": measured["examples"],
-                }
-                for name, measured in result["measured"].items()
-            },
-            policies=[BASE, FITTED] if result["gains"] else [BASE],
-            columns=COLUMNS,
-            time_text=time_text,
-            policy=CONTENT_SECURITY_POLICY,
-            style=(FOLDER / "fit.css").read_text(encoding="utf-8"),
-        )
+    names = ", ".join(result["graph"]["files"])
+    return report_page(
+        FOLDER / "fit.html",
+        title=f"A policy for {names}",
+        style=FOLDER / "fit.css",
+        result=result,
+        verdict=verdict(result),
+        sets={
+            name: {
+                "heading": heading(result, name),
+                "table": table(result, name),
+                "examples": measured["examples"],
+            }
+            for name, measured in result["measured"].items()
+        },
+        policies=[BASE, FITTED] if result["gains"] else [BASE],
+        columns=COLUMNS,
+        time_text=time_text,
     )
-    # "?" for lone surrogates, which no UTF-8 file can hold
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from jaxtyping import Bool, Float16, Float32, Int, Int32
@@ -35,6 +35,19 @@ MANIFEST = "manifest.json"
 FORMAT, VERSION = "kgscout-graph-embeddings", 1
 ROWS_PER_BLOCK = 1 << 14
 """Rows of a table that are read or written at once."""
+
+
+class Embeddings(Protocol):
+    """The embeddings of a graph: the whole table, or rows on demand."""
+
+    @property
+    def relations(self) -> Float16[np.ndarray, "r d"]: ...
+    @property
+    def relations_float32(self) -> Float32[np.ndarray, "r d"]: ...
+    @property
+    def whole(self) -> bool: ...
+    def rows(self, ids: Int[np.ndarray, "k"]) -> Float16[np.ndarray, "k d"]: ...
+    def check_finite(self) -> None: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,8 +74,17 @@ class EmbeddingTable:
     def __post_init__(self) -> None:
         self._check(self.relations, "relations")
 
-    @cached_property
+    @property
+    def whole(self) -> bool:
+        """Whether all triplets are embedded."""
+        return True
+
+    @property
     def relations_float32(self) -> Float32[np.ndarray, "r d"]:
+        return self._relations_float32
+
+    @cached_property
+    def _relations_float32(self) -> Float32[np.ndarray, "r d"]:
         return self.relations.astype(np.float32)
 
     def rows(self, ids: Int[np.ndarray, "k"]) -> Float16[np.ndarray, "k d"]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from jaxtyping import Float16, Float32, Int, Int64
@@ -22,6 +22,7 @@ from jaxtyping import Float16, Float32, Int, Int64
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.arrays import NamedTriplets, match_rows
 from kgscout_jax.graph.embedding_table import (
+    Embeddings,
     EmbeddingTable,
     TableWriter,
     finite_mask,
@@ -34,6 +35,9 @@ from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import EncoderIdentity, SentenceEncoder
 from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from kgscout_jax.graph.merge.members import Members
 
 logger = logging.getLogger("kgscout")
 
@@ -70,15 +74,28 @@ class LazyEmbeddings:
     _ids: Int64[np.ndarray, "k"] = field(default_factory=lambda: np.empty(0, np.int64))
     _rows: Any = None
 
-    @cached_property
+    @property
+    def whole(self) -> bool:
+        """Whether all triplets are embedded."""
+        return False
+
+    @property
     def relations(self) -> Float16[np.ndarray, "r d"]:
+        return self._relations
+
+    @cached_property
+    def _relations(self) -> Float16[np.ndarray, "r d"]:
         with encoder_lock(self.encoder):
             return self.cache.embed(
                 relation_texts(self.graph, self.encoder), what="relations"
             )
 
-    @cached_property
+    @property
     def relations_float32(self) -> Float32[np.ndarray, "r d"]:
+        return self._relations_float32
+
+    @cached_property
+    def _relations_float32(self) -> Float32[np.ndarray, "r d"]:
         return self.relations.astype(np.float32)
 
     def rows(self, ids: Int[np.ndarray, "k"]) -> Float16[np.ndarray, "k d"]:
@@ -106,10 +123,6 @@ class LazyEmbeddings:
             )
 
 
-Embeddings = EmbeddingTable | LazyEmbeddings
-"""The embeddings of a graph: the whole table, or rows on demand."""
-
-
 @dataclass(eq=False)
 class GraphEmbeddings:
     """The embeddings of a graph, by the fingerprint of the encoder's identity."""
@@ -134,6 +147,8 @@ class EmbeddableGraph(NamedTriplets, Protocol):
     def storage(self) -> GraphFolder | None: ...
     @property
     def embeddings(self) -> GraphEmbeddings: ...
+    @property
+    def members(self) -> Members | None: ...
 
 
 def embeddings_of(
@@ -146,7 +161,14 @@ def embeddings_of(
     """
     embeddings, digest = graph.embeddings, encoder.identity.fingerprint
     with embeddings.lock:
-        if digest not in embeddings.by_encoder:
+        if digest not in embeddings.by_encoder and graph.members is not None:
+            from kgscout_jax.graph.merge.embeddings import MergedEmbeddings
+
+            embeddings.by_encoder[digest] = MergedEmbeddings(
+                graph.members,
+                [embeddings_of(g, encoder, cache=cache) for g in graph.members.graphs],
+            )
+        elif digest not in embeddings.by_encoder:
             table = stored_table(graph, encoder.identity)
             if table is None and len(graph.triplets) > SMALL_GRAPH:
                 logger.info(
@@ -181,7 +203,7 @@ def storage_fingerprint(storage: GraphFolder) -> str:
     return data_fingerprint(storage.manifest["files"])
 
 
-def embed_graph(graph: EmbeddableGraph, encoder: SentenceEncoder) -> EmbeddingTable:
+def embed_graph(graph: EmbeddableGraph, encoder: SentenceEncoder) -> Embeddings:
     """The table of all relations and triplets, stored in ``graph.embeddings``.
 
     The table of a GRAPH folder is written beside its data. Triplets of the graph that
@@ -191,6 +213,12 @@ def embed_graph(graph: EmbeddableGraph, encoder: SentenceEncoder) -> EmbeddingTa
         UserError: the folder cannot be written, or another process embeds it.
     """
     embeddings, digest = graph.embeddings, encoder.identity.fingerprint
+    if graph.members is not None:
+        for member in graph.members.graphs:
+            member.embed(encoder)
+        with embeddings.lock:  # those of the members as they were before
+            embeddings.by_encoder.pop(digest, None)
+        return embeddings_of(graph, encoder)
     with embeddings.lock:
         table = embeddings.by_encoder.get(digest)
         if not isinstance(table, EmbeddingTable):

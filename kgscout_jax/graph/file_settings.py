@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from kgscout_jax.graph.read.options import ReadOptions
 
 
+NamedGraphs = Annotated[
+    tuple[str, ...], tyro.conf.arg(metavar="NAME=PATH ...", help_behavior_hint="")
+]
+"""Several graphs that are asked as one."""
 FILE_OPTIONS = "columns properties language"
 
 

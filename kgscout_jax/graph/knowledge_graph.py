@@ -33,7 +33,8 @@ from kgscout_jax.graph.display_names import (
     named_relations,
 )
 from kgscout_jax.graph.edit import rows_without
-from kgscout_jax.graph.embeddings import EmbeddingTable, GraphEmbeddings, embed_graph
+from kgscout_jax.graph.embedding_table import Embeddings
+from kgscout_jax.graph.embeddings import GraphEmbeddings, embed_graph
 from kgscout_jax.graph.folder import GraphFolder
 from kgscout_jax.graph.opaque_names import opaque_mask
 from kgscout_jax.graph.provenance import Provenance
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kgscout_jax.graph.link.linker import Linker
+    from kgscout_jax.graph.merge.members import Members
     from kgscout_jax.text.encoder import SentenceEncoder
 
 
@@ -67,6 +69,8 @@ class KnowledgeGraph:
     """Number of exact repetitions that were dropped."""
     storage: GraphFolder | None = None
     """The memory-mapped folder; None for a graph in memory."""
+    members: Members | None = field(default=None, repr=False, compare=False)
+    """The graphs that ``graph.merge`` made it of; None for any other graph."""
     embeddings: GraphEmbeddings = field(
         default_factory=GraphEmbeddings, init=False, repr=False, compare=False
     )
@@ -177,6 +181,8 @@ class KnowledgeGraph:
         """True at entities without a name: CVT nodes, mids, Q-ids, blank nodes."""
         if self.storage is not None:
             return self.storage.unnamed_mask
+        if self.members is not None:
+            return self.members.unnamed_mask(len(self.entities))
         return opaque_mask(self.entities)
 
     @cached_property
@@ -209,6 +215,8 @@ class KnowledgeGraph:
             UserError: ``name`` is no string.
         """
         checked_name(name)
+        if self.members is not None:
+            return next(iter(self.members.find_every(name)), None)
         if self.storage is not None:
             return next(iter(self.storage.find(name)), None)
         return self._entity_ids.get(entity_key(name))
@@ -216,6 +224,8 @@ class KnowledgeGraph:
     def find_every(self, name: str) -> Int32[np.ndarray, "k"]:
         """Ids of all entities with this name or id; a match by id comes first."""
         checked_name(name)
+        if self.members is not None:
+            return np.array(self.members.find_every(name), np.int32)
         if self.storage is not None:
             return np.array(self.storage.find(name), np.int32)
         entity = self.find(name)
@@ -225,7 +235,10 @@ class KnowledgeGraph:
         """Ids of the ``names`` that are in the graph, each once, in their order."""
         if isinstance(names, str):
             raise UserError(f"names: found one string {names!r:.80}, expected a list")
-        ids = dict.fromkeys(i for i in map(self.find, names) if i is not None)
+        if self.members is not None:  # a name may be another entity in each graph
+            ids = dict.fromkeys(i for name in names for i in self.find_every(name))
+        else:
+            ids = dict.fromkeys(i for i in map(self.find, names) if i is not None)
         return np.fromiter(ids, np.int32, len(ids))
 
     def triplet(self, triplet_id: int) -> Triplet:
@@ -311,6 +324,11 @@ class KnowledgeGraph:
         return self._successor(replace(self, triplets=rows, duplicates=0))
 
     def _require_memory(self) -> None:
+        if self.members is not None:
+            raise UserError(
+                f"expected one graph, found {len(self.members.graphs)} merged ones: "
+                "change one of them and merge them again"
+            )
         if self.storage is not None:
             raise UserError(
                 f"{self.folder}: expected a graph in memory; kgscout graph --add and "
@@ -327,7 +345,7 @@ class KnowledgeGraph:
         """Whether ``embed`` was called with any encoder."""
         return bool(self.embeddings.tables)
 
-    def embed(self, encoder: SentenceEncoder) -> EmbeddingTable:
+    def embed(self, encoder: SentenceEncoder) -> Embeddings:
         """The embeddings of all triplets and relations; the graph stores them.
 
         Those of a GRAPH folder lie beside its data and are reused. After a change of

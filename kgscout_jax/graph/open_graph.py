@@ -2,12 +2,43 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.read.options import ReadOptions
+
+NAMED = re.compile(r"([\w.-]+)=(.+)", re.DOTALL)
+"""NAME=PATH."""
+
+
+def named_files(words: Sequence[str]) -> dict[str, list[Path]]:
+    """The files of each graph of ``--graphs NAME=PATH ...``; a name may come again.
+
+    Raises:
+        UserError: a word is not NAME=PATH, or there are not two names.
+    """
+    files: dict[str, list[Path]] = {}
+    for word in words:
+        if (match := NAMED.fullmatch(word)) is None:
+            raise UserError(f"--graphs: found {word!r:.80}, expected NAME=PATH")
+        files.setdefault(match[1], []).append(Path(match[2]))
+    if len(files) < 2:
+        found = ", ".join(files) or "nothing"
+        raise UserError(f"--graphs: found {found}, expected two graphs or more")
+    return files
+
+
+def open_named_graphs(
+    words: Sequence[str], options: ReadOptions | None = None
+) -> dict[str, KnowledgeGraph]:
+    """The graphs of ``--graphs`` by name; raises UserError as ``open_graph`` does."""
+    return {
+        name: open_graph(paths, options=options)
+        for name, paths in named_files(words).items()
+    }
 
 
 def open_graph(

@@ -23,12 +23,14 @@ from typing import Any
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.embeddings import storage_fingerprint
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.open_graph import open_graph
+from kgscout_jax.graph.open_graph import named_files
 from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout
 from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.inference.settings import RetrieveSettings
+from kgscout_jax.stores.connect import connect, store_url
+from kgscout_jax.stores.protocol import GraphOrStore
 from kgscout_jax.types import replace_surrogates
 from kgscout_jax.utils.disk_space import room_for
 from kgscout_jax.utils.io import read_json_lines, sha256_file
@@ -60,8 +62,16 @@ def retrieve_file(settings: RetrieveSettings) -> int:
     """
     selection = settings.selection
     ids = read_ids(settings.questions)
-    graph = open_graph(settings.kg, options=settings.read_options)
+    url = store_url(settings.kg)
+    if url is not None and settings.embed:
+        raise UserError(f"--embed: {url} is a store, which has its own embeddings")
+    graphs = settings.open_graphs() if url is None else {}
     scout = Scout.from_pretrained(settings.policy)
+    graph: GraphOrStore
+    if url is None:
+        graph = scout.merged(graphs)
+    else:
+        graph = connect(url, scout.encoder.identity.dimension)
     selection.check(scout.exported)  # before anything is written
     mark = settings_fingerprint(settings, selection, scout, graph)
     out, part = settings.out, settings.out.with_name(settings.out.name + ".part")
@@ -81,7 +91,7 @@ def retrieve_file(settings: RetrieveSettings) -> int:
         completed = completed_questions(part, mark)
         if completed:
             logger.info("%s: %d questions are done already", part, len(completed))
-        if settings.embed:
+        if settings.embed and isinstance(graph, KnowledgeGraph):
             graph.embed(scout.encoder)
         size = settings.batch_size
         batches = remaining_batches(settings.questions, part, completed, size)
@@ -262,18 +272,17 @@ def settings_fingerprint(
     settings: RetrieveSettings,
     selection: SelectionConfig,
     scout: Scout,
-    graph: KnowledgeGraph,
+    graph: GraphOrStore,
 ) -> str:
     """A hash of everything that a line depends on beside the question."""
     inputs: dict[str, Any] = {
         "k": settings.k,
         "cut": dataclasses.asdict(scout.cut),
         "policy": scout.exported.metadata["files"],
-        "graph": [sha256_file(path) for path in settings.kg]
-        if graph.storage is None
-        else storage_fingerprint(graph.storage),
+        "graph": graph_fingerprint(settings, graph),
     }
-    if graph.storage is None and settings.read_options != ReadOptions():
+    is_files = isinstance(graph, KnowledgeGraph) and graph.storage is None
+    if is_files and settings.read_options != ReadOptions():
         inputs["read"] = dataclasses.asdict(settings.read_options)
     if selection != SelectionConfig():
         inputs["keep"] = dataclasses.asdict(selection)
@@ -281,3 +290,23 @@ def settings_fingerprint(
             del inputs["keep"]["retriever"]
         inputs["calibration"] = scout.exported.metadata.get("calibration")
     return fingerprint(inputs)[:12]
+
+
+def graph_fingerprint(settings: RetrieveSettings, graph: GraphOrStore) -> Any:
+    """What tells the graph from others; of a store its address alone."""
+    if not isinstance(graph, KnowledgeGraph):
+        return store_url(settings.kg)
+    if graph.members is None:
+        return files_fingerprint(graph, settings.kg)
+    members = dict(zip(graph.members.names, graph.members.graphs, strict=True))
+    return {
+        name: files_fingerprint(members[name], paths)
+        for name, paths in named_files(settings.graphs).items()
+    }
+
+
+def files_fingerprint(graph: KnowledgeGraph, paths: Sequence[Path]) -> Any:
+    """A hash of a graph's folder or files."""
+    if graph.storage is None:
+        return [sha256_file(path) for path in paths]
+    return storage_fingerprint(graph.storage)

@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float16, Float32, Int, Int32
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.embeddings import Embeddings
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.inference.sources import first_of_fact
 from kgscout_jax.retrieve.candidates import (
     CutSettings,
     cut_questions,
@@ -86,6 +87,7 @@ def find_candidates(
         candidates=cut.candidates,
         select=cut.select,
     )
+    best = best[first_of_fact(graph, subgraph.triplet_ids[best])]
     ids = subgraph.triplet_ids[best]
     triplets = np.asarray(graph.triplets[ids])
     relations, relation_index = np.unique(triplets[:, 1], return_inverse=True)

@@ -7,12 +7,13 @@ import dataclasses
 import numpy as np
 from jaxtyping import Float16, Float32, Int
 
-from kgscout_jax.graph.embedding_table import ROWS_PER_BLOCK, EmbeddingTable
+from kgscout_jax.graph.embedding_table import ROWS_PER_BLOCK
 from kgscout_jax.graph.embeddings import Embeddings
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Linker
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.selection import SelectionConfig, subset
+from kgscout_jax.inference.sources import first_of_fact, sources_of
 
 MAX_EMBEDDED = 2000
 """The most triplets that are embedded for a question of a graph without a table."""
@@ -44,17 +45,20 @@ def nearest_triplets(
         selection: its token budget and form apply; a target does not.
     """
     m = len(graph.triplets)
-    if isinstance(embedded, EmbeddingTable) or m <= MAX_EMBEDDED:
+    if embedded.whole or m <= MAX_EMBEDDED:
         ids = np.arange(m)
     else:
         ids = triplets_of_similar_names(result.question, graph, linker)
     if not len(ids):
         return result
     cosines = cosines_of(embedded, ids, question.astype(np.float32))
-    best = np.lexsort((ids, -cosines))[:k]
+    best = np.lexsort((ids, -cosines))
+    best = best[first_of_fact(graph, ids[best])][:k]
     ranking = dataclasses.replace(
         result,
         triplets=tuple(graph.triplet(int(i)) for i in ids[best]),
+        triplet_ids=ids[best].astype(np.int32),
+        sources=sources_of(graph, ids[best]),
         scores=cosines[best],
         nearest=True,
     )

@@ -28,6 +28,7 @@ from kgscout_jax.inference.selection import (
     SelectionConfig,
     subset,
 )
+from kgscout_jax.inference.sources import sources_of
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 from kgscout_jax.retrieve.protocol import top_k
 from kgscout_jax.types import Answer, Triplet, display_name
@@ -139,11 +140,14 @@ class ScoredQuestion:
     ) -> RetrievalResult:
         """The candidates in ``order`` as triplets of names, with their scores."""
         entities, relations = self.graph.entities, self.graph.relations
-        rows = np.asarray(self.graph.triplets[candidates.ids[order]]).tolist()
+        ids = candidates.ids[order]
+        rows = np.asarray(self.graph.triplets[ids]).tolist()
         names = {i: str(entities[i]) for head, _, tail in rows for i in (head, tail)}
         return dataclasses.replace(
             empty,
             triplets=tuple((names[h], str(relations[r]), names[t]) for h, r, t in rows),
+            triplet_ids=ids,
+            sources=sources_of(self.graph, ids),
             scores=np.asarray(values, np.float32),
             relation_match=tuple(candidates.relation_match[order].tolist()),
             n_candidates=len(candidates.ids),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Float32, Int32
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.inference.answer_kinds import AnswerKind
@@ -69,6 +69,13 @@ class RetrievalResult:
     provenance: tuple[tuple[Source, ...], ...] = ()
     """Where each triplet stands in the documents that the graph was made of; () for any
     other graph."""
+    sources: tuple[tuple[str, ...], ...] = ()
+    """The graphs that state each triplet, by name, in its words or in others; () where
+    one graph was asked."""
+    triplet_ids: Int32[np.ndarray, "k"] = field(
+        default_factory=lambda: np.empty(0, np.int32)
+    )
+    """The rows of ``triplets`` in the graph that was asked."""
     nearest: bool = False
     """Whether the question names no entity and ``triplets`` are those nearest to it by
     their vectors, with cosines as ``scores``."""
@@ -107,18 +114,41 @@ class RetrievalResult:
 
     def as_text(self, *, scores: bool = False) -> str:
         """One triplet a line, as the thesis puts them into a prompt."""
-        from kgscout_jax.reason.prompts import triplet_line
+        from kgscout_jax.reason.prompts import source_note, triplet_line
 
-        return "\n".join(triplet_line(each, scores=scores) for each in self.scored)
+        return "\n".join(
+            triplet_line(each, scores=scores) + source_note(source)
+            for each, source in zip(self.scored, self._graph_texts, strict=True)
+        )
+
+    @property
+    def _graph_texts(self) -> tuple[str, ...]:
+        """The names of the graphs of each triplet; "" each where one was asked."""
+        return tuple(map(", ".join, self.sources)) or ("",) * len(self)
+
+    @property
+    def prompt_sources(self) -> tuple[str, ...]:
+        """Where each triplet stands, as a prompt says it; () where nobody knows.
+
+        Without documents if the tokens of a prompt were counted, which had none.
+        """
+        if self.provenance and not self.selection:
+            return tuple(map(self.source_text, range(len(self))))
+        return self._graph_texts if self.sources else ()
 
     def as_paths(self, *, scores: bool = False) -> str:
         """The triplets as chains from the topics, a chain a line."""
         from kgscout_jax.reason.path_text import path_lines
 
-        return "\n".join(path_lines(self.scored, self.topics, scores=scores))
+        lines = path_lines(
+            self.scored, self.topics, scores=scores, sources=self._graph_texts
+        )
+        return "\n".join(lines)
 
     def to_pandas(self) -> pd.DataFrame:
         """The triplets as a DataFrame with head, relation, tail and score.
+
+        And ``sources``, where several graphs were asked.
 
         Raises:
             UserError: pandas is not installed.
@@ -127,7 +157,10 @@ class RetrievalResult:
             import pandas as pd
         except ImportError:
             raise UserError("to_pandas needs pandas (pip install pandas)") from None
-        return pd.DataFrame(list(self.scored), columns=[*ROLES, "score"])
+        table = pd.DataFrame(list(self.scored), columns=[*ROLES, "score"])
+        if self.sources:
+            table["sources"] = [list(names) for names in self.sources]
+        return table
 
     def to_networkx(self) -> nx.MultiDiGraph[str]:
         """The triplets as edges with relation, score and rank (from 1).
@@ -215,11 +248,15 @@ class RetrievalResult:
                     answer.name,
                     answer.probability,
                     path_line(answer.path, answer.name),
+                    self._path_sources(answer),
                 )
                 for answer in lines
             ],
             answer_note=note,
-            sources=[self.source_text(rank) for rank in range(len(self.provenance))],
+            empty_note=self.empty_note,
+            sources=[self.source_text(rank) for rank in range(len(self))]
+            if self.provenance or self.sources
+            else [],
         )
 
     def to_record(self, id: str, *, retriever: str = "kgscout") -> Retrieved:
@@ -237,6 +274,8 @@ class RetrievalResult:
         ]
         if self.topics_not_found:
             extra["topics_not_found"] = list(self.topics_not_found)
+        if self.sources:
+            extra["sources"] = [list(names) for names in self.sources]
         if self.provenance:
             extra["provenance"] = [
                 [source.to_json() for source in each] for each in self.provenance
@@ -283,18 +322,35 @@ class RetrievalResult:
             return "no topic"
         return "not sure" if self.abstained else "evidence only"
 
+    @property
+    def empty_note(self) -> str:
+        """Why there are no triplets, for people; "" where there are."""
+        if self.triplets:
+            return ""
+        if not self.topics:
+            missing = ", ".join(self.topics_not_found)
+            return (
+                f"Not in the graph: {missing}."
+                if missing
+                else "No entity of the graph was found in the question."
+            )
+        if not self.n_candidates:
+            return f"No triplets lie around {', '.join(self.topics)}."
+        return f"The selection kept none of {self.n_candidates:,} triplets."
+
     def to_dict(self) -> dict[str, Any]:
         """Question, topics, answers and triplets as JSON values, each with its names.
 
         ``best_guesses`` where the policy abstains, ``support`` of a count or a yes or
         no, ``selection`` unless it is the k best, ``topics_not_found`` if there are.
+        Each triplet has ``sources``, the names of graphs, where several were asked.
         """
         record: dict[str, Any] = {
             "question": self.question,
             "status": self.status,
             "kind": self.kind,
             "topics": list(self.topics),
-            "answers": answer_objects(self.answers),
+            "answers": self._answer_objects(self.answers),
             "triplets": [
                 {
                     **triplet_object(triplet),
@@ -305,9 +361,9 @@ class RetrievalResult:
             ],
         }
         if self.abstained:
-            record["best_guesses"] = answer_objects(self.best_guesses)
+            record["best_guesses"] = self._answer_objects(self.best_guesses)
         if self.support:
-            record["support"] = answer_objects(self.support)
+            record["support"] = self._answer_objects(self.support)
         if self.nearest:
             record["nearest"] = True
         if self.topics_not_found:
@@ -317,16 +373,39 @@ class RetrievalResult:
         return record
 
     def source_object(self, rank: int) -> dict[str, Any]:
-        """Where a triplet stands, as the JSON field ``provenance``; {} if unknown."""
-        if not self.provenance:
-            return {}
-        return {"provenance": [each.to_json() for each in self.provenance[rank]]}
+        """Where a triplet stands: JSON fields ``sources``, ``provenance``, if known."""
+        fields: dict[str, Any] = {}
+        if self.sources:
+            fields["sources"] = list(self.sources[rank])
+        if self.provenance:
+            places = self.provenance[rank]
+            fields["provenance"] = [each.to_json() for each in places]
+        return fields
+
+    def _answer_objects(self, answers: Sequence[Answer]) -> list[dict[str, Any]]:
+        """Answers as JSON objects; the triplets of paths name their graphs."""
+        graphs = dict(zip(self.triplets, self.sources, strict=False))
+        objects = answer_objects(answers)
+        for answer, each in zip(answers, objects, strict=True):
+            for triplet, step in zip(answer.path, each["path"], strict=True):
+                if triplet in graphs:
+                    step["sources"] = list(graphs[triplet])
+        return objects
 
     def source_text(self, rank: int) -> str:
-        """The first place that states a triplet, for people; "" if unknown."""
-        sources = self.provenance[rank] if self.provenance else ()
-        more = f" (+{len(sources) - 1})" if len(sources) > 1 else ""
-        return f"{sources[0]}{more}" if sources else ""
+        """The graphs and the first place that state a triplet; "" if unknown."""
+        places = self.provenance[rank] if self.provenance else ()
+        more = f" (+{len(places) - 1})" if len(places) > 1 else ""
+        place = f"{places[0]}{more}" if places else ""
+        graphs = ", ".join(self.sources[rank]) if self.sources else ""
+        return ": ".join(filter(None, (graphs, place)))
+
+    def _path_sources(self, answer: Answer) -> str:
+        """Where the triplets of an answer's path stand; "" if unknown."""
+        if not self.provenance and not self.sources:
+            return ""
+        texts = [self.source_text(self.triplets.index(each)) for each in answer.path]
+        return "; ".join(dict.fromkeys(filter(None, texts)))
 
     def evidence(self, id: str = "0") -> Evidence:
         """The input of a reader of ``kgscout_jax.reason``."""
@@ -337,6 +416,7 @@ class RetrievalResult:
             question=self.question,
             topics=self.topics,
             triplets=self.scored,
+            sources=self.prompt_sources,
         )
 
 

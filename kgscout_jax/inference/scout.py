@@ -14,9 +14,10 @@ from __future__ import annotations
 import dataclasses
 import logging
 import os
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 from jaxtyping import Float16
@@ -26,6 +27,7 @@ from kgscout_jax.export.format import Preparation
 from kgscout_jax.export.load import Exported
 from kgscout_jax.graph.embeddings import embeddings_of, encoder_lock
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.merge import Graphs, graph_names, merge_graphs
 from kgscout_jax.inference.inputs import Candidates, QuestionVectors, find_candidates
 from kgscout_jax.inference.nearest import nearest_triplets
 from kgscout_jax.inference.question_result import (
@@ -37,9 +39,13 @@ from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scoring import Scores, score_questions
 from kgscout_jax.inference.selection import SelectionConfig, calibration_graph
 from kgscout_jax.inference.settings import DEFAULT_K
+from kgscout_jax.inference.sources import with_provenance
 from kgscout_jax.inference.word_vectors import WordVectors
 from kgscout_jax.policy.walk import WalkConfig
 from kgscout_jax.retrieve.candidates import CutSettings
+from kgscout_jax.retrieve.hypotheses import with_hypotheses
+from kgscout_jax.stores.protocol import GraphOrStore, Store
+from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
 from kgscout_jax.text.linearize import question_text
 from kgscout_jax.types import Answer, replace_surrogates
@@ -47,11 +53,14 @@ from kgscout_jax.utils.call_coalescing import CallCoalescer
 
 if TYPE_CHECKING:
     from kgscout_jax.graph.link import Link, Linker
+    from kgscout_jax.stores.protocol import NodeMatch
 
 logger = logging.getLogger("kgscout")
 
 OWN_SUBGRAPHS = ("rog", "nsm")
 """Sources whose questions have their own subgraphs: their size is no default."""
+MERGED = 4
+"""Merged graphs that a scout holds."""
 BEST_K = SelectionConfig()
 """The k best, best first."""
 
@@ -94,6 +103,8 @@ class Scout:
                     "was trained with"
                 )
         self._warned_counts: dict[str, int] = {}
+        self._merged: dict[tuple[tuple[str, int], ...], KnowledgeGraph] = {}
+        self._merging = threading.Lock()
         self.exported, self.encoder, self.cache = exported, encoder, cache
         self._embed = CallCoalescer(
             lambda texts: self.encoder.encode(texts, batch_size=QUESTION_BATCH),
@@ -142,34 +153,43 @@ class Scout:
     def retrieve(
         self,
         question: str,
-        graph: KnowledgeGraph,
+        graph: GraphOrStore | Graphs,
         k: int = DEFAULT_K,
         *,
         topics: Topics = None,
         selection: SelectionConfig = BEST_K,
+        hypotheses: Sequence[str] = (),
     ) -> RetrievalResult:
         """The ``k`` triplets of ``graph`` most worth reading for ``question``.
 
         Args:
             question: the question in natural language.
             graph: in memory or memory-mapped; ``graph.embed(scout.encoder)`` first
-                makes this fast.
+                makes this fast. Or a store, of which only what is around the topics
+                is read. Several graphs, in a list or by name, are asked as one, see
+                ``merged``; ``sources`` of the result name those of each triplet.
             k: maximum number of triplets.
             topics: names of the question's entities; None: topics are linked.
             selection: a calibrated budget, paths, a budget of tokens.
+            hypotheses: guesses at the answer, as sentences: extra queries (HyDE).
 
         Raises:
             UserError: ``question`` or ``topics`` are not text, k is below 1, or the
                 graph's embeddings are damaged.
         """
         return self.retrieve_many(
-            [question], graph, k, topics=[topics], selection=selection
+            [question],
+            self.merged(graph),
+            k,
+            topics=[topics],
+            selection=selection,
+            hypotheses=[hypotheses],
         )[0]
 
     def answer(
         self,
         question: str,
-        graph: KnowledgeGraph,
+        graph: GraphOrStore | Graphs,
         k: int = DEFAULT_K,
         *,
         topics: Topics = None,
@@ -181,7 +201,7 @@ class Scout:
 
         Args:
             question: the question in natural language.
-            graph: in memory or memory-mapped.
+            graph: in memory, memory-mapped, or a store; several are asked as one.
             k: maximum number of triplets, among which the paths are.
             topics: names of the question's entities; None: topics are linked.
             min_probability: of the best answer; None: as the policy was calibrated.
@@ -196,20 +216,25 @@ class Scout:
     def retrieve_many(
         self,
         questions: Sequence[str],
-        graphs: KnowledgeGraph | Sequence[KnowledgeGraph],
+        graphs: GraphOrStore
+        | Mapping[str, KnowledgeGraph]
+        | Sequence[GraphOrStore | Graphs],
         k: int | Sequence[int] = DEFAULT_K,
         *,
         topics: Sequence[Topics] | None = None,
         selection: SelectionConfig = BEST_K,
+        hypotheses: Sequence[Sequence[str]] | None = None,
     ) -> list[RetrievalResult]:
         """The results of ``retrieve``, with questions encoded and scored in batches.
 
         Args:
             questions: the questions in natural language.
-            graphs: one graph for all, or one per question.
+            graphs: one graph or store for all, or one per question; several by name,
+                or a list of them for a question, are asked as one.
             k: maximum number of triplets; one for all, or one per question.
             topics: per question its entities, or None; None: all are linked.
             selection: a calibrated budget, paths, a budget of tokens.
+            hypotheses: per question guesses at its answer: extra queries (HyDE).
 
         Raises:
             UserError: as ``retrieve``, or the lengths differ.
@@ -220,18 +245,33 @@ class Scout:
         calibration = selection.calibration(self.exported)
         n = len(questions)
         ks = budgets_of(k, n)
-        graphs = checked_graphs(graphs, n)
+        asked: Any = graphs
+        if isinstance(asked, Mapping):
+            asked = self.merged(asked)
+        elif isinstance(asked, list | tuple):
+            asked = [self.merged(each) for each in asked]
+        sources = checked_graphs(asked, n)
         topics = [None] * n if topics is None else list(topics)
-        for name, values in (("graphs", graphs), ("topics", topics), ("k", ks)):
+        for name, values in (("graphs", sources), ("topics", topics), ("k", ks)):
             if len(values) != n:
                 raise UserError(
                     f"{name}: found {len(values)}, expected {n}, one for each question"
                 )
         texts = [check_question(question) for question in questions]
+        embeddings = self.encode(texts)
+        if hypotheses is not None and any(hypotheses):
+            guesses = [self.encode(each) for each in hypotheses]
+            embeddings = with_hypotheses(embeddings, guesses)
+        graphs = [
+            source if isinstance(source, KnowledgeGraph) else
+            self._store_graph(source, text, embedding, named)
+            for source, text, embedding, named in zip(
+                sources, texts, embeddings, topics, strict=True
+            )
+        ]  # fmt: skip
         starts = [
             self._start(*each) for each in zip(texts, graphs, topics, strict=True)
         ]
-        embeddings = self.encode(texts)
         tables = {
             key: embeddings_of(graph, self.encoder, cache=self.cache)
             for key, graph in {id(graph): graph for graph in graphs}.items()
@@ -290,8 +330,30 @@ class Scout:
                 )
         return [
             with_provenance(each, graph)
-            for each, graph in zip(results, graphs, strict=True)
+            for each, graph in zip(results, sources, strict=True)
         ]
+
+    @overload
+    def merged(self, graphs: KnowledgeGraph | Graphs) -> KnowledgeGraph: ...
+    @overload
+    def merged(self, graphs: GraphOrStore | Graphs) -> GraphOrStore: ...
+    def merged(self, graphs: GraphOrStore | Graphs) -> GraphOrStore:
+        """Several graphs as one, see ``graph.merge``; one graph, or store, as it is.
+
+        The graphs that were last asked together are merged but once.
+
+        Raises:
+            UserError: there is no graph, or something else is among them.
+        """
+        if not isinstance(graphs, Mapping | list | tuple):
+            return cast(GraphOrStore, graphs)  # checked where it is used
+        key = tuple((name, id(graph)) for name, graph in graph_names(graphs))
+        with self._merging:
+            if key not in self._merged:
+                if len(self._merged) >= MERGED:
+                    self._merged.pop(next(iter(self._merged)))
+                self._merged[key] = merge_graphs(graphs, self.encoder)
+            return self._merged[key]
 
     def link(self, question: str, graph: KnowledgeGraph) -> list[Link]:
         """The topics of ``question`` in ``graph``, likeliest first."""
@@ -306,6 +368,22 @@ class Scout:
         texts = [identity.query_prefix + question_text(text) for text in questions]
         rows = self._embed(texts)
         return np.array(rows, np.float16).reshape(len(texts), identity.dimension)
+
+    def _store_graph(
+        self,
+        store: Store,
+        question: str,
+        embedding: Float16[np.ndarray, "d"],
+        topics: Topics,
+    ) -> KnowledgeGraph:
+        """The part of a store that the question needs."""
+        from kgscout_jax.inference.store_graph import store_graph
+
+        cache = EmbeddingCache(self.encoder, self.cache)
+        with encoder_lock(self.encoder):
+            return store_graph(
+                store, question, embedding, topics, cache.embed, self.cut.hops
+            )
 
     def _calibration_graph(self, graph: KnowledgeGraph) -> str:
         """Whether the calibration was made on this graph; warns once if it was not."""
@@ -343,14 +421,6 @@ class Scout:
         return SearchStart(ids, (), tuple(dict.fromkeys(unknown)))
 
 
-def with_provenance(result: RetrievalResult, graph: KnowledgeGraph) -> RetrievalResult:
-    """The result with the sources of its triplets, if the graph knows them."""
-    if (provenance := graph.provenance) is None:
-        return result
-    sources = tuple(map(provenance.of, result.triplets))
-    return dataclasses.replace(result, provenance=sources)
-
-
 def cut_of(preparation: Preparation, source: str) -> CutSettings:
     """The settings of the cut for a policy: those of its training.
 
@@ -366,15 +436,15 @@ def cut_of(preparation: Preparation, source: str) -> CutSettings:
 
 
 def checked_graphs(
-    graphs: KnowledgeGraph | Iterable[KnowledgeGraph], n: int
-) -> list[KnowledgeGraph]:
+    graphs: GraphOrStore | Iterable[GraphOrStore], n: int
+) -> list[GraphOrStore]:
     """A graph for each of ``n`` questions; raises UserError for anything else."""
-    if isinstance(graphs, KnowledgeGraph):
+    if isinstance(graphs, KnowledgeGraph | Store):
         return [graphs] * n
     path = isinstance(graphs, str | os.PathLike) or not isinstance(graphs, Iterable)
     listed: list[Any] = [graphs] if path else list(graphs)
     for each in listed:
-        if not isinstance(each, KnowledgeGraph):
+        if not isinstance(each, KnowledgeGraph | Store):
             raise UserError(
                 f"graph: expected a KnowledgeGraph, found {each!r:.80}; "
                 "KnowledgeGraph.open(path) opens a folder or file"
@@ -395,13 +465,19 @@ def linker_of(graph: KnowledgeGraph) -> Linker:
     return graph.linker.get(lambda: graph_linker(graph))
 
 
-def check_topics(graph: KnowledgeGraph, topics: Sequence[str]) -> None:
+def check_topics(graph: GraphOrStore, topics: Sequence[str]) -> None:
     """Raise UserError, with similar names, if a topic is not in the graph."""
     for name in topics:
-        if graph.find(name) is not None:
+        near: Sequence[Link | NodeMatch] = ()
+        if not isinstance(graph, KnowledgeGraph):
+            if graph.relations([name]):
+                continue
+            near = graph.nodes_by_text(name, 3)
+        elif graph.find(name) is not None:
             continue
-        near = linker_of(graph).ranking(name, 3) if len(graph.entities) else []
-        names = ", ".join(repr(link.name[:80]) for link in near)
+        elif len(graph.entities):
+            near = linker_of(graph).ranking(name, 3)
+        names = ", ".join(repr(each.name[:80]) for each in near)
         raise UserError(
             f"--topic: no entity of the graph is called {name[:80]!r}; "
             + (f"similar: {names}" if names else "none is similar")

@@ -142,6 +142,7 @@ class SelectionConfig:
             form=self.form,
             token_budget=self.token_budget,
             answer_paths=answer_paths,
+            sources=ranking.prompt_sources,
         )
         report |= {"form": self.form, "tokens": selection.prompt.tokens}
         return selection.positions, report
@@ -198,5 +199,7 @@ def subset(
         triplets=tuple(result.triplets[i] for i in positions),
         scores=result.scores[positions],
         relation_match=tuple(matches[i] for i in positions) if matches else (),
+        sources=tuple(result.sources[i] for i in positions) if result.sources else (),
+        triplet_ids=result.triplet_ids[positions],
         selection=selection,
     )

@@ -10,11 +10,17 @@ import tyro
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.bundled import NAME
-from kgscout_jax.graph.file_settings import FILE_OPTIONS, GraphFileSettings
+from kgscout_jax.graph.file_settings import (
+    FILE_OPTIONS,
+    GraphFileSettings,
+    NamedGraphs,
+)
+from kgscout_jax.pseudo.settings import DraftForm, check_threshold
 from kgscout_jax.reason.selection import SelectionForm
 from kgscout_jax.utils.checks import check_at_least, check_both_or_neither
 
 if TYPE_CHECKING:
+    from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
     from kgscout_jax.inference.selection import SelectionConfig
 
 PolicyName = Annotated[
@@ -24,7 +30,7 @@ PolicyName = Annotated[
 """The exported policy of a command; None for the bundled one."""
 GraphPaths = Annotated[
     tuple[Path, ...],
-    tyro.conf.arg(metavar="FILE|GRAPH ..."),
+    tyro.conf.arg(metavar="FILE|GRAPH ...", help_behavior_hint=""),
 ]
 """The graph of a command."""
 DEFAULT_K = 100
@@ -39,8 +45,12 @@ class QuestionSettings(GraphFileSettings):
     policy: PolicyName = None
     """The exported policy: a folder, or owner/name on the Hugging Face hub. Without it
     kgscout-base, which comes with the package."""
-    kg: GraphPaths
+    kg: GraphPaths = ()
     """Triplet files of one graph, or one GRAPH folder."""
+    graphs: NamedGraphs = ()
+    """Instead of --kg several graphs, asked as one: what stands in two of them is one
+    entity, and each triplet names its graphs. A NAME that comes again has more
+    files."""
     k: int = DEFAULT_K
     """Maximum triplets of a question."""
     form: Annotated[SelectionForm, tyro.conf.arg(aliases=["--forms"])] = "lines"
@@ -63,6 +73,17 @@ class QuestionSettings(GraphFileSettings):
         if isinstance(self.kg, str | Path):  # one graph, from Python
             object.__setattr__(self, "kg", (Path(self.kg),))
         check_at_least(1, k=self.k)
+        if bool(self.kg) == bool(self.graphs):
+            found = "both" if self.kg else "neither"
+            raise UserError(f"--kg, --graphs: found {found}, expected one of them")
+
+    def open_graphs(self) -> KnowledgeGraph | dict[str, KnowledgeGraph]:
+        """The graph, or several by name; raises UserError as ``open_graph`` does."""
+        from kgscout_jax.graph.open_graph import open_graph, open_named_graphs
+
+        if self.graphs:
+            return open_named_graphs(self.graphs, self.read_options)
+        return open_graph(self.kg, options=self.read_options)
 
     @property
     def selection(self) -> SelectionConfig:
@@ -89,7 +110,7 @@ class RetrieveSettings(QuestionSettings):
     """
 
     groups: ClassVar[dict[str, str]] = {
-        "questions and results": "kg questions out overwrite",
+        "questions and results": "kg graphs questions out overwrite",
         "selection of triplets": SELECTION,
         "how files are read": FILE_OPTIONS,
         "speed": "batch_size embed",
@@ -122,10 +143,11 @@ class AskSettings(QuestionSettings):
     """
 
     groups: ClassVar[dict[str, str]] = {
-        "question": "kg topic",
+        "question": "kg graphs topic",
         "what is shown": "json explain html",
         "selection of triplets": SELECTION,
         "a language model": "llm model key_env explore",
+        "pseudo-graphs of the model": "pseudo verifier threshold entities",
         "how files are read": FILE_OPTIONS,
     }
     question: Annotated[
@@ -154,11 +176,26 @@ class AskSettings(QuestionSettings):
     """The model at --llm walks the graph step by step (Chain of Explorations): it
     plans, then chooses among 50 relations by vector, or among 5 by KG-Scout. --explain
     prints each step."""
+    pseudo: DraftForm | None = None
+    """The model at --llm writes what it guesses as a graph (PG&AKV), in Cypher or as
+    triplets; the guess is verified in the graph, and answers follow from that alone."""
+    verifier: Literal["vector", "kgscout"] = "vector"
+    """--pseudo: what finds facts to verify with: cosine, or KG-Scout."""
+    threshold: float = 0.7
+    """--pseudo: the least mean cosine of an entity's facts."""
+    entities: int = 10
+    """--pseudo: the entities with most facts found (the paper's k)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.explore is not None and self.llm is None:
             raise UserError("--explore without --llm: expected a model that walks")
+        if self.pseudo is not None and self.llm is None:
+            raise UserError("--pseudo without --llm: expected a model that guesses")
+        if self.pseudo is not None and self.explore is not None:
+            raise UserError("--pseudo and --explore: expected one of the two")
+        check_at_least(1, entities=self.entities)
+        check_threshold(self.threshold)
         if self.question is None and self.policy is not None:
             alone = self.policy
             if alone != NAME and not Path(alone).is_dir():

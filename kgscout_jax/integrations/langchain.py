@@ -36,15 +36,19 @@ class KGScoutRetriever(BaseRetriever):
     """Documents of the triplets that a question needs, best first.
 
     A document's metadata are ``head``, ``relation``, ``tail``, ``score`` and ``rank``
-    (from 1); of one document for all, ``question``, ``topics`` and ``triplets``. Where
-    the policy answers from the graph, ``answers`` are those with a path over the
-    triplet, or all: name, probability and path.
+    (from 1), and ``sources`` where several graphs are asked; of one document for all,
+    ``question``, ``topics`` and ``triplets``. Where the policy answers from the graph,
+    ``answers`` are those with a path over the triplet, or all: name, probability and
+    path.
     """
 
     scout: Annotated[Scout, _AsItIs()] = Field(exclude=True, repr=False)
     """What retrieves; many threads may share it."""
-    graph: Annotated[KnowledgeGraph, _AsItIs()] = Field(exclude=True, repr=False)
-    """What is searched; ``graph.embed(scout.encoder)`` first makes it fast."""
+    graph: Annotated[KnowledgeGraph | list | tuple | dict, _AsItIs()] = Field(
+        exclude=True, repr=False
+    )
+    """What is searched, or several graphs, asked as one; ``graph.embed(scout.encoder)``
+    first makes it fast."""
     k: int = Field(default=DEFAULT_K, ge=1)
     """The most triplets."""
     topics: list[str] | None = None

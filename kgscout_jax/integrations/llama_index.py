@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.merge import Graphs
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout, check_k
 from kgscout_jax.inference.settings import DEFAULT_K
@@ -38,7 +39,7 @@ class KGScoutRetriever(BaseRetriever):
         self,
         *,
         scout: Scout,
-        graph: KnowledgeGraph,
+        graph: KnowledgeGraph | Graphs,
         k: int = DEFAULT_K,
         topics: list[str] | None = None,
         form: Form = "triplets",
@@ -47,7 +48,8 @@ class KGScoutRetriever(BaseRetriever):
         """
         Args:
             scout: what retrieves; many threads may share it.
-            graph: what is searched; ``graph.embed(scout.encoder)`` first makes it fast.
+            graph: what is searched, or several graphs, asked as one;
+                ``graph.embed(scout.encoder)`` first makes it fast.
             k: the most triplets.
             topics: the entities that questions are about; None: they are linked.
             form: a node for each of the triplets; or one for all, a triplet a line

@@ -17,10 +17,12 @@ def triplet_texts(result: RetrievalResult) -> list[tuple[str, dict[str, Any]]]:
 
     Where the policy answers, ``answers`` are those whose path holds the triplet.
     """
-    from kgscout_jax.reason.prompts import triplet_line
+    from kgscout_jax.reason.prompts import source_note, triplet_line
 
     texts = []
-    for rank, each in enumerate(result.scored, start=1):
+    graphs = result.sources or ((),) * len(result)
+    pairs = zip(result.scored, graphs, strict=True)
+    for rank, (each, sources) in enumerate(pairs, start=1):
         metadata: dict[str, Any] = {
             "head": each[0],
             "relation": each[1],
@@ -28,10 +30,13 @@ def triplet_texts(result: RetrievalResult) -> list[tuple[str, dict[str, Any]]]:
             "score": each[3],
             "rank": rank,
         }
+        if sources:
+            metadata["sources"] = list(sources)
         if result.answers:
             supported = [one for one in result.answers if each[:3] in one.path]
             metadata["answers"] = [answer_json(one) for one in supported]
-        texts.append((triplet_line(each).removeprefix("- "), metadata))
+        line = triplet_line(each) + source_note(", ".join(sources))
+        texts.append((line.removeprefix("- "), metadata))
     return texts
 
 

@@ -32,19 +32,19 @@ class TrainConfig:
     presets: ClassVar[dict[str, type[TrainConfig]]] = {}
     """The settings' classes behind ``--preset``, whose defaults are the preset's."""
     groups: ClassVar[dict[str, str]] = {
-        "data and run": "preset shards mix run init seed",
+        "data and run": "preset shards mix perturb run init seed",
         "objective": "policy estimator k k_low hit_weight presence_weight path_weight "
         "path_direction connectivity_weight bce_weight positive_weight answer_weight "
         "question_noise entropy_weight",
         "reinforce": "reward reward_direction baseline staleness samples "
         "normalise_advantage",
         "optimisation": "epochs patience select batch_size questions_per_epoch "
-        "learning_rate warmup_steps weight_decay clip_norm dtype",
+        "candidates learning_rate warmup_steps weight_decay clip_norm dtype",
         "network": "tower_hidden gate_hidden combiner_hidden heads width walkers "
         "walk_steps question_hidden word_rank answer_width without",
         "measurement, checkpoints, logs": "dev_questions save_every log",
-        "devices and processes": "devices shard_tables coordinator processes "
-        "process_id distributed",
+        "devices and processes": "resident_gb steps_per_dispatch devices shard_tables "
+        "coordinator processes process_id distributed",
     }
     preset: Literal["thesis"] | None = None
     """thesis: REINFORCE as the thesis describes it, value by value; what contradicts it
@@ -54,6 +54,10 @@ class TrainConfig:
     Several folders train one network; each step draws its questions from one."""
     mix: tuple[float, ...] = ()
     """Several shards: a weight for each, its share of the steps; default equal."""
+    perturb: str | None = None
+    """Train on graphs with mistakes, METHOD:LEVEL: rs, rr, er or ed (see kgscout
+    perturb) and the share of triplets, such as er:0.3. The shards are written again
+    below --run."""
     run: Path
     """Folder of the run: config.json, metrics.jsonl, checkpoints/."""
     init: Path | None = None
@@ -113,6 +117,9 @@ class TrainConfig:
     """Questions per update."""
     questions_per_epoch: int | None = None
     """Training questions drawn for each epoch, of all shards together; None for all."""
+    candidates: int | None = None
+    """Candidates of each training question, its best by cosine and by PageRank; None
+    for all. Fewer of them train faster; dev questions keep all of theirs."""
     learning_rate: float | None = None
     """Peak; decays on a cosine to a tenth. Default: reinforce 5e-4, others 1e-3."""
     warmup_steps: int = 50
@@ -160,6 +167,13 @@ class TrainConfig:
     same ones."""
     save_every: int = 200
     """Steps between checkpoints; the end of each epoch is saved too."""
+    resident_gb: float | None = None
+    """Training questions lie on the device if they take at most so many GB, else they
+    are streamed; 0 streams always. Default: a quarter of its memory, 1 on a CPU. The
+    results are the same, bit for bit."""
+    steps_per_dispatch: int | None = None
+    """Resident questions, no reward on the host: steps of one call of the device.
+    Default: 10, on a CPU 1. Results of other numbers than 1 differ by rounding."""
     devices: int | None = None
     """Devices of each process; None for all. Results differ by rounding only."""
     shard_tables: bool = False
@@ -200,11 +214,19 @@ class TrainConfig:
             "question_hidden",
             "question_noise",
             "dev_questions",
+            "resident_gb",
         ):
+            if getattr(self, name) is None:
+                continue
             self._check(name, getattr(self, name) >= 0, "at least 0")
         for name in ("learning_rate", "clip_norm"):
             self._check(name, getattr(self, name) > 0, "above 0")
-        for name in ("questions_per_epoch", "patience"):
+        for name in (
+            "questions_per_epoch",
+            "candidates",
+            "patience",
+            "steps_per_dispatch",
+        ):
             value = getattr(self, name)
             self._check(name, value is None or value >= 1, "above 0")
         if self.baseline == "leave_one_out" and self.estimator == "reinforce":
@@ -212,6 +234,8 @@ class TrainConfig:
 
         self._check("staleness", self.staleness in (0, 1), "0 or 1")
         self._check_shards()
+        alone = self.perturb is None or not (self.coordinator or self.distributed)
+        self._check("perturb", alone, "it only with one process")
 
         if self.devices is not None:
             self._check("devices", self.devices >= 1, "at least 1")

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from kgscout_jax.data.batches import TableOffsets, Tables, batch_outputs
+from kgscout_jax.data.batches import Tables, batch_outputs
 from kgscout_jax.data.question_sampling import sample_rows
-from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.devices import Devices
 from kgscout_jax.learn.reward_host import HostReward
@@ -28,15 +27,12 @@ class Measurement:
 
     def __init__(
         self,
-        shards: Shards,
-        split: Split,
+        reader: ShardedReader,
         rows: Int[np.ndarray, "k"],
         config: TrainConfig,
-        devices: Devices,
-        offsets: TableOffsets,
     ) -> None:
-        self.reader = ShardedReader(shards, split, devices=devices, offsets=offsets)
-        self.devices, self.rows = devices, rows
+        split = reader.split
+        self.reader, self.devices, self.rows = reader, reader.devices, rows
         self.reward = HostReward(split, config.reward_direction)
         self.budgets = config.budgets
         self.paths: Ragged | None = None
@@ -106,14 +102,21 @@ def measurements(
     training_set: TrainingSet, config: TrainConfig, devices: Devices
 ) -> dict[str, Measurement]:
     """Measurements by split: a sample of training questions, and dev if it exists."""
-    shards, offsets = training_set.shards, training_set.reader.offsets
+    reader = training_set.reader
     rows = sample_rows(training_set.rows, TRAIN_QUESTIONS)
-    split = training_set.split
-    out = {"train": Measurement(shards, split, rows, config, devices, offsets)}
+    out = {"train": Measurement(reader, rows, config)}
+    shards = training_set.shards
     if "dev" in shards.splits:
         dev = devices.synchronized(lambda: shards.split("dev"))
         count_candidates(dev, devices)
         rows = sample_rows(np.arange(len(dev)), config.dev_questions)
         if len(rows):
-            out["dev"] = Measurement(shards, dev, rows, config, devices, offsets)
+            of_dev = ShardedReader(
+                shards,
+                dev,
+                devices=devices,
+                offsets=reader.offsets,
+                words=reader.reads_words,
+            )
+            out["dev"] = Measurement(of_dev, rows, config)
     return out

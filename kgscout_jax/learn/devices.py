@@ -78,7 +78,7 @@ class Devices:
     def shard(self, tree: Any) -> Any:
         """Global arrays from numpy arrays that hold this process's rows."""
         if self.mesh is None:
-            return jax.tree.map(jnp.asarray, tree)
+            return jax.tree.map(jax.device_put, tree)
         sharding = NamedSharding(self.mesh, PartitionSpec(AXIS))
         return jax.tree.map(
             lambda rows: jax.make_array_from_process_local_data(
@@ -114,13 +114,9 @@ class Devices:
 
         return jax.tree.map(copy, tree)
 
-    def key(self, key: Array, step: int) -> Array:
-        """The key of a step, on each device."""
-        if self.processes == 1:
-            return jax.random.fold_in(key, step)
-        # On the host: otherwise it would wait for the device's queue.
-        with jax.default_device(jax.local_devices(backend="cpu")[0]):
-            return self.replicate(jax.random.fold_in(key, step))
+    def put(self, array: np.ndarray) -> Array:
+        """``array`` on each device; all processes pass the same one."""
+        return jax.device_put(array) if self.mesh is None else self.replicate(array)
 
     def local_copy(self, tree: Any) -> Any:
         """Arrays on one device of this process, from copies on all devices."""

@@ -7,7 +7,8 @@ An update has three stages, so that they can overlap: ``read`` runs on the host,
 ``propose`` starts the device on what needs parameters only, ``update`` does the rest
 and returns the new state. Random numbers are a function of (seed, step).
 
-The next batch is always read while the device works on the current one.
+The next batch is always read while the device works on the current one. Questions that
+are resident on the device need no reading, and several steps of theirs are one call.
 ``--staleness 1`` also proposes its subsets before the current update: the device
 proposes while the host scores. An update then applies the policy gradient at the
 parameters its subsets were drawn from, which are one update old (delayed gradient
@@ -28,11 +29,16 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Array, Int, Int32
 
 from kgscout_jax.data.batches import Batch, Tables
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.estimators import advantages_and_average
+from kgscout_jax.learn.resident_sets import (
+    NUMBERS,
+    ResidentSet,
+    read_resident,
+    step_numbers,
+)
 from kgscout_jax.learn.reward_device import DeviceReward
 from kgscout_jax.learn.reward_host import HostReward
 from kgscout_jax.learn.reward_scipy import ScipyReward
@@ -40,6 +46,20 @@ from kgscout_jax.learn.sharded_reader import ShardedReader
 from kgscout_jax.learn.timeline import Timeline
 from kgscout_jax.learn.train_state import State
 from kgscout_jax.learn.update_steps import Metrics, Proposal, Steps
+
+
+class StepInputs(NamedTuple):
+    """The inputs of a step that do not depend on parameters."""
+
+    rows: Int[np.ndarray, "k"]
+    """The questions."""
+    batch: Batch
+    numbers: Int32[Array, "i"]
+    """See ``step_numbers``."""
+    reward: Any
+    """Inputs of the reward on the device, else None."""
+    proposal: Proposal | None = None
+    """Of REINFORCE with the host's reward, once proposed."""
 
 
 class Update:
@@ -52,156 +72,128 @@ class Update:
         tables: Tables,
         reader: ShardedReader,
         timeline: Timeline,
+        resident: ResidentSet | None = None,
     ) -> None:
+        """``resident``: where the set's arrays lie on the device, if they do."""
         self.config, self.steps = config, steps
         self.tables, self.reader = tables, reader
-        self.timeline = timeline
+        self.timeline, self.resident = timeline, resident
         self.devices = reader.devices
         self.size = self.devices.padded_size(config.batch_size)
-        self.seed_key = jax.random.key(config.seed)
 
-    def read(self, rows: Int[np.ndarray, "k"], step: int) -> Any:
+    def read(self, rows: Int[np.ndarray, "k"], step: int) -> StepInputs:
         """The inputs of the update of ``step`` that do not depend on parameters."""
-        raise NotImplementedError
+        with self.timeline.host("read"):
+            if self.resident is None:
+                numbers = self.devices.put(step_numbers(step, self.budget(step)))
+                batch = self.reader.read(rows, self.config.batch_size)
+                reward = self.read_reward(rows, batch)
+                sent = (numbers, batch, reward)
+            else:
+                row, kind = self.plan(rows, step)
+                numbers = sent = jax.device_put(row)
+                batch, reward = read_resident(self.resident.sets, numbers, kind)
+                self.timeline.count(dispatches=1)
+            inputs = StepInputs(rows, batch, numbers, reward)
+        self.timeline.count(questions=len(rows), bytes_in=bytes_of(sent))
+        return inputs
 
-    def propose(self, params: Any, inputs: Any) -> Any:
+    def plan(
+        self, rows: Int[np.ndarray, "k"], step: int
+    ) -> tuple[Int32[np.ndarray, "i"], int]:
+        """The numbers of a step of resident questions, and its class."""
+        assert self.resident is not None
+        n_real = int(self.reader.split.n_real[rows].max(initial=1))
+        kind = self.resident.kinds[self.reader.widths.index(n_real)]
+        questions = self.resident.questions(rows, self.size)
+        return step_numbers(step, self.budget(step), questions), kind
+
+    def budget(self, step: int) -> float:
+        """The budget of a step."""
+        del step
+        return float(self.config.k)
+
+    def read_reward(self, rows: Int[np.ndarray, "k"], batch: Batch) -> Any:
+        """The inputs of the reward on the device, else None."""
+        del rows, batch
+
+    def propose(self, params: Any, inputs: StepInputs) -> StepInputs:
         """The inputs of the update; starts the device on what depends on ``params``."""
         del params
         return inputs
 
-    def update(self, state: State, inputs: Any) -> tuple[State, Metrics]:
+    def update(self, state: State, inputs: StepInputs) -> tuple[State, Metrics]:
         """The state after the update, and the metrics of the step."""
+        with self.timeline.host("update"):
+            state, metrics = self.run(state, inputs)
+        self.timeline.count(dispatches=1)
+        self.timeline.add(metrics["loss"], "update")
+        return state, metrics
+
+    def run(self, state: State, inputs: StepInputs) -> tuple[State, Metrics]:
+        """The call of the jitted step."""
         raise NotImplementedError
-
-    def read_batch(self, rows: Int[np.ndarray, "k"]) -> Batch:
-        return self.reader.read(rows, self.config.batch_size)
-
-    def padded(self, values: np.ndarray) -> Float[np.ndarray, "b"]:
-        """One value per question of a batch; 0 for the empty questions at its end."""
-        out = np.zeros(self.size, np.float32)
-        out[: len(values)] = values
-        return out
-
-    def learns(self, rows: Int[np.ndarray, "k"], k: float) -> Float[np.ndarray, "b"]:
-        """1 for questions with more than ``k`` candidates, else 0."""
-        return self.padded(self.reader.split.n_real[rows] > k)
 
 
 class ClosedForm(Update):
     """Expectations under a budget drawn log-uniformly from [k_low, k]."""
 
-    def read(
-        self, rows: Int[np.ndarray, "k"], step: int
-    ) -> tuple[Batch, np.ndarray, float]:
+    def budget(self, step: int) -> float:
         config = self.config
         low, high = math.log(min(config.k_low, config.k)), math.log(config.k)
         draw = np.random.default_rng([config.seed, step, 2]).random()
-        k = math.exp(low + (high - low) * draw)
-        return self.read_batch(rows), self.learns(rows, k), k
+        return math.exp(low + (high - low) * draw)
 
-    def update(self, state: State, inputs: Any) -> tuple[State, Metrics]:
-        batch, weight, k = inputs
-        state, metrics = self.steps.update_closed_form(
-            state, self.tables, batch, weight, np.float32(k)
-        )
-        self.timeline.add(metrics["loss"])
-        return state, {"k": k, **metrics}
+    def run(self, state: State, inputs: StepInputs) -> tuple[State, Metrics]:
+        step = self.steps.update_closed_form
+        return step(state, self.tables, inputs.batch, inputs.numbers)
 
 
 class Supervised(Update):
     """Cross-entropy on the triplets of the shortest paths."""
 
-    def read(self, rows: Int[np.ndarray, "k"], step: int) -> tuple[Batch, np.ndarray]:
-        on_path = np.diff(self.reader.paths.offsets)[rows] > 0
-        return self.read_batch(rows), self.padded(on_path)
-
-    def update(self, state: State, inputs: Any) -> tuple[State, Metrics]:
-        state, metrics = self.steps.update_bce(state, self.tables, *inputs)
-        self.timeline.add(metrics["loss"])
-        return state, metrics
+    def run(self, state: State, inputs: StepInputs) -> tuple[State, Metrics]:
+        step = self.steps.update_bce
+        return step(state, self.tables, inputs.batch, inputs.numbers)
 
 
 class Reinforce(Update):
-    """Sampled subsets, scored on the host."""
+    """Sampled subsets, scored on the host: only their positions and rewards cross."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         kind = ScipyReward if self.config.reward == "scipy" else HostReward
         self.reward = kind(self.reader.split, self.config.reward_direction)
 
-    class Proposed(NamedTuple):
-        """A batch, and the subsets that the device proposes."""
+    def propose(self, params: Any, inputs: StepInputs) -> StepInputs:
+        with self.timeline.host("propose"):
+            proposal = self.steps.propose(
+                params, self.tables, inputs.batch, inputs.numbers
+            )
+            if self.devices.processes == 1:
+                proposal.positions.copy_to_host_async()
+        self.timeline.count(dispatches=1)
+        self.timeline.add(proposal.greedy, "propose")
+        return inputs._replace(proposal=proposal)
 
-        rows: Int[np.ndarray, "k"]
-        batch: Batch
-        proposal: Proposal
-
-    def read(
-        self, rows: Int[np.ndarray, "k"], step: int
-    ) -> tuple[np.ndarray, Batch, jax.Array]:
-        batch = self.read_batch(rows)
-        return rows, batch, self.devices.key(self.seed_key, step)
-
-    def propose(self, params: Any, inputs: Any) -> Proposed:
-        rows, batch, key = inputs
-        proposal = self.steps.propose(params, self.tables, batch, key)
-        self.timeline.add(proposal.greedy)
-        return self.Proposed(rows, batch, proposal)
-
-    def update(self, state: State, inputs: Proposed) -> tuple[State, Metrics]:
-        rows, batch, proposal = inputs
-        local = self.reader.local(rows, self.config.batch_size)
+    def update(self, state: State, inputs: StepInputs) -> tuple[State, Metrics]:
+        proposal = inputs.proposal
+        assert proposal is not None
+        local = self.reader.local(inputs.rows, self.config.batch_size)
         with self.timeline.waiting():
-            jax.block_until_ready((proposal.indices, state.average))
-        sampled, mask, greedy = map(self.devices.local_rows, proposal[:3])
-        positions = np.where(mask, sampled, -1)
-        if self.config.baseline == "greedy":
-            positions = np.concatenate([positions, greedy[:, None]], axis=1)
-        total = self.reward.total(local, positions[: len(local)])
-        learns = self.learns(rows, self.config.k)
-        if self.devices.mesh is None:
-            state, metrics = self._update_here(state, batch, proposal, learns, total)
-        else:  # each process has the rewards of its own questions only
-            padded = np.zeros(
-                (self.size // self.devices.processes, total.shape[1]), np.float32
-            )
-            padded[: len(total)] = total
-            state, metrics = self.steps.update_scored(
-                state,
-                batch,
-                learns,
-                self.padded(1 - learns[: len(rows)]),
-                proposal,
-                self.devices.shard(padded),
-            )
-        self.timeline.add(metrics["loss"])
-        if learns[: len(rows)].all():
-            metrics.pop("reward_all_kept", None)
-        return state, metrics
+            proposal.positions.block_until_ready()
+        with self.timeline.host("reward"):
+            positions = self.devices.local_rows(proposal.positions)
+            rewards = self.reward.total(local, positions[: len(local)])
+            padded = np.zeros(positions.shape[:2], np.float32)
+            padded[: len(local)] = rewards
+            total = self.devices.shard(padded)
+        self.timeline.count(bytes_in=padded.nbytes, bytes_out=positions.nbytes)
+        return super().update(state, inputs._replace(reward=total))
 
-    def _update_here(
-        self,
-        state: State,
-        batch: Batch,
-        proposal: Proposal,
-        weight: Float[np.ndarray, "b"],
-        total: Float[np.ndarray, "j s"],
-    ) -> tuple[State, Metrics]:
-        """The update from rewards in numpy, whose sums differ in order from JAX's."""
-        rewards, learns = total[:, : self.config.samples], weight[: len(total)]
-        average = float(state.average)
-        mean = float(rewards[learns > 0].mean()) if learns.any() else average
-        advantage = np.zeros((self.size, self.config.samples), np.float32)
-        advantage[: len(total)], average = advantages_and_average(
-            self.config, total, learns, mean, average, int(state.step)
-        )
-        state, metrics = self.steps.update_reinforce(
-            state, batch, weight, proposal, advantage, np.float32(average)
-        )
-        metrics = {"reward": mean, **metrics}
-        if not learns.all():
-            metrics["reward_all_kept"] = float(rewards[learns == 0].mean())
-        return state, metrics
+    def run(self, state: State, inputs: StepInputs) -> tuple[State, Metrics]:
+        step = self.steps.update_scored
+        return step(state, inputs.batch, inputs.proposal, inputs.reward)
 
 
 class ReinforceOnDevice(Update):
@@ -214,26 +206,23 @@ class ReinforceOnDevice(Update):
             self.steps.reward, split=self.reader.split
         )
 
-    def read(self, rows: Int[np.ndarray, "k"], step: int) -> tuple[Any, ...]:
-        batch = self.read_batch(rows)
+    def read_reward(self, rows: Int[np.ndarray, "k"], batch: Batch) -> Any:
         arrays = self.reward.arrays(
             self.reader.local(rows, self.config.batch_size),
             self.size // self.devices.processes,
             batch.mask.shape[1],
             most_hops=self.reward.hops(rows),
         )
-        learns = self.learns(rows, self.config.k)
-        all_selected = self.padded(1 - learns[: len(rows)])
-        key = self.devices.key(self.seed_key, step)
-        return batch, self.devices.shard(arrays), learns, all_selected, key
+        return self.devices.shard(arrays)
 
-    def update(self, state: State, inputs: Any) -> tuple[State, Metrics]:
-        state, metrics = self.steps.reinforce_on_device(state, self.tables, *inputs)
-        self.timeline.add(metrics["loss"])
-        _, _, _, all_selected, _ = inputs
-        if not all_selected.any():
-            del metrics["reward_all_kept"]
-        return state, metrics
+    def run(self, state: State, inputs: StepInputs) -> tuple[State, Metrics]:
+        step = self.steps.reinforce_on_device
+        return step(state, self.tables, inputs.batch, inputs.reward, inputs.numbers)
+
+
+def bytes_of(tree: Any) -> int:
+    """Bytes of all arrays of a pytree."""
+    return sum(leaf.nbytes for leaf in jax.tree.leaves(tree))
 
 
 def update_class(config: TrainConfig) -> type[Update]:
@@ -252,7 +241,7 @@ def is_stale(config: TrainConfig, step: int, batch_count: int) -> bool:
 
 
 class Pipeline:
-    """The steps of one epoch: each call returns the state after one more step."""
+    """The steps of one epoch: each call returns the state after the next dispatch."""
 
     def __init__(
         self,
@@ -260,6 +249,7 @@ class Pipeline:
         batches: Sequence[tuple[int, Int[np.ndarray, "k"]]],
         first: int,
         stale_params: Any = None,
+        dispatch_steps: int = 1,
     ) -> None:
         """
         Args:
@@ -268,15 +258,24 @@ class Pipeline:
             first: the first step to take, from 0.
             stale_params: the parameters that the first step proposes with, if not those
                 of its state.
+            dispatch_steps: the most steps of a call, where questions are resident and
+                the host scores nothing. A call takes none beyond one that is saved.
         """
         self.updates, self.batches, self.step = updates, batches, first
+        several = updates[0].resident and not updates[0].config.samples_on_host
+        self.dispatch_steps = dispatch_steps if several else 1
         self.stale_params = stale_params
         """The older parameters that the next step needs; set by a last call too."""
         self._inputs: Any = None
         self._proposed: Any = None
 
     def __call__(self, state: State, *, last: bool = False) -> tuple[State, Metrics]:
-        """The state after a step; ``last``: no other call follows."""
+        """The state and the metrics of a step, or of several, stacked.
+
+        ``last``: no other call follows.
+        """
+        if self.dispatch_steps > 1:
+            return self._dispatch(state, last)
         count = len(self.batches)
         update, rows = self._batch()
         inputs = self._inputs or update.read(rows, self.step)
@@ -296,6 +295,31 @@ class Pipeline:
                 if ahead:
                     self._proposed = following.propose(state.params, self._inputs)
         return update.update(state, proposed)
+
+    def _dispatch(self, state: State, last: bool) -> tuple[State, Metrics]:
+        """Steps up to the next that is saved, in one call of the device."""
+        first = self.updates[0]
+        assert first.resident is not None
+        count, every = len(self.batches), first.config.save_every
+        steps = min(self.dispatch_steps, count - self.step % count)
+        steps = 1 if last else min(steps, every - self.step % every)
+        width = 1 + NUMBERS + first.size
+        plan = np.full((self.dispatch_steps, width), -1, np.int32)
+        questions = 0
+        with first.timeline.host("read"):
+            for row in plan[:steps]:
+                update, rows = self._batch()
+                row[1:], row[0] = update.plan(rows, self.step)
+                questions += len(rows)
+                self.step += 1
+            plan = jax.device_put(plan)
+        with first.timeline.host("update"):
+            state, metrics = first.steps.dispatch(
+                state, first.tables, first.resident.sets, plan
+            )
+        first.timeline.count(dispatches=1, questions=questions, bytes_in=plan.nbytes)
+        first.timeline.add(metrics["loss"], "update")
+        return state, metrics
 
     def _batch(self) -> tuple[Update, Int[np.ndarray, "k"]]:
         """The update and the questions of the current step."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +24,8 @@ from kgscout_jax.policy.registry import config_to_json
 from kgscout_jax.policy.walk import WalkConfig
 
 PLACES = (
+    "resident_gb",
+    "steps_per_dispatch",
     "devices",
     "shard_tables",
     "coordinator",
@@ -60,6 +63,7 @@ def write_or_check_config(
         "config": config.to_dict(),
         "policy": config_to_json(policy),
         "encoder": sets[0].shards.encoder,
+        "started_in": os.getcwd(),
         **shards_records(config.shards, manifests, config.weights),
     }
     if run.config_file.exists():

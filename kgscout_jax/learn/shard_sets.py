@@ -83,6 +83,30 @@ def set_folders(config: Mapping[str, Any]) -> list[Path]:
     return [Path(each) for each in folders if isinstance(each, str)]
 
 
+def with_found_shards(metadata: dict[str, Any], run: Path) -> dict[str, Any]:
+    """``metadata`` with folders of shards that exist seen from here.
+
+    A relative one is looked for from here, from where training was started, and from
+    the folders around the run, in this order; what is nowhere stays as it is.
+
+    Args:
+        metadata: the run's ``config.json``.
+        run: its folder.
+    """
+    config = metadata.get("config")
+    if not isinstance(config, dict) or not (folders := set_folders(config)):
+        return metadata
+    started = metadata.get("started_in")
+    places = [Path(started)] if isinstance(started, str) else []
+    places += run.resolve().parents
+    found = []
+    for folder in folders:
+        seen = [place / folder for place in places if (place / folder).is_dir()]
+        found.append(str(folder if folder.is_dir() or not seen else seen[0]))
+    shards = found if isinstance(config["shards"], list) else found[0]
+    return {**metadata, "config": {**config, "shards": shards}}
+
+
 def is_trained_on(metadata: Mapping[str, Any], fingerprint: str) -> bool:
     """Whether one of the run's sets has this fingerprint."""
     return fingerprint in [each["fingerprint"] for each in set_records(metadata)]

@@ -1,14 +1,14 @@
 """Batches split over devices: each process reads the rows of its own questions.
 
 Array widths are static and equal in all processes, so each process needs the number of
-candidates, relations and hops of all questions of a batch. The first two need the
-candidates: each process counts its share of the split once, and all exchange the
-counts.
+candidates, relations and hops of all questions. The first two need the candidates: each
+process counts its share of the split once, and all exchange the counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Int, Int32
@@ -40,42 +40,28 @@ class ShardedReader(BatchReader):
         direction: str = "both",
         devices: Devices | None = None,
         offsets: TableOffsets = FIRST,
+        *,
+        words: bool = True,
     ) -> None:
-        super().__init__(shards, split, direction, offsets)
+        super().__init__(shards, split, direction, offsets, words=words)
         self.devices = devices or Devices()
-        self.n_relations: Int32[np.ndarray, "q"] | None = None
-        """Unique relations of each question; None with a single process."""
-        if self.devices.processes > 1:
-            self.n_relations = gathered_counts(
-                self.devices, len(split), self._count_relations
-            )
+
+    @cached_property
+    def n_relations(self) -> Int[np.ndarray, "q"]:
+        if self.devices.processes == 1:
+            return super().n_relations
+        return gathered_counts(self.devices, len(self.split), self._count_relations)
 
     def read(self, rows: Int[np.ndarray, "k"], size: int | None = None) -> Batch:
         """The questions ``rows``, padded with empty ones to ``padded_size(size)``."""
         devices, size = self.devices, size or len(rows)
-        if self.n_relations is None:
-            arrays = self.arrays(rows, devices.padded_size(size))
-        else:
-            arrays = self.arrays(
-                self.local(rows, size),
-                devices.padded_size(size) // devices.processes,
-                n_relations=int(self.n_relations[rows].max(initial=1)),
-                all_rows=rows,
-            )
-        return devices.shard(arrays)
+        share = devices.padded_size(size) // devices.processes
+        local = self.local(rows, size)
+        return devices.shard(self.arrays(local, share, self.widths_of(rows)))
 
     def local(self, rows: Int[np.ndarray, "k"], size: int) -> Int[np.ndarray, "j"]:
         """The questions of ``rows`` that this process reads and scores."""
         return rows[self.devices.local_slice(self.devices.padded_size(size))]
-
-    def _count_relations(self, rows: Int[np.ndarray, "k"]) -> Int[np.ndarray, "k"]:
-        """The number of unique relations of each question."""
-        candidates = np.asarray(self.split.candidates[rows])
-        relations = self.relation_of[np.maximum(candidates, 0)]
-        # Padding repeats the first relation; a question without candidates counts 1.
-        relations = np.where(candidates >= 0, relations, relations[:, :1])
-        relations.sort(axis=1)
-        return 1 + (np.diff(relations, axis=1) > 0).sum(axis=1)
 
 
 def count_candidates(split: Split, devices: Devices) -> None:

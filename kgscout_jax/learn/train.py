@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import logging
-import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +21,6 @@ import numpy as np
 
 from kgscout_jax.data.mixture import BatchStream, Mixture
 from kgscout_jax.data.question_sampling import epoch_length
-from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoint_leaves import check_leaves, flatten
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
@@ -31,12 +29,15 @@ from kgscout_jax.learn.early_stopping import out_of_patience
 from kgscout_jax.learn.estimator_updates import Pipeline, is_stale, update_class
 from kgscout_jax.learn.loggers import check_loggers
 from kgscout_jax.learn.preemption import Preemption
+from kgscout_jax.learn.resident_sets import dispatch_steps, resident_sets
 from kgscout_jax.learn.resume_command import command_line_program, resume_command
 from kgscout_jax.learn.reward_device import DeviceReward
 from kgscout_jax.learn.run_config import network_config, write_or_check_config
 from kgscout_jax.learn.set_measurements import SetMeasurements
-from kgscout_jax.learn.sharded_reader import device_tables
+from kgscout_jax.learn.sharded_reader import device_tables, tables_are_shared
+from kgscout_jax.learn.step_log import StepLog
 from kgscout_jax.learn.timeline import Timeline
+from kgscout_jax.learn.timeline_file import write_timeline
 from kgscout_jax.learn.train_state import (
     initial_state,
     optimizer,
@@ -51,16 +52,13 @@ from kgscout_jax.learn.trained_policy import (
     restore_policy,
 )
 from kgscout_jax.learn.training_set import TrainingSet, open_sets
-from kgscout_jax.learn.update_steps import Metrics, Steps
+from kgscout_jax.learn.update_steps import Steps
 from kgscout_jax.policy.module import Policy
-from kgscout_jax.policy.registry import config_from_json
+from kgscout_jax.policy.registry import config_from_json, needs_words
 from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.progress import ProgressBar
 
 logger = logging.getLogger("kgscout")
-
-LOG_EVERY = 10
-"""Steps of a set between its rows of kind "step" in metrics.jsonl."""
 
 
 class PolicyLoader(Protocol):
@@ -132,6 +130,8 @@ def _train(
     names = devices.broadcast(
         lambda: write_or_check_config(run, config, policy_config, sets)
     )
+    for each in sets:
+        each.reader.reads_words = needs_words(policy_config)
     transform = optimizer(config, total_steps)
     reward = DeviceReward(sets[0].split, config.reward_direction)
     steps = Steps(policy, config, transform, reward, devices.mesh)
@@ -158,9 +158,12 @@ def _train(
     )
     timeline = Timeline()
     resources.callback(timeline.close)
+    residents = [None] * len(sets)
+    if first < total_steps and tables_are_shared([e.shards for e in sets], devices):
+        residents = resident_sets(config, sets) or residents
     updates = [
-        update_class(config)(config, steps, table, each.reader, timeline)
-        for table, each in zip(tables, sets, strict=True)
+        update_class(config)(config, steps, table, each.reader, timeline, resident)
+        for table, each, resident in zip(tables, sets, residents, strict=True)
     ]
     measures = SetMeasurements(sets, tables, names, config, devices)
     if config.init is not None and checkpoint is None:
@@ -179,33 +182,23 @@ def _train(
                 break
             start = epoch * batch_count
             batches = mixture.batches(start, start + batch_count)
-            started, questions = time.monotonic(), 0
-            unchecked: list[tuple[int, Metrics]] = []
-            pipeline = Pipeline(updates, batches, step, stale_params)
+            pipeline = Pipeline(
+                updates, batches, step, stale_params, dispatch_steps(config)
+            )
+            step_log = StepLog(run, bar, timeline, mixture, names, batch_count)
             timeline.restart()
-            for number, batch in batches[step - start :]:
+            while step < start + batch_count:
                 stopping = devices.stop_requested(preemption.requested, step)
                 state, metrics = pipeline(state, last=stopping)
-                step += 1
-                questions += len(batch)
-                unchecked.append((step, metrics))
+                taken = batches[step - start : pipeline.step - start]
+                steps_taken = range(step + 1, pipeline.step + 1)
+                step = pipeline.step
+                step_log.add(steps_taken, metrics, sum(len(b) for _, b in taken))
                 ends = step % batch_count == 0
                 saves = step % config.save_every == 0
-                logs = (mixture.turns[step - 1] + 1) % LOG_EVERY == 0 or ends
-                if saves or logs or stopping:
-                    with timeline.waiting():
-                        check_finite(config.run, unchecked)
-                    unchecked = []
-                if logs:
-                    rate = questions / max(time.monotonic() - started, 1e-9)
-                    about = {"kind": "step", "step": step, "epoch": epoch + 1}
-                    about |= {"set": names[number]} if len(sets) > 1 else {}
-                    log_step(run, bar, about, metrics, rate)
-                else:
-                    bar.update(1)
-                if ends:
-                    break
-                if saves or stopping:
+                if ends or saves or stopping:
+                    step_log.read()
+                if (saves or stopping) and not ends:
                     run.save(step, state_to_tree(state, pipeline.stale_params), None)
                 if stopping:
                     break
@@ -215,8 +208,10 @@ def _train(
             # --- end of the epoch: measure, log, save
             row: dict[str, Any] = {"kind": "epoch", "step": step, "epoch": epoch + 1}
             row |= timeline.shares()
+            if devices.is_first:
+                write_timeline(config.run, step, timeline.spans)
             measured = measures.row(steps, state.params)
-            row["seconds"] = round(time.monotonic() - started, 2)
+            row["seconds"] = round(time.monotonic() - step_log.started, 2)
             score = log_epoch(run, row, measured, config)
             run.save(step, state_to_tree(state), score)
             if devices.any(preemption.requested):
@@ -303,39 +298,3 @@ def initial_policy(path: Path, devices: Devices, load: PolicyLoader) -> TrainedP
         return {name: np.asarray(leaf) for name, leaf in leaves.items()}
 
     return restore_policy(path, metadata, step, devices.broadcast(arrays))
-
-
-def log_step(
-    run: RunFolder,
-    bar: ProgressBar,
-    row: dict[str, Any],
-    metrics: Metrics,
-    rate: float,
-) -> None:
-    """Add the metrics of a step to ``row``, write it to metrics.jsonl and show it.
-
-    ``rate``: questions per second.
-    """
-    values = {name: float(value) for name, value in metrics.items()}
-    row |= {name: round(value, 6) for name, value in values.items()}
-    run.log({**row, "questions_per_second": round(rate, 2)})
-    reward = values.get("reward", -values["loss"])
-    bar.update(
-        1,
-        reward=f"{reward:.3f}",
-        entropy=f"{values['entropy']:.2f}",
-        grad=f"{values['grad_norm']:.3f}",
-        qps=f"{rate:.0f}",
-    )
-
-
-def check_finite(path: Path, steps: list[tuple[int, Metrics]]) -> None:
-    """Raise UserError at the first step whose loss or gradient is not finite."""
-    for step, metrics in steps:
-        for name in ("loss", "grad_norm"):
-            value = float(metrics[name])
-            if not math.isfinite(value):
-                raise UserError(
-                    f"{path}: {name} is {value} at step {step}; the latest "
-                    "checkpoint is whole, lower --learning-rate or look at the data"
-                )

@@ -16,6 +16,7 @@ from kgscout_jax.learn.checkpoint_errors import DamagedCheckpoint
 from kgscout_jax.learn.checkpoint_leaves import check_leaves, flatten, unflatten
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.devices import Devices
+from kgscout_jax.learn.shard_sets import with_found_shards
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import config_from_json, weight_shapes
 
@@ -50,7 +51,7 @@ def load_policy(
     path = Path(path)
     run = RunFolder.existing(path, devices)
     step, leaves = read_leaves(run, step)
-    return restore_policy(path, run.config, step, leaves)
+    return restore_policy(path, with_found_shards(run.config, path), step, leaves)
 
 
 def restore_policy(

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Int
 
 from kgscout_jax.data.batches import FIRST, TableOffsets
+from kgscout_jax.data.narrow import narrow_split
 from kgscout_jax.data.question_sampling import trainable_rows
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
@@ -44,6 +45,8 @@ class TrainingSet:
             UserError: there is no train split, or no question to train on.
         """
         split = devices.synchronized(lambda: shards.split("train"))
+        if config.candidates is not None:
+            split = narrow_split(split, config.candidates)
         count_candidates(split, devices)
         rows = trainable_rows(split)
         if not len(rows):

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import optax
 from flax import nnx
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, Int32
 
 from kgscout_jax.data.batches import Batch, Tables
 from kgscout_jax.learn.answer_loss import answer_loss
@@ -23,6 +23,7 @@ from kgscout_jax.learn.estimators import (
     cross_entropy,
     reinforce,
 )
+from kgscout_jax.learn.resident_sets import ResidentSets
 from kgscout_jax.learn.reward_device import DeviceReward, RewardInputs
 from kgscout_jax.learn.train_state import State
 from kgscout_jax.policy.module import Policy
@@ -47,23 +48,19 @@ class Proposal(NamedTuple):
     greedy: Int[Array, "b k"]
     """The k best candidates, -1 beyond n_real."""
     outputs: PolicyOutputs
+    positions: Int[Array, "b s k"]
+    """What the host scores, -1 where nothing is selected: the samples, then a greedy
+    baseline; 16 bits each where they suffice."""
     pullback: Callable[[PolicyOutputs], tuple[Any]]
     """Maps a gradient of the outputs to one of the parameters, so that the forward pass
     is not repeated after the host has scored the subsets."""
 
-    def subsets(self, baseline: str) -> tuple[Any, Any]:
-        """Indices and mask of the scored subsets: samples, and a greedy baseline."""
-        if baseline != "greedy":
-            return self.indices, self.selected_mask
-        greedy = self.greedy[:, None]
-        return (
-            jnp.concatenate([self.indices, greedy], axis=1),
-            jnp.concatenate([self.selected_mask, greedy >= 0], axis=1),
-        )
-
 
 class Steps:
-    """Jitted functions over (params or state, tables, batch); shapes are static."""
+    """Jitted functions over (params or state, tables, batch); shapes are static.
+
+    ``numbers`` of a step are those of ``step_numbers``.
+    """
 
     def __init__(
         self,
@@ -93,9 +90,9 @@ class Steps:
         donated = partial(jax.jit, donate_argnums=0)
         self.update_closed_form = donated(self._update_closed_form)
         self.update_bce = donated(self._update_bce)
-        self.update_reinforce = donated(self._update_reinforce)
         self.update_scored = donated(self._update_scored)
         self.reinforce_on_device = donated(self._reinforce_on_device)
+        self.dispatch = donated(self._dispatch)
 
     def _outputs(self, params: Any, tables: Tables, batch: Batch) -> PolicyOutputs:
         out = nnx.merge(self.graphdef, params).outputs(batch.inputs(tables))
@@ -115,8 +112,9 @@ class Steps:
         return best, (batch.answers == first[:, None]).any(axis=1)
 
     def _propose(
-        self, params: Any, tables: Tables, batch: Batch, key: Array
+        self, params: Any, tables: Tables, batch: Batch, numbers: Int32[Array, "i"]
     ) -> Proposal:
+        key = jax.random.fold_in(jax.random.key(self.config.seed), numbers[0])
         outputs, pullback = jax.vjp(lambda p: self._outputs(p, tables, batch), params)
         logits = outputs.logits
         b, n = logits.shape
@@ -133,18 +131,23 @@ class Steps:
         indices, selected, greedy = self._by_device(draw)(keys, logits, batch.mask)
         if self.mesh is not None:
             pullback = jax.tree.map(partial(self._shard_wide, batch.mask), pullback)
-        return Proposal(indices, selected, greedy, outputs, pullback)
+        positions = jnp.where(selected, indices, -1)
+        if self.config.baseline == "greedy":
+            positions = jnp.concatenate([positions, greedy[:, None]], axis=1)
+        positions = positions.astype(jnp.int16 if n < 2**15 else jnp.int32)
+        return Proposal(indices, selected, greedy, outputs, positions, pullback)
 
     def _update_closed_form(
         self,
         state: State,
         tables: Tables,
         batch: Batch,
-        weight: Float[Array, "b"],
-        k: Float[Array, ""],
+        numbers: Int32[Array, "i"],
     ) -> tuple[State, Metrics]:
-        """Expectations at a budget of ``k``, see ``closed_form``."""
+        """Expectations at the budget of the step, see ``closed_form``."""
         config = self.config
+        k = jax.lax.bitcast_convert_type(numbers[1], jnp.float32)
+        weight = learns_at(k, batch)
         n_nodes = batch.topics.shape[1]
 
         def objective(outputs: PolicyOutputs) -> Objective:
@@ -169,14 +172,21 @@ class Steps:
                 for name, values in expected._asdict().items()
                 if values is not None
             }
+            metrics["k"] = k
             return self._loss(outputs, batch, weight, value, metrics)
 
         return self._descend(state, tables, batch, objective)
 
     def _update_bce(
-        self, state: State, tables: Tables, batch: Batch, weight: Float[Array, "b"]
+        self,
+        state: State,
+        tables: Tables,
+        batch: Batch,
+        numbers: Int32[Array, "i"],
     ) -> tuple[State, Metrics]:
         """Cross-entropy of each candidate with being on a shortest path."""
+        del numbers
+        weight = batch.has_path.astype(jnp.float32)
 
         def objective(outputs: PolicyOutputs) -> Objective:
             logits = outputs.logits
@@ -247,28 +257,61 @@ class Steps:
         tables: Tables,
         batch: Batch,
         inputs: RewardInputs,
-        learns: Float[Array, "b"],
-        all_selected: Float[Array, "b"],
-        key: Array,
+        numbers: Int32[Array, "i"],
     ) -> tuple[State, Metrics]:
         """Propose, score and update without leaving the device."""
         assert self.reward is not None
-        proposal = self._propose(state.params, tables, batch, key)
+        proposal = self._propose(state.params, tables, batch, numbers)
         score = self._by_device(self.reward.total)
-        subsets = proposal.subsets(self.config.baseline)
+        positions = proposal.positions.astype(jnp.int32)
+        subsets = jnp.maximum(positions, 0), positions >= 0
         total = score(inputs, batch.nodes, batch.answers, *subsets)
-        return self._update_scored(state, batch, learns, all_selected, proposal, total)
+        return self._update_scored(state, batch, proposal, total)
+
+    def _dispatch(
+        self,
+        state: State,
+        tables: Tables,
+        sets: ResidentSets,
+        plan: Int32[Array, "s i"],
+    ) -> tuple[State, Metrics]:
+        """Several steps; returns the metrics of each, [s].
+
+        A row of the plan is the class of a step, or -1 for none, and its numbers.
+        """
+
+        def of_class(kind: int) -> Callable[..., tuple[State, Metrics]]:
+            def take(state: State, numbers: Array) -> tuple[State, Metrics]:
+                batch, inputs = sets.read(numbers, kind)
+                if self.config.estimator == "closed_form":
+                    return self._update_closed_form(state, tables, batch, numbers)
+                if self.config.estimator == "bce":
+                    return self._update_bce(state, tables, batch, numbers)
+                assert inputs is not None
+                return self._reinforce_on_device(state, tables, batch, inputs, numbers)
+
+            return take
+
+        steps = [of_class(kind) for kind in range(len(sets.classes))]
+        _, shapes = jax.eval_shape(steps[0], state, plan[0, 1:])
+        zeros = jax.tree.map(lambda each: jnp.zeros(each.shape, each.dtype), shapes)
+        none = [lambda state, _: (state, zeros)]
+
+        def one(state: State, row: Array) -> tuple[State, Metrics]:
+            return jax.lax.switch(row[0] + 1, [*none, *steps], state, row[1:])
+
+        return jax.lax.scan(one, state, plan)
 
     def _update_scored(
         self,
         state: State,
         batch: Batch,
-        learns: Float[Array, "b"],
-        all_selected: Float[Array, "b"],
         proposal: Proposal,
         total: Float[Array, "b s"],
     ) -> tuple[State, Metrics]:
         """Update from the rewards of the proposed subsets."""
+        learns = learns_at(self.config.k, batch)
+        all_selected = batch.mask.any(axis=1) * (1.0 - learns)
         of_question = total[:, : self.config.samples].mean(axis=1)
         mean = weighted_mean(of_question, learns)
         mean = jnp.where(learns.any(), mean, state.average)
@@ -279,7 +322,8 @@ class Steps:
             state, batch, learns, proposal, advantage, average
         )
         metrics = {"reward": mean, **metrics}
-        metrics["reward_all_kept"] = weighted_mean(of_question, all_selected)
+        kept = weighted_mean(of_question, all_selected)
+        metrics["reward_all_kept"] = jnp.where(all_selected.any(), kept, jnp.nan)
         return state, metrics
 
     def _loss(
@@ -352,6 +396,11 @@ class Steps:
             return residual
         sharding = NamedSharding(self.mesh, PartitionSpec(*self.mesh.axis_names))
         return jax.lax.with_sharding_constraint(residual, sharding)
+
+
+def learns_at(k: Float[Array, ""] | float, batch: Batch) -> Float[Array, "b"]:
+    """1 for questions with more than ``k`` candidates, else 0: all are selected."""
+    return (batch.mask.sum(axis=1) > k).astype(jnp.float32)
 
 
 def best_positions(

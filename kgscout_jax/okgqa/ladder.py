@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from kgscout_jax.okgqa.calls import Model
 from kgscout_jax.okgqa.evidence import Evidence, tuple_text
 from kgscout_jax.okgqa.judges.protocol import JUDGED, text_of
 from kgscout_jax.okgqa.prompts import data, fill
 from kgscout_jax.okgqa.questions import OpenQuestion
 from kgscout_jax.okgqa.settings import Form, OpenSettings, Strategy
+from kgscout_jax.reason.calls import Model
 from kgscout_jax.reason.prompts import Message, prompt_text
 from kgscout_jax.text.encoder import SentenceEncoder
 

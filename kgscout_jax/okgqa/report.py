@@ -18,13 +18,11 @@ from kgscout_jax.okgqa.judges.protocol import JUDGED
 from kgscout_jax.okgqa.ladder import LABELS, Way
 from kgscout_jax.okgqa.questions import OpenQuestion
 from kgscout_jax.okgqa.settings import OpenSettings
-from kgscout_jax.show import CONTENT_SECURITY_POLICY
+from kgscout_jax.show import report_page
 from kgscout_jax.types import replace_surrogates
 from kgscout_jax.utils.tables import console_grid, figure, markdown_table
-from kgscout_jax.utils.templates import html_templates
 
 FOLDER = Path(__file__).parent / "templates"
-STYLE = Path(__file__).parents[1] / "fit" / "templates" / "fit.css"
 percent = partial(figure, digits=1)
 DEFINITIONS = {
     "context_relevance": "G-Eval: the answer uses relevant information of the context.",
@@ -277,23 +275,17 @@ def page(
 ) -> str:
     """The page: tables, then every question with its answers and judgements."""
     listed = [cell.records(questions) for cell in cells]
-    html = (
-        html_templates(FOLDER)
-        .get_template("open.html")
-        .render(
-            title=title(report),
-            facts=facts(report),
-            warnings=warnings(report),
-            tables=tables(report),
-            labels=report["labels"],
-            definitions=report["definitions"],
-            names=[_name(cell.way) for cell in cells],
-            questions=list(zip(questions, zip(*listed, strict=True), strict=True)),
-            policy=CONTENT_SECURITY_POLICY,
-            style=STYLE.read_text(encoding="utf-8"),
-        )
+    return report_page(
+        FOLDER / "open.html",
+        title=title(report),
+        facts=facts(report),
+        warnings=warnings(report),
+        tables=tables(report),
+        labels=report["labels"],
+        definitions=report["definitions"],
+        names=[_name(cell.way) for cell in cells],
+        questions=list(zip(questions, zip(*listed, strict=True), strict=True)),
     )
-    return html.encode("utf-8", "replace").decode("utf-8")
 
 
 def _name(way: Way) -> str:

@@ -15,7 +15,6 @@ from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.answers.run import sigterm_interrupts
-from kgscout_jax.okgqa.calls import Model
 from kgscout_jax.okgqa.cells import Cell
 from kgscout_jax.okgqa.evidence import (
     SCOUT,
@@ -46,10 +45,12 @@ from kgscout_jax.okgqa.report import (
     warnings,
 )
 from kgscout_jax.okgqa.settings import ModelSettings, OpenSettings
+from kgscout_jax.reason.calls import Model
 from kgscout_jax.reason.completions import EndpointSettings
 from kgscout_jax.text.encoder import SentenceEncoder
 from kgscout_jax.utils.io import read_json, write_json, write_lines, write_text
 from kgscout_jax.utils.lock import locked
+from kgscout_jax.utils.table_files import write_tables
 
 CONFIG = "open.json"
 FORMAT = "kgscout-open"
@@ -235,7 +236,7 @@ def write(
         weights=next((j.weights for j in judges if isinstance(j, GEval)), None),
     )
     write_json(settings.out / "metrics.json", report)
-    write_text(settings.out / "table.md", markdown(report))
+    write_tables(settings.out, markdown(report))
     write_lines(settings.out / "questions.jsonl", question_lines(questions, cells))
     write_text(settings.out / "report.html", page(report, questions, cells))
     return report

@@ -41,13 +41,16 @@ class AnswerWeights:
     """[h, 2 * m], for incoming and for outgoing candidates."""
     features: DenseWeights
     """[f + PLACE_WIDTH + 2 * m, a]"""
-    question: Float[Array, "d a"]
-    gate: Float[Array, "d a"]
+    question: Float[Array, "d a"] | None
+    """None, as ``gate`` and ``flow``, where the question by itself says nothing."""
+    gate: Float[Array, "d a"] | None
     """How much each column of the layer counts for this question."""
-    flow: DenseWeights
+    flow: DenseWeights | None
     """[d, f]: how much what each walker holds after each step counts."""
     second: DenseWeights
     output: DenseWeights
+    flow_alone: Float[Array, "f"] | None = None
+    """The same, equal for all questions, where there is no ``flow``."""
 
 
 class NodeFeatures(NamedTuple):
@@ -62,22 +65,29 @@ class NodeFeatures(NamedTuple):
 
 
 def init_answers(
-    draws: Initializer, dimension: int, hidden: int, flows: int, width: int
+    draws: Initializer,
+    dimension: int,
+    hidden: int,
+    flows: int,
+    width: int,
+    *,
+    absolute: bool = True,
 ) -> AnswerWeights:
-    """Initial parameters."""
+    """Initial parameters; ``absolute``: of a head that sees the question by itself."""
     message = max(width // MESSAGE_SHARE, 1)
     features = flows + PLACE_WIDTH + 2 * message
     output = draws.dense(width, 1)
     return AnswerWeights(
         message=draws.dense(hidden, 2 * message),
         features=draws.dense(features, width),
-        question=draws.kernel(dimension, width),
-        gate=draws.kernel(dimension, width),
-        flow=draws.dense(dimension, flows, gain=0.1),
+        question=draws.kernel(dimension, width) if absolute else None,
+        gate=draws.kernel(dimension, width) if absolute else None,
+        flow=draws.dense(dimension, flows, gain=0.1) if absolute else None,
         second=draws.dense(width, width, gain=2.0),
         output=DenseWeights(
             kernel=output.kernel, bias=jnp.full(1, RARE_ANSWER, jnp.float32)
         ),
+        flow_alone=None if absolute else jnp.zeros(flows, jnp.float32),
     )
 
 
@@ -121,15 +131,20 @@ def answer_logits(
     ]
     columns = [nodes.flows, *place, into.message, out_of.message]
     features = jnp.concatenate(columns, axis=-1)
-    gate = 1.0 + question @ weights.gate
-    terms = (features @ weights.features.kernel) * gate[:, None]
-    row = add_bias(question @ weights.question, weights.features.bias)
+    terms = features @ weights.features.kernel
+    row = weights.features.bias[None]
+    if weights.gate is not None and weights.question is not None:
+        terms = terms * (1.0 + question @ weights.gate)[:, None]
+        row = row + question @ weights.question
     layer = jax.nn.gelu(terms + row[:, None])
     layer = layer @ weights.second.kernel
     layer = jax.nn.gelu(add_bias(layer, weights.second.bias))
-    by_flow = add_bias(question @ weights.flow.kernel, weights.flow.bias)
     logits = layer @ weights.output.kernel[:, 0] + weights.output.bias[0]
-    logits = logits + jnp.einsum("bvf,bf->bv", nodes.flows, by_flow)
+    if weights.flow is not None:
+        by_flow = add_bias(question @ weights.flow.kernel, weights.flow.bias)
+        logits = logits + jnp.einsum("bvf,bf->bv", nodes.flows, by_flow)
+    if weights.flow_alone is not None:
+        logits = logits + nodes.flows @ weights.flow_alone
     return jnp.where(count > 0, logits, -jnp.inf)
 
 

@@ -127,7 +127,7 @@ class DualTowerWeights:
     """Logits are scores / exp(log_temperature)."""
 
 
-def init(key: Key[Array, ""], config: DualTowerConfig) -> DualTowerWeights:
+def init(key: Key[Array, ""] | None, config: DualTowerConfig) -> DualTowerWeights:
     """Initial parameters; first layers see how question and embedding agree."""
     d, draws = config.dimension, Initializer(key)
     return DualTowerWeights(

@@ -53,7 +53,7 @@ class TripletMlpWeights:
     """Logits are scores / exp(log_temperature)."""
 
 
-def init(key: Key[Array, ""], config: MlpConfig) -> TripletMlpWeights:
+def init(key: Key[Array, ""] | None, config: MlpConfig) -> TripletMlpWeights:
     """Initial parameters."""
     d, w, draws = config.dimension, config.width, Initializer(key)
     return TripletMlpWeights(

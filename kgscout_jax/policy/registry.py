@@ -71,14 +71,14 @@ def config_to_json(config: NetworkConfig) -> dict[str, Any]:
     return fields if name == "thesis" else {FIELD: name, **fields}
 
 
-def init_weights(key: Key[Array, ""], config: NetworkConfig) -> PolicyWeights:
-    """Initial parameters of the network."""
+def init_weights(key: Key[Array, ""] | None, config: NetworkConfig) -> PolicyWeights:
+    """Initial parameters of the network; without a key the kernels are 0."""
     return ARCHITECTURES[config.architecture].init(key, config)
 
 
 def weight_shapes(config: NetworkConfig) -> PolicyWeights:
     """The shape and dtype of every parameter, as ``jax.ShapeDtypeStruct``."""
-    return jax.eval_shape(lambda: init_weights(jax.random.key(0), config))
+    return jax.eval_shape(lambda: init_weights(None, config))
 
 
 def needs_topology(config: NetworkConfig) -> bool:

@@ -56,9 +56,12 @@ def node_distances(
     start = topics[..., None].astype(jnp.float32)
     columns = [start]
     for source, target in ((head, tail), (tail, head)):
-        degree = jnp.maximum(sum_at(real, target, v), 1.0)
-        current = start
-        for _ in range(DISTANCE_ROUNDS):
+        # Degrees and the first round in one scatter: it costs by rows, not by columns.
+        first = gather_rows(start, source) * real
+        sums = sum_at(jnp.concatenate([real, first], axis=-1), target, v)
+        degree, current = jnp.maximum(sums[..., :1], 1.0), sums[..., 1:]
+        columns.append(current := current / degree)
+        for _ in range(DISTANCE_ROUNDS - 1):
             current = sum_at(gather_rows(current, source) * real, target, v) / degree
             columns.append(current)
     return jnp.concatenate(columns, axis=-1)

@@ -58,6 +58,7 @@ from kgscout_jax.policy.word_cover import (
     place_features,
     readiness,
     word_importance,
+    word_matches,
 )
 
 FLOW_FLOOR = 1e-4
@@ -155,8 +156,9 @@ class WalkConfig(PprNetworkConfig):
 class WalkerWeights:
     """What turns question and relation into weights of walkers: g = condition."""
 
-    question: Float[Array, "d g"]
-    relation: Float[Array, "d g"]
+    question: Float[Array, "d g"] | None
+    """None, as ``relation``, for a policy without "absolute"."""
+    relation: Float[Array, "d g"] | None
     product: Float[Array, "d g"]
     bias: Float[Array, "g"]
     output: DenseWeights
@@ -173,10 +175,11 @@ class WalkWeights:
     """Every parameter."""
 
     walkers: WalkerWeights
-    question: Float[Array, "d w"]
-    triplet: Float[Array, "d w"]
+    question: Float[Array, "d w"] | None
+    """None, as ``triplet`` and ``relation``, for a policy without "absolute"."""
+    triplet: Float[Array, "d w"] | None
     triplet_product: Float[Array, "d w"]
-    relation: Float[Array, "d w"]
+    relation: Float[Array, "d w"] | None
     relation_product: Float[Array, "d w"]
     features: DenseWeights
     """[features, w], and the first layer's bias."""
@@ -190,22 +193,27 @@ class WalkWeights:
     cover: CoverWeights | None = None
 
 
-def init(key: Key[Array, ""], config: WalkConfig) -> WalkWeights:
+def init(key: Key[Array, ""] | None, config: WalkConfig) -> WalkWeights:
     """Initial parameters."""
     d, w, g = config.dimension, config.width, config.condition
     draws = Initializer(key)
+    absolute = "absolute" not in config.without
+
+    def alone(width: int) -> Float[Array, "d w"] | None:
+        return draws.kernel(d, width) if absolute else None
+
     weights = WalkWeights(
         walkers=WalkerWeights(
-            question=draws.kernel(d, g),
-            relation=draws.kernel(d, g),
+            question=alone(g),
+            relation=alone(g),
             product=draws.kernel(d, g),
             bias=jnp.zeros(g, jnp.float32),
             output=draws.dense(g, config.steps * 2 * config.walkers, gain=0.5),
         ),
-        question=draws.kernel(d, w),
-        triplet=draws.kernel(d, w),
+        question=alone(w),
+        triplet=alone(w),
         triplet_product=draws.kernel(d, w),
-        relation=draws.kernel(d, w),
+        relation=alone(w),
         relation_product=draws.kernel(d, w),
         features=draws.dense(config.features, w),
         second=draws.dense(w, config.hidden, gain=2.0),
@@ -213,7 +221,7 @@ def init(key: Key[Array, ""], config: WalkConfig) -> WalkWeights:
         cosines=jnp.zeros(2, jnp.float32),
         log_temperature=jnp.zeros((), jnp.float32),
     )
-    if config.question_hidden:
+    if config.question_hidden and absolute:
         hidden = draws.dense(d, config.question_hidden, gain=2.0)
         output = draws.kernel(config.question_hidden, g)
         walkers = replace(weights.walkers, hidden=hidden, hidden_output=output)
@@ -228,7 +236,8 @@ def init(key: Key[Array, ""], config: WalkConfig) -> WalkWeights:
         flows = config.steps * config.walkers
         if config.word_rank:
             flows += cover_width(config.steps)
-        answers = init_answers(draws, d, config.hidden, flows, config.answers)
+        sizes = d, config.hidden, flows, config.answers
+        answers = init_answers(draws, *sizes, absolute=absolute)
         weights = replace(weights, answers=answers)
     if config.word_rank:
         cover = init_cover(draws, d, config.word_rank, config.steps, config.walkers)
@@ -268,21 +277,23 @@ def outputs(
         """The values, or zeros where the network is without that part."""
         return jnp.zeros_like(values) if part in config.without else values
 
-    def kernel_of(alone: Array, product: Array) -> Float[Array, "b d c"]:
+    def kernel_of(alone: list[Any], product: list[Array]) -> Float[Array, "b d c"]:
         """What embeddings meet: alone, times the question; last column: the cosine."""
-        products = PRODUCT_SCALE * question[..., None] * product[None]
-        kernel = present("absolute", alone[None]) + present("products", products)
+        products = PRODUCT_SCALE * question[..., None] * side_by_side(product)
+        kernel = present("products", products)
+        if alone[0] is not None:
+            kernel = side_by_side(alone) + kernel
         return jnp.concatenate([scale * kernel, question[..., None] / scale], axis=-1)
 
-    kernel = kernel_of(weights.triplet, weights.triplet_product)
+    kernel = kernel_of([weights.triplet], [weights.triplet_product])
     terms = contract("bnd,bdw->bnw", triplets, kernel, dtype)
     terms, triplet_cosine = jnp.split(terms, [config.width], axis=-1)
 
     # Relations: once per unique one, for scores and walkers together, then gathered.
     walkers = weights.walkers
     kernel = kernel_of(
-        jnp.concatenate([weights.relation, walkers.relation], axis=1),
-        jnp.concatenate([weights.relation_product, walkers.product], axis=1),
+        [weights.relation, walkers.relation],
+        [weights.relation_product, walkers.product],
     )
     by_relation = contract("bud,bdw->buw", relations, kernel, dtype)
     w, g = config.width, config.condition
@@ -290,9 +301,7 @@ def outputs(
     by_words = explained = None
     if weights.cover is not None:
         by_words, explained = word_terms(weights.cover, config, inputs)
-    follow = walker_weights(
-        walkers, conditions, present("absolute", question), by_words
-    )
+    follow = walker_weights(walkers, conditions, question, by_words)
     rows = jnp.concatenate([by_relation, follow, cosine], axis=-1)
     rows = inputs.by_candidate(rows)
     splits = [w, w + follow.shape[-1]]
@@ -309,9 +318,9 @@ def outputs(
         features.append(at_both_ends(explained, nodes))
         held = jnp.concatenate([held, explained], axis=-1)
     columns = jnp.concatenate(features, axis=-1)
-    row = add_bias(
-        present("absolute", question @ weights.question), weights.features.bias
-    )
+    row = weights.features.bias[None]
+    if weights.question is not None:
+        row = row + question @ weights.question
     hidden = jax.nn.gelu(
         terms
         + relation_terms
@@ -327,7 +336,7 @@ def outputs(
         features_of_nodes = NodeFeatures(held, distances, ppr)
         answers = answer_logits(
             weights.answers,
-            present("absolute", question),
+            question,
             features_of_nodes,
             nodes,
             score,
@@ -335,6 +344,11 @@ def outputs(
             mask,
         )
     return WalkOutputs(score, answers, follow)
+
+
+def side_by_side(kernels: list[Array]) -> Float[Array, "1 d c"]:
+    """The columns of all kernels, for every question."""
+    return jnp.concatenate(kernels, axis=1)[None]
 
 
 def word_terms(
@@ -348,11 +362,11 @@ def word_terms(
     places = place_features(inputs.word_places, known)
     alike = likeness(weights, words, inputs.relations)
     by_words = readiness(weights, alike, words, places, known, config.walkers)
-    matches = jax.nn.sigmoid(weights.slope * (alike - weights.point)) * known[:, None]
-    matches = inputs.by_candidate(matches)
-    importance = word_importance(weights, words, places, known)
-    steps = config.steps
-    explained = covers(weights, matches, importance, nodes, topics, inputs.mask, steps)
+    mask, steps = inputs.mask, config.steps
+    by_candidate = inputs.by_candidate(alike)
+    matches, any_match = word_matches(weights, by_candidate, mask, known)
+    importance = word_importance(weights, words, places, any_match, known)
+    explained = covers(weights, matches, importance, nodes, topics, mask, steps)
     return by_words, explained
 
 
@@ -366,7 +380,9 @@ def walker_weights(
 
     f = steps * 2 * walkers, as in ``WalkerWeights.output``.
     """
-    row = add_bias(question @ weights.question, weights.bias)
+    row = weights.bias[None]
+    if weights.question is not None:
+        row = row + question @ weights.question
     if weights.hidden is not None and weights.hidden_output is not None:
         layer = add_bias(question @ weights.hidden.kernel, weights.hidden.bias)
         row = row + jax.nn.gelu(layer) @ weights.hidden_output

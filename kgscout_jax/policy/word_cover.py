@@ -26,8 +26,14 @@ NEAR = 8.0
 MATCH_SLOPE = 12.0
 MATCH_POINT = 0.4
 """Before training a word is explained half by a relation of this cosine."""
+RIVALRY = 4.0
+"""Before training a relation that is .1 less like a word than another counts 2/3."""
+ABSENT = 1e-3
+"""Added to how well the graph explains a word, whose logarithm is taken."""
 SHARPNESS = 10.0
 """Before training, how much better paths count among those that end in a node."""
+GAIN_SHARPNESS = 30.0
+"""How much better steps count among those that start from a node."""
 COVER_SCALE = 5.0
 """Shares of a question's words that a path explains vary by about a fifth."""
 BEHIND = -0.5
@@ -45,8 +51,10 @@ class CoverWeights:
     left: Float[Array, "d r"]
     """Of words; with ``right``, of relations, a learned likeness beside the cosine."""
     right: Float[Array, "d r"]
-    slope: Float[Array, ""]
+    log_slope: Float[Array, ""]
     point: Float[Array, ""]
+    log_rivalry: Float[Array, ""]
+    """How much a relation counts less than the one most like the word."""
     importance: Float[Array, "d"]
     """Of words: some carry the relation, others do not."""
     importance_place: Float[Array, "p"]
@@ -66,8 +74,9 @@ def init_cover(
     return CoverWeights(
         left=draws.kernel(dimension, rank),
         right=0.1 * draws.kernel(dimension, rank),
-        slope=jnp.float32(MATCH_SLOPE),
+        log_slope=jnp.log(jnp.float32(MATCH_SLOPE)),
         point=jnp.float32(MATCH_POINT),
+        log_rivalry=jnp.log(jnp.float32(RIVALRY)),
         importance=jnp.zeros(dimension, jnp.float32),
         importance_place=jnp.zeros(PLACE_WIDTH, jnp.float32),
         attention=draws.kernel(dimension, sc, gain=0.1),
@@ -79,7 +88,7 @@ def init_cover(
 
 def cover_width(steps: int) -> int:
     """Columns of ``covers``."""
-    return 3 * steps
+    return 5 * steps - 1
 
 
 def place_features(
@@ -109,16 +118,44 @@ def likeness(
     return jnp.einsum("bud,bld->bul", relations, key)
 
 
+def word_matches(
+    weights: CoverWeights,
+    alike: Float[Array, "b n l"],
+    mask: Bool[Array, "b n"],
+    known: Bool[Array, "b l"],
+) -> tuple[Float[Array, "b n l"], Float[Array, "b l"]]:
+    """How well each candidate's relation explains each word, and any candidate does.
+
+    In (0, 1): by likeness, and less so where another relation is more like the word.
+
+    Args:
+        weights: the parameters.
+        alike: ``likeness`` of each candidate's relation and each word.
+        mask: True at real candidates.
+        known: True at words.
+    """
+    slope, rivalry = jnp.exp(weights.log_slope), jnp.exp(weights.log_rivalry)
+    best = jnp.where(mask[..., None], alike, -1.0).max(axis=1, keepdims=True)
+    match = jax.nn.sigmoid(slope * (alike - weights.point))
+    match = match * jnp.exp(rivalry * jnp.minimum(alike - best, 0.0))
+    any_match = jax.nn.sigmoid(slope * (best - weights.point))
+    return match * known[:, None], any_match[:, 0] * known
+
+
 def word_importance(
     weights: CoverWeights,
     words: Float[Array, "b l d"],
     places: Float[Array, "b l p"],
+    any_match: Float[Array, "b l"],
     known: Bool[Array, "b l"],
 ) -> Float[Array, "b l"]:
-    """The share of each word of a question; zeros where there is none."""
+    """The share of each word of a question; zeros where there is none.
+
+    Words that no relation of the graph explains hardly count: "the *same* director".
+    """
     scale = words.shape[-1] ** 0.5
     score = scale * words.astype(jnp.float32) @ weights.importance
-    score = score + places @ weights.importance_place
+    score = score + places @ weights.importance_place + jnp.log(any_match + ABSENT)
     share = jax.nn.softmax(jnp.where(known, score, -1e9), axis=1)
     return jnp.where(known, share, 0.0)
 
@@ -140,7 +177,7 @@ def readiness(
     score = score + places @ weights.attention_place
     share = jax.nn.softmax(jnp.where(known[..., None], score, -1e9), axis=1)
     share = share * known[..., None]
-    terms = jnp.einsum("bul,blf->buf", weights.slope * alike, share)
+    terms = jnp.einsum("bul,blf->buf", jnp.exp(weights.log_slope) * alike, share)
     terms = terms * weights.gain[None, None]
     b, u, _ = terms.shape
     terms = terms.reshape(b, u, -1, 1, walkers)
@@ -158,8 +195,11 @@ def covers(
 ) -> Float[Array, "b v w"]:
     """How much of the question the best path of 1, 2, ... steps to each node explains.
 
-    Columns for each step: the share of the words beside the largest of any node, and
-    whether the node is reached; then by how much the largest grows at each step.
+    Columns for each step: the share of the words beside the largest of any node;
+    whether the node is reached; by how much the largest grows at that step; the share
+    beside the largest of any step. Then, for each step but the last, how much more of
+    the question one more step from the node explains: where that is much, the question
+    goes on, and the node is no answer.
 
     Shapes:
         matches: of each candidate's relation and each word, in (0, 1).
@@ -173,32 +213,47 @@ def covers(
     floor = jnp.full(v, UNREACHED, jnp.float32)
     sharpness = jnp.exp(weights.log_sharpness)
 
+    def best_of(
+        values: Float[Array, "b m"], at: Int[Array, "b m"]
+    ) -> tuple[Float[Array, "b v"], Float[Array, "b m"]]:
+        """The largest value at each node, a constant, and each value's way below it."""
+        fixed = jax.lax.stop_gradient(values)
+        best = jax.vmap(lambda i, x: floor.at[i].max(x))(at, fixed)
+        return best, values - gather_rows(best[..., None], at)[..., 0]
+
     def step(
         state: tuple[Float[Array, "b v l"], Bool[Array, "b v"]], _: None
-    ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    ) -> tuple[tuple[Array, Array], tuple[Array, Array, Array]]:
         cover, reached = state
         here = jnp.take_along_axis(reached, coming_from, axis=1) & real
         path = jnp.maximum(gather_rows(cover, coming_from), both_ways)
         share = jnp.einsum("bml,bl->bm", path, importance)
-        score = jnp.where(here, share, UNREACHED)
-        fixed = jax.lax.stop_gradient(score)
-        best = jax.vmap(lambda i, x: floor.at[i].max(x))(arriving_at, fixed)
-        below = score - gather_rows(best[..., None], arriving_at)[..., 0]
+        before = jnp.einsum("bvl,bl->bv", cover, importance)
+        more = share - gather_rows(before[..., None], coming_from)[..., 0]
+        below = best_of(jnp.where(here, more, UNREACHED), coming_from)[1]
+        weight = jnp.exp(GAIN_SHARPNESS * jnp.where(here, below, 0.0)) * here
+        sums = sum_at(jnp.stack([weight * more, weight], axis=-1), coming_from, v)
+        gain = sums[..., 0] / jnp.maximum(sums[..., 1], SMALL)
+        best, below = best_of(jnp.where(here, share, UNREACHED), arriving_at)
         weight = jnp.exp(sharpness * jnp.where(here, below, 0.0)) * here
         rows = jnp.concatenate([path, jnp.ones_like(path[..., :1])], axis=-1)
         sums = sum_at(rows * weight[..., None], arriving_at, v)
         cover = sums[..., :-1] / jnp.maximum(sums[..., -1:], SMALL)
         reached = best > UNREACHED / 2
-        return (cover, reached), (jnp.einsum("bvl,bl->bv", cover, importance), reached)
+        share = jnp.einsum("bvl,bl->bv", cover, importance)
+        return (cover, reached), (share, reached, gain)
 
     start = jnp.zeros((b, v, importance.shape[1]), jnp.float32), topics
-    _, (shares, reached) = jax.lax.scan(step, start, length=steps)
+    _, (shares, reached, gains) = jax.lax.scan(step, start, length=steps)
     largest = jnp.where(reached, shares, 0.0).max(axis=2, keepdims=True)
     behind = jnp.where(reached, shares - largest, BEHIND)
+    short = jnp.where(reached, shares - largest.max(axis=0, keepdims=True), BEHIND)
     growth = jnp.diff(largest, axis=0, prepend=0.0)
     columns = [
         COVER_SCALE * behind,
         reached.astype(jnp.float32),
         COVER_SCALE * jnp.broadcast_to(growth, shares.shape),
+        COVER_SCALE * short,
+        COVER_SCALE * gains[1:],
     ]
     return jnp.moveaxis(jnp.concatenate(columns), 0, -1)

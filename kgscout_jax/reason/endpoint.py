@@ -27,6 +27,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.reason.completions import Completion, EndpointSettings, Request
 from kgscout_jax.reason.prompts import PER_MESSAGE, estimate_tokens
 from kgscout_jax.reason.reply_cache import ReplyCache, request_fingerprint
+from kgscout_jax.reason.streams import streamed_reply
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -82,6 +83,7 @@ class Endpoint:
         requests: Sequence[Request],
         *,
         on_completion: Callable[[int, Completion], None] | None = None,
+        on_text: Callable[[str], None] | None = None,
     ) -> list[Completion]:
         """A completion per request, in order; equal requests are sent once.
 
@@ -89,13 +91,15 @@ class Endpoint:
             requests: the requests.
             on_completion: called with a request's index and its completion as soon as
                 that is known; in no particular order.
+            on_text: called with each piece of a reply as it comes, of one request; what
+                is in the cache comes as one piece.
 
         Raises:
             UserError: no request can succeed: the key or the model is unknown to the
                 server, or the address is not one of a model. What was answered before
                 is in the cache.
         """
-        return asyncio.run(_Batch(self, on_completion).run(requests))
+        return asyncio.run(_Batch(self, on_completion, on_text).run(requests))
 
     def ask(self, request: Request) -> Completion:
         """The completion of one request; see ``ask_all``."""
@@ -122,10 +126,13 @@ class _Batch:
         self,
         endpoint: Endpoint,
         on_completion: Callable[[int, Completion], None] | None,
+        on_text: Callable[[str], None] | None = None,
     ):
         self.endpoint = endpoint
         self.settings = endpoint.settings
-        self.on_completion = on_completion
+        self.on_completion, self.on_text = on_completion, on_text
+        self.begun = False
+        """Whether a piece of a reply was passed on: it cannot be asked for again."""
         self.slots = asyncio.Semaphore(self.settings.concurrency)
         self.unreachable = 0
         """Requests that failed in a row because nothing answered at all."""
@@ -150,6 +157,8 @@ class _Batch:
             if cache is not None and (reply := cache.get(key)) is not None:
                 fields = {name: reply[name] for name in STORED if name in reply}
                 complete(key, Completion(**fields, cached=True))
+                if self.on_text:
+                    self.on_text(reply.get("text") or "")
             else:
                 missing.append(key)
         if missing:
@@ -200,7 +209,7 @@ class _Batch:
             error = outcome.reason
             if not outcome.unreachable:
                 self.unreachable = 0
-            if not outcome.retryable:
+            if not outcome.retryable or self.begun:
                 break
             if attempt <= retries:
                 await asyncio.sleep(self.pause(attempt, outcome.wait))
@@ -220,6 +229,7 @@ class _Batch:
         self, client: AsyncOpenAI, request: Request
     ) -> dict[str, Any] | _Failure:
         """The fields of a completion, or the failure."""
+        import httpx
         import openai
 
         body = self.endpoint.body(request)
@@ -228,10 +238,13 @@ class _Batch:
             # a deadline for the whole: the library's own is per read, and a server
             # that sends a byte now and then would never meet it
             async with asyncio.timeout(self.settings.timeout):
-                reply = await client.chat.completions.create(
-                    **{name: body[name] for name in STANDARD if name in body},
-                    extra_body={k: v for k, v in body.items() if k not in STANDARD},
-                )
+                fields = {name: body[name] for name in STANDARD if name in body}
+                extra = {k: v for k, v in body.items() if k not in STANDARD}
+                fields["extra_body"] = extra
+                if self.on_text is None:
+                    reply = await client.chat.completions.create(**fields)
+                else:
+                    reply = await streamed_reply(client, fields, self.pass_on)
         except openai.APIStatusError as error:
             return self.status_failure(error)
         except (TimeoutError, openai.APITimeoutError):
@@ -240,10 +253,19 @@ class _Batch:
             cause = error.__cause__ or error
             reason = f"{type(cause).__name__}: {cause}".rstrip(": ")
             return _Failure(f"no connection ({reason})", unreachable=True)
+        except httpx.HTTPError as error:  # while a stream is read
+            reason = f"the reply broke off ({type(error).__name__})"
+            return _Failure(reason, unreachable=True)
         except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
             # the library parses leniently, and fails in ways of its own
             return _Failure(f"not a completion ({type(error).__name__})")
         return _fields(request, reply, time.perf_counter() - started)
+
+    def pass_on(self, text: str) -> None:
+        """Give a piece of a reply to the caller."""
+        assert self.on_text is not None
+        self.begun = True
+        self.on_text(text)
 
     def status_failure(self, error: Any) -> _Failure:
         """A status that is no success; raises UserError where all others would fail."""

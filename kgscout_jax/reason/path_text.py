@@ -27,6 +27,7 @@ from kgscout_jax.reason.prompts import (
     prompt_name,
     prompt_phrase,
     render_text,
+    source_note,
     triplet_line,
 )
 from kgscout_jax.types import Triplet, entity_key
@@ -65,6 +66,7 @@ def render_paths(
     *,
     answers: Sequence[tuple[str, float]] = (),
     scores: bool = False,
+    sources: Sequence[str] = (),
     budget: int | None = None,
 ) -> Prompt:
     """The prompt for a question, its best triplets as paths from the topics.
@@ -79,6 +81,7 @@ def render_paths(
         topics: the question's entities, by name.
         answers: name and probability of likely answers, best first.
         scores: whether to write each triplet's score.
+        sources: where each triplet stands, in brackets; () to write none.
         budget: the most tokens the messages may have; None: no limit.
 
     Raises:
@@ -88,7 +91,8 @@ def render_paths(
     below = likely_line(answers)
 
     def show(n: int) -> Prompt:
-        text = "\n".join(path_lines(triplets[:n], topics, scores=scores))
+        lines = path_lines(triplets[:n], topics, scores=scores, sources=sources[:n])
+        text = "\n".join(lines)
         return render_text(template, question, text or NO_TRIPLETS, n, below)
 
     bare = show(0)
@@ -98,7 +102,11 @@ def render_paths(
 
 
 def path_lines(
-    triplets: Sequence[Scored], topics: Sequence[str], *, scores: bool = False
+    triplets: Sequence[Scored],
+    topics: Sequence[str],
+    *,
+    scores: bool = False,
+    sources: Sequence[str] = (),
 ) -> list[str]:
     """The lines that show these triplets: a note, chains best first, then the rest.
 
@@ -110,14 +118,23 @@ def path_lines(
         triplets: best first.
         topics: the question's entities, by name; those in no triplet are ignored.
         scores: whether to write each triplet's score, in brackets.
+        sources: where each triplet stands, in brackets; () to write none.
     """
+    sources = sources or ("",) * len(triplets)
+    notes = [
+        (f" [{triplet[3]:.2f}]" if scores else "") + source_note(source)
+        for triplet, source in zip(triplets, sources, strict=True)
+    ]
     chains, rest = _chains(triplets, topics)
-    lines = [_chain_line(*chain, triplets, scores=scores) for chain in chains]
+    lines = [_chain_line(*chain, triplets, notes) for chain in chains]
     if lines:
         lines.insert(0, NOTE)
         if rest:
             lines.append(REST)
-    return lines + [triplet_line(triplets[rank], scores=scores) for rank in rest]
+    return lines + [
+        triplet_line(triplets[rank], scores=scores) + source_note(sources[rank])
+        for rank in rest
+    ]
 
 
 def path_line(path: Sequence[Triplet], end: str = "") -> str:
@@ -258,15 +275,17 @@ def _chain_line(
     way: Sequence[_Hop],
     others: Sequence[_Hop],
     triplets: Sequence[Scored],
-    *,
-    scores: bool,
+    notes: Sequence[str],
 ) -> str:
-    """A chain from its topic on, with the other ends of its last hop."""
+    """A chain from its topic on, with the other ends of its last hop.
+
+    ``notes`` of triplets stand behind the entities that they lead to.
+    """
 
     def entity(hop: _Hop, *, start: bool = False) -> str:
-        head, _, tail, score = triplets[hop.triplet]
+        head, _, tail, _ = triplets[hop.triplet]
         name = prompt_name(head if start == hop.forward else tail)
-        return f"{name} [{score:.2f}]" if scores and not start else name
+        return name if start else name + notes[hop.triplet]
 
     parts = [entity(way[0], start=True)]
     for hop in way:

@@ -218,6 +218,11 @@ def triplet_line(triplet: Scored, *, scores: bool = False) -> str:
     return f"- [{triplet[3]:.2f}] {words}" if scores else f"- {words}"
 
 
+def source_note(source: str) -> str:
+    """Where a triplet stands, in brackets behind it; "" where nobody knows."""
+    return f" [{prompt_name(source)}]" if source else ""
+
+
 def likely_line(answers: Sequence[tuple[str, float]]) -> str:
     """Likely answers with their probabilities, as they stand below the triplets.
 
@@ -235,6 +240,7 @@ def render(
     *,
     answers: Sequence[tuple[str, float]] = (),
     scores: bool = False,
+    sources: Sequence[str] = (),
     budget: int | None = None,
 ) -> Prompt:
     """The prompt for a question: as many of its best triplets as the budget allows.
@@ -247,6 +253,7 @@ def render(
         triplets: best first.
         answers: name and probability of likely answers, best first.
         scores: whether to write each triplet's score.
+        sources: where each triplet stands, in brackets behind it; () to write none.
         budget: the most tokens the messages may have; None: no limit.
 
     Raises:
@@ -257,8 +264,10 @@ def render(
     check_budget(bare, budget)
     lines: list[str] = []
     tokens = bare.tokens
-    for triplet in triplets:
+    for i, triplet in enumerate(triplets):
         line = triplet_line(triplet, scores=scores)
+        if sources:
+            line += source_note(sources[i])
         # a line end may be a token of its own
         tokens += estimate_tokens(line) + 1
         if budget is not None and tokens > budget:

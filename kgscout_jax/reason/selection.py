@@ -87,6 +87,7 @@ def prompt_for(evidence: Evidence, settings: PromptSettings) -> Prompt:
     options: dict[str, Any] = {
         "answers": evidence.answers[: settings.likely_answers],
         "scores": settings.scores,
+        "sources": evidence.sources,
         "budget": settings.token_budget,
     }
     if settings.form == "paths" and triplets:
@@ -119,6 +120,7 @@ def select(
     token_budget: int | None = None,
     prompt: str = "one_shot",
     answer_paths: Sequence[Sequence[int]] = (),
+    sources: Sequence[str] = (),
 ) -> Selection:
     """At most ``k`` triplets in the given form, and the prompt that shows them.
 
@@ -133,6 +135,7 @@ def select(
         prompt: the template.
         answer_paths: for ``answers``: ranks of the triplets on the path to each answer,
             the most probable one first.
+        sources: where each triplet stands; () to write none.
 
     Raises:
         UserError: the form is unknown, or the budget does not even hold the words and
@@ -159,6 +162,7 @@ def select(
             question=question,
             topics=tuple(topics),
             triplets=tuple(triplets[i] for i in sorted(order)),
+            sources=tuple(sources[i] for i in sorted(order)) if sources else (),
         )
         return Selection(positions=tuple(order), prompt=prompt_for(evidence, settings))
 

@@ -2,8 +2,8 @@
 
 Each line is a JSON object with ``id`` and ``triplets``: a ranked list of
 [head, relation, tail] or [head, relation, tail, score]. The order in the file is the
-ranking. Names match case-insensitively with white space collapsed. Names that are not
-in the shards stay in the ranking, because they may be answers.
+ranking. Names match case-insensitively with white space collapsed. A text in ``trace``
+says how they were found; reports show it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
-from kgscout_jax.retrieve.name_space import NameSpace
+from kgscout_jax.retrieve.named_rankings import NamedRankings
 from kgscout_jax.retrieve.protocol import Rankings
 from kgscout_jax.utils.io import read_json_lines
 
@@ -57,11 +57,7 @@ class External:
         """
         b = len(split)
         rows = {info.id: i for i, info in enumerate(split.questions)}
-        names = NameSpace.of(shards).fork()
-        ids = np.full((b, k, 3), -1, np.int32)
-        scores = np.zeros((b, k), np.float32)
-        lengths = np.zeros(b, np.int32)
-        seconds = np.full(b, np.nan)
+        found = NamedRankings(shards, b, k)
         lines: dict[str, int] = {}
         unknown = repeated = 0
         for number, record in read_json_lines(self.path):
@@ -78,17 +74,11 @@ class External:
             if i is None:
                 unknown += 1
                 continue
-            unique: dict[tuple[int, int, int], float] = {}
-            for head, relation, tail, score in triplets:
-                key = names.add_triplet((head, relation, tail))
-                repeated += key in unique
-                unique.setdefault(key, score)
-            lengths[i] = length = min(k, len(unique))
-            if length:
-                ids[i, :length] = list(unique)[:length]
-                scores[i, :length] = list(unique.values())[:length]
-            if _is_number(spent := record.get("seconds")):
-                seconds[i] = spent
+            spent = record.get("seconds", np.nan)
+            seconds = float(spent) if _is_number(spent) else np.nan
+            trace = record.get("trace")
+            trace = trace if isinstance(trace, str) else ""
+            repeated += found.put(i, triplets, seconds, trace)
         missing = b - (len(lines) - unknown)
         if missing == b:
             logger.warning(
@@ -97,17 +87,8 @@ class External:
                 len(lines),
                 split.name,
             )
-        return Rankings(
-            retriever=self.name,
-            heads=ids[..., 0],
-            relations=ids[..., 1],
-            tails=ids[..., 2],
-            scores=scores,
-            lengths=lengths,
-            seconds=seconds,
-            names=names,
-            notes={"missing": missing, "unknown": unknown, "repeated": repeated},
-        )
+        notes = {"missing": missing, "unknown": unknown, "repeated": repeated}
+        return found.rankings(self.name, notes)
 
 
 def _is_number(value: Any) -> bool:

@@ -13,6 +13,7 @@ from jaxtyping import Float32, Float64, Int
 from kgscout_jax.data.batches import Batch, BatchReader, Tables, batch_outputs
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.policy.module import Policy
+from kgscout_jax.policy.registry import needs_words
 from kgscout_jax.retrieve.protocol import Rankings, rank_candidates
 from kgscout_jax.utils.progress import ProgressBar
 
@@ -38,7 +39,7 @@ class KGScout:
         self, shards: Shards, split: Split, rows: Int[np.ndarray, "q"]
     ) -> tuple[Float32[np.ndarray, "q n"], Float64[np.ndarray, "q"]]:
         """Logits of all candidates of some questions, -inf beyond n_real; seconds."""
-        reader = BatchReader(shards, split)
+        reader = BatchReader(shards, split, words=needs_words(self.policy.config))
         tables = Tables.of(shards)
         graphdef, state = nnx.split(self.policy)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -36,6 +36,8 @@ class Rankings:
     """All triplets count regardless of K (the ceiling)."""
     notes: Mapping[str, int | float | str] = field(default_factory=dict)
     """Counts and settings to print beside the metrics, by short name."""
+    traces: Sequence[str] = ()
+    """How each question's triplets were found, for people; () where nobody says."""
 
     def __len__(self) -> int:
         return len(self.lengths)

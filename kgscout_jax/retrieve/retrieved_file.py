@@ -32,6 +32,7 @@ def retrieved_records(
             ],
             answers=info.answers,
             seconds=seconds if seconds == seconds else 0.0,
+            extra={"trace": rankings.traces[i]} if rankings.traces else {},
         )
 
 

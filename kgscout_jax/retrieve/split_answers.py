@@ -16,7 +16,7 @@ from kgscout_jax.data.batches import Batch, BatchReader, Tables, batch_outputs
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
 from kgscout_jax.policy.module import Policy
-from kgscout_jax.policy.registry import PolicyOutputs, has_answers
+from kgscout_jax.policy.registry import PolicyOutputs, has_answers, needs_words
 from kgscout_jax.policy.walk import WalkConfig
 from kgscout_jax.retrieve.answer_paths import answer_paths
 from kgscout_jax.retrieve.answer_scale import AnswerScale, fit_answer_scale
@@ -69,7 +69,8 @@ def split_answers(
         UserError: the policy has no answer head.
     """
     config = check_answers(policy)
-    reader, tables = BatchReader(shards, split), Tables.of(shards)
+    reader = BatchReader(shards, split, words=needs_words(config))
+    tables = Tables.of(shards)
     graphdef, state = nnx.split(policy)
 
     place = np.zeros(len(split), np.int64)

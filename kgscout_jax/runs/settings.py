@@ -24,16 +24,21 @@ class RunsSettings:
         tuple[Path, ...] | None, tyro.conf.arg(metavar="[FILE.png]", name="plot")
     ] = None
     """Also draw the curves, all runs in one: on the terminal, or into FILE.png."""
+    timeline: Annotated[
+        tuple[Path, ...] | None, tyro.conf.arg(metavar="[FILE.png]", name="timeline")
+    ] = None
+    """Also draw what host and device did in the latest steps, and how much the device
+    waits: on the terminal, or into FILE.png."""
     json: Annotated[bool, tyro.conf.arg(name="json")] = False
     """Print only JSON, for programs."""
 
     def __post_init__(self) -> None:
         if not self.run:
             raise UserError("RUN: expected a folder of a run, found none")
-        if self.plot is None:
-            return
-        if len(self.plot) > 1:
-            raise UserError(f"--plot: found {len(self.plot)} files, expected at most 1")
-        for path in self.plot:
-            if path.suffix.lower() != ".png":
-                raise UserError(f"--plot: found {path}, expected a file named .png")
+        for flag, paths in (("--plot", self.plot), ("--timeline", self.timeline)):
+            files = paths or ()
+            if len(files) > 1:
+                raise UserError(f"{flag}: found {len(files)} files, expected at most 1")
+            for path in files:
+                if path.suffix.lower() != ".png":
+                    raise UserError(f"{flag}: found {path}, expected a file named .png")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 
 from rich.console import Console
 
-from kgscout_jax.runs.run_folder import find_runs, read_run
+from kgscout_jax.runs.run_folder import StoredRun, find_runs, read_run
 from kgscout_jax.runs.settings import RunsSettings
 from kgscout_jax.runs.status import state_of
 from kgscout_jax.runs.table import print_states
@@ -31,6 +32,8 @@ def show_runs(settings: RunsSettings) -> int:
         print(json.dumps({"runs": [state.to_dict() for state in states]}, indent=2))
     else:
         print_states(states, console)
+    if settings.timeline is not None:
+        _show_timelines(runs, settings, console)
     if settings.plot is None:
         return 0
     from kgscout_jax.runs.curves import panels_of
@@ -52,3 +55,24 @@ def show_runs(settings: RunsSettings) -> int:
         console.print()
         draw_on_terminal(panels, console)
     return 0
+
+
+def _show_timelines(
+    runs: Sequence[StoredRun], settings: RunsSettings, console: Console
+) -> None:
+    from kgscout_jax.runs.step_timeline import (
+        draw_timelines,
+        print_timeline,
+        timeline_of,
+    )
+
+    timelines = [timeline_of(run) for run in runs]
+    if not settings.json:
+        for timeline in timelines:
+            console.print()
+            console.print(timeline.run, markup=False, soft_wrap=True)
+            print_timeline(timeline, console)
+    if settings.timeline:
+        (out,) = settings.timeline
+        draw_timelines(timelines, out)
+        print(f"wrote {out}", file=sys.stderr if settings.json else sys.stdout)

@@ -7,6 +7,7 @@ graph's best answer is less probable than that: a budget of calls goes where it 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -54,22 +55,31 @@ class Answers:
         """
         self._model = None
         if settings.llm is not None and settings.model is not None:
-            from kgscout_jax.reason.readers import make_reader
+            from kgscout_jax.reason.completions import EndpointSettings
+            from kgscout_jax.reason.readers.model import ModelReader
+            from kgscout_jax.reason.selection import PromptSettings
 
-            self._model = make_reader(
-                settings.llm,
-                settings.model,
+            endpoint = EndpointSettings(
+                url=settings.llm,
+                model=settings.model,
                 key_env=settings.key_env,
                 timeout=settings.timeout,
                 retries=1,
             )
+            self._model = ModelReader(endpoint, PromptSettings())
         self._ask_below = settings.ask_below
         self._capacity = settings.max_queue + THREADS
         self._pending = 0
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="reader")
 
-    async def read(self, result: RetrievalResult) -> ServedAnswer:
+    async def read(
+        self, result: RetrievalResult, on_text: Callable[[str], None] | None = None
+    ) -> ServedAnswer:
         """The answers to a question.
+
+        Args:
+            result: the triplets of the question.
+            on_text: called, in another thread, with each piece of a model's reply.
 
         Raises:
             QueueFull: too many requests wait for the model already.
@@ -82,7 +92,7 @@ class Answers:
             raise QueueFull
         self._pending += 1
         task = asyncio.get_running_loop().run_in_executor(
-            self._threads, self._read, result.evidence()
+            self._threads, self._read, result.evidence(), on_text
         )
         task.add_done_callback(self._release)
         reading = await task
@@ -100,10 +110,12 @@ class Answers:
     def _release(self, _: asyncio.Future[Reading]) -> None:
         self._pending -= 1
 
-    def _read(self, evidence: Evidence) -> Reading:
+    def _read(
+        self, evidence: Evidence, on_text: Callable[[str], None] | None
+    ) -> Reading:
         assert self._model is not None
         try:
-            (reading,) = self._model.read([evidence])
+            (reading,) = self._model.read([evidence], on_text)
         except UserError as error:
             raise ReaderFailed(str(error)) from None
         if reading.outcome == "error":

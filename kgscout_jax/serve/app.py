@@ -27,12 +27,12 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.reason.prompts import BudgetTooSmall
 from kgscout_jax.serve.access import Access, read_keys
-from kgscout_jax.serve.answers import Answers, ReaderFailed
+from kgscout_jax.serve.answers import Answers, ReaderFailed, ServedAnswer
 from kgscout_jax.serve.batching import Batcher, QueueFull
 from kgscout_jax.serve.graphs import Graphs, UnknownGraph, entity_matches
 from kgscout_jax.serve.metrics import Metrics
 from kgscout_jax.serve.middleware import RequestLimits
-from kgscout_jax.serve.responses import JsonReply, error_reply
+from kgscout_jax.serve.responses import Event, JsonReply, error_reply, event_stream
 from kgscout_jax.serve.schemas import (
     AnswerReply,
     EntitiesReply,
@@ -133,6 +133,8 @@ def create_app(
     @app.post("/answer", response_model=AnswerReply, responses=REFUSALS)
     async def answer(request: QuestionRequest) -> Response:
         """The answers to a question, with the triplets behind them."""
+        if request.stream:
+            return await event_stream(service.answer_events(request))
         return JsonReply(await service.answer(request))
 
     @app.post("/verify", response_model=VerifyReply, responses=REFUSALS)
@@ -240,15 +242,38 @@ class _Service:
         started = time.perf_counter()
         body, result = await self.retrieve(request)
         reading = await self.answers.read(result)
-        seconds = round(time.perf_counter() - started, 6)
-        return {
-            **body,
-            "seconds": seconds,
-            "answers": list(reading.answers),
-            "outcome": reading.outcome,
-            "reader": reading.reader,
-            "why": reading.why,
-        }
+        return {**body, **answer_body(reading, started)}
+
+    async def answer_events(self, request: QuestionRequest) -> AsyncIterator[Event]:
+        """``evidence``, the body of /retrieve; ``text``, pieces of a model's reply;
+        then ``answer``, or ``error`` where the model or the time fails."""
+        started = time.perf_counter()
+        body, result = await self.retrieve(request)
+        yield "evidence", body
+        pieces: asyncio.Queue[str | None] = asyncio.Queue()
+        loop = asyncio.get_running_loop()
+
+        def put(piece: str) -> None:
+            loop.call_soon_threadsafe(pieces.put_nowait, piece)
+
+        task = asyncio.ensure_future(self.answers.read(result, put))
+        task.add_done_callback(lambda _: pieces.put_nowait(None))
+        try:
+            # ends a little before the whole request is cut off
+            left = 0.95 * self.settings.timeout - (time.perf_counter() - started)
+            async with asyncio.timeout(left):
+                while (piece := await pieces.get()) is not None:
+                    yield "text", {"text": piece}
+            yield "answer", answer_body(await task, started)
+        except TimeoutError:
+            yield "error", {"error": f"no reply within {self.settings.timeout:g} s"}
+        except QueueFull:
+            yield "error", {"error": BUSY}
+        except ReaderFailed as error:
+            logger.error("the language model failed: %s", error)
+            yield "error", {"error": MODEL_FAILED}
+        finally:
+            task.cancel()
 
     async def verify(self, request: StatementRequest) -> dict[str, Any]:
         """The body of a reply."""
@@ -278,6 +303,17 @@ class _Service:
         return {"status": "ok", "version": __version__, "graphs": graphs}
 
 
+def answer_body(reading: ServedAnswer, started: float) -> dict[str, Any]:
+    """The answers, with the seconds since the request came."""
+    return {
+        "seconds": round(time.perf_counter() - started, 6),
+        "answers": list(reading.answers),
+        "outcome": reading.outcome,
+        "reader": reading.reader,
+        "why": reading.why,
+    }
+
+
 def prompt_text(result: RetrievalResult, selection: SelectionConfig) -> str:
     """The triplets as text for a prompt, in the form of their selection."""
     return result.as_paths() if selection.form == "paths" else result.as_text()
@@ -294,6 +330,7 @@ def _handler(reply: Callable[[Any], Response], log: str | None = None) -> Any:
     return handle
 
 
+MODEL_FAILED = "the language model gave no reply"
 BUSY = "too many requests are waiting, come again later"
 EXCEPTION_HANDLERS: dict[Any, Any] = {
     RequestError: _handler(lambda error: error_reply(error.status, str(error))),
@@ -309,7 +346,7 @@ EXCEPTION_HANDLERS: dict[Any, Any] = {
     ),
     QueueFull: _handler(lambda _: error_reply(503, BUSY, {"Retry-After": "1"})),
     ReaderFailed: _handler(
-        lambda _: error_reply(502, "the language model gave no reply"),
+        lambda _: error_reply(502, MODEL_FAILED),
         "the language model failed: %s",
     ),
     HTTPException: _handler(

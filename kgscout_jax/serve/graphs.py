@@ -10,11 +10,10 @@ from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.open_graph import open_graph
+from kgscout_jax.graph.open_graph import NAMED, open_graph
 from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.types import replace_surrogates
 
-NAMED = re.compile(r"([\w.-]+)=(.+)", re.DOTALL)
 SUFFIXES = re.compile(
     r"(\.(tsv|txt|csv|nt|ttl|nq|trig|parquet|graphml|gexf|jsonl|json|gz|bz2|xz|zst))+$",
     re.I,

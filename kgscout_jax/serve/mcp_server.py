@@ -80,6 +80,9 @@ class Triplets(BaseModel):
     triplets: list[tuple[str, str, str]] = Field(
         description="[head, relation, tail], best first."
     )
+    sources: list[list[str]] = Field(
+        [], description="The graphs of each triplet, of several asked as one."
+    )
     answers: list[GraphAnswer] = Field(
         [],
         description="From the graph itself, most probable first; [] if unsure.",
@@ -202,6 +205,7 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
             topics=list(result.topics),
             topics_not_found=list(result.topics_not_found),
             triplets=list(result.triplets),
+            sources=[list(names) for names in result.sources],
             answers=_answers(result.answers),
         )
 

@@ -66,6 +66,11 @@ class QuestionRequest(BaseModel):
     text: bool = Field(
         False, description="Whether the reply has the triplets as text for a prompt."
     )
+    stream: bool = Field(
+        False,
+        description="/answer: whether the reply comes as server-sent events: evidence, "
+        "then text as a model writes it, then answer.",
+    )
 
 
 class StatementRequest(BaseModel):
@@ -136,6 +141,9 @@ class RetrieveReply(BaseModel):
     )
     triplets: list[tuple[str, str, str, float]] | list[TripletObject] = Field(
         description="Highest score first, in the request's triplet_format."
+    )
+    sources: list[list[str]] = Field(
+        [], description="The graphs of each triplet, of several asked as one."
     )
     text: str = Field(
         "", description="The triplets as text for a prompt, where it was asked for."

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 import tyro
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.file_settings import GraphFileSettings
+from kgscout_jax.graph.file_settings import GraphFileSettings, NamedGraphs
 from kgscout_jax.utils.checks import check_at_least, check_both_or_neither
 
 MAX_TOPICS = 64
@@ -103,11 +103,14 @@ class LoadSettings(GraphFileSettings):
     kg: Annotated[
         tuple[tuple[str, ...], ...],
         tyro.conf.UseAppendAction,
-        tyro.conf.arg(metavar="[NAME=]FILE|GRAPH"),
-    ]
+        tyro.conf.arg(metavar="[NAME=]FILE|GRAPH", help_behavior_hint=""),
+    ] = ()
     """Triplet files of one graph, or a GRAPH folder; NAME= is its name in requests
     (default: the file's own name). Repeat the option for more graphs; the first one is
     the default."""
+    graphs: NamedGraphs = ()
+    """Several graphs that are asked as one, besides those of --kg; it is called by
+    their names, joined with +, and each of its triplets names its graphs."""
     embed_up_to: int = 20_000
     """Graphs of at most so many triplets are embedded at start; larger ones as
     needed, unless ``kgscout retrieve --embed`` has embedded them."""

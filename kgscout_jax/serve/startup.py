@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 import threading
 from collections.abc import Iterable, Iterator
@@ -15,6 +16,7 @@ from kgscout_jax.export.bundled import folder_of
 from kgscout_jax.export.format import is_exported
 from kgscout_jax.export.hub import is_hub_name
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.open_graph import named_files, open_named_graphs
 from kgscout_jax.serve.graphs import named_paths, open_graphs
 from kgscout_jax.serve.settings import LoadSettings
 from kgscout_jax.utils.buckets import bucket
@@ -29,10 +31,12 @@ logger = logging.getLogger("kgscout.serve")
 
 def check_paths(settings: LoadSettings) -> None:
     """Raise UserError if a graph's file or the policy's folder is missing."""
-    for paths in named_paths(settings.kg).values():
-        for path in paths:
-            if not path.exists():
-                raise UserError(f"{path}: no such file or folder")
+    kg, graphs = settings.kg, settings.graphs
+    files = named_paths(kg) if kg or not graphs else {}
+    members = named_files(graphs) if graphs else {}
+    for path in itertools.chain(*files.values(), *members.values()):
+        if not path.exists():
+            raise UserError(f"{path}: no such file or folder")
     name = settings.policy
     if name is not None and not is_hub_name(name) and not is_exported(folder_of(name)):
         raise UserError(f"{name}: not an exported policy (see kgscout export)")
@@ -50,10 +54,14 @@ def load(
         UserError: a graph or the policy is missing or damaged.
     """
     check_paths(settings)
-    graphs = open_graphs(settings.kg, settings.read_options)
+    options = settings.read_options
+    graphs = open_graphs(settings.kg, options) if settings.kg else {}
+    members = open_named_graphs(settings.graphs, options) if settings.graphs else {}
     from kgscout_jax.inference.scout import Scout
 
     scout = Scout.from_pretrained(settings.policy)
+    if members:
+        graphs["+".join(members)] = scout.merged(members)
     for name, graph in graphs.items():
         size = len(graph.entities), len(graph.triplets)
         logger.info("%s: %d entities, %d triplets", name, *size)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from kgscout_jax.serve.batching import QueueFull
-from kgscout_jax.verify.verifier import Verifier
 
 if TYPE_CHECKING:
     from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
     from kgscout_jax.graph.link.linker import Linker
     from kgscout_jax.text.encoder import SentenceEncoder
     from kgscout_jax.utils.once import Once
+    from kgscout_jax.verify.verifier import Verifier
 
 
 class Verdicts:
@@ -56,6 +56,9 @@ class Verdicts:
         self._pending -= 1
 
     def _claims(self, statement: str, graph: KnowledgeGraph) -> list[dict[str, Any]]:
+        # Not before a statement comes: it takes seconds, and may bring PyTorch along.
+        from kgscout_jax.verify.verifier import Verifier
+
         verifier = self._verifiers.get(graph.linker)
         if verifier is None or verifier.graph is not graph:
             verifier = self._verifiers[graph.linker] = Verifier(graph, self._encoder)

@@ -27,7 +27,7 @@ def drawing_data(view: GraphView) -> dict[str, Any]:
     ``paths`` as [K, marked ranks from 0] wherever raising K changes what is marked,
     ``given``: paths that were given, not the shortest ones, ``judged``: gold answers
     are known, ``total``: triplets given, drawn or not. ``sources`` of the triplets,
-    where they are known.
+    where they are known; ``nothing``: why there are none, where that is said.
     """
     triplets = view.triplets[:MAX_DRAWN]
     ids: dict[str, int] = {}
@@ -68,6 +68,7 @@ def drawing_data(view: GraphView) -> dict[str, Any]:
         "given": view.paths is not None,
         "judged": view.gold is not None,
         "total": len(view.triplets),
+        **({"nothing": display_name(view.empty_note)} if view.empty_note else {}),
         **({"sources": list(view.sources[:MAX_DRAWN])} if view.sources else {}),
     }
 

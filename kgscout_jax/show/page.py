@@ -40,16 +40,7 @@ def graph_page(view: GraphView) -> str:
     """A whole HTML document with one drawing; it opens from disk, without a network."""
     title = escape(replace_surrogates(display_name(view.title)))
     question = escape(replace_surrogates(display_name(view.question)))
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{CONTENT_SECURITY_POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="kgscout">
-<title>{title}</title>
-{graph_assets()}
-</head>
+    return f"""{document_head(display_name(view.title), graph_assets())}
 <body class="kgv-page">
 <header class="kgv-header">
 <p class="kgv-title">{title}</p>
@@ -63,6 +54,25 @@ def graph_page(view: GraphView) -> str:
 """
 
 
+def document_head(title: str, content: str) -> str:
+    """The start of a document that may load nothing, up to ``</head>``.
+
+    Args:
+        title: as text; it is escaped.
+        content: more of the head, as HTML.
+    """
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{CONTENT_SECURITY_POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="kgscout">
+<title>{escape(replace_surrogates(title))}</title>
+{content}
+</head>"""
+
+
 def answer_list(view: GraphView) -> str:
     """The answers with probability and path as HTML; "" without any."""
 
@@ -74,8 +84,9 @@ def answer_list(view: GraphView) -> str:
     )
     if view.answer_lines:
         lines.append('<ol class="kgv-answers">\n')
-        for name, probability, path in view.answer_lines:
+        for name, probability, path, sources in view.answer_lines:
             way = f"<span>{text(path)}</span>" if path else ""
+            way += f"<cite>{text(sources)}</cite>" if sources else ""
             lines.append(
                 f"<li><b>{text(name)}</b> <small>{probability:.2f}</small>{way}</li>\n"
             )

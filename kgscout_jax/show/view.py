@@ -21,6 +21,8 @@ class AnswerLine(NamedTuple):
     probability: float
     path: str = ""
     """The path to it as one line; "" for none."""
+    sources: str = ""
+    """Where the path stands in documents; "" if unknown."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +53,8 @@ class GraphView:
     """Listed above the drawing."""
     answer_note: str = ""
     """Stands above the list."""
+    empty_note: str = ""
+    """Why there are no triplets; "" for no reason given."""
     sources: Sequence[str] = ()
     """The document and place of each triplet; () if they are not known."""
 

@@ -7,6 +7,7 @@ is a parameter; no query is put together from it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -48,6 +49,12 @@ MATCH (h:Entity)-[r:TRIPLET]->(t:Entity)
 RETURN h.name, r.name, t.name ORDER BY h.key, r.name, t.key SKIP $skip LIMIT $limit"""
 
 
+def whole_words(text: str) -> str:
+    """The words of a text between spaces, to look for names in."""
+    words = " ".join(re.findall(r"[^\W_]+", text))
+    return f" {words} "
+
+
 class CypherStore:
     """A store behind queries; subclasses know the dialect of vectors."""
 
@@ -59,13 +66,19 @@ class CypherStore:
         self.run = run
 
     def nodes_by_text(self, text: str, limit: int) -> list[NodeMatch]:
-        """Nodes that the text names, or that name it, nearest in length first."""
+        """Nodes that the text names by whole words, or whose names hold the text,
+        nearest in length first.
+        """
         key = entity_key(text)
-        rows = self.run(BY_TEXT, {"text": key, "limit": limit})
-        return [
+        words = whole_words(key)
+        # more than asked for: part of a word is no name
+        rows = self.run(BY_TEXT, {"text": key, "limit": 4 * limit})
+        found = [
             NodeMatch(name, min(size, len(key)) / max(size, len(key), 1))
             for name, size in rows
+            if size >= len(key) or whole_words(entity_key(name)) in words
         ]
+        return found[:limit]
 
     def nodes_by_vector(
         self, vector: Float[np.ndarray, "d"], limit: int
@@ -171,7 +184,13 @@ UNWIND $rows AS row MATCH (n:Entity {key: row.key}) SET n.vector = vecf32(row.ve
 
     @staticmethod
     def connect(
-        name: str, dimension: int, *, host: str = "127.0.0.1", port: int = 6379
+        name: str,
+        dimension: int,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 6379,
+        user: str | None = None,
+        password: str | None = None,
     ) -> FalkorStore:
         """The graph ``name`` of a server.
 
@@ -180,14 +199,15 @@ UNWIND $rows AS row MATCH (n:Entity {key: row.key}) SET n.vector = vecf32(row.ve
         """
         try:
             from falkordb import FalkorDB
+            from redis.exceptions import RedisError
         except ImportError:
             raise UserError(
                 "falkordb is not installed: pip install 'kgscout-jax[falkordb]'"
             ) from None
         try:
-            return FalkorStore(FalkorDB(host=host, port=port).select_graph(name),
-                               dimension)  # fmt: skip
-        except OSError as error:
+            server = FalkorDB(host=host, port=port, username=user, password=password)
+            return FalkorStore(server.select_graph(name), dimension)
+        except (OSError, RedisError) as error:
             raise UserError(f"FalkorDB at {host}:{port}: {error}") from None
 
 
@@ -232,9 +252,14 @@ CALL db.create.setNodeVectorProperty(n, 'vector', row.vector)"""
 
     @staticmethod
     def connect(
-        url: str, dimension: int, *, user: str = "neo4j", password: str = ""
+        url: str,
+        dimension: int,
+        *,
+        user: str = "neo4j",
+        password: str = "",
+        database: str | None = None,
     ) -> Neo4jStore:
-        """The default database of a server: bolt://127.0.0.1:7687.
+        """A database of a server, bolt://127.0.0.1:7687; None for the default one.
 
         Raises:
             UserError: the client is not installed, or the server refuses.
@@ -251,4 +276,4 @@ CALL db.create.setNodeVectorProperty(n, 'vector', row.vector)"""
         except Exception as error:  # noqa: BLE001 (the client's own classes)
             driver.close()
             raise UserError(f"{url}: {error}") from None
-        return Neo4jStore(driver, dimension)
+        return Neo4jStore(driver, dimension, database=database)

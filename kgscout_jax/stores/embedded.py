@@ -10,7 +10,8 @@ from jaxtyping import Float, Float16
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.graph_index import graph_linker
-from kgscout_jax.stores.protocol import NodeMatch, Step
+from kgscout_jax.graph.provenance import Provenance
+from kgscout_jax.stores.protocol import NodeMatch, Step, node_texts
 from kgscout_jax.types import Triplet, display_name
 
 Embed = Callable[[list[str]], Float16[np.ndarray, "n d"]]
@@ -23,10 +24,15 @@ class EmbeddedStore:
     def __init__(self, graph: KnowledgeGraph, embed: Embed):
         self.graph, self.embed = graph, embed
 
+    @property
+    def provenance(self) -> Provenance | None:
+        """Where triplets come from; None for a graph that was not ingested."""
+        return self.graph.provenance
+
     @cached_property
     def vectors(self) -> Float16[np.ndarray, "e d"]:
         """The embedding of each node's name."""
-        return self.embed([name.lower() for name in self.graph.entities])
+        return self.embed(node_texts(self.graph.entities))
 
     def nodes_by_text(self, text: str, limit: int) -> list[NodeMatch]:
         """Nodes that the text names, likeliest first."""

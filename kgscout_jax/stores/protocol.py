@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
 
-from kgscout_jax.types import Triplet
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.types import Triplet, replace_surrogates
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Step:
         return self.relation if self.forward else f"is {self.relation} of (reversed)"
 
 
+@runtime_checkable
 class Store(Protocol):
     """A graph that is read by parts."""
 
@@ -68,6 +70,15 @@ class Store(Protocol):
             UserError: the store cannot be changed.
         """
         ...
+
+
+GraphOrStore = KnowledgeGraph | Store
+"""Where triplets come from: a graph, or a store that is read by parts."""
+
+
+def node_texts(names: Sequence[str]) -> list[str]:
+    """What is embedded of nodes."""
+    return [replace_surrogates(name.lower()) for name in names]
 
 
 def batches(items: Sequence[Triplet], size: int) -> Iterator[Sequence[Triplet]]:

@@ -158,7 +158,7 @@ def read_parameters(file: Path, config: Mapping[str, Any]) -> Parameters:
         prefix = "bert." if "bert.pooler.dense.bias" in opened.keys() else ""  # noqa: SIM118
 
         def get(name: str) -> np.ndarray:
-            return opened.get_tensor(prefix + name).astype(np.float32)
+            return opened.get_tensor(prefix + name).astype(np.float32, copy=False)
 
         def dense(name: str, i: int) -> tuple[np.ndarray, np.ndarray]:
             """Rows are inputs, columns outputs; the file has them the other way."""
@@ -189,7 +189,8 @@ def read_parameters(file: Path, config: Mapping[str, Any]) -> Parameters:
             "norm": norm("embeddings.LayerNorm"),
             "layers": jax.tree.map(lambda *rows: np.stack(rows), *map(layer, layers)),
         }
-    return jax.tree.map(jnp.asarray, parameters)
+    # At once: jnp.asarray would compile a copy for each shape.
+    return jax.device_put(parameters)
 
 
 @partial(jax.jit, static_argnames=("heads", "epsilon"))

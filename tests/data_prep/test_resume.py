@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import subprocess
@@ -234,10 +235,11 @@ def test_a_run_killed_at_any_time_resumes_to_the_same_bytes(
     moments = [str(rng.randint(1, 9)) for _ in range(4)]
     killer = [sys.executable, "-c", KILLER, str(source), str(tmp_path / "out")]
     environment = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    jax = {k: v for k, v in os.environ.items() if k.startswith(("JAX_", "XLA_"))}
     process = subprocess.run(
         [*killer, str(cache), *moments],
         cwd=ROOT,
-        env={**environment, "PATH": "", "PYTHONPATH": str(ROOT)},
+        env={**environment, **jax, "PATH": "", "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=120,

@@ -1,5 +1,6 @@
 """The page of a batch: one file that needs nothing else and breaks on no name."""
 
+import dataclasses
 import json
 import re
 from html.parser import HTMLParser
@@ -85,6 +86,16 @@ def test_the_data_holds_every_question_triplet_and_answer(read):
     assert (answers, given, found, reply) == ([EVIL, "x"], [1, 0], [1], EVIL)
     assert (error, failure, outcome) == (None, None, "json")
     assert data["cells"][1]["rows"][1][5] == "misread"
+
+
+def test_a_trace_travels_with_its_retriever():
+    one = cell("cosine", 1)
+    rankings = [dataclasses.replace(one.rankings[0], trace=t) for t in ("Q", "", EVIL)]
+    cells = {
+        ("cosine", 1): dataclasses.replace(one, rankings=rankings),
+        ("none", 1): cell("none", 1),
+    }
+    assert page_data({"rules": "rog"}, cells)["traces"] == {"cosine": ["Q", "", EVIL]}
 
 
 def test_exact_rules_mark_exact_answers():

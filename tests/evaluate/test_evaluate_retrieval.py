@@ -3,6 +3,9 @@
 import dataclasses
 import io
 import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
@@ -13,6 +16,7 @@ from kgscout_jax.data.shards import Ragged
 from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.retrieval.evaluation import check_ks, evaluate_retrieval
 from kgscout_jax.evaluate.retrieval.metrics import DEFINITIONS, VARIANT
+from kgscout_jax.evaluate.retrieval.seeds import SeedRuns, seed_runs
 from kgscout_jax.evaluate.retrieval.tables import (
     console_table,
     gain,
@@ -23,17 +27,23 @@ from kgscout_jax.retrieve.baselines import PPR, Ceiling, Cosine
 from kgscout_jax.retrieve.protocol import rank_candidates
 from kgscout_jax.utils.tables import figure, markdown_table
 
+if TYPE_CHECKING:
+    from kgscout_jax.learn.trained_policy import TrainedPolicy
+
 KS = [4, 1, 2, 2]
 
 
 class Oracle:
-    """Knows the answers: triplets that hold one come first."""
+    """Knows the answers, but some: triplets that hold one come first."""
 
     name = "kgscout"
 
+    def __init__(self, *unknown):
+        self.unknown = unknown
+
     def rank(self, shards, split, k):
         scores = np.zeros(split.candidates.shape)
-        for i in range(len(split)):
+        for i in set(range(len(split))) - {*self.unknown}:
             gold = split.answers[i][split.answers[i] >= 0]
             scores[i] = np.isin(split.nodes[i], gold).any(axis=1)
         return rank_candidates(self.name, shards, split, scores, k)
@@ -131,20 +141,66 @@ def test_without_the_reference_there_are_no_pairs(plain, tmp_path):
 def test_the_folder_holds_the_listed_files(plain):
     _, out = plain
     assert sorted(path.name for path in out.iterdir()) == [
-        "metric_against_k.png",
+        *(f"metric_against_k.{kind}" for kind in ("pdf", "png", "svg")),
         "metrics.json",
         "questions.jsonl",
         "retrieved.jsonl",
         "retrieved_cosine.jsonl",
         "retrieved_ppr.jsonl",
-        "reward_against_epoch.png",
-        "table.md",
+        *(f"reward_against_epoch.{kind}" for kind in ("pdf", "png", "svg")),
+        *(f"table.{kind}" for kind in ("csv", "md", "tex")),
     ]
     rows = [
         json.loads(line) for line in (out / "retrieved.jsonl").read_text().splitlines()
     ]
     assert {row["retriever"] for row in rows} == {"kgscout"}
     assert [len(row["triplets"]) for row in rows] == [4] * 6
+
+
+def test_seeds_have_their_mean_and_deviation_in_one_table(tmp_path):
+    seeds = SeedRuns(
+        runs=("s0", "s1", "s2"), seeds=(0, 1, 2), others=(Oracle(1), Oracle(1, 2))
+    )
+    report = evaluate(tmp_path / "out", repeats=seeds)
+    found = report["seeds"]["figures"]["answer_hit"]["1"]
+    assert report["seeds"]["runs"] == ["s0", "s1", "s2"]
+    values = found["of_runs"]
+    assert values[0] > values[1] > values[2]
+    assert found["value"] == pytest.approx(np.mean(values))
+    assert found["std"] == pytest.approx(np.std(values, ddof=1))
+    assert found["low"] <= found["value"] <= found["high"]
+    base = report["cosine"]["answer_hit"]["1"]["value"]
+    paired = report["seeds"]["paired"]["answer_hit"]["1"]
+    assert paired["difference"] == pytest.approx(found["value"] - base)
+    text = (tmp_path / "out/table.md").read_text()
+    assert "## kgscout, 3 seeds (0, 1, 2)" in text
+    cell = f"{found['value']:.3f} ± {found['std']:.3f} [{found['low']:.3f}, "
+    assert cell in text and "answer_hit − cosine" in text
+    assert (
+        f"{found['value']:.3f},{found['std']:.3f},"
+        in (tmp_path / "out/table.csv").read_text()
+    )
+
+
+def run_of(seed, **config):
+    """A run with these settings, as far as ``seed_runs`` looks."""
+    metadata = {
+        "config": {"k": 10, "shards": "x", "seed": seed, **config},
+        "shards": {"source": "tiny", "fingerprint": config.pop("fingerprint", "f")},
+    }
+    return cast("TrainedPolicy", SimpleNamespace(metadata=metadata, policy=None))
+
+
+def test_seeds_of_another_configuration_are_refused():
+    first = {Path("a"): run_of(0)}
+    assert seed_runs({**first, Path("b"): run_of(1, shards="y")}).seeds == (0, 1)
+    for other, message in (
+        (run_of(1, k=20), "--seeds: b: k is 20, expected 10 as in a"),
+        (run_of(0), "--seeds: b: seed 0, expected another"),
+        (run_of(1, fingerprint="g"), "--seeds: b: trained on other shards"),
+    ):
+        with pytest.raises(UserError, match=message):
+            seed_runs({**first, Path("b"): other})
 
 
 def test_questions_jsonl_holds_the_metrics_of_each_question(plain):

@@ -13,18 +13,24 @@ from kgscout_jax.evaluate.retrieval.metrics import DEFINITIONS
 NOTHING = {"value": None, "low": None, "high": None, "n": 0}
 
 
-def report(ks=(10, 30), n=20, without=()):
-    """A report with ``kgscout`` at 0.6, ``cosine`` at 0.5 and the ceiling at 0.9."""
+def report(ks=(10, 30), n=20, without=(), twins=()):
+    """A report with ``kgscout`` at 0.6, ``cosine`` at 0.5 and the ceiling at 0.9.
+
+    Each metric is a little lower than the one before, those of ``twins`` are not.
+    """
     names = {"kgscout": 0.6, "cosine": 0.5, "ceiling": 0.9}
 
-    def entry(value):
+    def entry(value, metric):
+        place = (1 + list(DEFINITIONS).index(metric)) * (metric not in twins)
+        value -= 1e-6 * place
         return {"value": value, "low": value - 0.05, "high": value + 0.05, "n": n}
 
     return {
         **{
             name: {
                 metric: {
-                    str(k): NOTHING if metric in without else entry(value) for k in ks
+                    str(k): NOTHING if metric in without else entry(value, metric)
+                    for k in ks
                 }
                 for metric in DEFINITIONS
             }
@@ -42,17 +48,21 @@ def report(ks=(10, 30), n=20, without=()):
 def saved(monkeypatch):
     """Figures as they are saved."""
     figures: list[Figure] = []
-    save = plots.save_png
-    monkeypatch.setattr(plots, "save_png", lambda f, p: (figures.append(f), save(f, p)))
+    save = plots.save_figure
+    monkeypatch.setattr(
+        plots, "save_figure", lambda f, p: (figures.append(f), save(f, p))
+    )
     return figures
 
 
 @pytest.mark.parametrize("ks", [(10, 30), (7,), (10, 11, 30, 50, 100, 150, 1000)])
 def test_metric_against_k(tmp_path, saved, ks):
     without = ("triplet_recall",)
-    assert metric_against_k(report(ks, without=without), tmp_path) == [
-        tmp_path / "metric_against_k.png"
-    ]
+    files = metric_against_k(report(ks, without=without), tmp_path)
+    starts = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
+    assert [path.suffix for path in files] == list(starts)
+    for path in files:
+        assert path.read_bytes().startswith(starts[path.suffix])
     pixels = matplotlib.image.imread(tmp_path / "metric_against_k.png")
     assert pixels.shape[0] > 400 and np.ptp(pixels) > 0.5
     panels = [panel for panel in saved[0].axes if panel.get_title()]
@@ -61,12 +71,21 @@ def test_metric_against_k(tmp_path, saved, ks):
     for panel in panels:
         lines = {line.get_label(): line for line in panel.get_lines()}
         assert list(lines) == ["kgscout", "cosine", "ceiling"]
-        np.testing.assert_allclose(lines["kgscout"].get_ydata(), 0.6)
+        np.testing.assert_allclose(lines["kgscout"].get_ydata(), 0.6, atol=1e-4)
         assert lines["kgscout"].get_xdata().tolist() == list(ks)
         assert lines["ceiling"].get_linestyle() == "--"
         assert len(panel.collections) == 2  # a band each, none for the ceiling
         assert panel.get_title().endswith("(n = 20)")
+        assert panel.xaxis.get_tick_params()["labelbottom"]
     assert "webqsp, dev" in saved[0].get_suptitle()
+
+
+def test_metrics_with_the_same_figures_share_a_panel(tmp_path, saved):
+    twins = ("answer_recall", "answer_recall_kg")
+    metric_against_k(report(twins=twins), tmp_path)
+    titles = [panel.get_title() for panel in saved[0].axes if panel.get_title()]
+    assert len(titles) == len(DEFINITIONS) - 1
+    assert "answer_recall\nand answer_recall_kg (n = 20)" in titles
 
 
 def test_reward_against_epoch(tmp_path, saved):

@@ -200,7 +200,7 @@ async function play() {
     assert found["errors"] == [] and found["start"]["count"].startswith("2 of 2")
 
 
-def test_thousands_of_questions_are_shown_a_screenful_at_a_time(tmp_path):
+def test_a_thousand_questions_are_shown_a_screenful_at_a_time(tmp_path):
     play = """
 async function play() {
   seen.start = look();
@@ -216,8 +216,8 @@ async function play() {
   seen.after = [all(".kgv").length, drawing(document).cy.edges().length];
 }"""
     cells = {
-        (name, 20): cell(name, 20, n=2000, triplets=20, name="a name")
-        for name in ("cosine", "ppr", "scout")
+        (name, 20): cell(name, 20, n=1000, triplets=20, name="a name")
+        for name in ("cosine", "scout")
     }
     report = answer_report(
         cells, rules="rog", settings={}, context=CONTEXT, resamples=5
@@ -226,7 +226,7 @@ async function play() {
     text = report_html(report, cells, plots=PLOTS, scripts=scripts)
     found = seen(text, tmp_path)
     assert found["errors"] == []
-    assert found["start"]["count"] == "2000 of 2000 questions, 1999 right"
+    assert found["start"]["count"] == "1000 of 1000 questions, 999 right"
     assert 0 < len(found["start"]["ids"]) < 200 and found["start"]["more"]
     assert len(found["more"]["ids"]) > len(found["start"]["ids"])
     assert found["wrong"]["ids"] == ["id 1"] and not found["wrong"]["more"]

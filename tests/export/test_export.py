@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -30,7 +31,12 @@ from kgscout_jax.export.hub import is_hub_name
 from kgscout_jax.export.settings import ExportSettings
 from kgscout_jax.export.write import calibration_shards, load_trained
 from kgscout_jax.learn.checkpoints import RunFolder
-from kgscout_jax.learn.shard_sets import common_settings, is_trained_on
+from kgscout_jax.learn.shard_sets import (
+    common_settings,
+    is_trained_on,
+    set_folders,
+    with_found_shards,
+)
 from kgscout_jax.learn.trained_policy import TrainedPolicy, load_policy
 from kgscout_jax.policy.inputs import NO_WORD, PolicyInputs
 from kgscout_jax.policy.module import Policy
@@ -298,11 +304,12 @@ def test_the_code_in_the_card_runs(exports, architecture, monkeypatch):
     folder = exports(architecture)
     card = (folder / "README.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3 and blocks[0].startswith("from kgscout_jax import")
+    assert card.index("Scout") < card.index("kgscout ask") < card.index("## Data")
     golden = np.load(folder / "golden.npz")
     assert ("| `topics` | bool[b, v] |" in card) == ("topics" in golden)
     monkeypatch.chdir(folder)
-    for block in blocks:
+    for block in blocks[1:]:
         names: dict[str, Any] = {}
         exec(block, names)
         logits = np.asarray(names["logits"])
@@ -431,6 +438,23 @@ def test_the_command_exports_a_run(run, folder, tmp_path, capsys):
     assert (out / name).read_bytes() == (folder / name).read_bytes()
     assert main(["export", str(run), str(out)]) == 2
     assert "give --overwrite" in capsys.readouterr().err
+
+
+def test_shards_of_a_relative_path_are_found_from_anywhere(shards, tmp_path):
+    home, away = tmp_path / "home", tmp_path / "away"
+    away.mkdir()
+    shutil.copytree(shards, home / "sets/tiny")
+    about = {**trained().metadata, "config": {"shards": "sets/tiny"}}
+    moved = {**about, "started_in": "/nowhere"}
+    for folder, metadata in (
+        (away, {**about, "started_in": str(home)}),
+        (home / "runs/first", about),
+        (home / "first", moved),
+    ):
+        (found,) = set_folders(with_found_shards(metadata, folder)["config"])
+        assert found == home / "sets/tiny"
+    lost = with_found_shards(about, away)
+    assert set_folders(lost["config"]) == [Path("sets/tiny")]
 
 
 def test_help_has_an_example(capsys):

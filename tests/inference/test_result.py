@@ -11,8 +11,10 @@ import pytest
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.link import Link
+from kgscout_jax.graph.provenance import Source
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.reason.prompts import triplet_line
+from kgscout_jax.reason.selection import PromptSettings, prompt_for
 from kgscout_jax.types import Answer
 
 LINK = Link(entity=0, name="Ann", score=0.98765, how="alias", start=9, stop=12)
@@ -158,3 +160,19 @@ def test_to_dict_names_the_parts_of_a_triplet():
     assert NOTHING.to_dict()["status"] == "nothing found"
     near = dataclasses.replace(FOUND, nearest=True)
     assert near.to_dict()["nearest"] is True and near.status == "no topic"
+
+
+def test_sources_stand_in_prompts_and_on_the_page():
+    town, utopia = Source("town.md", 0, 3, 9), Source('a, b, "c".md', 1, 0, 5)
+    sources = ((town,), (utopia, town), (), ())
+    answer = Answer(name="Utopia", probability=0.9, path=FOUND.triplets[:2])
+    found = dataclasses.replace(FOUND, provenance=sources, answers=(answer,))
+    prompt = prompt_for(found.evidence(), PromptSettings()).messages[-1][1]
+    assert "- Ann, people person lives in, Town [town.md, 3-9]\n" in prompt
+    quoted = """["a, b, 'c'.md, 0-5 (+1)"]"""  # a name of a file is a stranger's
+    assert f"- Town, part of, Utopia {quoted}\n- Ann, twin, Town\n" in prompt
+    counted = dataclasses.replace(found, selection={"form": "lines", "tokens": 9})
+    assert not counted.evidence().sources  # its tokens were counted without them
+    page = found.to_page()
+    assert "<cite>town.md, 3-9; a, b, &quot;c&quot;.md, 0-5 (+1)</cite>" in page
+    assert "<cite>" not in dataclasses.replace(FOUND, answers=(answer,)).to_page()

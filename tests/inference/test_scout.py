@@ -272,16 +272,3 @@ def test_the_package_imports_neither_numpy_nor_jax():
         "import sys, kgscout_jax; print('numpy' in sys.modules, 'jax' in sys.modules)"
     )
     assert run(code).split() == ["False", "False"]
-
-
-def test_retrieving_needs_no_training_code(made):
-    one = made("guided")
-    code = """if True:
-        import sys
-        from kgscout_jax import KnowledgeGraph, Scout
-        scout = Scout.from_pretrained(sys.argv[1])
-        graph = KnowledgeGraph.from_triplets([("Ada", "lies in", "Bern")])
-        print(scout.retrieve("Where is Ada?", graph).as_text())
-        print(sorted({"flax", "optax", "orbax", "data_prep"} & set(sys.modules)))
-    """
-    assert run(code, str(one.policy)) == "- Ada, lies in, Bern\n[]\n"

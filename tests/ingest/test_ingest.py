@@ -11,10 +11,16 @@ import time
 from pathlib import Path
 
 import pytest
+from reason.unruly_server import Handler, serving
 
 from kgscout_jax.cli.main import main
+from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.provenance import Provenance
+from kgscout_jax.ingest.extract.protocol import NestedTriplet
+from kgscout_jax.ingest.judge import ModelJudge
+from kgscout_jax.reason.completions import EndpointSettings
+from kgscout_jax.reason.endpoint import Endpoint
 from kgscout_jax.types import Triplet
 
 TEXTS = {
@@ -252,3 +258,36 @@ def test_ask_names_document_and_characters_of_each_triplet(made, tmp_path, capsy
     assert words == "Paris is the capital of France"
     assert all(each["provenance"] for each in record["triplets"])
     assert "sub/paris.md" in page.read_text("utf-8")
+
+
+def test_a_model_judges_names_that_the_embeddings_leave_in_doubt():
+    asked = []
+
+    def script(number: int, body: dict) -> str:
+        asked.append(body["messages"][0]["content"])
+        return "ok"
+
+    triplets = [NestedTriplet("E. Taylor", "born in", "London")]
+    with serving(script) as server:
+        settings = EndpointSettings(url=server.url, model="m", temperature=0.0)
+        judge = ModelJudge(Endpoint(settings), triplets)
+        server.RequestHandlerClass = YesToTaylor
+        pairs = [("E. Taylor", "Elizabeth Taylor"), ("Paris", "Parish")]
+        assert judge(pairs) == [True, False]
+    about = "A: E. Taylor\nknown of A: E. Taylor born in London\nB: Elizabeth Taylor\n"
+    assert any(prompt.startswith(f"{about}known of B: nothing") for prompt in asked)
+    gone = EndpointSettings(
+        url=server.url, model="m", temperature=0.0, retries=0, timeout=5
+    )
+    with pytest.raises(UserError, match="2 of 2 pairs of names have no reply"):
+        ModelJudge(Endpoint(gone), triplets)(pairs)
+
+
+class YesToTaylor(Handler):
+    """Knows one person by two names."""
+
+    def reply(self, body):
+        value = super().reply(body)
+        same = "Taylor" in body["messages"][-1]["content"]
+        value["choices"][0]["message"]["content"] = "Yes." if same else "No."
+        return value

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from training import REINFORCE, compilations, recorded, tiny
+from training import REINFORCE, compilations, recorded, shared_steps, tiny
 from written_shards import write_shards
 
 from kgscout_jax.data.shards import Shards
+from kgscout_jax.learn import train as train_module
 from kgscout_jax.learn.train import train
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_once() -> Iterator[None]:
+    """Runs of equal settings share their jitted functions."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(train_module, "Steps", shared_steps)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +40,9 @@ def finished(shards, kgscout_cache, tmp_path_factory) -> Path:
 def moving(shards, kgscout_cache, tmp_path_factory) -> Path:
     """A run of reinforce whose baseline is a moving average: state, too."""
     run = tmp_path_factory.mktemp("runs") / "moving"
-    steps = recorded(tiny(shards, run, **REINFORCE, baseline="moving_average"))
+    steps = recorded(
+        tiny(shards, run, **REINFORCE, baseline="moving_average", save_every=3)
+    )
     assert set(compilations(steps).values()) == {1}
     return run
 

@@ -84,7 +84,7 @@ def computed(shards: Shards, case: str) -> dict[str, np.ndarray]:
     timeline.close()
     for leaf in jax.tree.leaves(state):
         assert leaf.sharding.is_fully_replicated
-    measure = Measurement(shards, split, np.arange(20), config, devices)
+    measure = Measurement(reader, np.arange(20), config)
     measured = measure(steps, state.params, tables)
     if devices.mesh is not None:
         moves_little(steps, state, tables, reader, devices)

@@ -7,6 +7,8 @@ import pytest
 
 from kgscout_jax.learn.answer_loss import answer_loss
 
+jitted = jax.jit(answer_loss)
+
 
 def literal(logits, answers):
     real = {i for i, x in enumerate(logits) if np.isfinite(x)}
@@ -23,14 +25,15 @@ def literal(logits, answers):
 def test_the_loss_is_the_sum_written_out(answers):
     """Node 1 has no candidate: as an answer it cannot be learned."""
     logits = np.array([0.3, -np.inf, 2.0, -1.5, 0.7])
-    loss = answer_loss(jnp.asarray(logits, jnp.float32), jnp.asarray(answers))
+    loss = jitted(jnp.asarray(logits, jnp.float32), jnp.asarray(answers))
     assert float(loss) == pytest.approx(literal(logits, answers), rel=1e-5)
 
 
 def test_gradients_are_finite_where_logits_are_not():
     logits = jnp.array([0.3, -jnp.inf, 2.0])
+    slope = jax.jit(jax.grad(answer_loss))
     for answers in ([0, -1], [1, -1], [-1, -1]):
-        gradient = jax.grad(answer_loss)(logits, jnp.array(answers))
+        gradient = slope(logits, jnp.array(answers))
         assert np.isfinite(gradient).all() and gradient[1] == 0
     none = jnp.full(3, -jnp.inf)
-    assert float(answer_loss(none, jnp.array([0, -1]))) == 0.0
+    assert float(jitted(none, jnp.array([0, -1]))) == 0.0

@@ -90,7 +90,7 @@ def as_arrays(topics, answers):
     return is_topic, np.array(answers + [-1] * (2 - len(answers)), np.int32)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(questions())
 def test_it_is_the_best_path_and_at_most_the_expectation(question):
     arrays = as_arrays(question["topics"], question["answers"])
@@ -136,12 +136,14 @@ def test_it_is_part_of_the_closed_form_with_finite_gradients():
         )
         return out.connectivity
 
-    slope = np.asarray(jax.jit(jax.grad(value))(logits, jnp.float32(3)))
+    learn = jax.jit(jax.value_and_grad(value))
+    slope = np.asarray(learn(logits, jnp.float32(3))[1])
     assert (slope[:2] > 0).all() and (slope[2:6] < 0).all() and not slope[6:].any()
     # Everything is selected: certain, and nothing to learn.
-    certain, slope = jax.value_and_grad(value)(logits, jnp.float32(6))
+    certain, slope = learn(logits, jnp.float32(6))
     assert float(certain) == pytest.approx(0.8) and not np.asarray(slope).any()
-    plain = closed_form(logits, mask, nodes, answers, mask, jnp.float32(3), NODES)
+    parts = logits, mask, nodes, answers, mask, jnp.float32(3)
+    plain = jax.eval_shape(partial(closed_form, n_nodes=NODES), *parts)
     assert plain.connectivity is None
 
 

@@ -30,7 +30,7 @@ from written_shards import planted, write_shards
 
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
-from kgscout_jax.learn import train as train_module
+from kgscout_jax.learn import step_log
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.estimators import advantages
 from kgscout_jax.learn.reward_device import DeviceReward, device_reward
@@ -80,7 +80,7 @@ def compare(split, direction, rows, positions, selected, decay=0.2, size=None):
 
 
 @pytest.mark.parametrize("direction", ["directed", "both"])
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(data=st.data())
 def test_equals_the_host_on_random_multigraphs(direction, data):
     batch = data.draw(st.lists(cases(), min_size=1, max_size=BATCH))
@@ -239,13 +239,13 @@ def shards(tmp_path_factory) -> Shards:
 
 
 def on_device(shards: Shards, run: Path, **more: Any) -> TrainConfig:
-    more = {"samples": 4, "epochs": 2, **more}
+    more = {"samples": 4, "epochs": 2, "save_every": 2, **more}
     return tiny(shards, run, estimator="reinforce", **more)
 
 
 @pytest.fixture
 def every_step(monkeypatch) -> None:
-    monkeypatch.setattr(train_module, "LOG_EVERY", 1)
+    monkeypatch.setattr(step_log, "LOG_EVERY", 1)
 
 
 @pytest.mark.slow

@@ -59,8 +59,8 @@ def test_a_run_ends_when_triplet_recall_stops_rising(shards, tmp_path, monkeypat
     assert epochs(config.run) == measured
     same_bits(final(config.run), whole)
     # Killed and resumed, it ends at the same step.
-    stop_after_saves(monkeypatch, 3)
-    again = tiny(shards, tmp_path / "again", **PEER)
+    stop_after_saves(monkeypatch, 2)
+    again = tiny(shards, tmp_path / "again", **PEER, save_every=2)
     with pytest.raises(Stopped):
         train(again)
     assert state_of(read_run(again.run)).state == "stopped"

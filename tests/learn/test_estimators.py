@@ -75,7 +75,7 @@ def questions(draw):
     }
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(questions())
 def test_closed_form_is_its_formula(question):
     found = call(*question.values(), NODES)

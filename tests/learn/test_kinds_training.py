@@ -54,7 +54,7 @@ def test_what_was_planted_is_learned(shards, finished):
 def test_a_stopped_run_resumes_bit_for_bit(shards, finished, tmp_path, monkeypatch):
     kind, run = finished
     stop_after_saves(monkeypatch, 2)
-    config = tiny(shards, tmp_path / "run", **KINDS[kind])
+    config = tiny(shards, tmp_path / "run", **KINDS[kind], save_every=2)
     with pytest.raises(Stopped):
         train(config)
     train(config)

@@ -50,7 +50,7 @@ from kgscout_jax.runs.status import state_of
 MIX: dict[str, Any] = {
     "mix": (1.0, 2.0),
     "epochs": 4,
-    "save_every": 5,
+    "save_every": 8,
     "policy": "mlp",  # compiles fastest
 }
 TWO_STEPS: dict[str, Any] = {"epochs": 1, "questions_per_epoch": 16}
@@ -244,7 +244,6 @@ def test_host_and_device_rewards_are_those_of_the_steps_set(shards, folders, tmp
     same_rows(rows(tmp_path / "host"), rows(tmp_path / "device"))
 
 
-@pytest.mark.slow
 def test_two_devices_train_as_one(folders, tmp_path):
     train(config_of(folders, tmp_path / "one", **TWO_STEPS))
     config = config_of(folders, tmp_path / "two", **TWO_STEPS)

@@ -107,7 +107,7 @@ def test_a_full_disk_is_one_line_and_the_run_resumes(
     shards, finished, small_disk, capsys
 ):
     run = small_disk / "run"
-    args = arguments(tiny(shards, run))
+    args = arguments(tiny(shards, run, save_every=2))
     assert train_main(args, "kgscout train") == 2
     (line,) = errors(capsys)
     assert f"{run}: the disk is full while saving" in line
@@ -249,7 +249,7 @@ def test_a_checkpoint_without_checksums_is_read(tmp_path, monkeypatch):
     folder.close()
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_a_flipped_bit_changes_the_checksum_of_its_array(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))

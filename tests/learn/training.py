@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import sys
@@ -18,6 +19,7 @@ from kgscout_jax.data.shards import Shards
 from kgscout_jax.learn import train as train_module
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.timeline import COUNTS
 from kgscout_jax.learn.train import train
 from kgscout_jax.learn.update_steps import Steps
 from kgscout_jax.policy.module import Policy
@@ -34,7 +36,7 @@ TINY: dict[str, Any] = {
     "gate_hidden": 8,
     "combiner_hidden": 4,
     "heads": 2,
-    "save_every": 2,
+    "save_every": 5,  # at the end of an epoch only: a save takes as long as ten steps
 }
 REINFORCE: dict[str, Any] = {
     "estimator": "reinforce",
@@ -42,7 +44,7 @@ REINFORCE: dict[str, Any] = {
     "entropy_weight": 0.01,
 }
 # Settings that are constants of the compiled steps are the same in most tests, so that
-# they find each other's compilations in $KGSCOUT_CACHE.
+# they share each other's, see ``shared_steps``.
 STEPS = 5  # of an epoch: 40 questions
 
 
@@ -67,10 +69,11 @@ def same_bits(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> None:
 
 
 def rows(run: Path) -> list[dict[str, Any]]:
-    """The rows of metrics.jsonl but for the times."""
+    """The rows of metrics.jsonl but for times and counts."""
     times = (
         *("seconds", "questions_per_second"),
-        *("device_wait_share", "host_wait_share"),
+        *("device_wait_share", "host_wait_share", "host_us_per_question"),
+        *(f"{name}_per_question" for name in COUNTS),
     )
     lines = (run / "metrics.jsonl").read_text().splitlines()
     return [
@@ -83,17 +86,36 @@ def epochs(run: Path) -> list[dict[str, Any]]:
     return [row for row in rows(run) if row["kind"] == "epoch"]
 
 
+STEPS_OF: dict[Any, Steps] = {}
+
+
+def shared_steps(
+    policy: Policy, config: TrainConfig, *parts: Any, fresh: bool = False
+) -> Steps:
+    """The jitted functions of an earlier run of equal settings, traced and compiled.
+
+    Stands for ``Steps`` in tests of training: tracing takes longer than a tiny run.
+    """
+    *_, mesh = parts
+    if mesh is not None or config.reward == "device":
+        return Steps(policy, config, *parts)
+    of_folder = {"run": Path(), "init": None, "save_every": 1, "log": ()}
+    key = policy.config, dataclasses.replace(config, **of_folder)
+    if fresh or key not in STEPS_OF:
+        STEPS_OF[key] = Steps(policy, config, *parts)
+    return STEPS_OF[key]
+
+
 def recorded(config: TrainConfig) -> Steps:
-    """Train; the jitted functions that were used."""
+    """Train; the jitted functions that were used, which no other run has used."""
     made: list[Steps] = []
 
-    class Recorded(Steps):
-        def __init__(self, *args: Any) -> None:
-            super().__init__(*args)
-            made.append(self)
+    def fresh(*parts: Any) -> Steps:
+        made.append(shared_steps(*parts, fresh=True))
+        return made[0]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(train_module, "Steps", Recorded)
+        patch.setattr(train_module, "Steps", fresh)
         train(config)
     (steps,) = made
     return steps

@@ -38,7 +38,7 @@ def plain_readiness(p, words, distances, relation, steps, walkers):
         return out
     score = math.sqrt(words.shape[1]) * words @ p["attention"]
     score += places_of(distances) @ p["attention_place"]
-    alike = p["slope"] * likeness_of(p, words, relation)
+    alike = np.exp(p["log_slope"]) * likeness_of(p, words, relation)
     for i in range(steps * walkers):
         term = softmax(score[:, i]) @ alike * p["gain"][i]
         out[i // walkers, :, i % walkers] = term
@@ -46,33 +46,46 @@ def plain_readiness(p, words, distances, relation, steps, walkers):
 
 
 def plain_covers(p, words, distances, relations, edges, topics, v, steps):
-    """[v, 3 * steps]: behind the best, reached, growth of the best; see ``covers``."""
-    importance = np.zeros(0)
+    """[v, 5 * steps - 1]: see ``covers``."""
+    alike = np.array([likeness_of(p, words, r) for r in relations])
+    importance, matches = np.zeros(0), np.zeros((len(relations), 0))
     if len(words):
+        best = alike.max(axis=0)
+        slope, rivalry = np.exp(p["log_slope"]), np.exp(p["log_rivalry"])
+        matches = 1 / (1 + np.exp(-slope * (alike - p["point"])))
         score = math.sqrt(words.shape[1]) * words @ p["importance"]
-        importance = softmax(score + places_of(distances) @ p["importance_place"])
-    matches = [
-        1 / (1 + np.exp(-p["slope"] * (likeness_of(p, words, r) - p["point"])))
-        for r in relations
-    ]
+        score += places_of(distances) @ p["importance_place"]
+        importance = softmax(score + np.log(matches.max(axis=0) + 1e-3))
+        matches = matches * np.exp(-rivalry * (best - alike))
     cover = {node: np.zeros(len(words)) for node in topics}
-    behind, reached, growth, last = [], [], [], 0.0
+    shares, gains = [], []
     for _ in range(steps):
-        arriving = {}
+        arriving, leaving = {}, {}
         for (head, tail), match in zip(edges, matches, strict=True):
             for source, end in ((head, tail), (tail, head)):
                 if source in cover:
                     path = np.maximum(cover[source], match)
+                    more = (path - cover[source]) @ importance
                     arriving.setdefault(end, []).append(path)
+                    leaving.setdefault(source, []).append(more)
+        gain = {}
+        for node, values in leaving.items():
+            weight = np.exp(30 * (np.array(values) - max(values)))
+            gain[node] = weight @ values / weight.sum()
+        gains.append([5 * gain.get(i, 0.0) for i in range(v)])
         cover = {}
         for node, paths in arriving.items():
-            shares = np.array([path @ importance for path in paths])
-            weight = np.exp(np.exp(p["log_sharpness"]) * (shares - shares.max()))
+            of_paths = np.array([path @ importance for path in paths])
+            weight = np.exp(np.exp(p["log_sharpness"]) * (of_paths - of_paths.max()))
             cover[node] = weight @ np.array(paths) / weight.sum()
-        share = {node: c @ importance for node, c in cover.items()}
-        best = max([*share.values(), 0.0])
-        behind.append([5 * (share[i] - best) if i in share else -2.5 for i in range(v)])
-        reached.append([float(i in share) for i in range(v)])
-        growth.append([5 * (best - last)] * v)
-        last = best
-    return np.array([*behind, *reached, *growth]).T
+        shares.append({node: c @ importance for node, c in cover.items()})
+    best = [max([*share.values(), 0.0]) for share in shares]
+
+    def beside(share, value):
+        return [5 * (share[i] - value) if i in share else -2.5 for i in range(v)]
+
+    behind = [beside(share, b) for share, b in zip(shares, best, strict=True)]
+    reached = [[float(i in share) for i in range(v)] for share in shares]
+    growth = [[5 * x] * v for x in np.diff([0.0, *best])]
+    short = [beside(share, max(best)) for share in shares]
+    return np.array([*behind, *reached, *growth, *short, *gains[1:]]).T

@@ -89,7 +89,39 @@ class Handler(BaseHTTPRequestHandler):
         return value
 
     def act_ok(self, body):
-        self.send(200, self.reply(body))
+        if body.get("stream"):
+            self.act_stream(body)
+        else:
+            self.send(200, self.reply(body))
+
+    def act_stream(self, body, whole=True):
+        """The reply in pieces of five characters, each an event; or half of it."""
+        reply = self.reply(body)
+        text = reply["choices"][0]["message"]["content"]
+        pieces = [text[i : i + 5] for i in range(0, len(text), 5)]
+        chunk = {**reply, "object": "chat.completion.chunk", "usage": None}
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        for piece in pieces if whole else pieces[:2]:
+            choice = {"index": 0, "delta": {"content": piece}, "finish_reason": None}
+            self.event({**chunk, "choices": [choice]})
+        if whole:
+            end = {"index": 0, "delta": {}, "finish_reason": "stop"}
+            self.event({**chunk, "choices": [end]})
+            self.event({**chunk, "choices": [], "usage": reply.get("usage")})
+            self.wfile.write(b"data: [DONE]\n\n")
+        self.close_connection = True
+        if not whole:
+            self.connection.close()
+
+    def act_stream_cut(self, body):
+        """Two pieces, then the line goes dead."""
+        self.act_stream(body, whole=False)
+
+    def event(self, data):
+        self.wfile.write(f"data: {json.dumps(data)}\n\n".encode())
+        self.wfile.flush()
 
     def act_429(self, body):
         self.send(429, {"error": {"message": "slow down"}}, [("Retry-After", "0.3")])

@@ -53,9 +53,30 @@ def test_courts_are_told_apart_by_their_place(tmp_path, monkeypatch):
     ]
 
 
-@pytest.mark.slow
-def test_a_graph_does_not_depend_on_the_order_of_hashes(tmp_path):
-    written = []
+LIBRARY = """
+class Model(Base):
+    def __init__(self, width, depth): check_width(width)
+    def fit(self, x): return centre(x) + scale(x)
+    def score(self, x): raise TypeError(x)
+    def tell(self, x): raise ValueError(x)
+
+def centre(x, mean=0, axis=None): return scale(x) + norm(x)
+def scale(x, by=1): return norm(x)
+def norm(x): raise OverflowError(x)
+"""
+
+
+@pytest.mark.parametrize(
+    "whole", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["part", "whole"]
+)
+def test_a_graph_does_not_depend_on_the_order_of_hashes(whole, tmp_path):
+    """Of scikit-learn, or of a module that stands for it."""
+    written, path = [], os.environ.get("PYTHONPATH", "")
+    if not whole:
+        (tmp_path / "sklearn").mkdir()
+        (tmp_path / "sklearn" / "__init__.py").touch()
+        (tmp_path / "sklearn" / "models.py").write_text(LIBRARY)
+        path = os.pathsep.join([str(tmp_path), path])
     for seed in ("1", "2"):
         subprocess.run(
             [
@@ -66,13 +87,13 @@ def test_a_graph_does_not_depend_on_the_order_of_hashes(tmp_path):
                 "classes",
             ],
             check=True,
-            env={**os.environ, "PYTHONHASHSEED": seed},
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
             capture_output=True,
         )
         written.append((tmp_path / seed / "classes.tsv").read_text("utf-8"))
     assert written[0] == written[1]
     rows = [line.split("\t") for line in written[0].splitlines()]
-    assert len(rows) > 1_000
+    assert len(rows) > (1_000 if whole else 15)
     assert all(len(row) == 3 and all(map(str.strip, row)) for row in rows)
 
 

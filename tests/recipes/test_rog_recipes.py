@@ -11,7 +11,10 @@ import pytest
 from prep_factory import NEEDS_ENCODER
 
 from data_prep.__main__ import main as prepare_main
+from data_prep.settings import PrepSettings
 from kgscout_jax.cli.main import eval_main, train_main
+from kgscout_jax.cli.runner import parse
+from kgscout_jax.evaluate.settings import RetrievalSettings
 from kgscout_jax.learn.config import ThesisTrainConfig, TrainConfig
 from kgscout_jax.utils.io import read_json
 
@@ -99,6 +102,23 @@ def test_a_recipe_runs_as_it_stands(recipe, release, tmp_path):
         )
     report = read_json(tmp_path / "results" / "metrics.json")
     assert report["kgscout"]["answer_hit"]["100"]["n"] == 2
+
+
+@pytest.mark.parametrize("recipe", ["webqsp.sh", "cwq.sh", "rog.sh"])
+def test_every_flag_of_a_recipe_is_one_of_its_command(recipe, tmp_path):
+    prepare, train, measure = commands(recipe, tmp_path / "data", tmp_path)
+    assert prepare[:2] == ["-m", "data_prep"] and train[0] == "train.py"
+    assert measure[:2] == ["eval.py", "retrieval"]
+    prepared = parse(PrepSettings, prepare[2:], "prep")
+    trained = parse(TrainConfig, train[1:], "train")
+    measured = parse(RetrievalSettings, measure[2:], "eval")
+    assert measured.run == trained.run and trained.epochs == 1
+    assert (prepared.out,) == trained.shards and prepared.out == measured.shards
+    preset = None if recipe == "rog.sh" else "thesis"
+    assert prepared.preset == trained.preset == preset
+    assert trained.policy == ("walk" if preset is None else "thesis")
+    questions = 3000 if recipe == "cwq.sh" else None
+    assert prepared.train_questions == questions
 
 
 def test_the_page_lists_every_difference_of_the_improved_recipe():

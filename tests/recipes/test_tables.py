@@ -218,6 +218,33 @@ def test_answers_are_a_row_for_each_number_of_hops(figures, tmp_path):
     assert rows[4] == ["toy, all", "10", "0.934", "0.027"]
 
 
+def test_robustness_is_a_row_for_each_kind_of_mistake(figures, tmp_path):
+    def cell(value: float, key: str = "value") -> dict:
+        return {key: value, "low": value - 0.1, "high": value + 0.1, "n": 10}
+
+    def nested(key: str, last: float) -> dict:
+        levels = {"0": cell(0.9, key), "0.5": cell(0.7, key), "1": cell(last, key)}
+        return {"answer_hit": {"kgscout": {"er": levels, "ed": levels}}}
+
+    report = {
+        "figures": nested("value", 0.25),
+        "paired": nested("difference", -0.65),
+        "methods": ["er", "ed"],
+        "levels": ["0", "0.5", "1"],
+        "k": 30,
+        "split": "dev",
+        "context": {"measured_on": "toy", "questions": 10, "commands": ["eval x"]},
+    }
+    value = collect(figures, "mistakes", results(tmp_path / "r", report, []))
+    assert value["kind"] == "robustness"
+    rows = table_of(figures, "mistakes low=yes")
+    assert rows[0] == ["answer_hit", "K = 30", "0", "0.5", "1", "1 − 0"]
+    cells = ["0.900, low 0.800", "0.700, low 0.600", "0.250, low 0.150"]
+    change = "-0.650, low -0.750"
+    assert rows[2] == ["edge rewiring", "kgscout", *cells, change]
+    assert rows[3][0] == "edge deletion"
+
+
 def test_bad_marks_and_results_are_one_line(figures, tmp_path, capsys):
     report, lines = retrieval(0, range(4))
     one = results(tmp_path / "a", report, lines)

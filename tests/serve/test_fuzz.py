@@ -51,7 +51,6 @@ ODD = st.fixed_dictionaries(
 )
 BODY = GOOD.map(json.dumps) | (ODD | JSON).map(json.dumps)
 FUZZ = settings(
-    max_examples=60,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 
@@ -91,7 +90,7 @@ def test_a_good_request_is_served_whatever_its_text(client, asked):
         assert reply.json()["graph"] == (asked.get("graph") or "films")
 
 
-@settings(FUZZ, max_examples=15)
+@settings(FUZZ, max_examples=8)
 @given(
     names=st.lists(st.tuples(ANY_TEXT, ANY_TEXT, ANY_TEXT), min_size=1, max_size=6),
     question=TEXT.filter(str.strip),

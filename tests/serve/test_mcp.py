@@ -99,6 +99,7 @@ def test_it_retrieves_what_the_scout_finds(server, scout, graph):
         "topics_not_found": [],
         "triplets": [list(triplet) for triplet in found.triplets],
         "answers": [],  # of a policy without an answer head
+        "sources": [],  # of a single graph
     }
     assert with_topics.structured_content["topics_not_found"] == ["Mu"]
     assert with_topics.structured_content["topics"] == ["Heat"]

@@ -119,7 +119,13 @@ def test_what_is_drawn_and_that_the_controls_work(tmp_path):
         answers=("b",),
         triplets=[(EVIL, EVIL, "b", 1.0), ("b", "self", "b", 0.5)],
     )
-    nothing = GraphView(title="", question="?", topics=("Topic",), answers=("A",))
+    nothing = GraphView(
+        title="",
+        question="?",
+        topics=("Topic",),
+        answers=("A",),
+        empty_note="No triplets lie around Topic.",
+    )
     body = (
         graph_fragment(chain(40), "chain")
         + graph_fragment(hostile, "hostile")
@@ -219,7 +225,37 @@ def test_what_is_drawn_and_that_the_controls_work(tmp_path):
     assert sorted(seen["held"]) == ["Answer", "middle"]
     assert seen["paper"] == "data:image/png;base64,"
     assert seen["hostile"]["drawn"] == [2, 2] and seen["cell"] == EVIL
-    assert seen["nothing"]["drawn"] == [1, 0] and seen["empty"] == "Nothing was kept."
+    assert seen["nothing"]["drawn"] == [1, 0] and seen["empty"].startswith("No ")
+
+
+def test_labels_point_to_the_tail_and_crossing_lines_run_under_them(tmp_path):
+    view = dense(0)
+    seen = play(
+        tmp_path,
+        graph_fragment(view, "dense"),
+        """
+        type("dense", "input[type=range]", 120);
+        const cy = graph("dense").cy;
+        cy.edges(".cross")[0].addClass("lit path");
+        const order = (edges) => edges.map((edge) => edge.numericStyle("z-index"));
+        seen.order = [order(cy.edges(".cross")), order(cy.edges(".tree"))];
+        const x = (node) => node.position("x");
+        const labels = () => cy.edges().not(":loop").map((edge) =>
+          [edge.data("label"), x(edge.target()) < x(edge.source())]);
+        seen.labels = labels();
+        const moved = cy.nodes(".topic")[0];
+        moved.position("x", 1e4).emit("free");
+        seen.moved = labels();
+        """,
+    )
+    across, tree = seen["order"]
+    assert across and max(across) < min(tree)
+    for labels in (seen["labels"], seen["moved"]):
+        assert labels
+        for label, backwards in labels:
+            assert label.startswith("← ") == backwards
+            assert label.endswith(" →") == (not backwards)
+    assert seen["labels"] != seen["moved"]
 
 
 def test_no_boxes_overlap_and_the_same_data_gives_the_same_picture(tmp_path):
@@ -313,6 +349,25 @@ def test_a_question_of_a_report_becomes_the_data_of_a_page(tmp_path):
     assert paths[:3] == [[[1, [0]], [3, [0, 2]], [4, [0, 2, 3]]], [[2, [1]]], []]
     # The rules that judged may be looser than the names: what they say is drawn.
     assert found[3]["names"] == ["a", "b", "z"] and found[3]["kinds"] == [6, 6, 6]
+
+
+def test_a_dark_page_has_a_dark_drawing_and_a_phone_whole_words(tmp_path):
+    dark = tmp_path / "dark.png"
+    flags = f"--screenshot={dark}", "--blink-settings=preferredColorScheme=0"
+    chromium(tmp_path, graph_page(chain()), *flags)
+    assert matplotlib.image.imread(dark)[..., :3].mean() < 0.25
+    frame = html.escape(graph_page(chain(6)))
+    script = """
+        const page = document.querySelector("iframe").contentDocument;
+        const drawn = () => page.querySelector("[data-ready]");
+        for (let i = 0; i < 40 && !drawn(); i++) await pause(100);
+        seen.wide = page.documentElement.scrollWidth;
+        seen.lines = [...page.querySelectorAll("td:nth-child(3)")].map(
+          (cell) => cell.getClientRects().length);
+    """
+    body = f'<iframe srcdoc="{frame}" style="width: 390px; height: 900px"></iframe>'
+    seen = play(tmp_path, body, script)
+    assert seen["wide"] <= 390 and set(seen["lines"]) == {1}
 
 
 def test_the_picture_has_a_topic_an_answer_and_a_path_in_their_colours(tmp_path):

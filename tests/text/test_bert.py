@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +60,7 @@ def test_embeddings_are_those_of_sentence_transformers(texts):
     np.testing.assert_allclose(embed(ours(), texts, 1), expected, atol=ROUNDING)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(TEXTS)
 def test_tokens_are_those_of_sentence_transformers(texts):
     limit = theirs().max_seq_length
@@ -183,17 +180,3 @@ def test_a_folder_of_the_model_is_the_same_space(tmp_path):
     texts = ["paris capital of france", "a"]
     rows = (each.encode(texts).astype(np.float32) for each in (torch, packaged))
     np.testing.assert_allclose(*rows, atol=2**-12)  # one step of float16 below 1/2
-
-
-def test_the_model_imports_no_pytorch():
-    script = (
-        "import sys\n"
-        "from kgscout_jax.text.encoder import SentenceEncoder\n"
-        "print(SentenceEncoder().encode(['a string']).shape)\n"
-        "print({'torch', 'transformers', 'sentence_transformers'} & set(sys.modules))\n"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True, text=True, check=True, timeout=120, env=os.environ,
-    )  # fmt: skip
-    assert run.stdout.split("\n")[:2] == ["(1, 384)", "set()"]

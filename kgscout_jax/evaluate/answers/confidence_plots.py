@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kgscout_jax.evaluate.plots import svg
-from kgscout_jax.utils.plotting import COLOURS, MARKERS, save_png
+from kgscout_jax.utils.plotting import COLOURS, MARKERS, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,8 +59,7 @@ def risk_coverage_plot(report: Mapping[str, Any], title: str, out: Path) -> byte
         panel.grid(alpha=0.25)
         panel.legend(loc=place, frameon=False, fontsize=9)
     figure.suptitle(f"{title}, K = {k}", fontsize=11)
-    save_png(figure, out)
-    return svg(figure)
+    return save_figure(figure, out)
 
 
 def _reliability(panel: Axes, one: Mapping[str, Any], name: str, i: int) -> None:
@@ -111,5 +109,4 @@ def routing_plot(report: Mapping[str, Any], title: str, out: Path) -> bytes:
     panel.set_title(f"{title}, K = {k}", fontsize=11)
     panel.grid(alpha=0.25)
     panel.legend(frameon=False, fontsize=9)
-    save_png(figure, out)
-    return svg(figure)
+    return save_figure(figure, out)

@@ -23,7 +23,9 @@ from kgscout_jax.types import Answer, Question, entity_key
 from kgscout_jax.utils.progress import ProgressBar
 
 if TYPE_CHECKING:
+    from kgscout_jax.evaluate.answers.pseudo_rows import PseudoRows
     from kgscout_jax.learn.trained_policy import TrainedPolicy
+    from kgscout_jax.reason.readers.protocol import Reader
 
 NONE = "none"
 """The row without triplets."""
@@ -46,6 +48,8 @@ class Ranking:
     """Per triplet, see ``ANSWER`` and ``PATH``."""
     seconds: float | None = None
     """Time to rank, encoding excluded; None where nobody knows."""
+    trace: str = ""
+    """How the triplets were found, for people."""
 
     def evidence(
         self, info: Question, k: int, answers: Sequence[Answer] = ()
@@ -95,12 +99,14 @@ class Source(NamedTuple):
     """K -> what a wrong answer to each question would be due to."""
     table: Rankings
     """The same triplets as ``rankings``, by id."""
+    reader: Reader | None = None
+    """What reads this row instead of the batch's reader."""
 
 
 def load_policy(settings: AnswerSettings, shards: Shards) -> TrainedPolicy | None:
     """The trained policy, where the retriever scout or its answers are requested."""
     if settings.run is None or not (
-        SCOUT in settings.rows or settings.asks_graph or settings.likely_answers
+        settings.needs_policy or settings.asks_graph or settings.likely_answers
     ):
         return None
     from kgscout_jax.export.write import load_trained
@@ -117,6 +123,7 @@ def retrieve(
     split: Split,
     trained: TrainedPolicy | None,
     ks: Sequence[int],
+    pseudo: PseudoRows | None = None,
 ) -> list[Source]:
     """The triplets of each retriever, in the order of the table, at the largest K."""
     # Other systems' files first: a malformed one is reported before anything is ranked.
@@ -125,15 +132,23 @@ def retrieve(
         other = External(path)
         name = free_name(other, {*settings.rows, *others})
         others[name] = other.rank(shards, split, max(ks))
-    all_rankings = {
-        name: _rank(name, trained, shards, split, max(ks)) for name in settings.rows
-    } | others
+    all_rankings: dict[str, Rankings] = {}
+    readers: dict[str, Reader | None] = {}
+    for name in settings.rows:
+        if pseudo is not None and name in settings.pseudo_rows:
+            rows = pseudo.rankings(name, max(ks))
+            readers |= {row: pseudo.reader(row) for row in rows}
+        else:
+            rows = {name: _rank(name, trained, shards, split, max(ks))}
+        all_rankings |= rows
+    all_rankings |= others
     return [
         Source(
             name,
             question_rankings(shards, split, rankings),
             failure_causes(shards, split, rankings, ks),
             rankings,
+            readers.get(name),
         )
         for name, rankings in all_rankings.items()
     ]
@@ -184,6 +199,7 @@ def question_rankings(
                     triplets=tuple(record.triplets),
                     flags=flags,
                     seconds=None if np.isnan(seconds) else seconds,
+                    trace=str(record.extra.get("trace", "")),
                 )
             )
             bar.update(1)

@@ -23,9 +23,8 @@ from kgscout_jax.evaluate.answers.cells import METRICS, Cell
 from kgscout_jax.evaluate.answers.evidence import GraphAnswers
 from kgscout_jax.evaluate.answers.failures import FAILURES
 from kgscout_jax.evaluate.answers.rules import contains
-from kgscout_jax.show import CONTENT_SECURITY_POLICY
+from kgscout_jax.show import report_page
 from kgscout_jax.types import entity_key
-from kgscout_jax.utils.templates import html_templates
 
 LISTED = 5000
 """Questions that a page lists; with more, a browser would hardly open it."""
@@ -60,26 +59,21 @@ def report_html(
     """
     script = (FOLDER / "report.js").read_text(encoding="utf-8")
     cut = {key: cell.first(listed) for key, cell in cells.items()}
-    page = (
-        html_templates(FOLDER)
-        .get_template("report.html")
-        .render(
-            report=report,
-            tables=tables,
-            failures=FAILURES,
-            metrics=METRICS,
-            bars=list(_bars(report)),
-            listed=listed,
-            questions=max(map(len, cells.values())),
-            plots=[(one.title, base64.b64encode(one.svg).decode()) for one in plots],
-            policy=CONTENT_SECURITY_POLICY,
-            style=(FOLDER / "report.css").read_text(encoding="utf-8"),
-            scripts=[_script(code) for code in (*scripts, script)],
-            data=_data_json(page_data(report, cut)),
-        )
+    return report_page(
+        FOLDER / "report.html",
+        title=tables.title(report),
+        style=FOLDER / "report.css",
+        report=report,
+        tables=tables,
+        failures=FAILURES,
+        metrics=METRICS,
+        bars=list(_bars(report)),
+        listed=listed,
+        questions=max(map(len, cells.values())),
+        plots=[(one.title, base64.b64encode(one.svg).decode()) for one in plots],
+        scripts=[_script(code) for code in (*scripts, script)],
+        data=_data_json(page_data(report, cut)),
     )
-    # "?" for lone surrogates, which no UTF-8 file can hold
-    return page.encode("utf-8", "replace").decode("utf-8")
 
 
 def page_data(
@@ -88,11 +82,13 @@ def page_data(
     """What the script of the page reads; names once, triplets once per retriever.
 
     ``lists[retriever][question]`` is [ids, scores, flags]: ids are head, relation, tail
-    of the best triplet, then of the next, as numbers into ``names``.
+    of the best triplet, then of the next, as numbers into ``names``. ``traces`` has the
+    text of each question, of the retrievers that give one.
     """
     names: dict[str, int] = {}
     largest = max(cells.values(), key=len)
     lists: dict[str, list[Any]] = {}
+    traces: dict[str, list[str]] = {}
     depth: dict[tuple[str, int], int] = {}
     for (name, k), cell in cells.items():
         for i in range(len(cell)):
@@ -109,6 +105,8 @@ def page_data(
             ]
             scores = [round(float(triplet[3]), 4) for triplet in best]
             lists[name].append([ids, scores, list(ranking.flags[: len(best)])])
+        if any(ranking.trace for ranking in cell.rankings):
+            traces[name] = [ranking.trace for ranking in cell.rankings]
     return {
         "metrics": METRICS,
         "failures": FAILURES,
@@ -127,6 +125,7 @@ def page_data(
             for (name, k), cell in cells.items()
         ],
         "lists": lists,
+        "traces": traces,
         "names": list(names),
     }
 

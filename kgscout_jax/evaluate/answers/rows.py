@@ -95,10 +95,11 @@ class Rows:
         told: list[tuple[str, list[tuple[Answer, ...]]]] = [(source.name, [])]
         if self.tells_answers and source.name != NONE:
             told.append((f"{source.name} + answers", [one.best for one in graph]))
+        model = self.model if source.reader is None else ModelRows(source.reader, None)
         for name, likely in told:
             self._log(name, k, n, "the model")
             if base is None or not self.shows_graph:
-                yield self.model.read(name, k, infos, rankings, causes[:n], likely)
+                yield model.read(name, k, infos, rankings, causes[:n], likely)
             else:
                 yield self._route(name, base, causes, likely)
 

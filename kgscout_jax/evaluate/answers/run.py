@@ -30,6 +30,8 @@ from kgscout_jax.evaluate.answers.confidence_plots import (
 from kgscout_jax.evaluate.answers.evidence import NONE, Source, load_policy, retrieve
 from kgscout_jax.evaluate.answers.graph_reader import GraphReader, export_scale
 from kgscout_jax.evaluate.answers.page import Plot, report_html
+from kgscout_jax.evaluate.answers.pseudo_report import sweep_plot
+from kgscout_jax.evaluate.answers.pseudo_rows import PseudoRows
 from kgscout_jax.evaluate.answers.questions import (
     draw_order,
     limits_by_k,
@@ -47,12 +49,14 @@ from kgscout_jax.evaluate.answers.tables import (
 )
 from kgscout_jax.evaluate.plots import answers_against_k
 from kgscout_jax.evaluate.settings import AnswerSettings
+from kgscout_jax.reason.completions import EndpointSettings
 from kgscout_jax.reason.readers import make_reader
 from kgscout_jax.reason.selection import PromptSettings, prompt_for
 from kgscout_jax.retrieve.split_answers import check_answers
 from kgscout_jax.show import report_scripts
 from kgscout_jax.utils.io import write_json, write_text
 from kgscout_jax.utils.lock import locked
+from kgscout_jax.utils.table_files import write_tables
 
 if TYPE_CHECKING:
     from kgscout_jax.learn.trained_policy import TrainedPolicy
@@ -114,7 +118,18 @@ def evaluate_answers(settings: AnswerSettings) -> int:
             counts=counts,
             context=setup.report_context(settings, shards, whole, trained, graph),
         )
-        report = batch.run(retrieve(settings, shards, split, trained, list(counts)))
+        if settings.pseudo_rows:
+            batch.pseudo = PseudoRows(
+                settings,
+                shards,
+                split,
+                EndpointSettings(
+                    url=settings.llm or "", model=settings.model or "", **options
+                ),
+                trained.policy if trained is not None else None,
+            )
+        ks = list(counts)
+        report = batch.run(retrieve(settings, shards, split, trained, ks, batch.pseudo))
     _print(settings, report)
     return 1 if report["missing"] else 0
 
@@ -155,6 +170,7 @@ class _Batch:
     """K, ascending -> number of questions."""
     context: dict[str, Any]
     cells: dict[tuple[str, int], Cell] = field(default_factory=dict)
+    pseudo: PseudoRows | None = None
 
     def run(self, sources: Sequence[Source]) -> dict[str, Any]:
         """The report, after reading every cell; files are written after each K."""
@@ -194,8 +210,11 @@ class _Batch:
             prices=(settings.input_price, settings.output_price),
             seed=settings.seed,
         )
+        if self.pseudo is not None:
+            report["pseudo"] = self.pseudo.report()
+            self.pseudo.write(out)
         write_json(out / "metrics.json", report)
-        write_text(out / "table.md", answers_markdown(report))
+        write_tables(out, answers_markdown(report))
         metrics = {metric: METRICS[metric] for metric in MAIN}
         png = out / "answers_against_k.png"
         plots = [
@@ -220,6 +239,9 @@ class _Batch:
                     routing_plot(report, title(report), png),
                 )
             )
+        if "sweep" in report.get("pseudo", {}):
+            png = out / "pruning.png"
+            plots.append(Plot("pruning of the facts found", sweep_plot(report, png)))
         page = report_html(report, self.cells, plots=plots, scripts=report_scripts())
         write_text(out / "report.html", page)
         return report

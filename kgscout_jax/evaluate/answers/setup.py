@@ -15,6 +15,7 @@ from kgscout_jax.evaluate.answers.cells import HEADLINE
 from kgscout_jax.evaluate.commands import commands_of
 from kgscout_jax.evaluate.settings import AnswerSettings
 from kgscout_jax.learn.shard_sets import is_trained_on
+from kgscout_jax.pseudo.settings import check_threshold
 from kgscout_jax.reason.selection import PromptSettings
 from kgscout_jax.utils.checks import check_at_least
 from kgscout_jax.utils.io import read_json, write_json
@@ -50,8 +51,9 @@ def check_settings(settings: AnswerSettings) -> None:
         raise UserError(
             f"--retrievers: {' '.join(settings.retrievers)}, expected each once"
         )
-    if "scout" in settings.retrievers and settings.run is None:
+    if settings.needs_policy and settings.run is None:
         raise UserError("--run: none, expected a trained run for the retriever scout")
+    _check_pseudo(settings)
     if (settings.llm is None) != (settings.model is None):
         present, absent = ("llm", "model") if settings.llm else ("model", "llm")
         raise UserError(f"--{present} without --{absent}: expected both, or neither")
@@ -59,6 +61,28 @@ def check_settings(settings: AnswerSettings) -> None:
     check_at_least(
         0, input_price=settings.input_price, output_price=settings.output_price
     )
+
+
+def _check_pseudo(settings: AnswerSettings) -> None:
+    """Raises UserError where pseudo-graphs lack what they need."""
+    names = " ".join(settings.pseudo_rows)
+    if names and (settings.asks_graph or not settings.asks_model):
+        raise UserError(f"--llm: none, expected a model that reads the rows {names}")
+    if names and settings.show_prompt:
+        raise UserError(f"--show-prompt: expected --retrievers without {names}")
+    for name in ("threshold", "entities"):
+        values = getattr(settings, name)
+        if not values or len(set(values)) < len(values):
+            found = " ".join(map(str, values)) or "nothing"
+            raise UserError(f"--{name}: {found}, expected each value once")
+    for value in settings.threshold:
+        check_threshold(value)
+    for number in settings.entities:
+        check_at_least(1, entities=number)
+    check_at_least(1, facts=settings.facts)
+    stems = [path.stem for path in settings.sources]
+    if len(set(stems)) < len(stems):
+        raise UserError(f"--sources: {' '.join(stems)}, expected each name once")
 
 
 def _check_reader(settings: AnswerSettings) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgscout_jax.evaluate.answers.cells import METRICS
 from kgscout_jax.evaluate.answers.failures import FAILURES
+from kgscout_jax.evaluate.answers.pseudo_report import pseudo_parts
 from kgscout_jax.utils.tables import console_grid, figure, markdown_table
 
 if TYPE_CHECKING:
@@ -279,6 +280,7 @@ def answers_markdown(report: Mapping[str, Any]) -> str:
             ROUTING_NOTE,
             markdown_table(*routing_table(report)),
         ]
+    parts += pseudo_parts(report)
     parts += [
         "## Where wrong answers come from",
         "Shares of the wrong answers, their number in brackets.",

@@ -31,6 +31,7 @@ from kgscout_jax.evaluate.retrieval.metrics import (
     definitions,
     retrieval_metrics,
 )
+from kgscout_jax.evaluate.retrieval.seeds import SeedRuns, seed_report
 from kgscout_jax.evaluate.retrieval.tables import report_markdown
 from kgscout_jax.evaluate.retrieval.token_costs import TokenPlan, token_table
 from kgscout_jax.evaluate.settings import REPORT_KEYS
@@ -39,8 +40,9 @@ from kgscout_jax.retrieve.external import External
 from kgscout_jax.retrieve.name_space import NameSpace
 from kgscout_jax.retrieve.protocol import Rankings, Retriever
 from kgscout_jax.retrieve.retrieved_file import write_retrieved
-from kgscout_jax.utils.io import write_json, write_lines, write_text
+from kgscout_jax.utils.io import write_json, write_lines
 from kgscout_jax.utils.progress import ProgressBar
+from kgscout_jax.utils.table_files import write_tables
 
 PerQuestion = dict[str, dict[int, Float64[np.ndarray, "b"]]]
 """Metric -> K -> a value per question."""
@@ -61,15 +63,16 @@ def evaluate_retrieval(
     history: Sequence[Mapping[str, Any]] | None = None,
     resamples: int = RESAMPLES,
     tokens: TokenPlan | None = None,
+    repeats: SeedRuns | None = None,
 ) -> dict[str, Any]:
     """The content of ``metrics.json``, after writing everything to ``out``.
 
     ``metrics.json``, ``questions.jsonl`` with the metrics of each question,
-    ``table.md``, ``metric_against_k.png``, ``retrieved.jsonl`` of the first retriever
-    and ``retrieved_<name>.jsonl`` of the others (none of the ceiling and of those read
-    from ``against``), and with ``history`` also ``reward_against_epoch.png``; for every
-    target of ``tokens`` also ``retrieved_target_<target>.jsonl``, as many triplets as
-    it selects.
+    ``table`` as Markdown, CSV and LaTeX, ``metric_against_k`` as PNG, PDF and SVG,
+    ``retrieved.jsonl`` of the first retriever and ``retrieved_<name>.jsonl`` of the
+    others (none of the ceiling and of those read from ``against``), and with
+    ``history`` also ``reward_against_epoch``; for every target of ``tokens`` also
+    ``retrieved_target_<target>.jsonl``, as many triplets as it selects.
 
     Args:
         shards: where the questions are.
@@ -87,6 +90,8 @@ def evaluate_retrieval(
         resamples: of the bootstrap.
         tokens: what of the first retriever is measured against the tokens of prompts;
             None: nothing.
+        repeats: the first retriever, trained with other seeds; ``seeds`` of the result
+            describes all of them. None: there are none.
 
     Raises:
         UserError: K is not positive, the split is absent or has no questions, a file of
@@ -130,6 +135,20 @@ def evaluate_retrieval(
         report["tokens"] = token_table(
             shards, split, retrievers[0], ks, tokens, seed=seed, resamples=resamples
         )
+    if repeats is not None:
+        with ProgressBar(len(repeats.others), "rank", "seed") as bar:
+            runs = [measured[retrievers[0].name]]
+            for retriever in repeats.others:
+                ranking = retriever.rank(shards, split, ks[-1])
+                found = retrieval_metrics(ranking, shards, split, ks, gold=shared_gold)
+                runs.append(found)
+                bar.update(last=retriever.name)
+        base = measured.get(reference)
+        report["seeds"] = {
+            "runs": list(repeats.runs),
+            "seeds": list(repeats.seeds),
+            **seed_report(runs, base, seed=seed, resamples=resamples),
+        }
     report["context"] = dict(context or {})
 
     if tokens is not None and tokens.presence is not None:
@@ -146,7 +165,7 @@ def evaluate_retrieval(
             slug = re.sub(r"[^\w.-]+", "_", retriever.name)
             write_retrieved(out / f"retrieved_{slug}.jsonl", shards, split, ranking)
     write_lines(out / "questions.jsonl", question_lines(split, measured))
-    write_text(out / "table.md", report_markdown(report))
+    write_tables(out, report_markdown(report))
     write_json(out / "metrics.json", report)
     metric_against_k(report, out)
     if history and has_rewards(history):

@@ -10,6 +10,7 @@ from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.commands import commands_of
 from kgscout_jax.evaluate.retrieval.evaluation import check_ks, evaluate_retrieval
+from kgscout_jax.evaluate.retrieval.seeds import seed_runs, seeds_console
 from kgscout_jax.evaluate.retrieval.tables import console_table, token_console_tables
 from kgscout_jax.evaluate.retrieval.token_costs import TokenPlan
 from kgscout_jax.evaluate.settings import RetrievalSettings
@@ -46,7 +47,8 @@ def evaluate_run(settings: RetrievalSettings) -> dict[str, Any]:
     }
     also = {Path(text.partition("=")[2]) for text in settings.also}
     others = {path: load_trained(path) for path in sorted(also)}
-    runs = {settings.run: trained, **others}
+    repeats = {path: load_trained(path) for path in settings.seeds}
+    runs = {settings.run: trained, **others, **repeats}
     context["commands"] = commands_of(
         settings,
         "kgscout eval retrieval",
@@ -65,6 +67,7 @@ def evaluate_run(settings: RetrievalSettings) -> dict[str, Any]:
         context=context,
         history=RunFolder(settings.run).metrics("epoch"),
         tokens=tokens,
+        repeats=seed_runs({settings.run: trained, **repeats}) if repeats else None,
     )
     from rich.console import Console
 
@@ -73,6 +76,8 @@ def evaluate_run(settings: RetrievalSettings) -> dict[str, Any]:
     console.print(console_table(report))
     for table in token_console_tables(report["tokens"]):
         console.print(table)
+    if repeats:
+        console.print(seeds_console(report))
     console.print(f"wrote {settings.out}")
     return report
 

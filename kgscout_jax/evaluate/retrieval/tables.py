@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kgscout_jax.evaluate.retrieval.metrics import DEFINITIONS, VARIANT
+from kgscout_jax.evaluate.retrieval.seeds import seeds_markdown
 from kgscout_jax.utils.tables import console_grid, figure, markdown_table
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def report_markdown(report: Mapping[str, Any]) -> str:
         ]
     if "tokens" in report:
         parts += _tokens(report["tokens"])
-    parts += _by_hop(report) + _variants(report) + [_notes(report)]
+    parts += seeds_markdown(report) + _by_hop(report) + _variants(report)
+    parts.append(_notes(report))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

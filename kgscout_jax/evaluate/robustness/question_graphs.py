@@ -104,9 +104,18 @@ class QuestionGraphs:
         remains: np.ndarray,
         cache: EmbeddingCache,
     ) -> tuple[Shards, Split]:
-        """The shards and questions where triplets are what ``perturbed_triplets`` says.
+        """``perturbed_shards``, and the questions with what remains there."""
+        shards = self.perturbed_shards(compact, remains, cache)
+        return shards, self.perturbed_split(shards, remains)
 
-        Changed sentences are embedded, from the cache where it has them.
+    def perturbed_shards(
+        self,
+        compact: Int32[np.ndarray, "m 3"],
+        remains: np.ndarray,
+        cache: EmbeddingCache,
+    ) -> Shards:
+        """The shards with these triplets, whose sentences are embedded anew where they
+        changed, from the cache where it has them.
         """
         triplets = np.array(compact)
         triplets[:, [0, 2]] = self._used[compact[:, [0, 2]]]
@@ -123,12 +132,11 @@ class QuestionGraphs:
                 for h, r, t in triplets[changed].tolist()
             ]
             rows[changed] = cache.embed(texts, what="changed triplets")
-        shards = self.shards.with_tables(triplets=triplets, triplet_embeddings=rows)
-        return shards, self._split(shards, triplets, remains)
+        return self.shards.with_tables(triplets=triplets, triplet_embeddings=rows)
 
-    def _split(
-        self, shards: Shards, triplets: Int32[np.ndarray, "m 3"], remains: np.ndarray
-    ) -> Split:
+    def perturbed_split(self, shards: Shards, remains: np.ndarray) -> Split:
+        """The questions with the candidates that remain of ``perturbed_shards``."""
+        triplets = shards.triplets
         old, n_all = self.split, len(shards.entities)
         candidates = by_cosine(shards, old, remains)
         owner, slot = np.nonzero(old.candidates >= 0)

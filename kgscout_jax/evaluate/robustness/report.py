@@ -10,8 +10,9 @@ import numpy as np
 
 from kgscout_jax.evaluate.bootstrap import LEVEL, RESAMPLES, as_difference, estimates
 from kgscout_jax.evaluate.robustness.settings import RobustnessSettings
-from kgscout_jax.utils.io import write_json, write_text
-from kgscout_jax.utils.plotting import COLOURS, MARKERS, save_png
+from kgscout_jax.utils.io import write_json
+from kgscout_jax.utils.plotting import COLOURS, MARKERS, save_figure
+from kgscout_jax.utils.table_files import write_tables
 from kgscout_jax.utils.tables import figure, markdown_table
 
 METRICS = {
@@ -87,7 +88,7 @@ def _nested(flat: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
 
 def write_report(report: Mapping[str, Any], out: Path) -> None:
     """Write ``metrics.json``, ``table.md``, ``robustness.png``, ``similarity.png``."""
-    write_text(out / "table.md", table_text(report))
+    write_tables(out, table_text(report))
     robustness_plot(report, out / "robustness.png")
     similarity_plot(report, out / "similarity.png")
     write_json(out / "metrics.json", report)
@@ -177,7 +178,7 @@ def robustness_plot(report: Mapping[str, Any], out: Path) -> None:
         f"questions, K = {report['k']}: {report['level']:.0%} bootstrap intervals",
         fontsize=11,
     )
-    save_png(drawing, out)
+    save_figure(drawing, out)
 
 
 def similarity_plot(report: Mapping[str, Any], out: Path) -> None:
@@ -204,4 +205,4 @@ def similarity_plot(report: Mapping[str, Any], out: Path) -> None:
         panel.grid(alpha=0.25)
     handles, labels = panels[0].get_legend_handles_labels()
     drawing.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
-    save_png(drawing, out)
+    save_figure(drawing, out)

@@ -209,6 +209,8 @@
     if (row[GRAPH]) box.append(make("h4", {}, "Answers from the graph"), ...answers(row[GRAPH]));
     if (row[ERROR]) box.append(make("p", { class: "warning" }, row[ERROR]));
     if (row[REPLY] !== null) box.append(make("h4", {}, "Reply"), make("pre", {}, row[REPLY] || "(empty)"));
+    const trace = data.traces[state.retriever]?.[i];
+    if (trace) box.append(make("h4", {}, "Trace"), make("pre", {}, trace));
     const kept = triplets(i);
     if (kept.length) {
       box.append(make("h4", {}, `The ${kept.length} triplets kept`),

@@ -50,9 +50,12 @@ def open_or_build_index(
             return LinkIndex.open(folder, graph.entities, aliases_sha256=checksum)
         except UserError as error:
             logger.info("%s: building the index of names again", error)
+    listed = [] if aliases is None else read_aliases(aliases, graph.find_every)
+    if graph.members is not None:
+        listed += graph.members.aliases(graph.entities)
     index = build_index(
         graph.entities,
-        aliases=[] if aliases is None else read_aliases(aliases, graph.find_every),
+        aliases=listed,
         unnamed_mask=graph.unnamed_mask,
         degrees=np.diff(graph.by_head.offsets) + np.diff(graph.by_tail.offsets),
     )
@@ -76,4 +79,6 @@ def graph_linker(
 ) -> Linker:
     """A linker over a graph's names, see ``open_or_build_index``."""
     index = open_or_build_index(graph, aliases=aliases, folder=folder)
-    return Linker(index, settings)
+    members = graph.members
+    holders = None if members is None else members.holds(len(graph.entities))
+    return Linker(index, settings, holders=holders)

@@ -85,10 +85,18 @@ class Linker:
         settings: LinkSettings | None = None,
         *,
         weights: Float64[np.ndarray, "f"] | None = None,
+        holders: Bool[np.ndarray, "e g"] | None = None,
     ) -> None:
-        """``weights`` replace those of the scoring model."""
+        """
+        Args:
+            index: of names.
+            settings: of links.
+            weights: those of the scoring model; None for its own.
+            holders: which of several graphs has each entity. A name that is another
+                entity in each graph is linked in each.
+        """
         self.index, self.settings = index, settings or LinkSettings()
-        self.weights = weights
+        self.weights, self.holders = weights, holders
 
     @cached_property
     def _share_small(self) -> float:
@@ -172,18 +180,30 @@ class Linker:
         for c, score in sorted(
             pairs, key=lambda p: (-p[1], p[0].first, -p[0].last, p[0].surface)
         ):
-            if score < self._least(c, first=not links):
+            twins = [self._twin(c, s) for s in selection]
+            if score < self._least(c, first=not links or any(twins)):
                 continue
             entity = self.index.entity_of(c.surface)
             if any(entity == link.entity for link in links):
                 continue
-            if any(c.first <= s.last and s.first <= c.last for s in selection):
+            if any(
+                c.first <= s.last and s.first <= c.last and not twin
+                for s, twin in zip(selection, twins, strict=True)
+            ):
                 continue
             selection.append(c)
             links.append(self._link(c, score))
-            if len(links) == k:
+            if len({(s.first, s.last) for s in selection}) == k:
                 break
         return links
+
+    def _twin(self, one: Candidate, other: Candidate) -> bool:
+        """Whether the same words are two entities because no graph has both."""
+        if self.holders is None or (one.first, one.last) != (other.first, other.last):
+            return False
+        entities = [self.index.entity_of(each.surface) for each in (one, other)]
+        whole = min(one.coverage, other.coverage) >= WHOLE and one.how != "fuzzy"
+        return whole and not self.holders[entities].all(axis=0).any()
 
     def _explained_mask(
         self, candidates: list[Candidate], probabilities: Float64[np.ndarray, "c"]

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kgscout_jax.okgqa.calls import Model
 from kgscout_jax.okgqa.judges.protocol import (
     JUDGED,
     NO_ANSWER,
@@ -16,6 +15,7 @@ from kgscout_jax.okgqa.judges.protocol import (
     text_of,
 )
 from kgscout_jax.okgqa.prompts import fill
+from kgscout_jax.reason.calls import Model
 from kgscout_jax.reason.prompts import prompt_text
 
 FACTS_TOKENS = 200

@@ -21,7 +21,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from kgscout_jax.okgqa.calls import Model
 from kgscout_jax.okgqa.judges.protocol import (
     JUDGED,
     NO_ANSWER,
@@ -32,6 +31,7 @@ from kgscout_jax.okgqa.judges.protocol import (
     text_of,
 )
 from kgscout_jax.okgqa.prompts import data, fill
+from kgscout_jax.reason.calls import Model
 from kgscout_jax.reason.completions import Completion
 from kgscout_jax.reason.prompts import Message, prompt_text
 

@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kgscout_jax.okgqa.calls import Model
 from kgscout_jax.okgqa.judges.facts import Facts, atomic_facts
 from kgscout_jax.okgqa.judges.protocol import (
     JUDGED,
@@ -30,6 +29,7 @@ from kgscout_jax.okgqa.judges.protocol import (
 )
 from kgscout_jax.okgqa.passages import Passage, Search
 from kgscout_jax.okgqa.prompts import fill
+from kgscout_jax.reason.calls import Model
 from kgscout_jax.reason.prompts import prompt_text
 
 LINE_TOKENS = 80

@@ -17,10 +17,10 @@ import json_repair
 import numpy as np
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.okgqa.calls import Model
 from kgscout_jax.okgqa.judges.protocol import JUDGED, text_of
 from kgscout_jax.okgqa.passages import Passage, sentence
 from kgscout_jax.okgqa.prompts import data, fill
+from kgscout_jax.reason.calls import Model
 from kgscout_jax.reason.prompts import prompt_name, prompt_text
 from kgscout_jax.types import display_name
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.okgqa.calls import Model
 from kgscout_jax.okgqa.passages import read_documents
 from kgscout_jax.okgqa.prompts import data
 from kgscout_jax.okgqa.questions import read_questions
@@ -24,6 +23,7 @@ from kgscout_jax.okgqa.writing.scores import (
     score_questions,
     tuned_instruction,
 )
+from kgscout_jax.reason.calls import Model
 from kgscout_jax.types import replace_surrogates
 from kgscout_jax.utils.io import write_json, write_lines, write_text
 from kgscout_jax.utils.lock import locked

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgscout_jax.okgqa.calls import Model
 from kgscout_jax.okgqa.judges.protocol import JUDGED, UNREADABLE, text_of
 from kgscout_jax.okgqa.prompts import data, fill
 from kgscout_jax.okgqa.writing.agreement import Scores
 from kgscout_jax.okgqa.writing.draft import read_object
+from kgscout_jax.reason.calls import Model
 from kgscout_jax.reason.prompts import prompt_text
 
 SCORE_TOKENS = 120

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
 from kgscout_jax.errors import UserError
@@ -45,8 +45,16 @@ class ModelReader:
         """The model's name."""
         return self.endpoint.settings.model
 
-    def read(self, evidence: Sequence[Evidence]) -> list[Reading]:
+    def read(
+        self,
+        evidence: Sequence[Evidence],
+        on_text: Callable[[str], None] | None = None,
+    ) -> list[Reading]:
         """A reading per question, in order.
+
+        Args:
+            evidence: the questions with their triplets.
+            on_text: called with each piece of the reply to one question as it comes.
 
         Raises:
             UserError: no question can be answered: the key, the model or the address
@@ -67,7 +75,9 @@ class ModelReader:
                 failed += completion.text is None
                 bar.update(1, failed=failed)
 
-            completions = self.endpoint.ask_all(requests, on_completion=count)
+            completions = self.endpoint.ask_all(
+                requests, on_completion=count, on_text=on_text
+            )
         replies = iter(completions)
         readings = []
         for each, prompt in zip(evidence, prompts, strict=True):

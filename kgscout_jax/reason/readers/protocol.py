@@ -41,6 +41,8 @@ class Evidence:
     """(head, relation, tail, score), best first; () where there are none."""
     answers: tuple[tuple[str, float], ...] = ()
     """(name, probability) of likely answers from the graph itself, best first."""
+    sources: tuple[str, ...] = ()
+    """Where each triplet stands, such as "paris.md, 7-37"; () where nobody knows."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,7 @@ from jaxtyping import Float, Float64, Int
 from kgscout_jax.data.batches import Batch, BatchReader, Tables, batch_outputs
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.policy.module import Policy
+from kgscout_jax.policy.registry import needs_words
 from kgscout_jax.retrieve.candidates import dot_products
 from kgscout_jax.retrieve.prizes.graph import PrizeGraph, rank_prizes, triplet_order
 from kgscout_jax.retrieve.prizes.paths import path_order
@@ -184,7 +185,8 @@ def policy_source(policy: Policy) -> Source:
 
 
 def _policy_relevance(policy: Policy, shards: Shards, split: Split) -> list[Relevance]:
-    reader, tables = BatchReader(shards, split), Tables.of(shards)
+    reader = BatchReader(shards, split, words=needs_words(policy.config))
+    tables = Tables.of(shards)
     graphdef, state = nnx.split(policy)
 
     @jax.jit

@@ -23,9 +23,16 @@ const KGScoutElements = (() => {
     };
   }
 
+  /* A label with an arrow that points to the tail: at a hub the heads of arrows lie on one
+     another. */
+  function directed(text, { x: from }, { x: to }) {
+    return to < from ? `← ${text}` : `${text} →`;
+  }
+
   function edge({ rank, head, tail, weight, text, labelWidth }, plan) {
-    const data = { id: `e${rank}`, rank, source: `n${head}`, target: `n${tail}`, label: text,
-      width: 1 + 5 * weight };
+    const ends = [head, tail].map((id) => plan.positions.get(id));
+    const data = { id: `e${rank}`, rank, source: `n${head}`, target: `n${tail}`, text,
+      label: head === tail ? text : directed(text, ...ends), width: 1 + 5 * weight };
     const route = plan.routes.get(rank);
     if (head === tail) return { group: "edges", data };
     if (!route) return crossing(data, plan);
@@ -52,7 +59,13 @@ const KGScoutElements = (() => {
     const [a, b] = [data.source, data.target].map((id) => Number(id.slice(1)));
     const [from, to] = [positions.get(a), positions.get(b)];
     const apart = Math.abs(from.x - to.x) - (widths.get(a) + widths.get(b)) / 2;
-    if (apart > 12) return { group: "edges", classes: "cross", data };
+    if (apart > 12) {
+      // From the sides that face each other, so that it does not run under its own column.
+      const way = Math.sign(to.x - from.x);
+      data.sourceEnd = `${(way * widths.get(a)) / 2}px 0px`;
+      data.targetEnd = `${(-way * widths.get(b)) / 2}px 0px`;
+      return { group: "edges", classes: "cross facing", data };
+    }
     const pair = a < b ? `${a} ${b}` : `${b} ${a}`;
     const before = beside.get(pair) ?? 0;
     beside.set(pair, before + 1);
@@ -73,5 +86,5 @@ const KGScoutElements = (() => {
       data: { id: "note", w: label.width, h: 18, size: 13, label: label.text } };
   }
 
-  return { all };
+  return { all, directed };
 })();

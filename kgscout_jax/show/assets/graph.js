@@ -3,7 +3,8 @@
 
 const KGScoutGraph = (() => {
   const { make, roles, ROLES } = KGScoutPanel;
-  const { STYLE, fit } = KGScoutStyle;
+  const { style, fit } = KGScoutStyle;
+  const ARROW = fit(" →", 11, "bold", 99).width;
   const FIRST_K = 30; // more than this is asked for with the slider
   const NAMELESS = /^[mg]\.[0-9a-z_]+$/; // Freebase ids without a name
 
@@ -50,7 +51,7 @@ const KGScoutGraph = (() => {
       this.stage = make("div", { className: "kgv-stage" }, this.canvas, this.tip);
       const empty = !data.triplets.length;
       if (empty) {
-        this.stage.append(make("p", { className: "kgv-empty", textContent: "Nothing was kept." }));
+        this.stage.append(make("p", { className: "kgv-empty", textContent: this.nothing() }));
       }
       this.section.append(
         names, ...(empty ? [] : [this.panel.bar, KGScoutPanel.legend(data)]), this.stage,
@@ -68,8 +69,8 @@ const KGScoutGraph = (() => {
     wake() {
       if (this.cy) return;
       this.cy = cytoscape({
-        container: this.canvas, style: STYLE, minZoom: 0.1, maxZoom: 4, boxSelectionEnabled: false,
-        autounselectify: true, userZoomingEnabled: false,
+        container: this.canvas, style: style(), minZoom: 0.1, maxZoom: 4, boxSelectionEnabled: false,
+        autounselectify: true, userZoomingEnabled: matchMedia("(pointer: coarse)").matches,
       });
       this.cy.on("mouseover", "node, edge", ({ target, renderedPosition }) => {
         this.light(target);
@@ -78,6 +79,11 @@ const KGScoutGraph = (() => {
       this.cy.on("mouseout", "node, edge", () => { this.light(null); this.tip.hidden = true; });
       this.cy.on("tap", ({ target }) => this.hold(target === this.cy ? null : target));
       this.cy.on("pan zoom", () => { this.tip.hidden = true; });
+      // An arrow in a label follows the entities that are moved.
+      this.cy.on("free", "node", ({ target }) => target.connectedEdges().not(":loop").forEach((edge) => {
+        const ends = [edge.source().position(), edge.target().position()];
+        edge.data("label", KGScoutElements.directed(edge.data("text"), ...ends));
+      }));
       this.show(this.k);
     }
 
@@ -91,6 +97,15 @@ const KGScoutGraph = (() => {
     free() {
       this.sleep();
       this.table.unlink();
+    }
+
+    nothing() {
+      return this.data.nothing || "Nothing was kept.";
+    }
+
+    /* The colours of the page, where those have changed. */
+    recolour() {
+      this.cy?.style(style());
     }
 
     edge(rank) {
@@ -125,7 +140,7 @@ const KGScoutGraph = (() => {
       return this.data.triplets.slice(0, k).map(([head, relation, tail, , weight], rank) => {
         const label = fit(this.data.relations[relation][1], 11, "bold", k > 15 ? 130 : 190);
         return { rank, head, tail, relation, weight, onPath: this.onPath.has(rank),
-          text: label.text, labelWidth: label.width };
+          text: label.text, labelWidth: label.width + ARROW };
       });
     }
 
@@ -166,7 +181,7 @@ const KGScoutGraph = (() => {
       const { total, triplets, toGold, given } = this.data;
       const place = given ? "the path to an answer"
         : `a shortest path ${toGold ? "to a gold answer" : "between a topic and an answer"}`;
-      const text = !total ? "Nothing was kept." :
+      const text = !total ? this.nothing() :
         `${edges} of ${triplets.length} triplets, ${nodes} ${nodes === 1 ? "entity" : "entities"}, ` +
         `${path || "none"} on ${place}.` +
         (total > triplets.length ? ` Only the best ${triplets.length} of ${total} are drawn.` : "");
@@ -314,7 +329,8 @@ const KGScoutGraph = (() => {
     }
 
     image() {
-      return this.cy.png({ full: true, scale: 2, bg: "#ffffff", maxWidth: 8000, maxHeight: 8000 });
+      const bg = getComputedStyle(document.documentElement).getPropertyValue("--kgv-paper").trim();
+      return this.cy.png({ full: true, scale: 2, bg, maxWidth: 8000, maxHeight: 8000 });
     }
 
     save() {
@@ -328,8 +344,12 @@ const KGScoutGraph = (() => {
       const asleep = !this.cy;
       this.wake();
       this.light(null);
+      document.documentElement.classList.add("kgv-print");
+      this.recolour();
       this.paper ??= this.stage.appendChild(make("img", { className: "kgv-paper", alt: "" }));
       this.paper.src = this.image();
+      document.documentElement.classList.remove("kgv-print");
+      this.recolour();
       if (asleep) this.sleep();
     }
   }

@@ -120,6 +120,7 @@ const KGScoutPanel = (() => {
       make("span", {}, make("i", { className: "kgv-key kgv-path" }),
         data.toGold ? "on a shortest path to a gold answer"
           : data.given ? "on the path to an answer" : "on a shortest topic–answer path"),
+      make("span", {}, make("i", { className: "kgv-key kgv-arrow", textContent: "→ ←" }), "from head to tail"),
       make("span", {}, make("i", { className: "kgv-key kgv-thin" }),
         make("i", { className: "kgv-key kgv-thick" }), "wider: higher score"),
       make("span", { className: "kgv-hint", textContent: "Ctrl + wheel zooms, click holds" }),
@@ -174,7 +175,7 @@ const KGScoutPanel = (() => {
         make("td", { textContent: data.names[h] }),
         make("td", { textContent: data.relations[r][0] }),
         make("td", { textContent: data.names[t] }),
-        ...(data.sources ? [make("td", { textContent: data.sources[rank] })] : []),
+        ...(data.sources ? [make("td", { className: "kgv-source", textContent: data.sources[rank] })] : []),
         make("td"),
       );
       body.append(row);

@@ -46,6 +46,9 @@ const KGScout = (() => {
     // What a closed <details> hides is not printed.
     for (const section of sections) if (section.checkVisibility()) graph(section).print();
   });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    for (const each of graphs.values()) each.recolour();
+  });
   let waiting;
   addEventListener("resize", () => {
     clearTimeout(waiting);

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgscout_jax.verify.cypher import ENGINE, code_of, forbidden, read_cypher
+from kgscout_jax.pseudo.cypher import ENGINE, code_of, forbidden, read_cypher
 
 if find_spec("kglite") is None:
     pytest.skip("the extra pgakv is not installed", allow_module_level=True)

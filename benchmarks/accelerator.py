@@ -1,0 +1,154 @@
+"""Questions per second of training on accelerators: predicted, and what bounds them.
+
+    python benchmarks/accelerator.py
+    python benchmarks/accelerator.py --candidates 1000 --dimensions 384 --policy thesis
+
+FLOPs, bytes and the number of kernels come from the compiled step (XLA's cost analysis
+of the program for a CPU), the host's time, dispatches and bytes to and from the device
+from running 20 steps here. Peaks, bandwidths and links are datasheet figures. A step on
+a device takes at least
+
+    max(FLOPs / peak, bytes / memory bandwidth)          roofline
+    max(roofline, kernels * 3 us)                         with launches
+
+Host and device work at the same time; the slower one decides. Eight devices: one
+process, eight times the batch, gradients summed over the links between devices.
+
+Every figure says whether it is measured (here) or predicted. Where JAX has an
+accelerator, the measured questions per second stand beside.
+
+Leaves out: what a compiler for that accelerator would fuse otherwise, congestion,
+compilation. The last line is JSON.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+if __package__ in (None, ""):
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.accelerator_model import CHIPS, Step, predict
+from benchmarks.common import last_line, show
+from kgscout_jax.cli.runner import guarded, parse
+from kgscout_jax.utils.checks import check_at_least
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceleratorBenchmark:
+    """Predict training's speed on accelerators from the compiled step.
+
+    Example: python benchmarks/accelerator.py --candidates 1000 --dimensions 384
+    """
+
+    candidates: tuple[int, ...] = (1000, 2000)
+    """Of each generated question."""
+    dimensions: tuple[int, ...] = (384, 1024)
+    """Of generated embeddings."""
+    devices: tuple[int, ...] = (1, 8)
+    """In one process."""
+    batch_size: int = 16
+    """Questions per update and device."""
+    policy: Literal["thesis", "walk", "mlp"] = "walk"
+    """The network."""
+    seed: int = 0
+    """Of generated questions."""
+
+    def __post_init__(self) -> None:
+        check_at_least(1, batch_size=self.batch_size)
+        for name in ("candidates", "dimensions", "devices"):
+            for value in getattr(self, name):
+                check_at_least(1, **{name: value})
+
+
+def steps_of(settings: AcceleratorBenchmark) -> list[Step]:
+    """The measured figures of a step for each size and mode."""
+    from benchmarks.accelerator_steps import measured_steps
+
+    return [
+        step
+        for candidates in settings.candidates
+        for dimension in settings.dimensions
+        for step in measured_steps(
+            candidates,
+            dimension,
+            batch_size=settings.batch_size,
+            policy=settings.policy,
+            seed=settings.seed,
+        )
+    ]
+
+
+def run(settings: AcceleratorBenchmark) -> None:
+    """Measure, predict and print."""
+    # The cost analysis is of the optimised program; how well LLVM compiles it for this
+    # processor does not change it, and takes most of the time.
+    os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + (
+        " --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+    )
+    steps = steps_of(settings)
+    table = [
+        [
+            step.mode,
+            *(str(n) for n in (step.candidates, step.dimension)),
+            f"{step.flops / 1e9:.3g}",
+            f"{step.bytes / 1e6:.4g}",
+            str(step.kernels),
+            f"{step.bytes_in:.4g}",
+            f"{step.bytes_out:.4g}",
+            f"{1e6 * step.host_seconds:.4g}",
+        ]
+        for step in steps
+    ]
+    header = ["mode", "N", "d", "GFLOP", "MB", "kernels", "bytes in", "bytes out"]
+    header.append("host, us")
+    title = f"Measured: a step of {settings.batch_size} questions, bytes of a question"
+    show(title, header, table)
+    found: list[dict[str, Any]] = []
+    rows = []
+    for chip in CHIPS:
+        for step in steps:
+            for devices in settings.devices:
+                got = predict(step, chip, devices)
+                found.append(got)
+                rows.append(
+                    [
+                        chip.name,
+                        step.mode,
+                        str(step.candidates),
+                        str(step.dimension),
+                        str(devices),
+                        f"{got['roofline_questions_per_second']:,.0f}",
+                        f"{got['questions_per_second']:,.0f}",
+                        got["bound"],
+                        f"{got['device_wait_share']:.2f}",
+                    ]
+                )
+    header = ["chip", "mode", "N", "d", "devices", "questions/s, roofline"]
+    header += ["with launches", "bound by", "device waits"]
+    show("Predicted: no accelerator ran this", header, rows)
+    print()
+    for chip in CHIPS:
+        print(f"{chip.name}: {chip.source}")
+    last_line(
+        "accelerator",
+        measured=[step._asdict() for step in steps],
+        predicted=found,
+        measured_on_accelerator=None,
+    )
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the benchmark; the exit code."""
+    given = sys.argv[1:] if args is None else args
+    settings = "benchmarks/accelerator.py"
+    return guarded(lambda: run(parse(AcceleratorBenchmark, given, settings)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

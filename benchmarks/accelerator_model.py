@@ -1,0 +1,110 @@
+"""Datasheet figures of accelerators, and what a training step would take on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+KERNEL_SECONDS = 3e-6
+"""Assumed for each kernel: a launch, and what it takes to fill and drain the chip."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chip:
+    """An accelerator, by its datasheet; nothing here is measured."""
+
+    name: str
+    flops: float
+    """Dense matmuls of float32 operands as JAX computes them by default, per second:
+    TF32 on a GPU, one pass of bfloat16 on a TPU."""
+    bandwidth: float
+    """Of its memory, bytes per second."""
+    host_link: float
+    """Bytes per second from the host, one way."""
+    device_link: float
+    """Bytes per second to the other devices, one way."""
+    source: str
+
+
+CHIPS = (
+    Chip(
+        name="H100 SXM",
+        flops=494.7e12,
+        bandwidth=3.35e12,
+        host_link=64e9,
+        device_link=450e9,
+        source="NVIDIA H100 Tensor Core GPU datasheet: TF32 989 TFLOPS with sparsity, "
+        "half without; 3.35 TB/s; PCIe Gen5 128 GB/s, NVLink 900 GB/s, both ways",
+    ),
+    Chip(
+        name="A100 SXM 80 GB",
+        flops=156e12,
+        bandwidth=2.039e12,
+        host_link=32e9,
+        device_link=300e9,
+        source="NVIDIA A100 Tensor Core GPU datasheet: TF32 156 TFLOPS; 2,039 GB/s; "
+        "PCIe Gen4 64 GB/s, NVLink 600 GB/s, both ways",
+    ),
+    Chip(
+        name="TPU v5e",
+        flops=197e12,
+        bandwidth=819e9,
+        host_link=32e9,
+        device_link=100e9,
+        source="cloud.google.com/tpu/docs/v5e: bfloat16 197 TFLOPs; 819 GB/s; "
+        "interconnect 1,600 Gbit/s, both ways; the host's link is not stated there: "
+        "PCIe Gen4 is assumed",
+    ),
+)
+
+
+class Step(NamedTuple):
+    """What a step of one device costs; measured here."""
+
+    mode: str
+    candidates: int
+    dimension: int
+    batch_size: int
+    flops: float
+    bytes: float
+    """Of its kernels' operands and results."""
+    kernels: int
+    parameter_bytes: int
+    host_seconds: float
+    bytes_in: float
+    """To the device, a question."""
+    bytes_out: float
+
+
+def predict(step: Step, chip: Chip, devices: int) -> dict[str, Any]:
+    """Questions per second, what bounds them and how much a device waits."""
+    questions = step.batch_size * devices
+    # Each device sends and receives all gradients but its own share, twice.
+    exchange = 2 * step.parameter_bytes * (devices - 1) / devices / chip.device_link
+    parts = {
+        "FLOPs": step.flops / chip.flops,
+        "memory": step.bytes / chip.bandwidth,
+        "launches": step.kernels * KERNEL_SECONDS,
+    }
+    link = questions * (step.bytes_in + step.bytes_out) / chip.host_link
+    beside = {"host": step.host_seconds * devices, "host link": link}
+
+    def seconds(names: tuple[str, ...]) -> float:
+        device = max(parts[name] for name in names) + exchange
+        return max(device, *beside.values())
+
+    device = max(parts.values()) + exchange
+    whole = max(device, *beside.values())
+    everything = parts | beside
+    return {
+        "chip": chip.name,
+        "mode": step.mode,
+        "candidates": step.candidates,
+        "dimension": step.dimension,
+        "devices": devices,
+        "claim": "predicted",
+        "roofline_questions_per_second": questions / seconds(("FLOPs", "memory")),
+        "questions_per_second": questions / whole,
+        "bound": max(everything, key=lambda name: everything[name]),
+        "device_wait_share": 1 - device / whole,
+    }

@@ -1,0 +1,101 @@
+"""The measured figures of training steps that predictions rest on."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from benchmarks.accelerator_model import Step
+from benchmarks.train_ours import BUDGET, Ours
+from benchmarks.train_settings import TrainBenchmark
+from benchmarks.train_traffic import MODES, TINY, mode_traffic
+from benchmarks.train_world import World, generated_world
+from kgscout_jax.learn.resident_sets import step_numbers
+
+QUESTIONS = 2
+"""Batches of generated questions."""
+PREDICTED = (
+    "closed form, streamed",
+    "closed form, resident, 10 steps",
+    "REINFORCE, host, resident",
+)
+"""Modes of ``train_traffic`` that are predicted."""
+KERNEL = re.compile(
+    r"^  (?:ROOT )?\S+ = [^=]*?\b(?:fusion|dot|scatter|custom-call|reduce)\(", re.M
+)
+"""Instructions of an optimised program's entry that are a kernel each."""
+
+
+def measured_steps(
+    candidates: int, dimension: int, *, batch_size: int, policy: str, seed: int
+) -> list[Step]:
+    """A step of each mode for questions of one size."""
+    world = generated_world(
+        QUESTIONS * batch_size, candidates, d=dimension, table=20_000, seed=seed
+    )
+    k = min(100, candidates - 1)
+    settings = TrainBenchmark(batch_size=batch_size, k=k, candidates=candidates)
+    compiled: dict[str, tuple[float, float, int, int]] = {}
+    steps = []
+    for name in PREDICTED:
+        mode = MODES[name]
+        more = {"samples": 128} | mode.settings
+        estimator = mode.settings.get("estimator", "closed_form")
+        if estimator not in compiled:
+            config = settings.config(policy=policy, **more)
+            compiled[estimator] = compiled_cost(Ours(world, config), world)
+        traffic = mode_traffic(world, settings.config(**{**more, **TINY}), mode)
+        flops, moved, kernels, parameter_bytes = compiled[estimator]
+        steps.append(
+            Step(
+                mode=name,
+                candidates=candidates,
+                dimension=dimension,
+                batch_size=batch_size,
+                flops=flops,
+                bytes=moved,
+                kernels=kernels,
+                parameter_bytes=parameter_bytes,
+                host_seconds=1e-6 * traffic["host_us_per_question"] * batch_size,
+                bytes_in=traffic["bytes_in_per_question"],
+                bytes_out=traffic["bytes_out_per_question"],
+            )
+        )
+    return steps
+
+
+def compiled_cost(one: Ours, world: World) -> tuple[float, float, int, int]:
+    """FLOPs, bytes and kernels of a step's programs, and bytes of the parameters."""
+    rows = np.arange(min(one.config.batch_size, len(world.split)))
+    batch, numbers = one.read(rows), jnp.asarray(step_numbers(0, BUDGET))
+    params, steps = one.state.params, one.steps
+    calls: list[tuple[Any, tuple[Any, ...]]]
+    if one.mode == "closed_form":
+        calls = [(steps.update_closed_form, (one.state, one.tables, batch, numbers))]
+    else:
+        first = params, one.tables, batch, numbers
+        # Shapes alone: nothing runs.
+        proposal = jax.eval_shape(steps.propose, *first)
+        total = jnp.ones(proposal.positions.shape[:2])
+        calls = [
+            (steps.propose, first),
+            (steps.update_scored, (one.state, batch, proposal, total)),
+        ]
+    flops, moved, kernels = 0.0, 0.0, 0
+    for jitted, args in calls:
+        program = jitted.lower(*args).compile()
+        cost = program.cost_analysis()
+        flops += float(cost["flops"])
+        moved += float(cost["bytes accessed"])
+        kernels += kernel_count(program.as_text())
+    return flops, moved, kernels, sum(leaf.nbytes for leaf in jax.tree.leaves(params))
+
+
+def kernel_count(text: str) -> int:
+    """Kernels of the entry computation of an optimised program."""
+    entry = text[text.index("\nENTRY ") :]
+    return len(KERNEL.findall(entry))

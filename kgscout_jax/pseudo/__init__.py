@@ -1,0 +1,1 @@
+"""Pseudo-graphs that a language model writes, verified against graphs (PG&AKV)."""

@@ -1,0 +1,63 @@
+"""Predictions for accelerators, worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.accelerator_model import Chip, Step, predict
+from benchmarks.accelerator_steps import kernel_count
+
+CHIP = Chip(
+    name="toy",
+    flops=1e12,
+    bandwidth=1e11,
+    host_link=1e9,
+    device_link=1e9,
+    source="nowhere",
+)
+STEP = Step(
+    mode="closed form",
+    candidates=100,
+    dimension=8,
+    batch_size=10,
+    flops=1e9,  # 1 ms
+    bytes=2e8,  # 2 ms
+    kernels=1000,  # 3 ms
+    parameter_bytes=1_000_000,
+    host_seconds=0.0015,
+    bytes_in=1e3,  # 10 us a step
+    bytes_out=0.0,
+)
+
+
+def test_launches_bound_one_device():
+    found = predict(STEP, CHIP, 1)
+    assert found["bound"] == "launches"
+    assert found["questions_per_second"] == pytest.approx(10 / 0.003)
+    assert found["roofline_questions_per_second"] == pytest.approx(10 / 0.002)
+    assert found["device_wait_share"] == 0
+    assert found["claim"] == "predicted"
+
+
+def test_the_host_bounds_eight():
+    # Host 8 * 1.5 = 12 ms; a device 3 ms, and 2 MB * 7 / 8 at 1 GB/s: 1.75 ms.
+    found = predict(STEP, CHIP, 8)
+    assert found["bound"] == "host"
+    assert found["questions_per_second"] == pytest.approx(80 / 0.012)
+    assert found["device_wait_share"] == pytest.approx(1 - 4.75 / 12)
+
+
+def test_kernels_of_the_entry_are_counted():
+    text = """HloModule m
+
+%inner (p: f32[]) -> f32[] {
+  %a.1 = f32[] fusion(%p), kind=kLoop
+}
+
+ENTRY %main (p: f32[2]) -> f32[2] {
+  %p = f32[2]{0} parameter(0)
+  %f.1 = f32[2]{0} fusion(%p), kind=kLoop, calls=%x
+  ROOT %dot.2 = f32[2]{0} dot(%f.1, %p), lhs_contracting_dims={1}
+}
+"""
+    assert kernel_count(text) == 2
