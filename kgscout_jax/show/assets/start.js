@@ -20,12 +20,11 @@ const KGScout = (() => {
     return graphs.get(section);
   }
 
-  /* Takes care of a section; with `given`, what to draw in it, one in sight is drawn now. */
+  /* Takes care of a section and draws it now if it is in sight; `given`: what to draw. */
   function add(section, given) {
     sections.add(section);
     watch.observe(section);
-    if (!given) return;
-    graphs.set(section, new KGScoutGraph(section, given));
+    if (given) graphs.set(section, new KGScoutGraph(section, given));
     const { top, bottom } = section.getBoundingClientRect();
     if (top < window.innerHeight + MARGIN && bottom > -MARGIN) graph(section).wake();
   }
