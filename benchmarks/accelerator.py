@@ -4,15 +4,18 @@
     python benchmarks/accelerator.py --candidates 1000 --dimensions 384 --policy thesis
 
 FLOPs, bytes and the number of kernels come from the compiled step (XLA's cost analysis
-of the program for a CPU), the host's time, dispatches and bytes to and from the device
-from running 20 steps here. Peaks, bandwidths and links are datasheet figures. A step on
+of the program for a CPU), the host's processor time (of the thread that trains; the
+device's is in others), dispatches and bytes to and from the device from running ten
+steps here. Peaks, bandwidths and links are datasheet figures. A step on
 a device takes at least
 
     max(FLOPs / peak, bytes / memory bandwidth)          roofline
     max(roofline, kernels * 3 us)                         with launches
 
-Host and device work at the same time; the slower one decides. Eight devices: one
-process, eight times the batch, gradients summed over the links between devices.
+Host and device work at the same time; the slower one decides. The devices' own
+questions per second stand beside, and how long the host may take for one before they
+wait: the host here is not the host there. Eight devices: one process that streams to
+them, eight times the batch, gradients summed over the links between devices.
 
 Every figure says whether it is measured (here) or predicted. Where JAX has an
 accelerator, the measured questions per second stand beside.
@@ -23,6 +26,7 @@ compilation. The last line is JSON.
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from collections.abc import Sequence
@@ -37,6 +41,7 @@ from benchmarks.accelerator_model import CHIPS, Step, predict
 from benchmarks.common import last_line, show
 from kgscout_jax.cli.runner import guarded, parse
 from kgscout_jax.utils.checks import check_at_least
+from kgscout_jax.utils.progress import ProgressBar
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,18 +75,19 @@ def steps_of(settings: AcceleratorBenchmark) -> list[Step]:
     """The measured figures of a step for each size and mode."""
     from benchmarks.accelerator_steps import measured_steps
 
-    return [
-        step
-        for candidates in settings.candidates
-        for dimension in settings.dimensions
-        for step in measured_steps(
-            candidates,
-            dimension,
-            batch_size=settings.batch_size,
-            policy=settings.policy,
-            seed=settings.seed,
-        )
-    ]
+    sizes = list(itertools.product(settings.candidates, settings.dimensions))
+    steps: list[Step] = []
+    with ProgressBar(len(sizes), "measuring", "sizes") as bar:
+        for candidates, dimension in sizes:
+            steps += measured_steps(
+                candidates,
+                dimension,
+                batch_size=settings.batch_size,
+                policy=settings.policy,
+                seed=settings.seed,
+            )
+            bar.update(1)
+    return steps
 
 
 def run(settings: AcceleratorBenchmark) -> None:
@@ -114,6 +120,8 @@ def run(settings: AcceleratorBenchmark) -> None:
     for chip in CHIPS:
         for step in steps:
             for devices in settings.devices:
+                if step.resident and devices > 1:
+                    continue  # several devices are sent their shares
                 got = predict(step, chip, devices)
                 found.append(got)
                 rows.append(
@@ -124,13 +132,16 @@ def run(settings: AcceleratorBenchmark) -> None:
                         str(step.dimension),
                         str(devices),
                         f"{got['roofline_questions_per_second']:,.0f}",
+                        f"{got['device_questions_per_second']:,.0f}",
+                        f"{got['host_us_allowed']:,.0f}",
                         f"{got['questions_per_second']:,.0f}",
                         got["bound"],
                         f"{got['device_wait_share']:.2f}",
                     ]
                 )
-    header = ["chip", "mode", "N", "d", "devices", "questions/s, roofline"]
-    header += ["with launches", "bound by", "device waits"]
+    header = ["chip", "mode", "N", "d", "devices", "device alone, roofline"]
+    header += ["with launches", "host may take, us", "with the host"]
+    header += ["bound by", "device waits"]
     show("Predicted: no accelerator ran this", header, rows)
     print()
     for chip in CHIPS:

@@ -74,10 +74,17 @@ class Step(NamedTuple):
     bytes_in: float
     """To the device, a question."""
     bytes_out: float
+    resident: bool = False
+    """Whether questions lie on the device, which has to be the only one."""
 
 
 def predict(step: Step, chip: Chip, devices: int) -> dict[str, Any]:
-    """Questions per second, what bounds them and how much a device waits."""
+    """Questions per second, what bounds them and how much a device waits.
+
+    The first three figures are of the devices alone, as if the host took no time:
+    by FLOPs and memory, with launches, and the microseconds of the host per question
+    below which no device waits.
+    """
     questions = step.batch_size * devices
     # Each device sends and receives all gradients but its own share, twice.
     exchange = 2 * step.parameter_bytes * (devices - 1) / devices / chip.device_link
@@ -88,11 +95,7 @@ def predict(step: Step, chip: Chip, devices: int) -> dict[str, Any]:
     }
     link = questions * (step.bytes_in + step.bytes_out) / chip.host_link
     beside = {"host": step.host_seconds * devices, "host link": link}
-
-    def seconds(names: tuple[str, ...]) -> float:
-        device = max(parts[name] for name in names) + exchange
-        return max(device, *beside.values())
-
+    roofline = max(parts["FLOPs"], parts["memory"]) + exchange
     device = max(parts.values()) + exchange
     whole = max(device, *beside.values())
     everything = parts | beside
@@ -103,7 +106,10 @@ def predict(step: Step, chip: Chip, devices: int) -> dict[str, Any]:
         "dimension": step.dimension,
         "devices": devices,
         "claim": "predicted",
-        "roofline_questions_per_second": questions / seconds(("FLOPs", "memory")),
+        "roofline_questions_per_second": questions / roofline,
+        "device_questions_per_second": questions / device,
+        "device_bound": max(parts, key=lambda name: parts[name]),
+        "host_us_allowed": 1e6 * device / questions,
         "questions_per_second": questions / whole,
         "bound": max(everything, key=lambda name: everything[name]),
         "device_wait_share": 1 - device / whole,

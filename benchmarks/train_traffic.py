@@ -55,8 +55,10 @@ MODES = {
 }
 
 
-def mode_traffic(world: World, config: TrainConfig, mode: Mode) -> dict[str, float]:
-    """Dispatches, bytes and the host's microseconds, per question."""
+def mode_traffic(
+    world: World, config: TrainConfig, mode: Mode, *, count: int = STEPS
+) -> dict[str, float]:
+    """Dispatches, bytes and the host's microseconds per question in ``count`` steps."""
     reader = ShardedReader(world.shards, world.split, config.path_direction)
     reader.reads_words = False
     rows = np.arange(len(world.split))
@@ -72,12 +74,12 @@ def mode_traffic(world: World, config: TrainConfig, mode: Mode) -> dict[str, flo
     )
     size = config.batch_size
     turns = itertools.cycle(rows[: len(rows) // size * size].reshape(-1, size))
-    batches = [(0, next(turns)) for _ in range(STEPS)]
+    batches = [(0, next(turns)) for _ in range(count)]
     state = one.state
     for _ in range(2):  # the first compiles
         timeline.restart()
         pipeline = Pipeline([update], batches, 0, dispatch_steps=mode.steps)
-        while pipeline.step < STEPS:
+        while pipeline.step < count:
             state, metrics = pipeline(state)
             timeline.count(bytes_out=sum(each.nbytes for each in metrics.values()))
         with timeline.waiting():
@@ -104,9 +106,11 @@ def traffic(settings: TrainBenchmark) -> dict[str, Any]:
             name,
             *(f"{figures[f'{key}_per_question']:.4g}" for key in keys),
             f"{figures['host_us_per_question']:.4g}",
+            f"{figures['host_processor_us_per_question']:.4g}",
         ]
         for name, figures in found.items()
     ]
     header = ["a question", "dispatches", "bytes in", "bytes out", "host, us"]
+    header.append("of processor")
     show("Traffic of a question in training", header, table)
     return {"traffic": found}

@@ -46,6 +46,7 @@ class Timeline:
         self._host_waited = 0.0
         self._counts: collections.Counter[str] = collections.Counter()
         self._started = self._completed = time.perf_counter()
+        self._processor = time.thread_time()
 
     def add(self, result: jax.Array, name: str = "step") -> None:
         """Record the submission of the task that computes ``result``.
@@ -80,7 +81,9 @@ class Timeline:
     def shares(self) -> dict[str, float]:
         """Shares of wall time since the last call; waits for all submitted tasks.
 
-        And the host's own microseconds, dispatches and bytes, per question.
+        And the host's own microseconds, dispatches and bytes, per question. Those of
+        the processor are of the calling thread alone, so that neither a device that is
+        this very processor nor other programs on a busy machine count.
         """
         reached = threading.Event()
         with self.waiting():
@@ -94,6 +97,8 @@ class Timeline:
         if questions := self._counts["questions"]:
             own = max(time.perf_counter() - self._started - self._host_waited, 0.0)
             out["host_us_per_question"] = round(1e6 * own / questions, 2)
+            own = time.thread_time() - self._processor
+            out["host_processor_us_per_question"] = round(1e6 * own / questions, 2)
             for name in COUNTS:
                 out[f"{name}_per_question"] = round(self._counts[name] / questions, 4)
         self._restart()

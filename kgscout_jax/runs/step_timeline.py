@@ -24,6 +24,7 @@ FIGURES = (
     ("device_wait_share", "of wall time the device waits"),
     ("host_wait_share", "of wall time the host waits"),
     ("host_us_per_question", "microseconds of the host a question"),
+    ("host_processor_us_per_question", "of these the processor's, of one thread"),
     ("dispatches_per_question", "calls of the device a question"),
     ("bytes_in_per_question", "bytes to the device a question"),
     ("bytes_out_per_question", "bytes from the device a question"),

@@ -45,6 +45,11 @@ def test_the_host_bounds_eight():
     assert found["bound"] == "host"
     assert found["questions_per_second"] == pytest.approx(80 / 0.012)
     assert found["device_wait_share"] == pytest.approx(1 - 4.75 / 12)
+    # The devices alone, as if the host took no time.
+    assert found["device_questions_per_second"] == pytest.approx(80 / 0.00475)
+    assert found["roofline_questions_per_second"] == pytest.approx(80 / 0.00375)
+    assert found["device_bound"] == "launches"
+    assert found["host_us_allowed"] == pytest.approx(4750 / 80)
 
 
 def test_kernels_of_the_entry_are_counted():

@@ -73,6 +73,7 @@ def rows(run: Path) -> list[dict[str, Any]]:
     times = (
         *("seconds", "questions_per_second"),
         *("device_wait_share", "host_wait_share", "host_us_per_question"),
+        "host_processor_us_per_question",
         *(f"{name}_per_question" for name in COUNTS),
     )
     lines = (run / "metrics.jsonl").read_text().splitlines()
