@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from kgscout_jax.errors import escape
 from kgscout_jax.inference.result import NEAREST, RetrievalResult
 from kgscout_jax.reason.path_text import path_line
 from kgscout_jax.types import Answer
@@ -14,8 +15,6 @@ from kgscout_jax.types import Answer
 if TYPE_CHECKING:
     from kgscout_jax.graph.link import Link
 
-JOINERS = "\u200c\u200d"
-"""Invisible, but part of words."""
 MAX_NAME = 300
 """Characters of a name that are printed."""
 MAX_PRINTED = 20
@@ -140,11 +139,3 @@ def short_name(name: str) -> str:
     """A name as it is printed: escaped, and of a length that people read."""
     text = escape(name[: MAX_NAME + 1])
     return text if len(text) <= MAX_NAME else text[:MAX_NAME] + "…"
-
-
-def escape(text: str) -> str:
-    """The text with escapes for all that a terminal could take for a command."""
-    return "".join(
-        c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode()
-        for c in text
-    )

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from kgscout_jax.cli.answer_text import (
     MAX_PRINTED,
-    escape,
     escape_unwritable_letters,
     print_answers,
     print_evidence,
@@ -28,7 +27,7 @@ from kgscout_jax.cli.pseudo_text import (
     pseudo_answerer,
     pseudo_object,
 )
-from kgscout_jax.errors import UserError
+from kgscout_jax.errors import UserError, escape
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout, check_topics, linker_of

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kgscout_jax.cli.answer_text import escape, short_name
+from kgscout_jax.cli.answer_text import short_name
+from kgscout_jax.errors import escape
 from kgscout_jax.stores.protocol import GraphOrStore
 from kgscout_jax.types import Triplet
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kgscout_jax.cli.answer_text import escape, short_name
+from kgscout_jax.cli.answer_text import short_name
 from kgscout_jax.cli.exploration_text import places, sources
-from kgscout_jax.errors import UserError
+from kgscout_jax.errors import UserError, escape
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.scout import Scout
 from kgscout_jax.inference.settings import AskSettings

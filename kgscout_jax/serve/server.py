@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import ipaddress
 import logging
+import os
 import signal
 import socket
+import sys
 
 import uvicorn
 from fastapi import FastAPI
@@ -35,9 +38,24 @@ def serve(settings: ServeSettings) -> int:
         hosts = settings.allow_host + local_names(listening)
         settings = dataclasses.replace(settings, allow_host=hosts)
         app = create_app(scout, graphs, settings)
-        with compilation(scout, graphs.values(), settings.max_batch):
+        with compilation(scout, graphs.values(), settings.max_batch) as compiler:
             run(app, listening, settings)
+    if compiler.is_alive():
+        end_process()
     return 0
+
+
+def end_process() -> None:
+    """End this process at once, with exit code 0.
+
+    Python waits for threads and would crash in one that runs the compiler. All
+    requests have their replies; what the compiler had finished is cached.
+    """
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # closed by the other side
+            stream.flush()
+    os._exit(0)
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from kgscout_jax.policy.inputs import PolicyInputs
 
 logger = logging.getLogger("kgscout.serve")
+PATIENCE = 1.0
+"""Seconds that stopping waits for the shape under way."""
 
 
 def check_paths(settings: LoadSettings) -> None:
@@ -59,7 +61,9 @@ def load(
     members = open_named_graphs(settings.graphs, options) if settings.graphs else {}
     from kgscout_jax.inference.scout import Scout
 
-    scout = Scout.from_pretrained(settings.policy)
+    # The bundled policy is the one that was tested; the first run would be compiled.
+    bundled = settings.policy is None
+    scout = Scout.from_pretrained(settings.policy, verify=not bundled)
     if members:
         graphs["+".join(members)] = scout.merged(members)
     for name, graph in graphs.items():
@@ -78,17 +82,23 @@ def load(
 @contextlib.contextmanager
 def compilation(
     scout: Scout, graphs: Iterable[KnowledgeGraph], batch: int
-) -> Iterator[None]:
-    """Compile every possible shape in a thread, which ends with the context."""
+) -> Iterator[threading.Thread]:
+    """Compile every possible shape in a thread, which is told to end with the context.
+
+    The thread is given: it may be alive for minutes, since nothing interrupts the
+    compiler.
+    """
     stop = threading.Event()
     arguments = (scout, list(graphs), batch, stop)
-    thread = threading.Thread(target=compile_for, args=arguments, name="compile")
+    thread = threading.Thread(
+        target=compile_for, args=arguments, name="compile", daemon=True
+    )
     thread.start()
     try:
-        yield
+        yield thread
     finally:
         stop.set()
-        thread.join()
+        thread.join(PATIENCE)
 
 
 def compile_for(

@@ -12,12 +12,13 @@ import tokenize
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any, TextIO, cast
 
 import numpy as np
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.utils.disk_space import no_room, room_for
+from kgscout_jax.utils.encodings import not_utf8
 
 NPY_DAMAGE = (
     ValueError, EOFError, OSError, KeyError, TypeError, SyntaxError, OverflowError,
@@ -151,12 +152,21 @@ def open_text(path: Path) -> Iterator[TextIO]:
                 yield handle
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not UTF-8 text ({error.reason})") from None
+    except UnicodeDecodeError:
+        raise _undecodable(path) from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise UserError(f"{path}: not a whole gzip file ({error})") from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+def _undecodable(path: Path) -> UserError:
+    """The error for a plain or .gz file that is not UTF-8."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as handle:
+            return not_utf8(path, cast("IO[bytes]", handle))
+    except (EOFError, zlib.error, OSError):
+        return UserError(f"{path}: not UTF-8 text, and damaged")
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -11,7 +11,6 @@ from prep_factory import NEEDS_ENCODER
 from reason.unruly_server import serving
 from scout_factory import shared_world
 
-from kgscout_jax.cli.answer_text import escape
 from kgscout_jax.cli.main import main
 from kgscout_jax.cli.runner import parse
 from kgscout_jax.export.load import load_exported

@@ -2,8 +2,8 @@
 
 An attack damages a copy of something whole, uses it as a command does, and counts what
 happened: refused in one line, accepted, or wrong. Wrong is an
-exception that is no ``UserError``, a message of several lines, or other content under
-a checksum.
+exception that is no ``UserError``, a message of several lines or with control
+characters, more than 20 seconds, or other content under a checksum.
 
     PYTHONPATH=tests python -m fuzz.attacks --count 500
 """
@@ -11,15 +11,12 @@ a checksum.
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import hashlib
 import io
 import json
 import random
 import shutil
 import tempfile
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -27,7 +24,9 @@ from typing import Any
 
 import numpy as np
 from film_world import FILMS, export_initial, film_triplets
-from fuzz.mutations import changed_bytes, changed_document
+from fuzz.counting import Count, arrays, damage_files, digest
+from fuzz.mutations import changed_document
+from fuzz.readers import reader_attacks
 from graph.graph_files import write_tsv
 from text.hash_encoder import HashEncoder
 from utils.small_disk import run_on_small_disk
@@ -49,96 +48,6 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.graph_index import graph_linker
 from kgscout_jax.inference.batch import read_ids
 from kgscout_jax.text.cache import EmbeddingCache
-
-Damage = Callable[[bytes, random.Random], bytes]
-
-
-@dataclasses.dataclass
-class Count:
-    """What an attack did."""
-
-    inputs: int = 0
-    refused: int = 0
-    accepted: int = 0
-    wrong: list[str] = dataclasses.field(default_factory=list)
-    """A line for each exception that is no UserError, and each wrong content."""
-
-    def try_(self, use: Callable[[], str], expected: str | None, what: str) -> None:
-        """Count one input; ``use`` gives a fingerprint of what a user would see.
-
-        ``expected``: the only fingerprint that is right; None where any is.
-        """
-        self.inputs += 1
-        try:
-            found = use()
-        except UserError as error:
-            self.refused += 1
-            if "\n" in str(error) or len(str(error)) > 2000:
-                self.wrong.append(f"{what}: a message of several lines: {error!s:.300}")
-            return
-        except Exception:  # noqa: BLE001 (this is what the attack looks for)
-            last = traceback.format_exc().strip().splitlines()
-            self.wrong.append(f"{what}: {last[-1][:200]} | {last[-3].strip()[:200]}")
-            return
-        if expected is not None and found != expected:
-            self.wrong.append(f"{what}: other content, without a word")
-        else:
-            self.accepted += 1
-
-
-def digest(*values: Any) -> str:
-    """A fingerprint of arrays, names and records."""
-    out = hashlib.sha256()
-    for value in values:
-        if isinstance(value, np.ndarray):
-            out.update(np.ascontiguousarray(value).tobytes())
-        else:
-            out.update(repr(value).encode("utf-8", "replace"))
-    return out.hexdigest()
-
-
-def damage_files(
-    whole: Path,
-    files: list[Path],
-    use: Callable[[Path], str],
-    count: int,
-    rng: random.Random,
-    damage: Damage = changed_bytes,
-    *,
-    exact: bool = True,
-) -> Count:
-    """Damage one file of a copy of ``whole`` at a time.
-
-    ``exact``: what is not refused must be as before, since a checksum covers it.
-    """
-    result, copy = Count(), whole.with_name(whole.name + "-copy")
-    shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(whole, copy)
-    expected = use(copy)
-    for number in range(count):
-        if not copy.exists():
-            shutil.copytree(whole, copy)
-        file = copy / rng.choice(files).relative_to(whole)
-        raw = file.read_bytes()
-        file.write_bytes(damage(raw, rng))
-        what = f"{whole.name} {file.relative_to(copy)} number {number}"
-        result.try_(lambda: use(copy), expected if exact else None, what)
-        if file.exists() and sorted(copy.rglob("*")) == sorted(
-            copy / each.relative_to(whole) for each in whole.rglob("*")
-        ):
-            file.write_bytes(raw)
-        else:  # the command deleted or added files
-            shutil.rmtree(copy)
-    shutil.rmtree(copy, ignore_errors=True)
-    return result
-
-
-def arrays(folder: Path, *suffixes: str) -> list[Path]:
-    """The files with these suffixes below a folder."""
-    return sorted(p for p in folder.rglob("*") if p.suffix in suffixes)
-
-
-# --- what is attacked
 
 
 class World:
@@ -392,7 +301,10 @@ def run_attacks(
     folder: Path, count: int, seed: int = 0, only: str = ""
 ) -> Iterator[tuple[str, Count, float]]:
     """(name, what happened, seconds) of each attack."""
-    for name, attack in (attacks(World(folder)) | PROCESSES).items():
+    made = reader_attacks(folder) | PROCESSES
+    if not only or not any(only in name for name in made):
+        made = attacks(World(folder)) | made
+    for name, attack in made.items():
         if only in name:
             started = time.monotonic()
             result = attack(count, random.Random(f"{seed} {name}"))

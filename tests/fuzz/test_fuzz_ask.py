@@ -14,15 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.cli.answer_text import (
-    JOINERS,
     MAX_NAME,
-    escape,
     escape_unwritable_letters,
     print_evidence,
     print_topics,
     short_name,
 )
 from kgscout_jax.cli.main import main
+from kgscout_jax.errors import JOINERS, MAX_MESSAGE, UserError, escape
 from kgscout_jax.graph.link.linker import Link
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout
@@ -68,6 +67,10 @@ def test_evidence_is_printed_as_harmless_text(capsys, triplets, topics, lost):
 def test_escape_and_short_name_are_harmless(text):
     harmless(escape(text[:5000]))
     harmless(short_name(text))
+    message = str(UserError(f"kg.tsv:1: expected a name, found {text}"))
+    harmless(message)
+    assert "\n" not in message and len(message) <= MAX_MESSAGE
+    assert message.startswith("kg.tsv:1: expected")
     assert len(short_name(text)) <= MAX_NAME + 1
     if len(text) > MAX_NAME:
         assert short_name(text).endswith("…")

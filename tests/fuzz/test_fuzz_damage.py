@@ -6,6 +6,7 @@ import random
 
 import pytest
 from fuzz.attacks import World, attacks
+from fuzz.readers import reader_attacks
 
 COUNT = 8
 """Inputs of each attack; ``python -m fuzz.attacks --count`` takes more."""
@@ -24,6 +25,11 @@ def world(tmp_path_factory) -> World:
     return World(tmp_path_factory.mktemp("world"))
 
 
+@pytest.fixture(scope="module")
+def readers(tmp_path_factory) -> dict:
+    return reader_attacks(tmp_path_factory.mktemp("readers"))
+
+
 def test_every_attack_is_tested(world):
     assert list(attacks(world)) == NAMES
 
@@ -34,3 +40,10 @@ def test_damage_is_refused_or_harmless(world, name):
     assert result.inputs == COUNT
     assert result.refused + result.accepted == COUNT
     assert not result.wrong
+
+
+def test_changed_graph_files_and_data_sets_are_read_or_refused(readers):
+    for name, attack in readers.items():
+        result = attack(COUNT, random.Random(name))
+        assert result.inputs == result.refused + result.accepted == COUNT, name
+        assert not result.wrong

@@ -23,7 +23,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_it_serves_and_stops_when_told_to(export, films):
-    code = "import sys; from kgscout_jax.cli.main import main; sys.exit(main())"
+    # The compiler is never done: nothing waits for it.
+    code = (
+        "import sys, time; from kgscout_jax.cli.main import main; "
+        "from kgscout_jax.serve import startup; "
+        "startup.compile_for = lambda *_: time.sleep(600); sys.exit(main())"
+    )
     command = [sys.executable, "-c", code, "serve", str(export), "--kg", str(films)]
     command += ["--kg", f"second={films}", "--port", "0"]
     command += ["--batch-wait-ms", "2000", "--max-batch", "2"]

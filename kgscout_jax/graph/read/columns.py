@@ -10,9 +10,9 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.layout import (
     Dialect,
     Layout,
-    columns_text,
     property_name,
     table_layout,
+    wrong_width,
 )
 from kgscout_jax.graph.read.options import (
     MAX_LINE,
@@ -112,9 +112,8 @@ def table_triplets(
     skip, empty = layout.skip_first, True
     for number, cells in dialect_rows(path, layout.dialect):
         if len(cells) != width:
-            raise UserError(
-                f"{path}:{number}: expected {columns_text(layout)}, found {len(cells)}"
-            )
+            problem = wrong_width(layout, number, len(cells))
+            raise UserError(f"{path}:{number}: {problem}")
         if skip:
             skip = False
             continue

@@ -74,6 +74,9 @@ NAMES = ("name", "label", "title")
 CANONICAL = (("head", "relation", "tail"), ("subject", "predicate", "object"))
 """Headers without a doubt."""
 
+INITIALS = (("h", "r", "t"), ("s", "p", "o"))
+"""Headers of one letter a column; in another order or among others they are names."""
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -124,6 +127,8 @@ def find_roles(cells: Sequence[str]) -> Roles | None:
     """The columns of head, relation and tail if these cells name them, else None."""
     if len(cells) < 3:
         return None
+    if tuple(cell.strip().lower() for cell in cells) in INITIALS:
+        return Roles(0, 1, 2, ambiguous=True)
     if order := column_order(cells):
         return Roles(*order)
     names = [plain(cell) for cell in cells]

@@ -1,15 +1,16 @@
-"""Streaming reader of JSON lines: Neo4j's export, or a triplet an object."""
+"""Streaming reader of JSON: Neo4j's export, or a triplet an object."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.elements import Attributes, Edge, Node
 from kgscout_jax.graph.read.header import find_roles, in_roles
+from kgscout_jax.graph.read.json_array import array_values, starts_array
 from kgscout_jax.graph.read.options import excerpt
 from kgscout_jax.graph.read.streams import bounded_lines, open_text
 from kgscout_jax.types import replace_surrogates
@@ -18,29 +19,39 @@ JSON_LINES = (".jsonl", ".ndjson", ".json")
 
 
 def json_elements(path: Path, columns: Sequence[str] = ()) -> Iterator[Node | Edge]:
-    """The nodes and edges of JSON lines.
+    """The nodes and edges of JSON lines, or of one array.
 
-    A line is a node or relationship of ``apoc.export.json``, or an object with fields
-    for head, relation and tail, found by their names or given by ``columns``.
+    A line, or a value of the array, is a node or relationship of ``apoc.export.json``,
+    or an object with fields for head, relation and tail, found by their names or given
+    by ``columns``.
 
     Raises:
         UserError: (on iteration) the file is missing, or a line is something else.
     """
     keys = tuple(in_roles(columns)) if columns else ()
     with open_text(path) as handle:
-        for number, line in enumerate(bounded_lines(path, handle), start=1):
-            if not line.strip():
-                continue
+        is_array = starts_array(handle)
+    with open_text(path) as handle:
+        rows = array_values(path, handle) if is_array else _line_values(path, handle)
+        for number, row in rows:
             where = f"{path}:{number}"
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
-                raise UserError(
-                    f"{where}: not a JSON object a line (Neo4j: apoc.export.json.all)"
-                ) from None
             if not isinstance(row, dict):
                 raise UserError(f"{where}: expected an object, found {excerpt(row)}")
             yield from _elements(row, keys, where, number)
+
+
+def _line_values(path: Path, handle: TextIO) -> Iterator[tuple[int, Any]]:
+    """(line number, value) of the lines that are not blank."""
+    for number, line in enumerate(bounded_lines(path, handle), start=1):
+        if not line.strip():
+            continue
+        try:
+            yield number, json.loads(line)
+        except (ValueError, RecursionError):
+            raise UserError(
+                f"{path}:{number}: not a JSON object a line (Neo4j: "
+                "apoc.export.json.all), nor an array of them"
+            ) from None
 
 
 def _elements(

@@ -181,9 +181,7 @@ def table_layout(path: Path, options: ReadOptions) -> Layout:
         if found := _header_layout(dialect, rows):
             return found
     for dialect, rows in samples.items():
-        if dialect not in (usual, Dialect("\t", True)) and all(
-            len(row) == 3 for row in rows
-        ):
+        if dialect not in (usual, in_quotes) and all(len(row) == 3 for row in rows):
             words = SEPARATIONS[dialect.separator]
             return Layout(dialect, sample=rows, doubt=f"found {words} columns")
     return Layout(usual)
@@ -231,15 +229,16 @@ def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None
     if roles is None:
         return layout
     certain = nodes is not None or header[roles.head].startswith((":", "_", "~"))
+    doubt = "several columns could be meant"
+    if len(header) == 3:
+        doubt = "the first line is taken for a header"
     return replace(
         layout,
         head=roles.head,
         relation=roles.relation,
         tail=roles.tail,
         spaces=(id_space(header[roles.head]), id_space(header[roles.tail])),
-        doubt="several columns could be meant"
-        if roles.ambiguous and not certain
-        else None,
+        doubt=doubt if roles.ambiguous and not certain else None,
     )
 
 
@@ -386,23 +385,31 @@ def _places_layout(
 
 def _suspicion(rows: Sequence[list[str]]) -> str | None:
     """Why three columns without a header may be in another order, if so."""
-    if len(rows) < 8:
+    if len(rows) < 3:
         return None
     heads, relations, tails = (Counter(column) for column in zip(*rows, strict=True))
-    if 4 * min(len(heads), len(tails)) < len(relations):
+    if len(rows) > 7 and 4 * min(len(heads), len(tails)) < len(relations):
         return "the second column holds more different names than another one"
     first = rows[0]
+    others = len(relations) - 1
+    repeated = 3 * others < len(rows) if len(rows) > 7 else 2 * others < len(rows)
     if (
         relations[first[1]] == 1
-        and 3 * len(relations) < len(rows)
+        and repeated
         and not any(heads[cell] + tails[cell] > 1 for cell in (first[0], first[2]))
     ):
         return "the first line may be a header"
     return None
 
 
-def columns_text(layout: Layout) -> str:
-    """What a row should hold, for an error."""
+def wrong_width(layout: Layout, number: int, found: int) -> str:
+    """What is wrong with a row of ``found`` cells, for an error."""
     words = SEPARATIONS[layout.dialect.separator]
     origin = ", as in the header" if layout.skip_first and layout.width != 3 else ""
-    return f"{layout.width} {words} columns{origin}"
+    hint = ""
+    if number == 1 and found > 1 and not layout.header:
+        hint = (
+            "; --columns HEAD,RELATION,TAIL names them: numbers from 1, names of the "
+            "header, or =NAME as the relation of all rows"
+        )
+    return f"expected {layout.width} {words} columns{origin}, found {found}{hint}"

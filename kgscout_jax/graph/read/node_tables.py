@@ -9,7 +9,7 @@ from pathlib import Path
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.columns import dialect_rows
 from kgscout_jax.graph.read.elements import Attributes, Edge, Node
-from kgscout_jax.graph.read.layout import Layout, columns_text, property_name
+from kgscout_jax.graph.read.layout import Layout, property_name, wrong_width
 
 
 def table_elements(path: Path, layout: Layout) -> Iterator[Node | Edge]:
@@ -24,9 +24,7 @@ def table_elements(path: Path, layout: Layout) -> Iterator[Node | Edge]:
     for number, cells in dialect_rows(path, layout.dialect):
         where = f"{path}:{number}"
         if len(cells) != layout.width:
-            raise UserError(
-                f"{where}: expected {columns_text(layout)}, found {len(cells)}"
-            )
+            raise UserError(f"{where}: {wrong_width(layout, number, len(cells))}")
         if skip:
             skip = False
             continue

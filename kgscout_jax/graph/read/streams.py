@@ -14,6 +14,7 @@ from typing import IO, Any, TextIO, cast
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.options import MAX_LINE
+from kgscout_jax.utils.encodings import not_utf8
 
 COMPRESSED = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 """Last suffix of a file -> its compression."""
@@ -49,8 +50,9 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
             yield handle
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not UTF-8 text ({error.reason})") from None
+    except UnicodeDecodeError:
+        with open_bytes(path) as handle:  # what is damaged may fail here too
+            raise not_utf8(path, handle) from None
     except BROKEN as error:
         raise UserError(
             f"{path}: not a whole {compression} file ({one_line(error)})"

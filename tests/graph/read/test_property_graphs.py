@@ -223,8 +223,22 @@ def test_json_lines_of_triplets(tmp_path):
     assert facts(path, "subject,since,object") == {"a | true | 7"}
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+def test_an_array_of_any_layout_is_read_as_its_objects_a_line(tmp_path, indent):
+    rows = [{"head": "é" * (1 << 15), "relation": "r", "tail": i} for i in range(5)]
+    rows += [{"x": {"y": ["]", 1]}, **row} for row in rows]
+    lines = write(tmp_path / "kg.jsonl", "\n".join(map(json.dumps, rows)))
+    text = json.dumps(rows, indent=indent, ensure_ascii=False)
+    array = write(tmp_path / "kg.json", f"\ufeff\n {text}\n")
+    assert facts(array) == facts(lines) and len(facts(array)) == 5
+    elements = json.dumps(APOC_JSON, indent=indent)
+    apoc = write(tmp_path / "apoc.jsonl", "\n".join(map(json.dumps, APOC_JSON)))
+    assert facts(write(tmp_path / "all.json", elements)) == facts(apoc)
+
+
 GRAPHML = '<graphml><graph><node id="a"/>{}</graph></graphml>'
 EDGE = '<edge source="a" target="b" {}>{}</edge>'
+JSON_ROW = '[{"head": "a", "relation": "r", "tail": "b"}'
 ENTITY = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
 
 
@@ -245,9 +259,15 @@ ENTITY = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
         ("kg.graphml", '<?xml version="1.0" encoding="none"?><graphml/>',
          ":1: an unknown encoding of XML"),
         ("kg.jsonl", '{"a": 1}\n', ":1: expected a node or relationship of Neo4j, or"),
-        ("kg.jsonl", "[\n1]", ":1: not a JSON object a line"),
-        ("kg.jsonl", "[" * 99_999, ":1: not a JSON object a line"),
-        ("kg.jsonl", "[1]", ":1: expected an object, found [1]"),
+        ("kg.jsonl", '{"a": 1\n', ":1: not a JSON object a line"),
+        ("kg.jsonl", "[\n1]", ":2: expected an object, found 1"),
+        ("kg.json", "[" * 99_999, ":1: nested too deep"),
+        ("kg.json", "[]", ": holds no triplets"),
+        ("kg.json", "[{},", ":1: expected a node or relationship of Neo4j, or"),
+        ("kg.json", JSON_ROW, ":1: expected , or ] of a JSON array, found the end"),
+        ("kg.json", JSON_ROW + "\n{", ":2: expected , or ] of a JSON array, found '{'"),
+        ("kg.json", JSON_ROW + ",\n]", ":2: not valid JSON (Expecting value)"),
+        ("kg.json", JSON_ROW + "]\n\nx", ":3: expected the end of a JSON array, found"),
         ("kg.jsonl", '{"head": "a", "relation": "", "tail": "b"}',
          ":1: 'relation' is '', expected a name"),
         ("kg.jsonl", '{"type": "node", "id": null}', ":1: a node without an id"),

@@ -100,7 +100,18 @@ CSV = "a,r,b\nc,r,d\n"
         ("kg.tsv", TSV, "", "a r b, c r d"),
         ("kg.csv", CSV, "", "a r b, c r d"),
         ("kg.csv", "type,label,name\na,r,b\n", "", "type label name, a r b"),
-        ("kg.csv", "s,p,o\na,r,b\n", "", "s p o, a r b"),
+        # one letter a column
+        ("kg.csv", "s,p,o\na,r,b\n", "", "a r b"),
+        ("kg.tsv", "H\tR\tT\na\tr\tb\n", "", "a r b"),
+        ("kg.csv", "p,s,o\na,r,b\n", "", "p s o, a r b"),
+        ("kg.csv", "a\tr\tb\nc\tr\td\n", "", "a r b, c r d"),
+        (
+            "kg.csv",
+            "a,b,r,1\n",
+            "",
+            ":1: expected 3 comma-separated columns, found 4; --columns HEAD,RELATION,"
+            "TAIL names them",
+        ),
         ("kg.csv", "a;b;c,r,d|e|f\n", "", "a;b;c r d|e|f"),
         ("kg.tsv", '"a"\t"r"\t"b"\n', "", '"a" "r" "b"'),
         # a header in quotes: all of the file is
@@ -165,6 +176,12 @@ def test_layouts_worked_out_by_hand(tmp_path, name, text, columns, expected):
             "von,art,nach\n" + "".join(f"a{i},kennt,b{i}\n" for i in range(9)),
             "the first line may be a header; read as ('von', 'art', 'nach'), ",
         ),
+        (
+            "von,art,nach\nParis,in,France\nRome,in,Italy\n",
+            "the first line may be a header; read as ('von', 'art', 'nach'), ",
+        ),
+        ("Paris,in,France\nRome,in,Italy\nParis,on,Seine\n", None),
+        ("s,p,o\na,r,b\n", "the first line is taken for a header; read as ('a', 'r'"),
     ],
 )
 def test_a_guess_prints_three_triplets_and_the_remedy_once(

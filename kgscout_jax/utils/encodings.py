@@ -1,0 +1,42 @@
+"""Where a file that should be UTF-8 is not."""
+
+from __future__ import annotations
+
+import codecs
+import io
+from pathlib import Path
+from typing import IO
+
+from kgscout_jax.errors import UserError
+
+CHUNK_BYTES = 1 << 16
+MARKS = {codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
+"""What a file of another encoding begins with."""
+
+
+def not_utf8(path: Path, handle: IO[bytes]) -> UserError:
+    """The error that names the first line that is not UTF-8, and a remedy.
+
+    Args:
+        path: the name of the file.
+        handle: its bytes, decompressed, from the start.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    lines = io.IncrementalNewlineDecoder(decoder, translate=True)
+    line, start = 1, True
+    while True:
+        chunk = handle.read(CHUNK_BYTES)
+        if start and (encoding := MARKS.get(chunk[:2])):
+            return UserError(f"{path}: {encoding} text, expected UTF-8")
+        start = False
+        try:
+            line += lines.decode(chunk, final=not chunk).count("\n")
+        except UnicodeDecodeError as error:
+            before = error.object[: error.start].decode("utf-8")
+            line += before.replace("\r\n", "\n").replace("\r", "\n").count("\n")
+            return UserError(
+                f"{path}:{line}: not UTF-8 text (byte 0x{error.object[error.start]:02x}"
+                "); a table of Windows is converted by iconv -f WINDOWS-1252 -t UTF-8"
+            )
+        if not chunk:  # the file was changed meanwhile
+            return UserError(f"{path}: not UTF-8 text")
