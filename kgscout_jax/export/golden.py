@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,9 +18,9 @@ from kgscout_jax.policy.inputs import NO_WORD, PolicyInputs
 from kgscout_jax.policy.registry import (
     PolicyWeights,
     has_answers,
+    jitted_outputs,
     needs_topology,
     needs_words,
-    policy_outputs,
 )
 
 INPUTS = ("question", "triplets", "relations", "ppr", "mask")
@@ -120,8 +119,7 @@ def make_golden(weights: PolicyWeights, config: NetworkConfig) -> Golden:
             word_places=places,
         )
     with jax.default_matmul_precision("highest"):
-        call = jax.jit(partial(policy_outputs, config=config))
-        outputs = call(weights, inputs=golden.inputs)
+        outputs = jitted_outputs(weights, config, golden.inputs)
     logits = np.asarray(outputs.logits)
     answers = None if outputs.answers is None else np.asarray(outputs.answers)
     finite = np.isfinite(logits[mask]).all()

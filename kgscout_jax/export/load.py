@@ -39,9 +39,9 @@ from kgscout_jax.policy.registry import (
     PolicyWeights,
     config_from_json,
     has_answers,
+    jitted_logits,
+    jitted_outputs,
     needs_words,
-    policy_logits,
-    policy_outputs,
     weight_shapes,
 )
 from kgscout_jax.text.encoder import EncoderIdentity
@@ -74,16 +74,12 @@ class Exported:
         k = self.metadata["training"].get("settings", {}).get("k")
         return k if isinstance(k, int) else None
 
-    @cached_property
-    def _logits(self) -> Callable[[PolicyWeights, PolicyInputs], Float[Array, "b n"]]:
-        return jax.jit(lambda weights, x: policy_logits(weights, self.config, x))
-
     def logits(self, inputs: PolicyInputs) -> Float[Array, "b n"]:
         """Logits of all candidates, -inf where the mask is False; jitted.
 
         Shapes: as ``policy_logits``; compiles once per shape of the inputs.
         """
-        return self._logits(self.weights, inputs)
+        return jitted_logits(self.weights, self.config, inputs)
 
     @property
     def has_answers(self) -> bool:
@@ -109,13 +105,9 @@ class Exported:
             return AnswerScale()
         return AnswerScale.from_dict(value, f"{self.path / CONFIG}: answer_scale")
 
-    @cached_property
-    def _outputs(self) -> Callable[[PolicyWeights, PolicyInputs], PolicyOutputs]:
-        return jax.jit(lambda weights, x: policy_outputs(weights, self.config, x))
-
     def outputs(self, inputs: PolicyInputs) -> PolicyOutputs:
         """Logits of candidates and of nodes; jitted, see ``policy_outputs``."""
-        return self._outputs(self.weights, inputs)
+        return jitted_outputs(self.weights, self.config, inputs)
 
     @cached_property
     def stablehlo(self) -> Callable[..., Any]:

@@ -147,3 +147,10 @@ def policy_outputs(
     if isinstance(out, walk.WalkOutputs) and out.answers is not None:
         return PolicyOutputs(logits, out.answers, out.follow)
     return PolicyOutputs(logits)
+
+
+# Of the module, so that policies of equal configuration are traced and compiled once.
+jitted_logits = jax.jit(policy_logits, static_argnames="config")
+"""``policy_logits``; compiles once per configuration and shape of the inputs."""
+jitted_outputs = jax.jit(policy_outputs, static_argnames="config")
+"""``policy_outputs``, likewise."""

@@ -94,10 +94,10 @@ def split_answers(
                 batch = batch._replace(mask=batch.mask & mask)
             shapes = batch.shapes
             if shapes not in compiled_shapes:  # exclude compilation from the time
-                jax.block_until_ready(_outputs(graphdef, state, tables, batch))
+                jax.block_until_ready(outputs_of_batch(graphdef, state, tables, batch))
                 compiled_shapes.add(shapes)
             started = time.perf_counter()
-            outputs = _outputs(graphdef, state, tables, batch)
+            outputs = outputs_of_batch(graphdef, state, tables, batch)
             assert outputs.answers is not None and outputs.follow is not None
             nodes = np.asarray(batch.nodes)
             mask = np.asarray(batch.mask)
@@ -140,7 +140,9 @@ def split_answers(
 
 
 @partial(jax.jit, static_argnums=0)
-def _outputs(graphdef: Any, state: Any, tables: Tables, batch: Batch) -> PolicyOutputs:
+def outputs_of_batch(
+    graphdef: Any, state: Any, tables: Tables, batch: Batch
+) -> PolicyOutputs:
     """The outputs of the policy ``nnx.split`` into the first two; compiled once."""
     return nnx.merge(graphdef, state).outputs(batch.inputs(tables))
 

@@ -73,14 +73,8 @@ def run(words: list[str]) -> int:
 
 @NEEDS_ENCODER
 @pytest.mark.usefixtures("kgscout_cache")
-@pytest.mark.parametrize(
-    "recipe",
-    [
-        "webqsp.sh",
-        pytest.param("cwq.sh", marks=pytest.mark.slow),
-        pytest.param("rog.sh", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("recipe", ["webqsp.sh", "cwq.sh", "rog.sh"])
 def test_a_recipe_runs_as_it_stands(recipe, release, tmp_path):
     script = commands(recipe, release, tmp_path)
     assert [run(words) for words in script] == [0, 0, 0]

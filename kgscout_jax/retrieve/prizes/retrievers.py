@@ -16,12 +16,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, NamedTuple
 
-import jax
 import numpy as np
 from flax import nnx
 from jaxtyping import Float, Float64, Int
 
-from kgscout_jax.data.batches import Batch, BatchReader, Tables, batch_outputs
+from kgscout_jax.data.batches import BatchReader, Tables, batch_outputs
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import needs_words
@@ -30,6 +29,7 @@ from kgscout_jax.retrieve.prizes.graph import PrizeGraph, rank_prizes, triplet_o
 from kgscout_jax.retrieve.prizes.paths import path_order
 from kgscout_jax.retrieve.prizes.subgraph import library, subgraph_order
 from kgscout_jax.retrieve.protocol import Rankings, rank_positions
+from kgscout_jax.retrieve.split_answers import outputs_of_batch
 from kgscout_jax.utils.progress import ProgressBar
 
 PrizeForm = Literal["prize_triplets", "prize_paths", "prize_subgraph"]
@@ -188,14 +188,9 @@ def _policy_relevance(policy: Policy, shards: Shards, split: Split) -> list[Rele
     reader = BatchReader(shards, split, words=needs_words(policy.config))
     tables = Tables.of(shards)
     graphdef, state = nnx.split(policy)
-
-    @jax.jit
-    def outputs(state, tables, batch: Batch):
-        return nnx.merge(graphdef, state).outputs(batch.inputs(tables))
-
     out: list[Relevance] = [Relevance(np.empty(0), np.empty(0))] * len(split)
     rows = np.arange(len(split))
-    call = partial(outputs, state, tables)
+    call = partial(outputs_of_batch, graphdef, state, tables)
     with ProgressBar(len(rows), "scoring prizes", "questions") as bar:
         for batch_rows, found in batch_outputs(call, reader, rows, BATCH):
             logits = np.asarray(found.logits)
