@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +31,14 @@ def train(config: TrainConfig) -> None:
         from kgscout_jax.cli.perturbed_shards import perturbed_config
 
         config = perturbed_config(config)
-    training.train(config, load=load_initial)
+    from kgscout_jax.learn.devices import LostProcessError
+
+    try:
+        training.train(config, load=load_initial)
+    except LostProcessError as error:
+        print(f"error: {error}", file=sys.stderr, flush=True)
+        # JAX would wait for the lost process for minutes, and then abort this one.
+        os._exit(2)
 
 
 def load_initial(path: Path, *, devices: Devices) -> TrainedPolicy:

@@ -12,10 +12,12 @@ So an error in one process is raised in all, see ``synchronized``.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import logging
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -32,10 +34,16 @@ logger = logging.getLogger("kgscout")
 
 T = TypeVar("T")
 
+LOST = re.compile(r"gloo|nccl|coordination|connection (reset|closed)", re.IGNORECASE)
+"""In what JAX says when another process does not answer."""
 AXIS = "data"
 """Name of the mesh's only axis."""
 STOP_CHECK_EVERY = 10
 """Steps between checks for a stop in any process: each check waits for all."""
+
+
+class LostProcessError(UserError):
+    """Another process of the run is gone, so that this one cannot go on either."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +159,20 @@ class Devices:
 
         rows = np.asarray(multihost_utils.process_allgather(flat))
         return np.frombuffer(rows.tobytes(), values.dtype).reshape(-1, *values.shape)
+
+    @contextlib.contextmanager
+    def lost_process(self) -> Iterator[None]:
+        """Context that raises LostProcessError where an exchange breaks off."""
+        try:
+            yield
+        except (RuntimeError, ValueError) as error:
+            if self.processes == 1 or not LOST.search(str(error)):
+                raise
+            first_line = str(error).strip().splitlines()[0]
+            raise LostProcessError(
+                f"another process of the run is gone ({first_line[:160]}); start all "
+                "again, on any number of devices: they resume"
+            ) from None
 
     def synchronized(self, function: Callable[[], T]) -> T:
         """The result of ``function`` here; all raise the UserError of any process."""

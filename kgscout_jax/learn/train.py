@@ -83,12 +83,12 @@ def train(
 
     Raises:
         UserError: bad settings or shards, a run of other settings, a run that another
-            process is writing, a non-finite loss.
+            process is writing, a non-finite loss, another process that is gone.
     """
     devices = devices_of(config)
     devices.broadcast(lambda: check_loggers(config.log))
     run = RunFolder(config.run, devices)
-    with contextlib.ExitStack() as resources:
+    with devices.lost_process(), contextlib.ExitStack() as resources:
         _train(config, run, devices, resources, load, resume)
     return run
 

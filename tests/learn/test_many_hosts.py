@@ -1,7 +1,8 @@
-"""Two processes over loopback: they train, save and resume, alone or together."""
+"""Processes over loopback: they train, save and resume, alone or together."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -32,11 +33,11 @@ def environment(devices: int) -> dict[str, str]:
     return {**os.environ, "XLA_FLAGS": flags, "OMP_NUM_THREADS": "1"}
 
 
-def start(devices: int, *words: str) -> subprocess.Popen[str]:
+def start(devices: int, *words: str, **variables: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "train.py", *words],
         cwd=ROOT,
-        env=environment(devices),
+        env={**environment(devices), **variables},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -52,6 +53,23 @@ def pair(*words: str) -> list[subprocess.Popen[str]]:
     return [start(2, *words, *joined, "--process-id", str(i)) for i in range(2)]
 
 
+def slurm(count: int, *words: str) -> list[subprocess.Popen[str]]:
+    """Processes of one device each, with what srun tells them on one machine."""
+    for job in range(os.getpid(), os.getpid() + 4096):
+        with socket.socket() as free, contextlib.suppress(OSError):
+            free.bind(("127.0.0.1", 61440 + job % 4096))  # where JAX looks for it
+            break
+    of_all = {"SLURM_JOB_ID": str(job), "SLURM_STEP_NODELIST": "localhost"}
+    of_all |= {"SLURM_NTASKS": str(count), "SLURM_STEP_NUM_NODES": "1"}
+    return [
+        start(
+            *(1, *words, "--distributed"),
+            **{**of_all, "SLURM_PROCID": str(i), "SLURM_LOCALID": str(i)},
+        )
+        for i in range(count)
+    ]
+
+
 def ended(*processes: subprocess.Popen[str], code: int = 0) -> list[str]:
     """What each wrote to stderr."""
     try:
@@ -62,6 +80,16 @@ def ended(*processes: subprocess.Popen[str], code: int = 0) -> list[str]:
     found = [process.returncode for process in processes]
     assert found == [code] * len(processes), "\n".join(said)[-6000:]
     return said
+
+
+def wait_for_rows(run: Path, count: int) -> int:
+    """The number of lines of metrics.jsonl, once there are so many, or in 5 minutes."""
+    file, deadline = run / "metrics.jsonl", time.monotonic() + 300
+    while True:
+        lines = len(file.read_text().splitlines()) if file.exists() else 0
+        if lines >= count or time.monotonic() > deadline:
+            return lines
+        time.sleep(0.1)
 
 
 def kept(run: Path) -> dict[str, np.ndarray]:
@@ -130,13 +158,37 @@ def test_sigterm_to_one_process_stops_both(both, shards, tmp_path):
     flags = [*FLAGS, "--epochs", "2000"]
     run = tmp_path / "run"
     processes = pair("--shards", shards, "--run", str(run), *flags)
-    deadline = time.monotonic() + 300
-    while not (run / "metrics.jsonl").exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
+    wait_for_rows(run, 1)
     processes[1].send_signal(signal.SIGTERM)
     said = ended(*processes)
     assert "saved; go on with" in said[0]
     assert list((run / "checkpoints").iterdir())
+
+
+@pytest.mark.slow
+def test_four_processes_of_slurm_train_as_two(both, shards, tmp_path):
+    # Batches of 6 and 4 questions: the last process has none of the first kind.
+    run = tmp_path / "run"
+    ended(*slurm(4, "--shards", shards, "--run", str(run), *FLAGS))
+    same_run(run, both)
+
+
+@pytest.mark.slow
+def test_a_killed_process_ends_the_others_and_one_resumes(shards, tmp_path):
+    run = tmp_path / "run"
+    words = ["--shards", shards, "--run", str(run), *FLAGS, "--epochs", "2000"]
+    processes = slurm(4, *words)
+    wait_for_rows(run, 4)
+    processes[2].kill()
+    processes.pop(2).communicate()
+    for said in ended(*processes, code=2):
+        assert said.splitlines()[-1].startswith("error: another process of the run is")
+    step, lines = RunFolder.existing(run).latest_step, wait_for_rows(run, 4)
+    alone = start(3, *words)
+    wait_for_rows(run, lines + 2)
+    alone.send_signal(signal.SIGTERM)
+    (said,) = ended(alone)
+    assert f"resumed at step {step} of {2000 * STEPS}" in said
 
 
 @pytest.mark.slow
