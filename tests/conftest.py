@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from film_world import export, films, graph, scout  # noqa: F401 (fixtures)
 from hypothesis import settings
+from pictures import own_pictures, pictures_rendered_once  # noqa: F401 (fixtures)
 
 ROOT = Path(__file__).resolve().parents[1]
 COMPILE_FAST = (

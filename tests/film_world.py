@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 SETTINGS = {"hops": 2, "max_triplets": 200, "candidates": 32, "direction": "both"}
 
 
-def export_initial(encoder: EncoderIdentity, out: Path, seed: int) -> Path:
+def export_initial(
+    encoder: EncoderIdentity, out: Path, seed: int, *, stablehlo: bool = False
+) -> Path:
     """An exported policy as training with ``seed`` starts it."""
     from policy_factory import small_config, trained_policy
 
@@ -26,7 +28,7 @@ def export_initial(encoder: EncoderIdentity, out: Path, seed: int) -> Path:
     shards = {"source": "kg", "settings": SETTINGS}
     policy = Policy.initial(config, seed)
     trained = trained_policy(policy, encoder.to_dict(), step=1, k=100, **shards)
-    return export_policy(trained, out)
+    return export_policy(trained, out, stablehlo=stablehlo)
 
 
 FILMS = ["Alien", "Heat", "Ran", "Brazil", "Solaris", "Stalker", "Amadeus", "Kes"]

@@ -75,7 +75,7 @@ def world(
     """(triplet file, shards of questions about it, exported policy)."""
     source = write_input(folder / "input")
     shards = prepare(settings_for(source, folder / "shards", cache, **settings))
-    export_policy(policy_for(shards, kind=kind), folder / "policy")
+    export_policy(policy_for(shards, kind=kind), folder / "policy", stablehlo=False)
     return source / "graph.tsv", shards, folder / "policy"
 
 

@@ -56,7 +56,7 @@ def test_help_is_there_at_once(command, tells):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [PYTHON, "-X", "importtime", *command[command[0] == PYTHON :]],
-        cwd=ROOT, capture_output=True, text=True, timeout=60,
+        cwd=ROOT, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0, done.stderr

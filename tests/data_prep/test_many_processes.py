@@ -167,7 +167,7 @@ def test_partitions_may_run_at_the_same_time(cut, source, cache, tmp_path):
         )
         for i in (1, 2)
     ]
-    output = [process.communicate(timeout=120)[0].strip() for process in running]
+    output = [process.communicate(timeout=300)[0].strip() for process in running]
     assert [process.returncode for process in running] == [0, 0]
     # The last to end writes; the other may see the shards.
     assert "True" in output
@@ -217,11 +217,11 @@ def test_a_partition_waits_for_a_run_that_starts(tmp_path):
     def hold():
         with writing(tmp_path):
             locked.set()
-            release.wait(10)
+            release.wait(60)
 
     thread = threading.Thread(target=hold)
     thread.start()
-    locked.wait(10)
+    locked.wait(60)
     threading.Timer(0.3, release.set).start()
     start = time.monotonic()
     with writing(tmp_path, Partition(1, 2)):

@@ -242,7 +242,7 @@ def test_a_run_killed_at_any_time_resumes_to_the_same_bytes(
         env={**environment, **jax, "PATH": "", "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert process.returncode == 0, process.stderr
     assert_same_shards(tmp_path / "out", cut.path)

@@ -11,6 +11,7 @@ import pytest
 from evaluate.answer_world import N, batch, contents, flags, lines, metrics, sage
 
 from kgscout_jax.cli.main import eval_main
+from kgscout_jax.reason import endpoint
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -79,17 +80,17 @@ def test_a_server_that_dies_loses_nothing(shards, tmp_path, whole, capsys):
     assert contents(tmp_path) == whole
 
 
-def test_after_a_server_is_gone_the_cache_still_answers(shards, tmp_path):
+def test_after_a_server_is_gone_the_cache_still_answers(shards, tmp_path, monkeypatch):
     command = ("--retrievers", "cosine", "ppr", "--concurrency", 1, "--k", 2)
     with sage() as server:
         # a draw of all of them is all of them, in another order
         assert batch(shards, tmp_path, *command, "--limit", 5, server=server) == 0
-    started = time.monotonic()
+    pauses = []
+    monkeypatch.setattr(endpoint._Batch, "pause", lambda *of: pauses.append(of) or 0.0)
     arguments = flags(shards, tmp_path, *command, server="http://127.0.0.1:9/v1")
-    arguments[arguments.index("--backoff") + 1] = "0.5"
     assert eval_main(arguments, "eval.py") == 1
     # three requests with one more attempt each, then nobody is waited for
-    assert time.monotonic() - started < 8
+    assert len(pauses) == 3
     for name in ("cosine", "ppr"):
         spent = metrics(tmp_path)["spending"][name]["2"]
         assert (spent["replies"], spent["missing"]) == (5, N - 5)
@@ -112,7 +113,7 @@ def test_a_killed_batch_goes_on(shards, tmp_path, whole, how):
         while len(server.bodies) < N + 4 and process.poll() is None:
             time.sleep(0.01)
         process.send_signal(how)
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=300)
         asked = len(server.bodies)
     assert process.returncode == (130 if how == signal.SIGTERM else -how), said
     if how == signal.SIGTERM:

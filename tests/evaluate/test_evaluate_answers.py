@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -149,7 +148,7 @@ def test_unknown_rules_and_files_are_refused(tmp_path, capsys):
     assert "expected one of retrieval, answers" in capsys.readouterr().err
 
 
-def test_help_is_quick_and_light(tmp_path):
+def test_help_is_light():
     """No array library is imported before the arguments are known."""
     root = Path(__file__).resolve().parents[2]
     code = (
@@ -158,7 +157,6 @@ def test_help_is_quick_and_light(tmp_path):
         "except SystemExit: pass\n"
         "print(sorted({'numpy', 'jax', 'scipy', 'openai'} & set(sys.modules)))"
     )
-    started = time.perf_counter()
     run = subprocess.run(
         [sys.executable, "-c", code],
         cwd=root,
@@ -166,7 +164,6 @@ def test_help_is_quick_and_light(tmp_path):
         text=True,
         check=True,
     )
-    assert time.perf_counter() - started < 10
     assert "--rules" in run.stdout and run.stdout.endswith("[]\n")
 
 

@@ -10,6 +10,7 @@ from kgscout_jax.evaluate import plots
 from kgscout_jax.evaluate.plots import metric_against_k, reward_against_epoch
 from kgscout_jax.evaluate.retrieval.metrics import DEFINITIONS
 
+pytestmark = pytest.mark.usefixtures("own_pictures")
 NOTHING = {"value": None, "low": None, "high": None, "n": 0}
 
 

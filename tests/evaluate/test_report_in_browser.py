@@ -104,7 +104,7 @@ def chromium(address: str, tmp_path: Path, *more: str) -> str:
         [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", *more, address],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env={**os.environ, "HOME": str(tmp_path)},
     )
     shutil.rmtree(profile, ignore_errors=True)

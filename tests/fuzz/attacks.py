@@ -66,7 +66,7 @@ class World:
         self.shards = folder / "shards"
         write_shards(self.shards)
         self.export = folder / "export"
-        export_initial(self.encoder.identity, self.export, seed=1)
+        export_initial(self.encoder.identity, self.export, seed=1, stablehlo=True)
         self.texts = [f"string {i}" for i in range(40)]
         self.cache = folder / "cache"
         EmbeddingCache(self.encoder, self.cache).embed(self.texts)

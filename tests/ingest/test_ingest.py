@@ -195,6 +195,7 @@ def test_spellings_are_joined_and_the_table_undoes_it(tmp_path):
     ]
 
 
+@pytest.mark.usefixtures("own_pictures")
 def test_a_page_of_a_pdf_is_named(tmp_path):
     from matplotlib.backends.backend_pdf import PdfPages
     from matplotlib.figure import Figure

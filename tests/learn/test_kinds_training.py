@@ -91,8 +91,10 @@ def test_runs_are_compared_in_one_table(shards, finished, tmp_path, capsys):
 @pytest.mark.parametrize(
     "choice",
     [
-        {**KINDS["mlp"], "estimator": "closed_form"},
-        {**KINDS["walk"], "estimator": "bce"},
+        pytest.param(
+            {**KINDS["mlp"], "estimator": "closed_form"}, marks=pytest.mark.slow
+        ),
+        pytest.param({**KINDS["walk"], "estimator": "bce"}, marks=pytest.mark.slow),
         {**KINDS["walk"], **REINFORCE, "answer_width": 0},
         {**KINDS["walk"], "connectivity_weight": 4.0},
     ],

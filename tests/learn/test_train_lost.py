@@ -48,7 +48,7 @@ def test_the_command_that_sigterm_prints_resumes_the_run(shards, tmp_path):
     while process.poll() is None and not (config.run / "metrics.jsonl").exists():
         time.sleep(0.01)
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=300)
     assert process.returncode == 0, said
     (line,) = [line for line in said.splitlines() if "stopped at step" in line]
     at, after = line.split(", saved; go on with: ")

@@ -98,10 +98,12 @@ def shared_steps(
     Stands for ``Steps`` in tests of training: tracing takes longer than a tiny run.
     """
     *_, mesh = parts
-    if mesh is not None or config.reward == "device":
+    if mesh is not None:
         return Steps(policy, config, *parts)
-    of_folder = {"run": Path(), "init": None, "save_every": 1, "log": ()}
-    key = policy.config, dataclasses.replace(config, **of_folder)
+    not_compiled: dict[str, Any] = {"run": Path(), "init": None, "log": ()}
+    not_compiled |= {"save_every": 1, "resident_gb": None, "steps_per_dispatch": 1}
+    not_compiled |= {"staleness": 1, "patience": None, "select": "reward"}
+    key = policy.config, dataclasses.replace(config, **not_compiled)
     if fresh or key not in STEPS_OF:
         STEPS_OF[key] = Steps(policy, config, *parts)
     return STEPS_OF[key]

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import get_args
@@ -233,9 +232,8 @@ def test_the_hash_is_of_what_is_sent(tmp_path):
         one = reader(server.url, cache=tmp_path)
         first, second = one.read(asked(2))
         assert first.prompt_hash != second.prompt_hash
-        started = time.monotonic()
         again = one.read(asked(2)[::-1])
-        assert time.monotonic() - started < 1 and len(server.bodies) == 2
+        assert len(server.bodies) == 2
     assert [each.prompt_hash for each in again] == [
         second.prompt_hash,
         first.prompt_hash,

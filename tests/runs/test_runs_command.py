@@ -430,6 +430,7 @@ def test_a_straight_line_is_drawn_as_one(capsys):
     assert all(a[0] > b[0] for a, b in itertools.pairwise(places))
 
 
+@pytest.mark.usefixtures("own_pictures")
 def test_curves_are_drawn_as_png(runs, finished, run, tmp_path):
     out = tmp_path / "new" / "x.png"
     keep_rows(run, 8)  # both are seen

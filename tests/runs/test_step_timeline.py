@@ -34,6 +34,7 @@ def run(tmp_path):
     return tmp_path
 
 
+@pytest.mark.usefixtures("own_pictures")
 def test_figures_and_lanes_are_printed_and_drawn(run, tmp_path, capsys):
     assert main(["runs", str(run), "--timeline"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -355,7 +355,7 @@ def test_embeddings_that_are_no_numbers_are_an_error_of_that_graph_alone(
 
 
 def with_model(scout, graph, url):
-    settings = ServiceSettings(llm=url, model="m", timeout=10, batch_wait_ms=0)
+    settings = ServiceSettings(llm=url, model="m", timeout=60, batch_wait_ms=0)
     return TestClient(create_app(scout, {"films": graph}, settings))
 
 

@@ -28,7 +28,7 @@ def with_batcher(
         batcher = Batcher(scout, **known)  # type: ignore[arg-type]
         batcher.start()
         try:
-            return await asyncio.wait_for(work(batcher, scout), 20)
+            return await asyncio.wait_for(work(batcher, scout), 120)
         finally:
             scout.gate.set()
             await batcher.close()

@@ -47,7 +47,7 @@ async def send(port: int, data: bytes):
     return reader, writer
 
 
-def in_time(work, seconds: float = 20):
+def in_time(work, seconds: float = 120):
     return asyncio.run(asyncio.wait_for(work, seconds))
 
 
@@ -58,7 +58,7 @@ def test_a_connection_without_a_whole_request_is_closed(data):
             reader, writer = await send(port, data)
             began = time.monotonic()
             assert await reader.read() == b""
-            assert 0.2 < time.monotonic() - began < 5
+            assert 0.2 < time.monotonic() - began < 60
             writer.close()
 
     in_time(work())

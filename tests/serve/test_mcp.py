@@ -34,7 +34,7 @@ def called(server, *calls):
         async with Client(server) as client:
             return [await client.call_tool(name, given) for name, given in calls]
 
-    return asyncio.run(asyncio.wait_for(work(), 60))
+    return asyncio.run(asyncio.wait_for(work(), 300))
 
 
 def serving(scout, **graphs):
@@ -171,7 +171,7 @@ def test_tools_are_listed_before_loading_ends(scout, graph):
             loading.set_result((scout, Graphs({"films": graph})))
             return await call
 
-    result = asyncio.run(asyncio.wait_for(work(), 60))
+    result = asyncio.run(asyncio.wait_for(work(), 300))
     assert result.structured_content["result"][0]["name"] == "films"
 
 
@@ -220,7 +220,7 @@ def test_every_malformed_message_is_answered_by_its_id():
         process.stdin.flush()
         replies = [json.loads(process.stdout.readline()) for _ in range(11)]
         process.stdin.close()
-        assert process.wait(30) == 0
+        assert process.wait(300) == 0
     ids = [reply["id"] for reply in replies]
     assert set(ids) == {1, 2, "three", 4, 5, 6, 7, 8, None} and ids.count(None) == 3
     errors = {reply["id"]: reply["error"]["code"] for reply in replies[1:]}
@@ -245,7 +245,7 @@ def test_over_standard_input_and_output(export, films):
             given = {"question": QUESTION, "k": 32}
             return graphs, await client.call_tool("retrieve", given)
 
-    graphs, found = asyncio.run(asyncio.wait_for(work(), 120))
+    graphs, found = asyncio.run(asyncio.wait_for(work(), 300))
     assert graphs.structured_content["result"][0]["name"] == "movies"
     triplets = found.structured_content["triplets"]
     assert ["Alien", "directed_by", "Ridley Scott"] in triplets

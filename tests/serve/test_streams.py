@@ -75,7 +75,7 @@ def test_pieces_are_sent_before_the_reply_has_ended(scout, graph):
 
         def event(self, data):
             if getattr(self, "sent", 0) == 1:
-                assert seen.wait(20), "the first piece was held back"
+                assert seen.wait(120), "the first piece was held back"
             self.sent = getattr(self, "sent", 0) + 1
             original(self, data)
 
@@ -119,7 +119,7 @@ async def call(app, asked, seen):
 @pytest.mark.parametrize("script", [["stream_cut"], ["500", "500"], ["401"]])
 def test_a_model_that_fails_is_an_event(scout, graph, script):
     with serving(script) as server:
-        app = served(scout, graph, llm=server.url, model="m", timeout=10)
+        app = served(scout, graph, llm=server.url, model="m", timeout=60)
         with TestClient(app) as client:
             reply = client.post("/answer", json=ASKED)
     assert reply.status_code == 200

@@ -54,7 +54,7 @@ def chromium(tmp_path, text, *flags):
     ]
     environment = {**os.environ, "HOME": str(tmp_path)}
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=100, env=environment
+        command, capture_output=True, text=True, timeout=300, env=environment
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

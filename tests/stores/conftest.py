@@ -27,7 +27,7 @@ def server(tmp_path_factory) -> Iterator[int]:
         stdout=subprocess.DEVNULL, cwd=tmp_path_factory.mktemp("falkordb"),
     )  # fmt: skip
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while time.monotonic() < deadline and process.poll() is None:
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:

@@ -20,7 +20,7 @@ class Squares:
 
     def __call__(self, numbers: list[int]) -> list[int]:
         self.rounds.append(list(numbers))
-        assert self.go.wait(10)
+        assert self.go.wait(60)
         if 13 in numbers:
             raise ArithmeticError
         return [number**2 for number in numbers]
