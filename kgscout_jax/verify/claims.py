@@ -8,12 +8,13 @@ of the clause before it, and so has a sentence that begins with a pronoun.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from data_prep.synth.words import is_participle, is_third_person
 from kgscout_jax.graph.link.linker import Linker
 from kgscout_jax.graph.link.question_tokens import tokenise_question
+from kgscout_jax.graph.link.stop_words import STOP_WORDS
 from kgscout_jax.verify.mentions import Mention, find_mentions
 
 _ABBREVIATION = re.compile(
@@ -52,18 +53,23 @@ class Claim:
 def sentences(text: str, linker: Linker | None = None) -> Iterator[str]:
     """The sentences of a text, without white space around them.
 
-    With a linker, a full stop within an entity's name ends none.
+    With a linker, a full stop within an entity's name ends none, and a sentence may
+    begin with an entity's name in lower case ("zlib depends on ...").
 
     >>> list(sentences("J. R. R. Tolkien wrote it. He was born in 1892."))
     ['J. R. R. Tolkien wrote it.', 'He was born in 1892.']
     """
-    names = [] if linker is None else _names_with_stops(text, linker)
+    exact = [] if linker is None else _exact_names(text, linker)
+    names = _names_with_stops(text, exact)
+    openings = {first for first, _, name in exact if name.lower() not in STOP_WORDS}
     start = 0
     for match in _END.finditer(text):
         at, dotted = match.start(), match.group().startswith(".")
-        following = text[match.end() :].lstrip()[:1]
+        following = len(text) - len(text[match.end() :].lstrip())
+        goes_on = text[following : following + 1].islower()
+        goes_on = goes_on and following not in openings
         if any(first <= at < last for first, last in names) or (
-            dotted and (following.islower() or _ABBREVIATION.search(text[start:at]))
+            dotted and (goes_on or _ABBREVIATION.search(text[start:at]))
         ):
             continue
         if sentence := " ".join(text[start : match.end()].split()):
@@ -73,16 +79,22 @@ def sentences(text: str, linker: Linker | None = None) -> Iterator[str]:
         yield sentence
 
 
-def _names_with_stops(text: str, linker: Linker) -> list[tuple[int, int]]:
-    """Spans of entities' names that hold full stops or other ends of sentences."""
+def _exact_names(text: str, linker: Linker) -> list[tuple[int, int, str]]:
+    """Where entities' names stand in a text: first and last character, and the name."""
     tokens = tokenise_question(text)
-    spans = [
+    return [
         (c.start, c.stop, linker.index.text_of(c.surface))
         for c in (linker.candidates(tokens) if len(tokens) else ())
         if c.how == "exact"
     ]
+
+
+def _names_with_stops(
+    text: str, exact: Iterable[tuple[int, int, str]]
+) -> list[tuple[int, int]]:
+    """Spans of entities' names that hold full stops or other ends of sentences."""
     out = []
-    for start, stop, name in spans:
+    for start, stop, name in exact:
         # A full stop that the name ends with lies behind its last token.
         end = max(stop, start + len(name)) if text.startswith(name, start) else stop
         last = bool(re.fullmatch(r"\W*", text[end:]))

@@ -130,3 +130,15 @@ def test_the_command_prints_json_and_its_exit_code_tells(
     assert json.loads(capsys.readouterr().out)["claims"][0]["verdict"] == "contradicted"
     assert main([*args, "  "]) == 2
     assert "expected some text" in capsys.readouterr().err
+
+
+def test_a_sentence_may_begin_with_a_name_in_lower_case(kgscout_cache):
+    facts = [
+        ("curl", "depends on", "zlib"),
+        ("zlib", "maintained by", "Mark Brown"),
+        ("openssl", "maintained by", "Kurt Roeckx"),
+    ]
+    text = "Curl depends on zlib. zlib is maintained by Kurt Roeckx."
+    claims = Verifier(KnowledgeGraph.from_triplets(facts)).verify(text)
+    assert [claim.text for claim in claims] == text.replace(". z", ".|z").split("|")
+    assert [claim.verdict for claim in claims] == ["supported", "contradicted"]
