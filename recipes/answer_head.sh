@@ -15,28 +15,29 @@ answers() { # RUN SHARDS OUT
 
 python -m data_prep metaqa --input "$data/metaqa" --out "$out/metaqa"
 python train.py --shards "$out/metaqa" --run "$out/run_metaqa" --policy walk \
-    --word-rank 16 --question-noise 0.2 --epochs 3
+    --candidates 256 --question-noise 0.2 --epochs 3
 answers "$out/run_metaqa" "$out/metaqa" "$out/answers_metaqa"
 
 python -m data_prep pathquestion --input "$data/pathquestion" --out "$out/pathquestion"
 python train.py --shards "$out/pathquestion" --run "$out/run_pathquestion" \
-    --policy walk --word-rank 16 --question-noise 0.2 --epochs 8
+    --policy walk --candidates 256 --question-noise 0.2 --epochs 8
 answers "$out/run_pathquestion" "$out/pathquestion" "$out/answers_pathquestion"
 
 # The Freebase excerpt has no test split: five folds, with the head and without.
-python recipes/folds.py make "$data"/webqsp/*.jsonl --out "$out/folds"
+python -m data_prep kg --kg "$data/webqsp/kg.tsv" --input "$data/webqsp" --out "$out/webqsp"
+python recipes/folds.py "$out/webqsp" --out "$out/folds"
 for fold in "$out"/folds/*; do
     seed=$(basename "$fold")
-    python -m data_prep kg --kg "$data/webqsp/kg.tsv" --input "$fold" \
-        --out "$fold/shards"
-    python train.py --shards "$fold/shards" --run "$fold/head" --policy walk \
-        --seed "$seed" --word-rank 16
-    python train.py --shards "$fold/shards" --run "$fold/none" --policy walk \
-        --seed "$seed" --word-rank 16 --answer-width 0
-    python eval.py retrieval --run "$fold/head" --also "none=$fold/none" \
-        --reference none --shards "$fold/shards" --split test --k 10 30 100 \
-        --out "$fold/retrieval"
-    answers "$fold/head" "$fold/shards" "$fold/answers"
+    python train.py --shards "$fold" --run "$out/head_$seed" --policy walk \
+        --candidates 256 --epochs 10 --seed "$seed"
+    python train.py --shards "$fold" --run "$out/none_$seed" --policy walk \
+        --candidates 256 --epochs 10 --seed "$seed" --answer-width 0
+    python eval.py retrieval --run "$out/head_$seed" --also "none=$out/none_$seed" \
+        --reference none --shards "$fold" --split test --k 10 30 100 \
+        --out "$out/retrieval_$seed"
+    answers "$out/head_$seed" "$fold" "$out/answers_$seed"
 done
-python recipes/folds.py pool "$out"/folds/*/retrieval/questions.jsonl --against none
-python recipes/folds.py pool "$out"/folds/*/answers/questions-scout-k100.jsonl
+for kind in retrieval answers; do
+    python recipes/tables.py collect "$out/$kind"_? --folds 5 \
+        --into "recipes/figures/head_${kind}_webqsp.json"
+done

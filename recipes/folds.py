@@ -1,93 +1,137 @@
-"""Cross-validation where a data set has no test split: makes folds, pools their tables.
+"""Cross-validation where a data set has no test split: shards for each fold.
 
-    python recipes/folds.py make QUESTIONS.jsonl ... --out FOLDS [--folds 5]
-    python recipes/folds.py pool RESULTS/*/questions.jsonl --against cosine
-    python recipes/folds.py pool ANSWERS/*/questions-scout-k100.jsonl
+    python recipes/folds.py SHARDS --out FOLDS [--folds 5] [--seed 0]
 
-``make`` writes FOLDS/i/{train,dev,test}.jsonl: fold i is the test split, a tenth of
-the other questions is dev, which picks the checkpoint, and the rest is train. ``pool``
-takes what ``eval.py retrieval`` or ``eval.py answers`` wrote for each fold, and prints
-means over all questions with 95% bootstrap intervals: every question is measured once,
-by a policy that has never seen it.
+Writes shards FOLDS/0, FOLDS/1, ... of the questions of all splits of SHARDS: fold i
+is the test split, a tenth of the others is dev, which picks the checkpoint, and
+the rest is train. So every question is measured once, by a policy that has never seen
+it. A preparation cuts and embeds each question by itself, so nothing is computed again.
+Then, for each fold, train.py and eval.py, and
+
+    python recipes/tables.py collect RESULTS/0 RESULTS/1 ... --folds 5 --into ...
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
 
-from kgscout_jax.evaluate.bootstrap import estimates
-from kgscout_jax.utils.io import write_lines
-from kgscout_jax.utils.tables import markdown_table
+from data_prep.accounting import survival
+from data_prep.write_shards import write_manifest, write_split
+from kgscout_jax.data.shards import TABLES, Shards, Split
+from kgscout_jax.errors import UserError
+from kgscout_jax.utils.manifest import fingerprint
+from kgscout_jax.utils.ragged import Ragged
 
 DEV_SHARE = 10
 """One in so many of the questions outside a fold is dev."""
-ANSWER_METRICS = ("hits@1", "hit", "macro_f1", "em")
+HEAD = ("format", "version", "files")
+"""Fields of a manifest that the writer gives."""
 
 
-def make(files: list[Path], out: Path, folds: int, seed: int) -> None:
-    """Write the folds of all questions in ``files``."""
-    lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
-    order = np.random.default_rng(seed).permutation(len(lines))
+def write_folds(shards: Shards, out: Path, folds: int, seed: int) -> None:
+    """Write the shards of each fold below ``out``."""
+    splits = [shards.split(name) for name in shards.splits]
+    places = [(s, i) for s, split in enumerate(splits) for i in range(len(split))]
+    entities = set(shards.entities)
+    fields = {k: v for k, v in shards.manifest.items() if k not in HEAD}
+    for fold, parts in enumerate(fold_rows(len(places), folds, seed)):
+        folder = out / str(fold)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in TABLES:
+            if (shards.path / name).exists():
+                shutil.copy(shards.path / name, folder / name)
+        counts = {}
+        for name, rows in parts.items():
+            split = chosen(splits, [places[row] for row in rows], name)
+            write_split(folder, split)
+            counts[name] = {
+                "questions": len(split),
+                "read": len(split),
+                "dropped_without_answer": 0,
+                "topics_not_found": sum(
+                    topic not in entities
+                    for question in split.questions
+                    for topic in question.topics
+                ),
+                "candidates": int(split.n_real.sum()),
+                "width": split.candidates.shape[1],
+                "survival": survival(split),
+            }
+        how = {"fold": fold, "folds": folds, "seed": seed}
+        mark = fingerprint({"shards": shards.manifest["fingerprint"], **how})
+        changed = {"fingerprint": mark, "splits": counts, "missing_splits": []}
+        changed["cross_validation"] = how
+        write_manifest(folder, list(parts), fields | changed)
+
+
+def fold_rows(n: int, folds: int, seed: int) -> list[dict[str, np.ndarray]]:
+    """Rows of ``n`` questions by fold and split; the test splits partition them."""
+    order = np.random.default_rng(seed).permutation(n)
+    out = []
     for fold in range(folds):
         test = order[fold::folds]
         rest = np.setdiff1d(order, test)
         rest = np.random.default_rng([seed, fold]).permutation(rest)
         dev, train = rest[: len(rest) // DEV_SHARE], rest[len(rest) // DEV_SHARE :]
-        for name, rows in {"train": train, "dev": dev, "test": test}.items():
-            write_lines(out / str(fold) / f"{name}.jsonl", [lines[i] for i in rows])
+        out.append({"train": train, "dev": dev, "test": test})
+    return out
 
 
-def pool(files: list[Path], against: str | None) -> str:
-    """The table of all folds' questions: a row per retriever or per metric."""
-    rows = [
-        json.loads(line)
-        for file in files
-        for line in file.read_text("utf-8").splitlines()
-    ]
-    columns: dict[tuple[str, ...], np.ndarray] = {}
-    if "retriever" not in rows[0]:
-        for name, metrics in rows[0]["metrics"].items():
-            for metric, by_k in metrics.items():
-                for k in by_k:
-                    values = [row["metrics"][name][metric][k] for row in rows]
-                    columns[name, metric, k] = np.array(values, float)
-        if against is not None:
-            columns |= {
-                (f"{name} - {against}", metric, k): values - columns[against, metric, k]
-                for (name, metric, k), values in list(columns.items())
-                if name != against
-            }
-    else:
-        for metric in ANSWER_METRICS:
-            columns[rows[0]["retriever"], metric, str(rows[0]["k"])] = np.array(
-                [row["metrics"][metric] for row in rows], float
-            )
-    table = [
-        [*key, f"{one['value']:.3f} [{one['low']:.3f}, {one['high']:.3f}]", one["n"]]
-        for key, one in estimates(columns).items()
-    ]
-    return markdown_table(["row", "metric", "K", "mean", "n"], table)
+def chosen(splits: list[Split], places: list[tuple[int, int]], name: str) -> Split:
+    """One split of the questions at ``places``, each a split and a row of it."""
+
+    def padded(key: str, fill: int) -> np.ndarray:
+        rows = [getattr(splits[s], key)[i] for s, i in places]
+        width = max(len(row) for row in rows)
+        out = np.full((len(rows), width, *rows[0].shape[1:]), fill, rows[0].dtype)
+        for place, row in zip(out, rows, strict=True):
+            place[: len(row)] = row
+        return out
+
+    def joined(parts: list[Ragged]) -> Ragged:
+        rows = [parts[s][i] for s, i in places]
+        return Ragged.of_counts(np.concatenate(rows), np.array([len(r) for r in rows]))
+
+    def both(key: str) -> dict[str, Ragged]:
+        parts = [getattr(split, key) for split in splits]
+        return {way: joined([part[way] for part in parts]) for way in parts[0]}
+
+    embeddings = [splits[s].question_embeddings[i] for s, i in places]
+    return Split(
+        name=name,
+        questions=[splits[s].questions[i] for s, i in places],
+        question_embeddings=np.stack(embeddings),
+        candidates=padded("candidates", -1),
+        node_ppr=joined([split.node_ppr for split in splits]),
+        nodes=padded("nodes", 0),
+        topics=padded("topics", -1),
+        answers=padded("answers", -1),
+        n_nodes=np.array([splits[s].n_nodes[i] for s, i in places], np.int32),
+        path_edges=both("path_edges"),
+        path_triplets=both("path_triplets"),
+    )
 
 
-def main() -> None:
-    """Run ``make`` or ``pool``."""
+def main() -> int:
+    """Write the folds; returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("command", choices=("make", "pool"))
-    parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--out", type=Path, default=Path("folds"))
+    parser.add_argument("shards", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--against")
     args = parser.parse_args()
-    if args.command == "make":
-        make(args.files, args.out, args.folds, args.seed)
-    else:
-        print(pool(args.files, args.against))
+    try:
+        write_folds(Shards.open(args.shards), args.out, args.folds, args.seed)
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

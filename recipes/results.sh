@@ -9,7 +9,7 @@
 #   python recipes/tables.py collect OUT/results_* --names kgscout=walk \
 #       --into recipes/figures/NAME.json
 #
-# A set without a test split goes fold by fold (recipes/folds.py make), with SEEDS=0 and
+# A set without a test split goes fold by fold (recipes/folds.py), with SEEDS=0 and
 # an OUT for each fold: tables.py collect OUT_*/results_0 --folds 5 ...
 set -euo pipefail
 shards=${1:?folder of shards with dev and test}
