@@ -67,7 +67,7 @@ train() { # RUN EPOCHS QUESTIONS SETS-LEFT-OUT
         [[ ${pair%:*} =~ $left_out ]] && continue
         folders+=("$sets/${pair%:*}") mix+=("${pair#*:}")
     done
-    python train.py --policy walk --word-rank 16 --without absolute --candidates 256 \
+    python train.py --policy walk --without absolute --candidates 256 \
         --epochs "$epochs" --questions-per-epoch "$questions" --dev-questions 60 \
         --shards "${folders[@]}" --mix "${mix[@]}" --run "$run"
 }

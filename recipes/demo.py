@@ -25,7 +25,11 @@ SHARDS, RUN, RESULTS = DEMO / "shards", DEMO / "run", DEMO / "results"
 ANSWERS = DEMO / "answers"
 STEPS = (
     ("prepare", "-m data_prep world", f"--out {SHARDS}"),
-    ("train", "train.py", f"--shards {SHARDS} --run {RUN} --policy walk --epochs 3"),
+    (
+        "train",
+        "train.py",
+        f"--shards {SHARDS} --run {RUN} --policy walk --candidates 256 --epochs 5",
+    ),
     (
         "evaluate",
         "eval.py retrieval",

@@ -288,8 +288,8 @@ def parameters(view: View) -> str:
     walk: Any = ARCHITECTURES["walk"].config
     without = parameter_count(walk(answers=0))
     rows.insert(2, ["`--policy walk --answer-width 0`", f"{without:,}"])
-    words = parameter_count(walk(word_rank=16))
-    rows.insert(3, ["`--policy walk --word-rank 16`", f"{words:,}"])
+    words = parameter_count(walk(word_rank=0))
+    rows.insert(3, ["`--policy walk --word-rank 0`", f"{words:,}"])
     return markdown_table(["network", "parameters at 384 dimensions"], rows)
 
 

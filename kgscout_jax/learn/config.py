@@ -145,7 +145,7 @@ class TrainConfig:
     """walk: steps of each walk."""
     question_hidden: int = 64
     """walk: width of a hidden layer between question and walkers; 0: none."""
-    word_rank: int = 0
+    word_rank: int = 16
     """walk: rank of the learned likeness of questions' words and relations; 0 for a
     policy that reads questions as a whole only."""
     answer_width: int = 64

@@ -117,7 +117,7 @@ class WalkConfig(PprNetworkConfig):
     topic. The actors of *other* films of a director are not reached through the film
     that the question names; the father of somebody's son is."""
 
-    word_rank: int = 0
+    word_rank: int = 16
     """Rank of the learned likeness of words and relations; 0 for a policy that does not
     read the words of the question."""
 

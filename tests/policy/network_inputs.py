@@ -36,6 +36,7 @@ WALK = WalkConfig(
     condition=7,
     question_hidden=4,
     answers=5,
+    word_rank=0,
     **PPR,
 )
 MLP = MlpConfig(dimension=D, width=10)
