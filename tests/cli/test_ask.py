@@ -224,6 +224,7 @@ def test_a_list_of_graph_files_ends_before_the_question(tmp_path):
     assert read("--kg", a, b, "Who?") == (both, None, "Who?")
     assert read("--kg", a, "Who?", f"--kg={b}") == (both, None, "Who?")
     assert read("--kg", a, b, policy, "Who?") == (both, str(policy), "Who?")
+    assert read("--kg", a, b, "") == (both, None, "")
     assert read("Who?", "--kg", a, b) == (both, None, "Who?")
     assert read("--kg", a, "Who?", "--k", "3") == ((str(a),), None, "Who?")
 
