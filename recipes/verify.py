@@ -22,7 +22,7 @@ from scipy.optimize import minimize
 from verify_planted import Statement, plant
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.link.graph_index import graph_linker
+from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.text.encoder import SentenceEncoder
 from kgscout_jax.utils.io import write_json
 from kgscout_jax.utils.tables import markdown_table
@@ -61,7 +61,7 @@ def examples(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """(features of all arcs, True at arcs that the statement states)."""
     graph, finder, model = verifier.graph, verifier.arcs, verifier.model
-    linker = graph.linker.get(lambda: graph_linker(graph))
+    linker = linker_of(graph)
     same = equal_relations(graph)
     for statement in statements:
         head, tail = graph.find(statement.head), graph.find(statement.tail)

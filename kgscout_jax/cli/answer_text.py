@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kgscout_jax.errors import escape
-from kgscout_jax.inference.result import NEAREST, RetrievalResult
+from kgscout_jax.inference.result import RetrievalResult
+from kgscout_jax.inference.result_view import NEAREST
 from kgscout_jax.reason.path_text import path_line
 from kgscout_jax.types import Answer
 

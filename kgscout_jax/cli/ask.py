@@ -29,9 +29,11 @@ from kgscout_jax.cli.pseudo_text import (
 )
 from kgscout_jax.errors import UserError, escape
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.inference.result import RetrievalResult
-from kgscout_jax.inference.scout import Scout, check_topics, linker_of
+from kgscout_jax.inference.scout import Scout
 from kgscout_jax.inference.settings import AskSettings
+from kgscout_jax.inference.topics import check_topics
 from kgscout_jax.stores.connect import connect, store_url
 from kgscout_jax.stores.protocol import GraphOrStore
 from kgscout_jax.utils.progress import slow_step

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.stores.protocol import GraphOrStore, Step, Store
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.types import entity_key
@@ -78,8 +79,6 @@ class ScoutRanker:
 
     def nodes(self, question: str, text: str, limit: int) -> list[str]:
         """The entities that the step, then the question, is linked to."""
-        from kgscout_jax.inference.scout import linker_of
-
         graph = self.graph
         if isinstance(graph, KnowledgeGraph):
             find = linker_of(graph).ranking

@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from jaxtyping import Float16, Float32, Int
+from jaxtyping import Float32, Int
 
 from kgscout_jax.graph.embedding_table import ROWS_PER_BLOCK
 from kgscout_jax.graph.embeddings import Embeddings
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Linker
+from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.inference.result import RetrievalResult
+from kgscout_jax.inference.search import Search
 from kgscout_jax.inference.selection import SelectionConfig, subset
 from kgscout_jax.inference.sources import first_of_fact, sources_of
 
@@ -22,13 +24,7 @@ MAX_NAMES = 50
 
 
 def nearest_triplets(
-    result: RetrievalResult,
-    graph: KnowledgeGraph,
-    linker: Linker,
-    embedded: Embeddings,
-    question: Float16[np.ndarray, "d"],
-    k: int,
-    selection: SelectionConfig,
+    result: RetrievalResult, search: Search, k: int, selection: SelectionConfig
 ) -> RetrievalResult:
     """The result with the triplets of highest cosine, and ``nearest`` set.
 
@@ -37,21 +33,19 @@ def nearest_triplets(
 
     Args:
         result: of a question without topics.
-        graph: is not empty.
-        linker: of the graph.
-        embedded: embeddings of the graph.
-        question: embedding of the question.
+        search: of the question; its graph is not empty.
         k: maximum number of triplets.
         selection: its token budget and form apply; a target does not.
     """
+    graph, embedded = search.graph, search.table
     m = len(graph.triplets)
     if embedded.whole or m <= MAX_EMBEDDED:
         ids = np.arange(m)
     else:
-        ids = triplets_of_similar_names(result.question, graph, linker)
+        ids = triplets_of_similar_names(result.question, graph, linker_of(graph))
     if not len(ids):
         return result
-    cosines = cosines_of(embedded, ids, question.astype(np.float32))
+    cosines = cosines_of(embedded, ids, search.vectors.whole.astype(np.float32))
     best = np.lexsort((ids, -cosines))
     best = best[first_of_fact(graph, ids[best])][:k]
     ranking = dataclasses.replace(

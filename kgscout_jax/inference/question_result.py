@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float, Int, Int32
+from jaxtyping import Float, Int
 
+from kgscout_jax.export.load import Exported
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.answer_kinds import mentions
 from kgscout_jax.inference.inputs import Candidates
@@ -22,35 +23,21 @@ from kgscout_jax.inference.node_answers import (
     yes_no_turns,
 )
 from kgscout_jax.inference.result import RetrievalResult
-from kgscout_jax.inference.scoring import Scores
+from kgscout_jax.inference.scoring import Scores, score_questions, walkers_of
+from kgscout_jax.inference.search import Search
 from kgscout_jax.inference.selection import (
     RetrieverChoice,
     SelectionConfig,
     subset,
 )
 from kgscout_jax.inference.sources import sources_of
+from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 from kgscout_jax.retrieve.protocol import top_k
-from kgscout_jax.types import Answer, Triplet, display_name
+from kgscout_jax.types import Answer, Triplet
 
 if TYPE_CHECKING:
-    from kgscout_jax.graph.link import Link
     from kgscout_jax.retrieve.budget import Calibration
-
-
-@dataclass(frozen=True)
-class SearchStart:
-    """The topics at which the search for one question starts."""
-
-    ids: Int32[np.ndarray, "t"]
-    links: tuple[Link, ...]
-    unknown: tuple[str, ...]
-    """Names of topics that are not in the graph."""
-
-    def names(self, text: str, graph: KnowledgeGraph) -> list[str]:
-        """Names of the topics, and what the question calls them."""
-        names = [display_name(graph.entities[int(i)]) for i in self.ids]
-        return names + [text[link.start : link.stop] for link in self.links]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,6 +170,45 @@ class ScoredQuestion:
             value = answers.value
             named = (Answer(name=value, probability=answers.probability, path=path),)
         return {**fields, "best_guesses" if answers.abstained else "answers": named}
+
+
+def scored_questions(
+    exported: Exported,
+    searches: Sequence[Search],
+    *,
+    largest: int,
+    min_probability: float | None,
+) -> list[ScoredQuestion]:
+    """The scores of each question, and its answers by a policy with an answer head.
+
+    Args:
+        exported: the policy.
+        searches: the questions.
+        largest: maximum number of candidates of a question.
+        min_probability: of the best answer; None: as the policy was calibrated.
+    """
+
+    def score(
+        rows: Sequence[int], candidates: Sequence[Candidates | None]
+    ) -> list[Scores]:
+        vectors = [searches[i].vectors for i in rows]
+        tables = [searches[i].table.relations for i in rows]
+        return score_questions(exported, vectors, candidates, tables, largest)
+
+    scores = score(range(len(searches)), [each.candidates for each in searches])
+    scored = [
+        ScoredQuestion(
+            text=each.text,
+            graph=each.graph,
+            start=each.start,
+            candidates=each.candidates,
+            scores=of_question,
+        )
+        for each, of_question in zip(searches, scores, strict=True)
+    ]
+    if walkers_of(exported):
+        scored = with_answers(scored, score, exported.answer_scale, min_probability)
+    return scored
 
 
 def with_answers(

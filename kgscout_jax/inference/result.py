@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -13,6 +13,12 @@ from jaxtyping import Float32, Int32
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.inference.answer_kinds import AnswerKind
+from kgscout_jax.inference.result_json import (
+    ROLES,
+    answer_record,
+    result_object,
+    retrieved_record,
+)
 from kgscout_jax.types import Answer, Retrieved, Triplet
 
 if TYPE_CHECKING:
@@ -22,11 +28,8 @@ if TYPE_CHECKING:
     from kgscout_jax.graph.link import Link
     from kgscout_jax.graph.provenance import Source
     from kgscout_jax.reason.readers.protocol import Evidence
-    from kgscout_jax.show import GraphView
 
 Scored = tuple[str, str, str, float]
-NEAREST = "The question names no entity; nearest triplets by their vectors:"
-ROLES = ("head", "relation", "tail")
 Status = Literal["answered", "not sure", "evidence only", "no topic", "nothing found"]
 
 
@@ -197,16 +200,18 @@ class RetrievalResult:
                 None for those from the graph.
             title: the heading; default "KG-Scout".
         """
+        from kgscout_jax.inference.result_view import result_view
         from kgscout_jax.show import write_page
 
-        write_page(Path(path), self._view(answers, title))
+        write_page(Path(path), result_view(self, answers=answers, title=title))
         return Path(path)
 
     def to_page(self) -> str:
         """The page of ``to_html`` as text."""
+        from kgscout_jax.inference.result_view import result_view
         from kgscout_jax.show import graph_page
 
-        return graph_page(self._view(None, ""))
+        return graph_page(result_view(self))
 
     def _repr_html_(self) -> str:
         """The page in a frame, for notebooks."""
@@ -216,81 +221,9 @@ class RetrievalResult:
             'sandbox="allow-scripts"></iframe>'
         )
 
-    def _view(self, answers: tuple[str, ...] | None, title: str) -> GraphView:
-        """The drawing."""
-        from kgscout_jax.reason.path_text import path_line
-        from kgscout_jax.show import AnswerLine, GraphView
-
-        shown = self.answers or self.best_guesses
-        paths, marked = None, tuple(answers or ())
-        if answers is None and shown:
-            marked = tuple(answer.name for answer in self.answer_entities)
-            rank_of = {t: rank for rank, t in reversed([*enumerate(self.triplets)])}
-            paths = [
-                [rank_of[triplet] for triplet in answer.path]
-                for answer in self.answer_entities
-            ]
-        note = ""
-        if self.nearest:
-            note = NEAREST
-        elif self.abstained:
-            note = "Not sure; best guesses:" if shown else "Not sure: nothing found."
-        lines = [*shown, *self.support] if self.kind == "count" else shown
-        return GraphView(
-            title=title or "KG-Scout",
-            question=self.question,
-            topics=self.topics,
-            answers=marked,
-            triplets=self.scored,
-            paths=paths,
-            answer_lines=[
-                AnswerLine(
-                    answer.name,
-                    answer.probability,
-                    path_line(answer.path, answer.name),
-                    self._path_sources(answer),
-                )
-                for answer in lines
-            ],
-            answer_note=note,
-            empty_note=self.empty_note,
-            sources=[self.source_text(rank) for rank in range(len(self))]
-            if self.provenance or self.sources
-            else [],
-        )
-
     def to_record(self, id: str, *, retriever: str = "kgscout") -> Retrieved:
         """As a line of ``retrieved.jsonl``, with topics and links."""
-        extra: dict[str, Any] = {"topics": list(self.topics)}
-        extra["linked"] = [
-            {
-                "name": link.name,
-                "how": link.how,
-                "score": round(link.score, 4),
-                "start": link.start,
-                "stop": link.stop,
-            }
-            for link in self.links
-        ]
-        if self.topics_not_found:
-            extra["topics_not_found"] = list(self.topics_not_found)
-        if self.sources:
-            extra["sources"] = [list(names) for names in self.sources]
-        if self.provenance:
-            extra["provenance"] = [
-                [source.to_json() for source in each] for each in self.provenance
-            ]
-        if self.nearest:
-            extra["nearest"] = True
-        extra |= {**self.selection, **self.answer_record()}
-        return Retrieved(
-            id=id,
-            question=self.question,
-            retriever=retriever,
-            triplets=self.scored,
-            seconds=self.seconds,
-            extra=extra,
-        )
+        return retrieved_record(self, id, retriever=retriever)
 
     def answer_record(self) -> dict[str, Any]:
         """The answers from the graph as JSON fields; {} without an answer head.
@@ -298,18 +231,26 @@ class RetrievalResult:
         ``graph_answers`` and ``best_guesses`` hold name, probability and path, as
         triplets; ``kind``, ``support`` and ``abstained`` as the fields of this class.
         """
-        if not self.answers and not self.abstained:
-            return {}
-        record: dict[str, Any] = {
-            "kind": self.kind,
-            "abstained": self.abstained,
-            "graph_answers": [answer_json(each) for each in self.answers],
-        }
-        if self.abstained:
-            record["best_guesses"] = [answer_json(each) for each in self.best_guesses]
-        if self.support:
-            record["support"] = [answer_json(each) for each in self.support]
-        return record
+        return answer_record(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Question, topics, answers and triplets as JSON values, each with its names.
+
+        ``best_guesses`` where the policy abstains, ``support`` of a count or a yes or
+        no, ``selection`` unless it is the k best, ``topics_not_found`` if there are.
+        Each triplet has ``sources``, the names of graphs, where several were asked.
+        """
+        return result_object(self)
+
+    def source_object(self, rank: int) -> dict[str, Any]:
+        """Where a triplet stands: JSON fields ``sources``, ``provenance``, if known."""
+        fields: dict[str, Any] = {}
+        if self.sources:
+            fields["sources"] = list(self.sources[rank])
+        if self.provenance:
+            places = self.provenance[rank]
+            fields["provenance"] = [each.to_json() for each in places]
+        return fields
 
     @property
     def status(self) -> Status:
@@ -338,60 +279,6 @@ class RetrievalResult:
             return f"No triplets lie around {', '.join(self.topics)}."
         return f"The selection kept none of {self.n_candidates:,} triplets."
 
-    def to_dict(self) -> dict[str, Any]:
-        """Question, topics, answers and triplets as JSON values, each with its names.
-
-        ``best_guesses`` where the policy abstains, ``support`` of a count or a yes or
-        no, ``selection`` unless it is the k best, ``topics_not_found`` if there are.
-        Each triplet has ``sources``, the names of graphs, where several were asked.
-        """
-        record: dict[str, Any] = {
-            "question": self.question,
-            "status": self.status,
-            "kind": self.kind,
-            "topics": list(self.topics),
-            "answers": self._answer_objects(self.answers),
-            "triplets": [
-                {
-                    **triplet_object(triplet),
-                    "score": round(score, 4),
-                    **self.source_object(rank),
-                }
-                for rank, (*triplet, score) in enumerate(self.scored)
-            ],
-        }
-        if self.abstained:
-            record["best_guesses"] = self._answer_objects(self.best_guesses)
-        if self.support:
-            record["support"] = self._answer_objects(self.support)
-        if self.nearest:
-            record["nearest"] = True
-        if self.topics_not_found:
-            record["topics_not_found"] = list(self.topics_not_found)
-        if self.selection:
-            record["selection"] = dict(self.selection)
-        return record
-
-    def source_object(self, rank: int) -> dict[str, Any]:
-        """Where a triplet stands: JSON fields ``sources``, ``provenance``, if known."""
-        fields: dict[str, Any] = {}
-        if self.sources:
-            fields["sources"] = list(self.sources[rank])
-        if self.provenance:
-            places = self.provenance[rank]
-            fields["provenance"] = [each.to_json() for each in places]
-        return fields
-
-    def _answer_objects(self, answers: Sequence[Answer]) -> list[dict[str, Any]]:
-        """Answers as JSON objects; the triplets of paths name their graphs."""
-        graphs = dict(zip(self.triplets, self.sources, strict=False))
-        objects = answer_objects(answers)
-        for answer, each in zip(answers, objects, strict=True):
-            for triplet, step in zip(answer.path, each["path"], strict=True):
-                if triplet in graphs:
-                    step["sources"] = list(graphs[triplet])
-        return objects
-
     def source_text(self, rank: int) -> str:
         """The graphs and the first place that state a triplet; "" if unknown."""
         places = self.provenance[rank] if self.provenance else ()
@@ -399,13 +286,6 @@ class RetrievalResult:
         place = f"{places[0]}{more}" if places else ""
         graphs = ", ".join(self.sources[rank]) if self.sources else ""
         return ": ".join(filter(None, (graphs, place)))
-
-    def _path_sources(self, answer: Answer) -> str:
-        """Where the triplets of an answer's path stand; "" if unknown."""
-        if not self.provenance and not self.sources:
-            return ""
-        texts = [self.source_text(self.triplets.index(each)) for each in answer.path]
-        return "; ".join(dict.fromkeys(filter(None, texts)))
 
     def evidence(self, id: str = "0") -> Evidence:
         """The input of a reader of ``kgscout_jax.reason``."""
@@ -418,29 +298,3 @@ class RetrievalResult:
             triplets=self.scored,
             sources=self.prompt_sources,
         )
-
-
-def triplet_object(triplet: Sequence[str]) -> dict[str, Any]:
-    """A triplet as a JSON object."""
-    return dict(zip(ROLES, triplet, strict=True))
-
-
-def answer_objects(answers: Sequence[Answer]) -> list[dict[str, Any]]:
-    """Answers as JSON objects with the triplets of their paths as objects."""
-    return [
-        {
-            "name": answer.name,
-            "probability": round(answer.probability, 4),
-            "path": [triplet_object(triplet) for triplet in answer.path],
-        }
-        for answer in answers
-    ]
-
-
-def answer_json(answer: Answer) -> dict[str, Any]:
-    """An answer as JSON fields."""
-    return {
-        "name": answer.name,
-        "probability": round(answer.probability, 4),
-        "path": [list(triplet) for triplet in answer.path],
-    }

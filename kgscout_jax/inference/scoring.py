@@ -13,6 +13,7 @@ from kgscout_jax.export.load import Exported
 from kgscout_jax.inference.inputs import Candidates, QuestionVectors, inputs_of
 from kgscout_jax.policy.inputs import PolicyInputs
 from kgscout_jax.policy.registry import PolicyOutputs
+from kgscout_jax.policy.walk import WalkConfig
 
 BATCH = 16
 """Maximum questions per call of the network."""
@@ -32,6 +33,12 @@ class Scores:
 
 
 NO_SCORES = Scores(logits=np.empty(0, np.float32))
+
+
+def walkers_of(exported: Exported) -> int:
+    """The number of walkers of a policy with an answer head, else 0."""
+    config = exported.config
+    return config.walkers if isinstance(config, WalkConfig) and config.answers else 0
 
 
 def network_outputs(exported: Exported, inputs: PolicyInputs) -> PolicyOutputs:

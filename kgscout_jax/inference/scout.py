@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import os
-import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from jaxtyping import Float16
@@ -25,46 +23,41 @@ from jaxtyping import Float16
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.format import Preparation
 from kgscout_jax.export.load import Exported
-from kgscout_jax.graph.embeddings import embeddings_of, encoder_lock
+from kgscout_jax.graph.embeddings import encoder_lock
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.merge import Graphs, graph_names, merge_graphs
-from kgscout_jax.inference.inputs import Candidates, QuestionVectors, find_candidates
-from kgscout_jax.inference.nearest import nearest_triplets
-from kgscout_jax.inference.question_result import (
-    ScoredQuestion,
-    SearchStart,
-    with_answers,
+from kgscout_jax.graph.link.graph_index import linker_of
+from kgscout_jax.graph.merge import Graphs
+from kgscout_jax.inference.arguments import (
+    budgets_of,
+    check_lengths,
+    check_question,
+    checked_graphs,
 )
+from kgscout_jax.inference.merged_graphs import MergedGraphs
+from kgscout_jax.inference.nearest import nearest_triplets
+from kgscout_jax.inference.question_encoder import QuestionEncoder
+from kgscout_jax.inference.question_result import scored_questions
 from kgscout_jax.inference.result import RetrievalResult
-from kgscout_jax.inference.scoring import Scores, score_questions
+from kgscout_jax.inference.scoring import walkers_of
+from kgscout_jax.inference.search import Searcher
 from kgscout_jax.inference.selection import SelectionConfig, calibration_graph
 from kgscout_jax.inference.settings import DEFAULT_K
 from kgscout_jax.inference.sources import with_provenance
-from kgscout_jax.inference.word_vectors import WordVectors
-from kgscout_jax.policy.walk import WalkConfig
+from kgscout_jax.inference.topics import Topics
 from kgscout_jax.retrieve.candidates import CutSettings
-from kgscout_jax.retrieve.hypotheses import with_hypotheses
-from kgscout_jax.stores.protocol import GraphOrStore, Store
-from kgscout_jax.text.cache import EmbeddingCache
+from kgscout_jax.stores.protocol import GraphOrStore
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
-from kgscout_jax.text.linearize import question_text
-from kgscout_jax.types import Answer, replace_surrogates
-from kgscout_jax.utils.call_coalescing import CallCoalescer
+from kgscout_jax.types import Answer
 
 if TYPE_CHECKING:
-    from kgscout_jax.graph.link import Link, Linker
-    from kgscout_jax.stores.protocol import NodeMatch
+    from kgscout_jax.graph.link import Link
 
 logger = logging.getLogger("kgscout")
 
 OWN_SUBGRAPHS = ("rog", "nsm")
 """Sources whose questions have their own subgraphs: their size is no default."""
-MERGED = 4
-"""Merged graphs that a scout holds."""
 BEST_K = SelectionConfig()
 """The k best, best first."""
-
-Topics = str | Sequence[str] | None
 
 
 class Scout:
@@ -103,16 +96,16 @@ class Scout:
                     "was trained with"
                 )
         self._warned_counts: dict[str, int] = {}
-        self._merged: dict[tuple[tuple[str, int], ...], KnowledgeGraph] = {}
-        self._merging = threading.Lock()
         self.exported, self.encoder, self.cache = exported, encoder, cache
-        self._embed = CallCoalescer(
-            lambda texts: self.encoder.encode(texts, batch_size=QUESTION_BATCH),
-            encoder_lock(encoder),
-        )
-        self._word_vectors = WordVectors(self.encode)
         source = str(exported.metadata["training"].get("source"))
         self.cut = cut or cut_of(exported.preparation, source)
+        self._merged = MergedGraphs(encoder)
+        self._searcher = Searcher(
+            questions=QuestionEncoder(encoder),
+            cut=self.cut,
+            cache=cache,
+            needs_words=exported.needs_words,
+        )
 
     def __repr__(self) -> str:
         kind = "answers" if self.exported.has_answers else "evidence only"
@@ -244,94 +237,44 @@ class Scout:
         selection.check(self.exported)
         calibration = selection.calibration(self.exported)
         n = len(questions)
-        ks = budgets_of(k, n)
-        asked: Any = graphs
-        if isinstance(asked, Mapping):
-            asked = self.merged(asked)
-        elif isinstance(asked, list | tuple):
-            asked = [self.merged(each) for each in asked]
-        sources = checked_graphs(asked, n)
+        budgets = budgets_of(k, n)
+        sources = checked_graphs(self._one_each(graphs), n)
         topics = [None] * n if topics is None else list(topics)
-        for name, values in (("graphs", sources), ("topics", topics), ("k", ks)):
-            if len(values) != n:
-                raise UserError(
-                    f"{name}: found {len(values)}, expected {n}, one for each question"
-                )
+        check_lengths(n, graphs=sources, topics=topics, k=budgets)
         texts = [check_question(question) for question in questions]
-        embeddings = self.encode(texts)
-        if hypotheses is not None and any(hypotheses):
-            guesses = [self.encode(each) for each in hypotheses]
-            embeddings = with_hypotheses(embeddings, guesses)
-        graphs = [
-            source if isinstance(source, KnowledgeGraph) else
-            self._store_graph(source, text, embedding, named)
-            for source, text, embedding, named in zip(
-                sources, texts, embeddings, topics, strict=True
-            )
-        ]  # fmt: skip
-        starts = [
-            self._start(*each) for each in zip(texts, graphs, topics, strict=True)
-        ]
-        tables = {
-            key: embeddings_of(graph, self.encoder, cache=self.cache)
-            for key, graph in {id(graph): graph for graph in graphs}.items()
-        }
-        embedded = [tables[id(graph)] for graph in graphs]
-        candidates = [
-            find_candidates(
-                graphs[i], embedded[i], embeddings[i : i + 1], starts[i].ids, self.cut
-            )
-            for i in range(n)
-        ]
-        vectors = [QuestionVectors(whole=row) for row in embeddings]
-        if self.exported.needs_words:
-            names = [
-                start.names(text, graph)
-                for text, start, graph in zip(texts, starts, graphs, strict=True)
-            ]
-            vectors = self._word_vectors.beside(vectors, texts, names)
-        relations = [table.relations for table in embedded]
-
-        def score(
-            rows: Sequence[int], of_rows: Sequence[Candidates | None]
-        ) -> list[Scores]:
-            tables = [relations[i] for i in rows]
-            largest = self.cut.candidates
-            picked = [vectors[i] for i in rows]
-            return score_questions(self.exported, picked, of_rows, tables, largest)
-
-        scored = [
-            ScoredQuestion(
-                text=texts[i],
-                graph=graphs[i],
-                start=starts[i],
-                candidates=candidates[i],
-                scores=scores,
-            )
-            for i, scores in enumerate(score(range(n), candidates))
-        ]
+        searches = self._searcher.searches(
+            texts, sources, topics, hypotheses, self.link
+        )
+        scored = scored_questions(
+            self.exported,
+            searches,
+            largest=self.cut.candidates,
+            min_probability=selection.min_probability,
+        )
         walkers = walkers_of(self.exported)
-        if walkers:
-            scale, least = self.exported.answer_scale, selection.min_probability
-            scored = with_answers(scored, score, scale, least)
         results = [
             each.result(budget, selection, calibration, walkers)
-            for each, budget in zip(scored, ks, strict=True)
+            for each, budget in zip(scored, budgets, strict=True)
         ]
-        for i, result in enumerate(results):
+        for i, (result, search) in enumerate(zip(results, searches, strict=True)):
             if calibration is not None:
-                made_on = self._calibration_graph(graphs[i])
+                made_on = self._calibration_graph(search.graph)
                 noted = {**result.selection, "calibration_graph": made_on}
                 results[i] = result = dataclasses.replace(result, selection=noted)
-            if topics[i] is None and not len(starts[i].ids) and len(graphs[i]):
-                results[i] = nearest_triplets(
-                    *(result, graphs[i], linker_of(graphs[i]), embedded[i]),
-                    *(embeddings[i], ks[i], selection),
-                )
+            if topics[i] is None and search.names_no_entity:
+                results[i] = nearest_triplets(result, search, budgets[i], selection)
         return [
             with_provenance(each, graph)
             for each, graph in zip(results, sources, strict=True)
         ]
+
+    def _one_each(self, graphs: Any) -> Any:
+        """The graph, or that of each question, with several graphs merged."""
+        if isinstance(graphs, Mapping):
+            return self.merged(graphs)
+        if isinstance(graphs, list | tuple):
+            return [self.merged(each) for each in graphs]
+        return graphs
 
     @overload
     def merged(self, graphs: KnowledgeGraph | Graphs) -> KnowledgeGraph: ...
@@ -345,15 +288,7 @@ class Scout:
         Raises:
             UserError: there is no graph, or something else is among them.
         """
-        if not isinstance(graphs, Mapping | list | tuple):
-            return cast(GraphOrStore, graphs)  # checked where it is used
-        key = tuple((name, id(graph)) for name, graph in graph_names(graphs))
-        with self._merging:
-            if key not in self._merged:
-                if len(self._merged) >= MERGED:
-                    self._merged.pop(next(iter(self._merged)))
-                self._merged[key] = merge_graphs(graphs, self.encoder)
-            return self._merged[key]
+        return self._merged.get(graphs)
 
     def link(self, question: str, graph: KnowledgeGraph) -> list[Link]:
         """The topics of ``question`` in ``graph``, likeliest first."""
@@ -364,26 +299,7 @@ class Scout:
 
         Calls of several threads are coalesced.
         """
-        identity = self.encoder.identity
-        texts = [identity.query_prefix + question_text(text) for text in questions]
-        rows = self._embed(texts)
-        return np.array(rows, np.float16).reshape(len(texts), identity.dimension)
-
-    def _store_graph(
-        self,
-        store: Store,
-        question: str,
-        embedding: Float16[np.ndarray, "d"],
-        topics: Topics,
-    ) -> KnowledgeGraph:
-        """The part of a store that the question needs."""
-        from kgscout_jax.inference.store_graph import store_graph
-
-        cache = EmbeddingCache(self.encoder, self.cache)
-        with encoder_lock(self.encoder):
-            return store_graph(
-                store, question, embedding, topics, cache.embed, self.cut.hops
-            )
+        return self._searcher.questions.encode(questions)
 
     def _calibration_graph(self, graph: KnowledgeGraph) -> str:
         """Whether the calibration was made on this graph; warns once if it was not."""
@@ -405,21 +321,6 @@ class Scout:
             )
         return found
 
-    def _start(
-        self, question: str, graph: KnowledgeGraph, topics: Topics
-    ) -> SearchStart:
-        if topics is None:
-            links = tuple(self.link(question, graph))
-            ids = np.array([link.entity for link in links], np.int32)
-            return SearchStart(ids, links, ())
-        names = [topics] if isinstance(topics, str) else list(topics)
-        for name in names:
-            if not isinstance(name, str):
-                raise UserError(f"topics: found {name!r}, expected names of entities")
-        unknown = [name for name in names if graph.find(name) is None]
-        ids = graph.find_all(names) if len(graph.entities) else np.empty(0, np.int32)
-        return SearchStart(ids, (), tuple(dict.fromkeys(unknown)))
-
 
 def cut_of(preparation: Preparation, source: str) -> CutSettings:
     """The settings of the cut for a policy: those of its training.
@@ -433,84 +334,3 @@ def cut_of(preparation: Preparation, source: str) -> CutSettings:
     if preparation.max_triplets is None and source in OWN_SUBGRAPHS:
         values["max_triplets"] = CutSettings.max_triplets
     return CutSettings(**values)
-
-
-def checked_graphs(
-    graphs: GraphOrStore | Iterable[GraphOrStore], n: int
-) -> list[GraphOrStore]:
-    """A graph for each of ``n`` questions; raises UserError for anything else."""
-    if isinstance(graphs, KnowledgeGraph | Store):
-        return [graphs] * n
-    path = isinstance(graphs, str | os.PathLike) or not isinstance(graphs, Iterable)
-    listed: list[Any] = [graphs] if path else list(graphs)
-    for each in listed:
-        if not isinstance(each, KnowledgeGraph | Store):
-            raise UserError(
-                f"graph: expected a KnowledgeGraph, found {each!r:.80}; "
-                "KnowledgeGraph.open(path) opens a folder or file"
-            )
-    return listed
-
-
-def walkers_of(exported: Exported) -> int:
-    """The number of walkers of a policy with an answer head, else 0."""
-    config = exported.config
-    return config.walkers if isinstance(config, WalkConfig) and config.answers else 0
-
-
-def linker_of(graph: KnowledgeGraph) -> Linker:
-    """The graph's linker, created once."""
-    from kgscout_jax.graph.link.graph_index import graph_linker
-
-    return graph.linker.get(lambda: graph_linker(graph))
-
-
-def check_topics(graph: GraphOrStore, topics: Sequence[str]) -> None:
-    """Raise UserError, with similar names, if a topic is not in the graph."""
-    for name in topics:
-        near: Sequence[Link | NodeMatch] = ()
-        if not isinstance(graph, KnowledgeGraph):
-            if graph.relations([name]):
-                continue
-            near = graph.nodes_by_text(name, 3)
-        elif graph.find(name) is not None:
-            continue
-        elif len(graph.entities):
-            near = linker_of(graph).ranking(name, 3)
-        names = ", ".join(repr(each.name[:80]) for each in near)
-        raise UserError(
-            f"--topic: no entity of the graph is called {name[:80]!r}; "
-            + (f"similar: {names}" if names else "none is similar")
-        )
-
-
-def budgets_of(k: int | Sequence[int], n: int) -> list[int]:
-    """The budget of each of ``n`` questions.
-
-    Raises:
-        UserError: one is no whole number from 1.
-    """
-    if isinstance(k, Sequence) and not isinstance(k, str):
-        each: list[int] = list(k)
-        for budget in each:
-            check_k(budget)
-        return each
-    check_k(k)
-    return [cast(int, k)] * n
-
-
-def check_k(k: object) -> None:
-    """Raise UserError unless ``k`` is a whole number from 1."""
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise UserError(f"k: found {k!r}, expected a whole number from 1")
-
-
-def check_question(question: object) -> str:
-    """The question as text that can be encoded.
-
-    Raises:
-        UserError: it is not a string, or is empty.
-    """
-    if not isinstance(question, str) or not question.strip():
-        raise UserError(f"question: found {question!r}, expected some text")
-    return replace_surrogates(question)

@@ -12,8 +12,9 @@ from typing import Any, get_args
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.merge import Graphs
+from kgscout_jax.inference.arguments import check_k
 from kgscout_jax.inference.result import RetrievalResult
-from kgscout_jax.inference.scout import Scout, check_k
+from kgscout_jax.inference.scout import Scout
 from kgscout_jax.inference.settings import DEFAULT_K
 from kgscout_jax.integrations.texts import Form, joint_text, triplet_id, triplet_texts
 from kgscout_jax.utils.extras import with_install_line

@@ -6,7 +6,8 @@ import hashlib
 import json
 from typing import Any, Literal
 
-from kgscout_jax.inference.result import RetrievalResult, answer_json
+from kgscout_jax.inference.result import RetrievalResult
+from kgscout_jax.inference.result_json import answer_json
 
 Form = Literal["triplets", "text", "paths"]
 """A text for each triplet; or one for all, a triplet or a path a line."""

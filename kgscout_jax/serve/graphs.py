@@ -10,6 +10,7 @@ from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.graph.open_graph import NAMED, open_graph
 from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.types import replace_surrogates
@@ -72,8 +73,6 @@ def entity_matches(
     graph: KnowledgeGraph, text: str, limit: int
 ) -> list[dict[str, Any]]:
     """The entities that ``text`` may name: name, score and how, likeliest first."""
-    from kgscout_jax.inference.scout import linker_of
-
     if not len(graph.entities) or not text.strip():
         return []
     found = linker_of(graph).ranking(replace_surrogates(text), limit)

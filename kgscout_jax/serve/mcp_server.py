@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field
 
 from kgscout_jax import __version__
 from kgscout_jax.errors import UserError
-from kgscout_jax.inference.result import answer_json
+from kgscout_jax.inference.result_json import answer_json
 from kgscout_jax.inference.settings import DEFAULT_K
 from kgscout_jax.serve.batching import QueueFull
 from kgscout_jax.serve.graphs import Graphs, UnknownGraph, entity_matches

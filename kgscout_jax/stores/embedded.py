@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Float16
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.link.graph_index import graph_linker
+from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.graph.provenance import Provenance
 from kgscout_jax.stores.protocol import NodeMatch, Step, node_texts
 from kgscout_jax.types import Triplet, display_name
@@ -38,7 +38,7 @@ class EmbeddedStore:
         """Nodes that the text names, likeliest first."""
         if not len(self.graph.entities):
             return []
-        linker = self.graph.linker.get(lambda: graph_linker(self.graph))
+        linker = linker_of(self.graph)
         return [
             NodeMatch(link.name, link.score) for link in linker.ranking(text, limit)
         ]

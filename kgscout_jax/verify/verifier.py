@@ -22,7 +22,7 @@ import numpy as np
 from data_prep.synth.words import relation_words
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.link.graph_index import graph_linker
+from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.text.encoder import SentenceEncoder
 from kgscout_jax.types import Triplet, replace_surrogates
 from kgscout_jax.verify.arcs import ArcFinder, Path
@@ -131,7 +131,7 @@ class Verifier:
         """
         if not isinstance(text, str) or not text.strip():
             raise UserError(f"statement: found {text!r}, expected some text")
-        linker = self.graph.linker.get(lambda: graph_linker(self.graph))
+        linker = linker_of(self.graph)
         claims = find_claims(replace_surrogates(text), linker)
         return [self.judge(claim) for claim in claims]
 

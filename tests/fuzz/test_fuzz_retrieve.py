@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.build.driver import build_graph
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.inference.scout import check_question
+from kgscout_jax.inference.arguments import check_question
 from kgscout_jax.types import entity_key
 
 LARGE = 1_000_000

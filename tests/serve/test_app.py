@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph
-from kgscout_jax.inference.result import answer_json
+from kgscout_jax.inference.result_json import answer_json
 from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.reason.path_text import path_line
 from kgscout_jax.serve.app import create_app

@@ -82,3 +82,8 @@ def graph_linker(
     members = graph.members
     holders = None if members is None else members.holds(len(graph.entities))
     return Linker(index, settings, holders=holders)
+
+
+def linker_of(graph: KnowledgeGraph) -> Linker:
+    """The linker that the graph holds, with the default settings; built once."""
+    return graph.linker.get(lambda: graph_linker(graph))

@@ -1,0 +1,74 @@
+"""Embeddings of questions and of their single words, from many threads at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Float16
+
+from kgscout_jax.graph.embeddings import encoder_lock
+from kgscout_jax.inference.inputs import QuestionVectors
+from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
+from kgscout_jax.text.linearize import question_text
+from kgscout_jax.text.words import question_words
+from kgscout_jax.utils.call_coalescing import CallCoalescer
+
+MOST_WORDS = 2**15
+"""Words held at most, since questions share most of theirs: 24 MiB of 384
+dimensions."""
+
+
+class QuestionEncoder:
+    """Embeds questions as in preparation; calls of several threads are coalesced."""
+
+    def __init__(self, encoder: SentenceEncoder) -> None:
+        self.encoder = encoder
+        self._embed = CallCoalescer(
+            lambda texts: encoder.encode(texts, batch_size=QUESTION_BATCH),
+            encoder_lock(encoder),
+        )
+        self._words: dict[str, np.ndarray] = {}
+
+    def encode(self, questions: Sequence[str]) -> Float16[np.ndarray, "b d"]:
+        """Embeddings of questions, or of words."""
+        identity = self.encoder.identity
+        texts = [identity.query_prefix + question_text(text) for text in questions]
+        rows = self._embed(texts)
+        return np.array(rows, np.float16).reshape(len(texts), identity.dimension)
+
+    def words(self, words: Sequence[str]) -> list[Float16[np.ndarray, "d"]]:
+        """The embedding of each word; each new one is embedded once."""
+        held = self._words
+        vectors = {word: held[word] for word in set(words) if word in held}
+        if new := sorted(set(words) - vectors.keys()):
+            vectors |= dict(zip(new, self.encode(new), strict=True))
+            if len(held) + len(new) > MOST_WORDS:
+                held = self._words = {}
+            held.update({word: vectors[word] for word in new})
+        return [vectors[word] for word in words]
+
+    def with_words(
+        self,
+        vectors: Sequence[QuestionVectors],
+        texts: Sequence[str],
+        names: Sequence[Sequence[str]],
+    ) -> list[QuestionVectors]:
+        """``vectors`` with the words of the questions.
+
+        Args:
+            vectors: of the questions as a whole.
+            texts: the questions.
+            names: names of the topics of each.
+        """
+        words = [question_words(*each) for each in zip(texts, names, strict=True)]
+        rows = iter(self.words([word.text for each in words for word in each]))
+        return [
+            replace(
+                vector,
+                words=[next(rows) for _ in each],
+                places=[word.distance for word in each],
+            )
+            for vector, each in zip(vectors, words, strict=True)
+        ]

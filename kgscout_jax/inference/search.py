@@ -1,0 +1,131 @@
+"""The search of each question: its graph, topics, vectors and candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float16
+
+from kgscout_jax.graph.embeddings import Embeddings, embeddings_of, encoder_lock
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.link import Link
+from kgscout_jax.inference.inputs import Candidates, QuestionVectors, find_candidates
+from kgscout_jax.inference.question_encoder import QuestionEncoder
+from kgscout_jax.inference.topics import SearchStart, Topics, search_start
+from kgscout_jax.retrieve.candidates import CutSettings
+from kgscout_jax.retrieve.hypotheses import with_hypotheses
+from kgscout_jax.stores.protocol import GraphOrStore
+from kgscout_jax.text.cache import EmbeddingCache
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """A question with all that its scores depend on."""
+
+    text: str
+    graph: KnowledgeGraph
+    start: SearchStart
+    table: Embeddings
+    """Of the graph."""
+    vectors: QuestionVectors
+    candidates: Candidates | None
+    """None if the question has none."""
+
+    @property
+    def names_no_entity(self) -> bool:
+        """Whether nothing of the graph is a topic."""
+        return not len(self.start.ids) and len(self.graph) > 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searcher:
+    """Finds the candidates of questions."""
+
+    questions: QuestionEncoder
+    cut: CutSettings
+    cache: Path | None
+    """Folder for embeddings of graphs that are not embedded."""
+    needs_words: bool
+    """Whether the policy reads the words of questions."""
+
+    def searches(
+        self,
+        texts: Sequence[str],
+        sources: Sequence[GraphOrStore],
+        topics: Sequence[Topics],
+        hypotheses: Sequence[Sequence[str]] | None,
+        link: Callable[[str, KnowledgeGraph], list[Link]],
+    ) -> list[Search]:
+        """The search of each question.
+
+        Args:
+            texts: the questions.
+            sources: per question a graph, or a store.
+            topics: per question names of its entities; None: they are linked.
+            hypotheses: per question guesses at its answer; None: none.
+            link: links the words of a question to entities of a graph.
+
+        Raises:
+            UserError: ``topics`` are not text, or embeddings are damaged.
+        """
+        embeddings = self.questions.encode(texts)
+        if hypotheses is not None and any(hypotheses):
+            guesses = [self.questions.encode(each) for each in hypotheses]
+            embeddings = with_hypotheses(embeddings, guesses)
+        graphs = [
+            self._in_memory(*each)
+            for each in zip(sources, texts, embeddings, topics, strict=True)
+        ]
+        starts = [
+            search_start(*each, link)
+            for each in zip(texts, graphs, topics, strict=True)
+        ]
+        tables = {
+            key: embeddings_of(graph, self.questions.encoder, cache=self.cache)
+            for key, graph in {id(graph): graph for graph in graphs}.items()
+        }
+        candidates = [
+            find_candidates(
+                graph, tables[id(graph)], embeddings[i : i + 1], start.ids, self.cut
+            )
+            for i, (graph, start) in enumerate(zip(graphs, starts, strict=True))
+        ]
+        vectors = [QuestionVectors(whole=row) for row in embeddings]
+        if self.needs_words:
+            names = [
+                start.names(text, graph)
+                for text, start, graph in zip(texts, starts, graphs, strict=True)
+            ]
+            vectors = self.questions.with_words(vectors, texts, names)
+        return [
+            Search(
+                text=texts[i],
+                graph=graph,
+                start=starts[i],
+                table=tables[id(graph)],
+                vectors=vectors[i],
+                candidates=candidates[i],
+            )
+            for i, graph in enumerate(graphs)
+        ]
+
+    def _in_memory(
+        self,
+        source: GraphOrStore,
+        question: str,
+        embedding: Float16[np.ndarray, "d"],
+        topics: Topics,
+    ) -> KnowledgeGraph:
+        """The graph, or the part of a store that the question needs."""
+        if isinstance(source, KnowledgeGraph):
+            return source
+        from kgscout_jax.inference.store_graph import store_graph
+
+        cache = EmbeddingCache(self.questions.encoder, self.cache)
+        with encoder_lock(self.questions.encoder):
+            return store_graph(
+                source, question, embedding, topics, cache.embed, self.cut.hops
+            )

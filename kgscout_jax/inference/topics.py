@@ -1,0 +1,87 @@
+"""Topics of a question: entities that the caller names, or that are linked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Int32
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.link import Link
+from kgscout_jax.graph.link.graph_index import linker_of
+from kgscout_jax.stores.protocol import GraphOrStore
+from kgscout_jax.types import display_name
+
+if TYPE_CHECKING:
+    from kgscout_jax.stores.protocol import NodeMatch
+
+Topics = str | Sequence[str] | None
+"""Names of entities; None: topics are linked."""
+
+
+@dataclass(frozen=True)
+class SearchStart:
+    """The topics at which the search for one question starts."""
+
+    ids: Int32[np.ndarray, "t"]
+    links: tuple[Link, ...]
+    unknown: tuple[str, ...]
+    """Names of topics that are not in the graph."""
+
+    def names(self, text: str, graph: KnowledgeGraph) -> list[str]:
+        """Names of the topics, and what the question calls them."""
+        names = [display_name(graph.entities[int(i)]) for i in self.ids]
+        return names + [text[link.start : link.stop] for link in self.links]
+
+
+def search_start(
+    question: str,
+    graph: KnowledgeGraph,
+    topics: Topics,
+    link: Callable[[str, KnowledgeGraph], list[Link]],
+) -> SearchStart:
+    """The topics of a question.
+
+    Args:
+        question: in natural language.
+        graph: where the topics are.
+        topics: names of entities; None: topics are linked.
+        link: links the words of a question to entities.
+
+    Raises:
+        UserError: ``topics`` are not text.
+    """
+    if topics is None:
+        links = tuple(link(question, graph))
+        ids = np.array([link.entity for link in links], np.int32)
+        return SearchStart(ids, links, ())
+    names = [topics] if isinstance(topics, str) else list(topics)
+    for name in names:
+        if not isinstance(name, str):
+            raise UserError(f"topics: found {name!r}, expected names of entities")
+    unknown = [name for name in names if graph.find(name) is None]
+    ids = graph.find_all(names) if len(graph.entities) else np.empty(0, np.int32)
+    return SearchStart(ids, (), tuple(dict.fromkeys(unknown)))
+
+
+def check_topics(graph: GraphOrStore, topics: Sequence[str]) -> None:
+    """Raise UserError, with similar names, if a topic is not in the graph."""
+    for name in topics:
+        near: Sequence[Link | NodeMatch] = ()
+        if not isinstance(graph, KnowledgeGraph):
+            if graph.relations([name]):
+                continue
+            near = graph.nodes_by_text(name, 3)
+        elif graph.find(name) is not None:
+            continue
+        elif len(graph.entities):
+            near = linker_of(graph).ranking(name, 3)
+        names = ", ".join(repr(each.name[:80]) for each in near)
+        raise UserError(
+            f"--topic: no entity of the graph is called {name[:80]!r}; "
+            + (f"similar: {names}" if names else "none is similar")
+        )
