@@ -16,7 +16,7 @@ from kgscout_jax.policy.dual_tower import DualTowerConfig
 from kgscout_jax.policy.mlp import MlpConfig
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import PolicyWeights, config_to_json, weight_shapes
-from kgscout_jax.policy.walk import WalkConfig
+from kgscout_jax.policy.walk_config import WalkConfig
 
 SETTINGS = {"hops": 2, "max_triplets": 2000, "candidates": 50, "direction": "both"}
 """How the shards of ``trained_policy`` were prepared."""

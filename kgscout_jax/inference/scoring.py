@@ -13,7 +13,7 @@ from kgscout_jax.export.load import Exported
 from kgscout_jax.inference.inputs import Candidates, QuestionVectors, inputs_of
 from kgscout_jax.policy.inputs import PolicyInputs
 from kgscout_jax.policy.registry import PolicyOutputs
-from kgscout_jax.policy.walk import WalkConfig
+from kgscout_jax.policy.walk_config import WalkConfig
 
 BATCH = 16
 """Maximum questions per call of the network."""

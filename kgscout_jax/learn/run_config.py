@@ -21,7 +21,7 @@ from kgscout_jax.policy.dual_tower import DualTowerConfig
 from kgscout_jax.policy.inputs import PPR_FLOOR, ppr_statistics
 from kgscout_jax.policy.mlp import MlpConfig
 from kgscout_jax.policy.registry import config_to_json
-from kgscout_jax.policy.walk import WalkConfig
+from kgscout_jax.policy.walk_config import WalkConfig
 
 PLACES = (
     "resident_gb",

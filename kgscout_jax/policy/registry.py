@@ -20,8 +20,10 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.policy import dual_tower, mlp, walk
 from kgscout_jax.policy.config import NetworkConfig
 from kgscout_jax.policy.inputs import PolicyInputs
+from kgscout_jax.policy.walk_config import WalkConfig
+from kgscout_jax.policy.walk_weights import WalkWeights, init_walk
 
-PolicyWeights = dual_tower.DualTowerWeights | walk.WalkWeights | mlp.TripletMlpWeights
+PolicyWeights = dual_tower.DualTowerWeights | WalkWeights | mlp.TripletMlpWeights
 
 FIELD = "kind"
 """Field of a config's JSON that names the architecture; absent for the thesis's."""
@@ -44,7 +46,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "thesis": Architecture(
         dual_tower.DualTowerConfig, dual_tower.init, dual_tower.scores, False
     ),
-    "walk": Architecture(walk.WalkConfig, walk.init, walk.outputs, True),
+    "walk": Architecture(WalkConfig, init_walk, walk.outputs, True),
     "mlp": Architecture(mlp.MlpConfig, mlp.init, mlp.scores, True),
 }
 
@@ -88,7 +90,7 @@ def needs_topology(config: NetworkConfig) -> bool:
 
 def needs_words(config: NetworkConfig) -> bool:
     """Whether the network reads ``PolicyInputs.words`` and ``word_places``."""
-    return isinstance(config, walk.WalkConfig) and config.word_rank > 0
+    return isinstance(config, WalkConfig) and config.word_rank > 0
 
 
 class PolicyOutputs(NamedTuple):
@@ -106,7 +108,7 @@ class PolicyOutputs(NamedTuple):
 
 def has_answers(config: NetworkConfig) -> bool:
     """Whether the network has an answer head."""
-    return isinstance(config, walk.WalkConfig) and config.answers > 0
+    return isinstance(config, WalkConfig) and config.answers > 0
 
 
 def policy_logits(

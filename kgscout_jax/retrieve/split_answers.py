@@ -17,7 +17,7 @@ from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import PolicyOutputs, has_answers, needs_words
-from kgscout_jax.policy.walk import WalkConfig
+from kgscout_jax.policy.walk_config import WalkConfig
 from kgscout_jax.retrieve.answer_paths import answer_paths
 from kgscout_jax.retrieve.answer_scale import AnswerScale, fit_answer_scale
 from kgscout_jax.utils.progress import ProgressBar

@@ -20,7 +20,7 @@ from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.trained_policy import PARAMS
 from kgscout_jax.policy.registry import config_to_json, weight_shapes
-from kgscout_jax.policy.walk import WalkConfig
+from kgscout_jax.policy.walk_config import WalkConfig
 
 GOOD_LINE = re.compile(r"^- [^,]*, is good, (.+)$", re.MULTILINE)
 NOT_AVAILABLE = "answer not available"

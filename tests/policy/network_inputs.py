@@ -15,7 +15,7 @@ from kgscout_jax.policy.dual_tower import DualTowerConfig
 from kgscout_jax.policy.inputs import NO_WORD, PolicyInputs
 from kgscout_jax.policy.mlp import MlpConfig
 from kgscout_jax.policy.registry import policy_logits
-from kgscout_jax.policy.walk import WalkConfig
+from kgscout_jax.policy.walk_config import WalkConfig
 
 D, N, U, V = 24, 40, 7, 24
 PPR = {"ppr_mean": (-8.0, -9.0), "ppr_std": (2.0, 3.0)}

@@ -43,7 +43,7 @@ from kgscout_jax.policy.registry import (
     weight_shapes,
 )
 from kgscout_jax.policy.topology import DISTANCE_WIDTH
-from kgscout_jax.policy.walk import PARTS, WalkConfig
+from kgscout_jax.policy.walk_config import PARTS, WalkConfig
 
 every_network = pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 
