@@ -14,7 +14,8 @@ import numpy as np
 from jaxtyping import Float16, Int32
 
 from kgscout_jax.data.shards import DIRECTIONS, Ragged, Split
-from kgscout_jax.graph.knowledge_graph import GraphBuilder, KnowledgeGraph
+from kgscout_jax.graph.builder import GraphBuilder
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.walk.pagerank import pagerank
 from kgscout_jax.graph.walk.shortest_paths import shortest_path_edges
 from kgscout_jax.types import Question, Triplet

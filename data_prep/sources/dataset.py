@@ -12,7 +12,8 @@ from jaxtyping import Int32
 from data_prep.sources.fields import without_blank
 from kgscout_jax.data.shards import SPLITS
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.knowledge_graph import GraphBuilder, KnowledgeGraph
+from kgscout_jax.graph.builder import GraphBuilder
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.types import Question
 
 

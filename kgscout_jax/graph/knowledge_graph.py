@@ -5,8 +5,6 @@ One class serves graphs in memory and memory-mapped GRAPH folders.
 
 from __future__ import annotations
 
-import itertools
-from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,20 +25,16 @@ from kgscout_jax.graph.convert import (
     to_networkx,
     to_pandas,
 )
-from kgscout_jax.graph.display_names import (
-    LabelTable,
-    named_entities,
-    named_relations,
-)
-from kgscout_jax.graph.edit import rows_without
+from kgscout_jax.graph.edit import check_in_memory, rows_without
 from kgscout_jax.graph.embedding_table import Embeddings
 from kgscout_jax.graph.embeddings import GraphEmbeddings, embed_graph
 from kgscout_jax.graph.folder import GraphFolder
+from kgscout_jax.graph.interning import InternedTriplets, Interner
 from kgscout_jax.graph.opaque_names import opaque_mask
 from kgscout_jax.graph.provenance import Provenance
 from kgscout_jax.graph.read.options import ReadOptions
-from kgscout_jax.graph.read.triplets import TripletFiles
-from kgscout_jax.types import Triplet, display_name, entity_key
+from kgscout_jax.graph.read_graph import read_graph
+from kgscout_jax.types import Triplet, entity_key
 from kgscout_jax.utils.once import Once
 from kgscout_jax.utils.ragged import offsets_of
 
@@ -131,20 +125,14 @@ class KnowledgeGraph:
             raise UserError(
                 f"verify: expected a GRAPH folder, found the file {paths[0]}"
             )
-        files = TripletFiles(options, notes, paths)
-        labels = files.labels = LabelTable()
-        builder = GraphBuilder()
-        builder.add(itertools.chain.from_iterable(map(files.rows, paths)))
-        graph = builder.build()[0]
-        if len(labels):
-            graph = replace(
-                graph,
-                entities=named_entities(graph.entities, labels),
-                relations=named_relations(graph.relations, labels.get),
-            )
-        if not len(graph.triplets):
-            raise UserError(f"{', '.join(map(str, paths))}: no triplets")
-        return graph
+        return KnowledgeGraph.of_interned(read_graph(paths, options, notes))
+
+    @staticmethod
+    def of_interned(rows: InternedTriplets) -> KnowledgeGraph:
+        """The graph of interned triplets, in memory."""
+        return KnowledgeGraph(
+            rows.entities, rows.relations, rows.triplets, duplicates=rows.duplicates
+        )
 
     @staticmethod
     def of_folder(folder: GraphFolder) -> KnowledgeGraph:
@@ -254,9 +242,9 @@ class KnowledgeGraph:
             UserError: a triplet is not (head, relation, tail), all of them strings
                 that are not blank.
         """
-        builder = GraphBuilder()
-        builder.add(checked_triplets(triplets))
-        return builder.build()[0]
+        interner = Interner()
+        interner.add(checked_triplets(triplets))
+        return KnowledgeGraph.of_interned(interner.interned())
 
     @staticmethod
     def from_networkx(
@@ -306,10 +294,11 @@ class KnowledgeGraph:
         Raises:
             UserError: the graph is a folder, or a name is empty.
         """
-        self._require_memory()
-        builder = GraphBuilder.of(self)
-        builder.add(checked_triplets(triplets))
-        return self._successor(builder.build()[0])
+        check_in_memory(self.members, self.folder)
+        interner = Interner()
+        interner.start_with(self.entities, self.ids, self.relations, self.triplets)
+        interner.add(checked_triplets(triplets))
+        return self._successor(KnowledgeGraph.of_interned(interner.interned()))
 
     def without_triplets(self, triplets: Iterable[Triplet]) -> KnowledgeGraph:
         """A graph in memory without ``triplets``; ids of names do not change.
@@ -319,21 +308,9 @@ class KnowledgeGraph:
         Raises:
             UserError: the graph is a folder.
         """
-        self._require_memory()
+        check_in_memory(self.members, self.folder)
         rows = rows_without(self, checked_triplets(triplets), self.find)
         return self._successor(replace(self, triplets=rows, duplicates=0))
-
-    def _require_memory(self) -> None:
-        if self.members is not None:
-            raise UserError(
-                f"expected one graph, found {len(self.members.graphs)} merged ones: "
-                "change one of them and merge them again"
-            )
-        if self.storage is not None:
-            raise UserError(
-                f"{self.folder}: expected a graph in memory; kgscout graph --add and "
-                "--remove change a folder"
-            )
 
     def _successor(self, graph: KnowledgeGraph) -> KnowledgeGraph:
         """``graph``, which can copy embeddings of this one."""
@@ -352,87 +329,3 @@ class KnowledgeGraph:
         the graph, only new triplets are embedded.
         """
         return embed_graph(self, encoder)
-
-
-class GraphBuilder:
-    """Interns a stream of triplets, in any number of chunks.
-
-    A chunk is a whole graph or the subgraph of one question. ``build`` returns the
-    graph of all chunks and the triplet ids of each chunk.
-    """
-
-    def __init__(self) -> None:
-        self._entities: dict[str, int] = {}
-        self._names: list[str] = []
-        self._relations: dict[str, int] = {}
-        self._chunks: list[Int32[np.ndarray, "m 3"]] = []
-
-    @staticmethod
-    def of(graph: KnowledgeGraph) -> GraphBuilder:
-        """A builder that holds a graph's names and triplets as its first chunk."""
-        builder = GraphBuilder()
-        builder._names = list(graph.entities)
-        builder._entities = {entity_key(name): i for i, name in enumerate(graph.ids)}
-        builder._relations = {name: i for i, name in enumerate(graph.relations)}
-        builder._chunks = [np.asarray(graph.triplets)]
-        return builder
-
-    def add(self, triplets: Iterable[Triplet]) -> int:
-        """Add one chunk and return its number; raises UserError for an empty name."""
-        # Spelling -> id within this chunk. Names repeat, and a look-up is several times
-        # cheaper than deriving the identity again.
-        ends: dict[str, int] = {}
-        phrases: dict[str, int] = {}
-        rows = array("i")
-        end, append = ends.get, rows.append
-        for head, relation, tail in triplets:
-            h = end(head)
-            if h is None:
-                h = ends[head] = self._entity_id(head, (head, relation, tail))
-            t = end(tail)
-            if t is None:
-                t = ends[tail] = self._entity_id(tail, (head, relation, tail))
-            r = phrases.get(relation)
-            if r is None:
-                r = self._relation_id(relation, (head, relation, tail))
-                phrases[relation] = r
-            append(h)
-            append(r)
-            append(t)
-        self._chunks.append(np.array(rows, np.int32).reshape(-1, 3))
-        return len(self._chunks) - 1
-
-    def _entity_id(self, name: str, triplet: Triplet) -> int:
-        """The id of an entity, assigned on first use; ``triplet`` is for the error."""
-        key = entity_key(name)
-        number = self._entities.get(key)
-        if number is None:
-            if not key:
-                raise UserError(f"triplet {triplet!r}: an entity is empty")
-            number = self._entities[key] = len(self._names)
-            self._names.append(display_name(name))
-        return number
-
-    def _relation_id(self, relation: str, triplet: Triplet) -> int:
-        """The id of a relation, assigned on first use; ``triplet`` is for the error."""
-        phrase = display_name(relation)
-        if not phrase:
-            raise UserError(f"triplet {triplet!r}: the relation is empty")
-        return self._relations.setdefault(phrase, len(self._relations))
-
-    def build(self) -> tuple[KnowledgeGraph, list[Int32[np.ndarray, "m"]]]:
-        """The graph, and the triplet ids of each chunk (ascending, each once)."""
-        rows = np.concatenate(self._chunks or [np.empty((0, 3), np.int32)])
-        order = np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))
-        ranked = rows[order]
-        new = np.ones(len(rows), bool)
-        new[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
-        ids = np.empty(len(rows), np.int32)
-        ids[order] = np.cumsum(new) - 1
-        bounds = np.cumsum([0] + [len(chunk) for chunk in self._chunks])
-        chunks = [np.unique(ids[a:b]) for a, b in itertools.pairwise(bounds)]
-        duplicates = len(rows) - sum(map(len, chunks))
-        graph = KnowledgeGraph(
-            self._names, list(self._relations), ranked[new], duplicates=duplicates
-        )
-        return graph, chunks

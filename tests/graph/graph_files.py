@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kgscout_jax.graph.knowledge_graph import GraphBuilder, KnowledgeGraph
+from kgscout_jax.graph.builder import GraphBuilder
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 
 IDS = [("m.01", "by", "m.02"), ("m.01", "cvt", "m.03"), ("m.04", "year", "1979")]
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.knowledge_graph import GraphBuilder, KnowledgeGraph
+from kgscout_jax.graph.builder import GraphBuilder
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.types import display_name, entity_key
 
 NAMES = st.sampled_from(["A", "a", " A ", "B", "b  c", "B\tC", "Ä", "ä", "D"])
