@@ -14,7 +14,7 @@ from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.arrow import compute
-from kgscout_jax.graph.read.layout import TABLES
+from kgscout_jax.graph.read.dialect import TABLES
 from kgscout_jax.graph.read.options import MAX_NAME
 from kgscout_jax.graph.read.parquet import batches, open_parquet, triplet_columns
 from kgscout_jax.graph.read.streams import BROKEN, open_bytes

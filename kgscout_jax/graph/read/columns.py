@@ -7,13 +7,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.layout import (
-    Dialect,
-    Layout,
-    property_name,
-    table_layout,
-    wrong_width,
-)
+from kgscout_jax.graph.read.dialect import Dialect
+from kgscout_jax.graph.read.find_layout import table_layout
+from kgscout_jax.graph.read.layout import Layout, property_name, wrong_width
 from kgscout_jax.graph.read.options import (
     MAX_LINE,
     MAX_NAME,

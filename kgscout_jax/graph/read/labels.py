@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.columns import numbered_rows
-from kgscout_jax.graph.read.layout import TABLES
+from kgscout_jax.graph.read.dialect import TABLES
 from kgscout_jax.graph.read.ntriples import iri_name
 from kgscout_jax.graph.read.streams import COMPRESSED, inner_name
 

@@ -10,9 +10,11 @@ from pathlib import Path
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read import rdf
 from kgscout_jax.graph.read.columns import table_triplets
+from kgscout_jax.graph.read.dialect import TABLES
 from kgscout_jax.graph.read.elements import Edge, Node, NodeNames, element_triplets
+from kgscout_jax.graph.read.find_layout import table_layout
 from kgscout_jax.graph.read.json_lines import JSON_LINES, json_elements
-from kgscout_jax.graph.read.layout import TABLES, Layout, table_layout
+from kgscout_jax.graph.read.layout import Layout
 from kgscout_jax.graph.read.markup import MARKUP, markup_elements
 from kgscout_jax.graph.read.node_tables import table_elements
 from kgscout_jax.graph.read.ntriples import read_ntriples

@@ -1,0 +1,104 @@
+"""The dialects of text tables: separator and quoting."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kgscout_jax.graph.read.options import MAX_NAME
+from kgscout_jax.graph.read.streams import inner_name, open_text
+
+SAMPLE_CHARS = 1 << 20
+SAMPLE_ROWS = 1000
+"""The start of a file that decides about its layout."""
+
+SEPARATIONS = {
+    "\t": "tab-separated",
+    ",": "comma-separated",
+    ";": "semicolon-separated",
+    "|": "bar-separated",
+}
+TABLES = {".tsv": "\t", ".txt": "\t", ".csv": ","}
+"""Suffix of a text table -> its usual column separator."""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a line is divided into cells."""
+
+    separator: str
+    quoted: bool
+    """Whether cells may be in quotes, as spreadsheets write them."""
+
+    def rows(self, lines: Sequence[str]) -> list[list[str]] | None:
+        """The rows of some lines without blank ones; None if they are not valid."""
+        if not self.quoted:
+            stripped = (line.rstrip("\n") for line in lines if line.strip())
+            return [line.split(self.separator) for line in stripped]
+        csv.field_size_limit(MAX_NAME)
+        try:
+            reader = csv.reader(lines, delimiter=self.separator, strict=True)
+            return [row for row in reader if row]
+        except csv.Error:
+            return None
+
+
+def dialects(suffix: str) -> list[Dialect]:
+    """The dialects of a file name, the usual one first."""
+    if suffix == ".csv":
+        return [Dialect(separator, True) for separator in ",;\t|"] + [
+            Dialect("|", False)
+        ]
+    return [
+        Dialect("\t", False),
+        Dialect("\t", True),
+        Dialect(",", True),
+        Dialect(";", True),
+        Dialect("|", False),
+    ]
+
+
+def usual_dialect(path: Path) -> Dialect:
+    """The dialect that the name of a text table says."""
+    suffix = Path(inner_name(path)).suffix
+    return Dialect(TABLES[suffix], suffix == ".csv")
+
+
+def sample_rows(path: Path) -> dict[Dialect, list[list[str]]]:
+    """The first rows in each dialect of a file's name that they are valid in.
+
+    Raises:
+        UserError: the file cannot be read.
+    """
+    lines, whole = _first_lines(path)
+    return {
+        dialect: rows
+        for dialect in dialects(Path(inner_name(path)).suffix)
+        if (rows := _rows(dialect, lines, whole))
+    }
+
+
+def _first_lines(path: Path) -> tuple[list[str], bool]:
+    """The first lines without a byte order mark, and whether these are all."""
+    with open_text(path) as handle:
+        text = handle.read(SAMPLE_CHARS)
+    # Not str.splitlines: it knows ends of lines that files do not.
+    lines = io.StringIO(text.removeprefix("\ufeff"), newline="\n").readlines()
+    whole = len(text) < SAMPLE_CHARS
+    if not whole:
+        lines.pop()
+    return lines[:SAMPLE_ROWS], whole and len(lines) <= SAMPLE_ROWS
+
+
+def _rows(
+    dialect: Dialect, lines: Sequence[str], whole: bool
+) -> list[list[str]] | None:
+    """The rows of the lines; a row in quotes that goes on beyond them is left out."""
+    rows = dialect.rows(lines)
+    while rows is None and not whole and len(lines) > 1:
+        lines = lines[: len(lines) // 2]
+        rows = dialect.rows(lines)
+    return rows

@@ -1,0 +1,103 @@
+"""Finds the layout of a text table from its first rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from kgscout_jax.graph.read.dialect import (
+    SEPARATIONS,
+    Dialect,
+    sample_rows,
+    usual_dialect,
+)
+from kgscout_jax.graph.read.given_columns import given_layout
+from kgscout_jax.graph.read.header import find_roles
+from kgscout_jax.graph.read.layout import Layout
+from kgscout_jax.graph.read.node_columns import id_space, lists_nodes, node_columns
+from kgscout_jax.graph.read.options import ReadOptions
+
+
+def table_layout(path: Path, options: ReadOptions) -> Layout:
+    """The layout of a text table, from its first rows.
+
+    A table of three columns in the usual dialect of its name, whose first row names no
+    columns, is read in the order head, relation, tail.
+
+    Raises:
+        UserError: the file cannot be read, or has not the columns of the options.
+    """
+    usual, samples = usual_dialect(path), sample_rows(path)
+    if options.columns:
+        return given_layout(path, options.columns, samples, usual)
+    rows = samples.get(usual)
+    if rows and (found := _header_layout(usual, rows)):
+        return found
+    in_quotes = Dialect(usual.separator, True)
+    if in_quotes in samples and (
+        found := _header_layout(in_quotes, samples[in_quotes])
+    ):
+        return found
+    if rows and all(len(row) == 3 for row in rows):
+        return Layout(usual, sample=rows, doubt=_suspicion(rows))
+    for dialect, rows in samples.items():
+        if found := _header_layout(dialect, rows):
+            return found
+    for dialect, rows in samples.items():
+        if dialect not in (usual, in_quotes) and all(len(row) == 3 for row in rows):
+            words = SEPARATIONS[dialect.separator]
+            return Layout(dialect, sample=rows, doubt=f"found {words} columns")
+    return Layout(usual)
+
+
+def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
+    """The layout if the first row names head, relation and tail, or an id of nodes."""
+    header = tuple(cell.strip() for cell in rows[0])
+    roles = find_roles(header)
+    nodes = node_columns(header, with_edges=roles is not None)
+    if roles is None and (nodes is None or not lists_nodes(rows, nodes)):
+        return None
+    layout = Layout(
+        dialect,
+        header=header,
+        skip_first=True,
+        width=len(header),
+        nodes=nodes,
+        edges=roles is not None,
+        sample=list(rows[:4]),
+    )
+    if roles is None:
+        return layout
+    certain = nodes is not None or header[roles.head].startswith((":", "_", "~"))
+    doubt = "several columns could be meant"
+    if len(header) == 3:
+        doubt = "the first line is taken for a header"
+    return replace(
+        layout,
+        head=roles.head,
+        relation=roles.relation,
+        tail=roles.tail,
+        spaces=(id_space(header[roles.head]), id_space(header[roles.tail])),
+        doubt=doubt if roles.ambiguous and not certain else None,
+    )
+
+
+def _suspicion(rows: Sequence[list[str]]) -> str | None:
+    """Why three columns without a header may be in another order, if so."""
+    if len(rows) < 3:
+        return None
+    heads, relations, tails = (Counter(column) for column in zip(*rows, strict=True))
+    if len(rows) > 7 and 4 * min(len(heads), len(tails)) < len(relations):
+        return "the second column holds more different names than another one"
+    first = rows[0]
+    others = len(relations) - 1
+    repeated = 3 * others < len(rows) if len(rows) > 7 else 2 * others < len(rows)
+    if (
+        relations[first[1]] == 1
+        and repeated
+        and not any(heads[cell] + tails[cell] > 1 for cell in (first[0], first[2]))
+    ):
+        return "the first line may be a header"
+    return None

@@ -1,0 +1,72 @@
+"""The columns of nodes in a table, as databases export them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgscout_jax.graph.read.header import NAMES, plain
+
+NODE_IDS = ("id", "node_id", "nodeid", "entity_id")
+"""Names of the column of ids in a table of nodes, which also has a name."""
+LABEL_COLUMNS = ("_labels", ":label", "~label")
+"""The column of a node's kinds."""
+_NODE_ID = re.compile(r":ID(\(.*\))?(\{.*\})?$|^_id$|^~id$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class NodeColumns:
+    """Where a table has nodes, the columns that describe them."""
+
+    id: int
+    name: int | None
+    labels: int | None
+    space: str = ""
+    """The name space of the ids (Neo4j)."""
+
+
+def node_columns(header: Sequence[str], *, with_edges: bool) -> NodeColumns | None:
+    """The columns of nodes if these cells name an id, as in exports of databases.
+
+    In a table of edges, only ``_id`` beside ``_labels`` is one (Neo4j).
+    """
+    names = [plain(cell) for cell in header]
+    lowered = [cell.lower() for cell in header]
+    if with_edges:
+        if not {"_id", "_labels"} <= set(lowered):
+            return None
+        id = lowered.index("_id")
+    else:
+        marked = [i for i, cell in enumerate(header) if _NODE_ID.search(cell)]
+        usual = [names.index(name) for name in NODE_IDS if name in names]
+        if not marked and not (usual and set(names) & set(NAMES)):
+            return None
+        id = (marked or usual)[0]
+    labels = [i for i, cell in enumerate(lowered) if cell in LABEL_COLUMNS]
+    named = [names.index(name) for name in NAMES if name in names]
+    named = [i for i in named if i != id and i not in labels]
+    return NodeColumns(
+        id,
+        named[0] if named else None,
+        labels[0] if labels else None,
+        id_space(header[id]),
+    )
+
+
+def lists_nodes(rows: Sequence[list[str]], nodes: NodeColumns) -> bool:
+    """Whether a table without edges is a list of nodes.
+
+    Three columns without a mark of a database may be triplets: as a list of nodes,
+    they begin with the id, and no id occurs twice.
+    """
+    if len(rows[0]) != 3 or _NODE_ID.search(rows[0][nodes.id].strip()):
+        return True
+    ids = [row[0] for row in rows]
+    return nodes.id == 0 and len(rows) > 1 and len(set(ids)) == len(ids)
+
+
+def id_space(cell: str) -> str:
+    """The name space in a column's name: Person in ``:START_ID(Person)``."""
+    match = re.search(r"\(([^)]*)\)$", cell.strip())
+    return match[1] if match else ""
