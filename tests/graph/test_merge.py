@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.merge import merge_graphs
-from kgscout_jax.graph.merge.entity_links import near_key
+from kgscout_jax.graph.merge.named_graph import near_key
 
 FREEBASE = [
     ("Ann", "people.person.place_of_birth", "Peru"),

@@ -20,9 +20,10 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.arrays import match_rows
 from kgscout_jax.graph.fingerprint import name_fingerprints
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.merge.entity_links import NamedGraph, link_entities
+from kgscout_jax.graph.merge.entity_links import link_entities
 from kgscout_jax.graph.merge.equal_facts import equal_facts
 from kgscout_jax.graph.merge.members import Members
+from kgscout_jax.graph.merge.named_graph import NamedGraph
 from kgscout_jax.graph.merge.relation_meanings import relation_roles
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import SentenceEncoder
