@@ -15,29 +15,24 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Bool, Float, Int, Int32
 
 from kgscout_jax.data.batches import Batch, Tables
-from kgscout_jax.learn.answer_loss import answer_loss
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.estimators import (
-    advantages_and_average,
-    closed_form,
-    cross_entropy,
-    reinforce,
+from kgscout_jax.learn.estimators import advantages_and_average, reinforce
+from kgscout_jax.learn.mesh_functions import by_device, sharded_by_question
+from kgscout_jax.learn.objectives import (
+    Metrics,
+    Objective,
+    closed_form_objective,
+    cross_entropy_objective,
+    learns_at,
+    weighted_mean,
+    whole_loss,
 )
 from kgscout_jax.learn.resident_sets import ResidentSets
 from kgscout_jax.learn.reward_device import DeviceReward, RewardInputs
 from kgscout_jax.learn.train_state import State
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import PolicyOutputs, has_answers
-from kgscout_jax.policy.sampling import (
-    categorical_entropy,
-    greedy_top_k,
-    gumbel_top_k,
-)
-
-Metrics = dict[str, Any]
-"""Scalars of a step, on the device or the host."""
-Objective = tuple[Array, Metrics]
-"""A loss, and metrics."""
+from kgscout_jax.policy.sampling import greedy_top_k, gumbel_top_k
 
 
 class Proposal(NamedTuple):
@@ -105,7 +100,7 @@ class Steps:
         the best node is an answer."""
         logits, answers, _ = self._outputs(params, tables, batch)
         top_k = partial(best_positions, k=min(k, logits.shape[1]))
-        best = self._by_device(top_k)(logits, batch.mask)
+        best = by_device(top_k, self.mesh)(logits, batch.mask)
         if answers is None:
             return best, jnp.zeros(len(best), bool)
         first = jnp.argmax(answers, axis=1)
@@ -128,9 +123,10 @@ class Steps:
             sample = jax.vmap(sample, in_axes=(0, 0, 0, None))
             return *sample(keys, logits, mask, k), best_positions(logits, mask, k)
 
-        indices, selected, greedy = self._by_device(draw)(keys, logits, batch.mask)
+        indices, selected, greedy = by_device(draw, self.mesh)(keys, logits, batch.mask)
         if self.mesh is not None:
-            pullback = jax.tree.map(partial(self._shard_wide, batch.mask), pullback)
+            shard = partial(sharded_by_question, mesh=self.mesh, mask=batch.mask)
+            pullback = jax.tree.map(shard, pullback)
         positions = jnp.where(selected, indices, -1)
         if self.config.baseline == "greedy":
             positions = jnp.concatenate([positions, greedy[:, None]], axis=1)
@@ -145,36 +141,8 @@ class Steps:
         numbers: Int32[Array, "i"],
     ) -> tuple[State, Metrics]:
         """Expectations at the budget of the step, see ``closed_form``."""
-        config = self.config
         k = jax.lax.bitcast_convert_type(numbers[1], jnp.float32)
-        weight = learns_at(k, batch)
-        n_nodes = batch.topics.shape[1]
-
-        def objective(outputs: PolicyOutputs) -> Objective:
-            logits = outputs.logits
-            of_question = partial(
-                closed_form, directed=config.reward_direction == "directed"
-            )
-            expected = jax.vmap(of_question, in_axes=(0, 0, 0, 0, 0, None, None, 0))(
-                logits, batch.mask, batch.nodes, batch.answers, batch.on_path, k,
-                n_nodes, batch.topics if config.connectivity_weight else None,
-            )  # fmt: skip
-            value = config.presence_weight * expected.presence
-            value = value + config.hit_weight * expected.hit
-            value = value + config.path_weight * expected.path
-            if expected.connectivity is not None:
-                value = value + config.connectivity_weight * expected.connectivity
-            if config.bce_weight:
-                entropy = self._cross_entropy(logits, batch)
-                value = value - config.bce_weight * entropy
-            metrics = {
-                name: weighted_mean(values, weight)
-                for name, values in expected._asdict().items()
-                if values is not None
-            }
-            metrics["k"] = k
-            return self._loss(outputs, batch, weight, value, metrics)
-
+        objective = partial(closed_form_objective, config=self.config, k=k)
         return self._descend(state, tables, batch, objective)
 
     def _update_bce(
@@ -186,34 +154,20 @@ class Steps:
     ) -> tuple[State, Metrics]:
         """Cross-entropy of each candidate with being on a shortest path."""
         del numbers
-        weight = batch.has_path.astype(jnp.float32)
-
-        def objective(outputs: PolicyOutputs) -> Objective:
-            logits = outputs.logits
-            value = self._cross_entropy(logits, batch)
-            return self._loss(outputs, batch, weight, -value, {})
-
+        objective = partial(cross_entropy_objective, config=self.config)
         return self._descend(state, tables, batch, objective)
-
-    def _cross_entropy(
-        self, logits: Float[Array, "b n"], batch: Batch
-    ) -> Float[Array, "b"]:
-        of_question = partial(
-            cross_entropy, positive_weight=self.config.positive_weight
-        )
-        return jax.vmap(of_question)(logits, batch.mask, batch.on_path)
 
     def _descend(
         self,
         state: State,
         tables: Tables,
         batch: Batch,
-        objective: Callable[[PolicyOutputs], Objective],
+        objective: Callable[[PolicyOutputs, Batch], Objective],
     ) -> tuple[State, Metrics]:
         noisy = batch._replace(question=self._noisy(batch.question, state.step))
 
         def loss(params: Any) -> Objective:
-            return objective(self._outputs(params, tables, noisy))
+            return objective(self._outputs(params, tables, noisy), batch)
 
         (_, metrics), gradient = jax.value_and_grad(loss, has_aux=True)(state.params)
         return self._apply(state, gradient, metrics)
@@ -244,7 +198,7 @@ class Steps:
             value = jax.vmap(reinforce)(
                 logits, mask, proposal.indices, proposal.selected_mask, advantage
             )
-            return self._loss(outputs, batch, weight, value, {})
+            return whole_loss(self.config, outputs, batch, weight, value, {})
 
         of_outputs = jax.value_and_grad(loss, has_aux=True)
         (_, metrics), gradient = of_outputs(proposal.outputs)
@@ -262,7 +216,7 @@ class Steps:
         """Propose, score and update without leaving the device."""
         assert self.reward is not None
         proposal = self._propose(state.params, tables, batch, numbers)
-        score = self._by_device(self.reward.total)
+        score = by_device(self.reward.total, self.mesh)
         positions = proposal.positions.astype(jnp.int32)
         subsets = jnp.maximum(positions, 0), positions >= 0
         total = score(inputs, batch.nodes, batch.answers, *subsets)
@@ -326,32 +280,6 @@ class Steps:
         metrics["reward_all_kept"] = jnp.where(all_selected.any(), kept, jnp.nan)
         return state, metrics
 
-    def _loss(
-        self,
-        outputs: PolicyOutputs,
-        batch: Batch,
-        weight: Float[Array, "b"],
-        value: Float[Array, "b"],
-        metrics: Metrics,
-    ) -> Objective:
-        """The loss: minus the mean objective and entropy of questions with weight.
-
-        The loss of the answers is added, over all questions that have candidates.
-        """
-        entropy = jax.vmap(categorical_entropy)(outputs.logits, batch.mask)
-        value = value + (self.config.entropy_weight or 0.0) * entropy
-        loss = -weighted_mean(value, weight)
-        entropy = weighted_mean(entropy, weight)
-        metrics = {**metrics, "entropy": entropy}
-        if outputs.answers is not None and self.config.answer_weight:
-            of_answers = weighted_mean(
-                jax.vmap(answer_loss)(outputs.answers, batch.answers),
-                batch.mask.any(axis=1).astype(jnp.float32),
-            )
-            loss = loss + self.config.answer_weight * of_answers
-            metrics["answer_loss"] = of_answers
-        return loss, {**metrics, "loss": loss}
-
     def _apply(
         self, state: State, gradient: Any, metrics: Metrics
     ) -> tuple[State, Metrics]:
@@ -373,35 +301,6 @@ class Steps:
             )
         return after, metrics
 
-    def _by_device(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """``function`` of batches, run by each device on its own questions.
-
-        The compiler alone would gather whole batches for top-k and synchronise all
-        devices at each turn of a loop.
-        """
-        if self.mesh is None:
-            return function
-        spec = PartitionSpec(*self.mesh.axis_names)
-        return jax.shard_map(
-            function, mesh=self.mesh, in_specs=spec, out_specs=spec, check_vma=False
-        )
-
-    def _shard_wide(self, mask: Bool[Array, "b n"], residual: Array) -> Array:
-        """A residual of the pullback, split over devices if it is per candidate.
-
-        Without the constraint the compiler may place a constant on any device.
-        """
-        assert self.mesh is not None
-        if residual.shape[:2] != mask.shape:
-            return residual
-        sharding = NamedSharding(self.mesh, PartitionSpec(*self.mesh.axis_names))
-        return jax.lax.with_sharding_constraint(residual, sharding)
-
-
-def learns_at(k: Float[Array, ""] | float, batch: Batch) -> Float[Array, "b"]:
-    """1 for questions with more than ``k`` candidates, else 0: all are selected."""
-    return (batch.mask.sum(axis=1) > k).astype(jnp.float32)
-
 
 def best_positions(
     logits: Float[Array, "b n"], mask: Bool[Array, "b n"], k: int
@@ -410,12 +309,3 @@ def best_positions(
     top = jax.vmap(greedy_top_k, in_axes=(0, 0, None))
     indices, selected_mask = top(logits, mask, k)
     return jnp.where(selected_mask, indices, -1)
-
-
-def weighted_mean(
-    values: Float[Array, "b"], weight: Float[Array, "b"]
-) -> Float[Array, ""]:
-    """Mean over questions with weight; 0 if none has any."""
-    # Double where: a question without candidates may have a NaN, and has no gradient.
-    values = jnp.where(weight > 0, values, 0.0)
-    return (values * weight).sum() / jnp.maximum(weight.sum(), 1.0)
