@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from kgscout_jax.errors import UserError
+from kgscout_jax.learn.config_checks import check_train_config
 from kgscout_jax.utils.presets import check_preset
 
 BY_ESTIMATOR: dict[str, dict[str, float]] = {
@@ -199,89 +198,9 @@ class TrainConfig:
         if self.question_noise is None:
             noise = WALK_NOISE if self.policy == "walk" else 0.0
             object.__setattr__(self, "question_noise", noise)
-        for name in ("k", "k_low", "samples", "epochs", "batch_size", "save_every"):
-            self._check(name, getattr(self, name) >= 1, "at least 1")
-        for name in (
-            "warmup_steps",
-            "weight_decay",
-            "entropy_weight",
-            "connectivity_weight",
-            "bce_weight",
-            "positive_weight",
-            "answer_width",
-            "word_rank",
-            "answer_weight",
-            "question_hidden",
-            "question_noise",
-            "dev_questions",
-            "resident_gb",
-        ):
-            if getattr(self, name) is None:
-                continue
-            self._check(name, getattr(self, name) >= 0, "at least 0")
-        for name in ("learning_rate", "clip_norm"):
-            self._check(name, getattr(self, name) > 0, "above 0")
-        for name in (
-            "questions_per_epoch",
-            "candidates",
-            "patience",
-            "steps_per_dispatch",
-        ):
-            value = getattr(self, name)
-            self._check(name, value is None or value >= 1, "above 0")
-        if self.baseline == "leave_one_out" and self.estimator == "reinforce":
-            self._check("samples", self.samples >= 2, "at least 2 with leave_one_out")
-
-        self._check("staleness", self.staleness in (0, 1), "0 or 1")
-        self._check_shards()
-        alone = self.perturb is None or not (self.coordinator or self.distributed)
-        self._check("perturb", alone, "it only with one process")
-
-        if self.devices is not None:
-            self._check("devices", self.devices >= 1, "at least 1")
-        self._check_processes()
-
-    def _check_shards(self) -> None:
-        """Raise UserError unless there are shards, each once, with a weight above 0."""
         if isinstance(self.shards, str | Path):  # one folder, from Python
             object.__setattr__(self, "shards", (Path(self.shards),))
-        if not self.shards:
-            raise UserError("--shards: expected a folder of shards, found none")
-        for i, folder in enumerate(self.shards):
-            if folder.resolve() in [each.resolve() for each in self.shards[:i]]:
-                raise UserError(f"--shards: found {folder} twice, expected it once")
-        if self.mix and len(self.mix) != len(self.shards):
-            raise UserError(
-                f"--mix: found {len(self.mix)} weights, expected {len(self.shards)}, "
-                "one for each of --shards"
-            )
-        for weight in self.mix:
-            if not (math.isfinite(weight) and weight > 0):
-                raise UserError(f"--mix: found {weight}, expected numbers above 0")
-
-    def _check_processes(self) -> None:
-        """Raise UserError unless the flags about processes are consistent."""
-        numbers = ("processes", "process_id")
-        if self.coordinator is None:
-            for name in numbers:
-                self._check(name, getattr(self, name) is None, "--coordinator as well")
-            return
-        host, _, port = self.coordinator.rpartition(":")
-        good = bool(host) and port.isdigit() and 0 < int(port) < 65536
-        self._check("coordinator", good, "HOST:PORT")
-        self._check("distributed", not self.distributed, "False beside --coordinator")
-        for name in numbers:
-            self._check(name, getattr(self, name) is not None, "a number")
-        assert self.processes is not None and self.process_id is not None
-        self._check("processes", self.processes >= 1, "at least 1")
-        in_range = 0 <= self.process_id < self.processes
-        self._check("process_id", in_range, f"0 to {self.processes - 1}")
-
-    def _check(self, name: str, good: bool, expected: str) -> None:
-        if not good:
-            flag = name.replace("_", "-")
-            value = getattr(self, name)
-            raise UserError(f"--{flag}: found {value}, expected {expected}")
+        check_train_config(self)
 
     @property
     def weights(self) -> tuple[float, ...]:
