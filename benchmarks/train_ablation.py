@@ -20,8 +20,10 @@ from benchmarks.train_ours import Ours
 from benchmarks.train_plain import PerCandidatePolicy, PlainPolicy, trained_inputs
 from benchmarks.train_settings import TrainBenchmark
 from benchmarks.train_world import generated_world
+from kgscout_jax.data.batch_order import epoch_batches
 from kgscout_jax.data.batch_widths import Widths
-from kgscout_jax.data.batches import Batch, Tables, epoch_batches
+from kgscout_jax.data.batches import Batch
+from kgscout_jax.data.tables import Tables
 from kgscout_jax.learn.sharded_reader import ShardedReader
 from kgscout_jax.policy.inputs import PolicyInputs
 from kgscout_jax.policy.module import Policy

@@ -14,7 +14,7 @@ from benchmarks.common import race, seconds, show
 from benchmarks.train_ours import Ours
 from benchmarks.train_settings import TrainBenchmark
 from benchmarks.train_world import generated_world
-from kgscout_jax.data.batches import Tables
+from kgscout_jax.data.tables import Tables
 from kgscout_jax.learn.resident_sets import step_numbers
 from kgscout_jax.utils.io import whole_file
 

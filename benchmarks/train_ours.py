@@ -16,7 +16,8 @@ from jaxtyping import Int
 from benchmarks.common import Clock, race
 from benchmarks.roofline import Cost, cost_of
 from benchmarks.train_world import World
-from kgscout_jax.data.batches import Batch, Tables
+from kgscout_jax.data.batches import Batch
+from kgscout_jax.data.tables import Tables
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.estimator_updates import update_class
 from kgscout_jax.learn.resident_sets import step_numbers

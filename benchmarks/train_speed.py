@@ -23,7 +23,7 @@ from benchmarks.train_peers import (
 from benchmarks.train_plain import PlainPolicy
 from benchmarks.train_settings import TrainBenchmark
 from benchmarks.train_world import World, generated_world, read_world
-from kgscout_jax.data.batches import Tables
+from kgscout_jax.data.tables import Tables
 from kgscout_jax.errors import UserError
 from kgscout_jax.policy.dual_tower import DualTowerConfig
 from kgscout_jax.policy.mlp import MlpConfig

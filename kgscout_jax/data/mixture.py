@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int
 
-from kgscout_jax.data.batches import epoch_batches
+from kgscout_jax.data.batch_order import epoch_batches
 from kgscout_jax.data.question_sampling import epoch_length, epoch_rows
 
 WINDOW = 16

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from kgscout_jax.data.batches import Tables, batch_outputs
+from kgscout_jax.data.batches import batch_outputs
 from kgscout_jax.data.question_sampling import sample_rows
+from kgscout_jax.data.tables import Tables
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.devices import Devices
 from kgscout_jax.learn.reward_host import HostReward

@@ -31,7 +31,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, Int32
 
-from kgscout_jax.data.batches import Batch, Tables
+from kgscout_jax.data.batches import Batch
+from kgscout_jax.data.tables import Tables
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.resident_sets import (
     NUMBERS,

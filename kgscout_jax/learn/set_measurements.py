@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from kgscout_jax.data.batches import Tables
+from kgscout_jax.data.tables import Tables
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.dev_measurement import measurements

@@ -13,17 +13,16 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Int, Int32
 
-from kgscout_jax.data.batches import (
+from kgscout_jax.data.batches import Batch, BatchReader
+from kgscout_jax.data.sharded_table import RowLayout
+from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.data.tables import (
     FIRST,
-    Batch,
-    BatchReader,
     TableOffsets,
     Tables,
     not_empty,
     table_offsets,
 )
-from kgscout_jax.data.sharded_table import RowLayout
-from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.learn.devices import Devices
 
 CHUNK = 1024

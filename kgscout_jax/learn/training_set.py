@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int
 
-from kgscout_jax.data.batches import FIRST, TableOffsets
 from kgscout_jax.data.narrow import narrow_split
 from kgscout_jax.data.question_sampling import trainable_rows
 from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.data.tables import FIRST, TableOffsets
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.devices import Devices

@@ -14,7 +14,8 @@ from flax import nnx
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Bool, Float, Int, Int32
 
-from kgscout_jax.data.batches import Batch, Tables
+from kgscout_jax.data.batches import Batch
+from kgscout_jax.data.tables import Tables
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.estimators import advantages_and_average, reinforce
 from kgscout_jax.learn.mesh_functions import by_device, sharded_by_question

@@ -12,8 +12,9 @@ import numpy as np
 from flax import nnx
 from jaxtyping import Array, Float, Float32, Float64, Int
 
-from kgscout_jax.data.batches import Batch, BatchReader, Tables, batch_outputs
+from kgscout_jax.data.batches import Batch, BatchReader, batch_outputs
 from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.data.tables import Tables
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import needs_words
 from kgscout_jax.retrieve.protocol import Rankings, rank_candidates

@@ -12,8 +12,9 @@ import numpy as np
 from flax import nnx
 from jaxtyping import Bool, Float32, Float64, Int, Int32
 
-from kgscout_jax.data.batches import Batch, BatchReader, Tables, batch_outputs
+from kgscout_jax.data.batches import Batch, BatchReader, batch_outputs
 from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.data.tables import Tables
 from kgscout_jax.errors import UserError
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import PolicyOutputs, has_answers, needs_words

@@ -36,7 +36,8 @@ from benchmarks.train_plain import (  # noqa: E402
     trained_inputs,
 )
 from benchmarks.train_world import generated_world  # noqa: E402
-from kgscout_jax.data.batches import BatchReader, Tables  # noqa: E402
+from kgscout_jax.data.batches import BatchReader  # noqa: E402
+from kgscout_jax.data.tables import Tables  # noqa: E402
 from kgscout_jax.learn.reward_host import HostReward, RewardWeights  # noqa: E402
 from kgscout_jax.policy.dual_tower import DualTowerConfig  # noqa: E402
 from kgscout_jax.policy.module import Policy  # noqa: E402

@@ -16,8 +16,9 @@ from hypothesis.extra import numpy as hnp
 from written_shards import DIMENSION, write_shards
 
 from data_prep.write_shards import quantized
-from kgscout_jax.data.batches import BatchReader, Tables
+from kgscout_jax.data.batches import BatchReader
 from kgscout_jax.data.shards import DIRECTIONS, Shards
+from kgscout_jax.data.tables import Tables
 from kgscout_jax.errors import UserError
 from kgscout_jax.retrieve.baselines import Cosine
 from kgscout_jax.utils import manifest

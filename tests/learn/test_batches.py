@@ -11,14 +11,10 @@ from hypothesis import strategies as st
 from shards_factory import memory_shards, shards_of, with_split
 from split_factory import Case, build_split
 
-from kgscout_jax.data.batches import (
-    BatchReader,
-    Tables,
-    by_size,
-    epoch_batches,
-    table_offsets,
-)
+from kgscout_jax.data.batch_order import by_size, epoch_batches
+from kgscout_jax.data.batches import BatchReader
 from kgscout_jax.data.shards import DIRECTIONS
+from kgscout_jax.data.tables import Tables, table_offsets
 from kgscout_jax.utils.buckets import SMALLEST, bucket
 
 

@@ -30,7 +30,7 @@ from training import (
 from written_shards import NOWHERE, planted, write_shards
 
 from kgscout_jax.cli.main import main
-from kgscout_jax.data.batches import epoch_batches
+from kgscout_jax.data.batch_order import epoch_batches
 from kgscout_jax.data.mixture import BatchStream, Mixture, sets_of_steps
 from kgscout_jax.data.question_sampling import epoch_length
 from kgscout_jax.data.shards import Shards

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from training import REINFORCE, epochs, final, rows, same_bits, tiny
 
-from kgscout_jax.data.batches import Tables
+from kgscout_jax.data.tables import Tables
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig

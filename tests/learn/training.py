@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from written_shards import GOOD
 
-from kgscout_jax.data.batches import BatchReader, Tables
+from kgscout_jax.data.batches import BatchReader
 from kgscout_jax.data.shards import Shards
+from kgscout_jax.data.tables import Tables
 from kgscout_jax.learn import train as train_module
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
