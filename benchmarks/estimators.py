@@ -38,7 +38,7 @@ from kgscout_jax.cli.runner import guarded, parse
 from kgscout_jax.data.batches import BatchReader
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
-from kgscout_jax.export.write import load_trained
+from kgscout_jax.export.load_trained import load_trained
 from kgscout_jax.learn.estimators import advantages, closed_form, reinforce
 from kgscout_jax.policy.sampling import gumbel_top_k
 from kgscout_jax.retrieve.kgscout import KGScout

@@ -114,7 +114,7 @@ COMMANDS: Mapping[str, Command] = {
         "export RUN OUT",
         "write what inference needs of a run, and nothing else",
         "kgscout_jax.export.settings:ExportSettings",
-        "kgscout_jax.export.write:export_run",
+        "kgscout_jax.export.export_run:export_run",
         uses_jax=True,
     ),
     "retrieve": Command(

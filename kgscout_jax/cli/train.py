@@ -43,6 +43,6 @@ def train(config: TrainConfig) -> None:
 
 def load_initial(path: Path, *, devices: Devices) -> TrainedPolicy:
     """The policy of ``--init``: of a run, of an export, or the bundled one."""
-    from kgscout_jax.export.write import load_trained
+    from kgscout_jax.export.load_trained import load_trained
 
     return load_trained(path, devices=devices)

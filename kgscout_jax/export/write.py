@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.metadata
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,9 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kgscout_jax import __version__
-from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
-from kgscout_jax.export.bundled import folder_of
 from kgscout_jax.export.format import (
     CARD,
     CHECKED,
@@ -27,8 +23,6 @@ from kgscout_jax.export.format import (
     SMALL_VERSION,
     STABLEHLO,
     VERSION,
-    Preparation,
-    is_exported,
     named_leaves,
 )
 from kgscout_jax.export.golden import (
@@ -40,15 +34,13 @@ from kgscout_jax.export.golden import (
 from kgscout_jax.export.hub import atomic_folder
 from kgscout_jax.export.load import load_exported
 from kgscout_jax.export.model_card import model_card
+from kgscout_jax.export.preparation import preparation_of
 from kgscout_jax.export.stablehlo import serialize
-from kgscout_jax.learn.shard_sets import set_folders, set_records
-from kgscout_jax.policy.registry import PolicyWeights, config_to_json, has_answers
+from kgscout_jax.policy.registry import PolicyWeights, config_to_json
 from kgscout_jax.utils.io import read_json, write_json, write_text
-from kgscout_jax.utils.manifest import as_record, file_entry
+from kgscout_jax.utils.manifest import file_entry
 
 if TYPE_CHECKING:
-    from kgscout_jax.export.settings import ExportSettings
-    from kgscout_jax.learn.devices import Devices
     from kgscout_jax.learn.trained_policy import TrainedPolicy
     from kgscout_jax.retrieve.answer_scale import AnswerScale
     from kgscout_jax.retrieve.budget import Calibration
@@ -57,78 +49,6 @@ GRAPH_COUNTS = ("entities", "relations", "triplets")
 """Counts by which a graph is known again."""
 PATHS = ("shards", "run", "init")
 """Settings of a run that are valid on the training machine only."""
-
-
-def export_run(settings: ExportSettings) -> Path:
-    """The folder written, from the command line's settings.
-
-    Raises:
-        UserError: as ``load_policy`` and ``export_policy``.
-    """
-    from kgscout_jax.learn.trained_policy import load_policy
-
-    trained = load_policy(settings.run, step=settings.step)
-    calibration, answer_scale, graph = None, None, None
-    if settings.calibrate is not None:
-        shards = calibration_shards(trained, settings)
-        calibration, answer_scale = calibrations_of(trained, shards, settings.calibrate)
-        graph = shards.manifest.get("graph")
-    out = export_policy(
-        trained,
-        settings.out,
-        shards=settings.shards,
-        metrics=settings.metrics,
-        calibration=calibration,
-        answer_scale=answer_scale,
-        calibration_graph=graph,
-        overwrite=settings.overwrite,
-        dtype=settings.dtype,
-        stablehlo=settings.stablehlo,
-    )
-    print(f"wrote {settings.out}")
-    return out
-
-
-def calibration_shards(trained: TrainedPolicy, settings: ExportSettings) -> Shards:
-    """The shards of ``--calibrate``.
-
-    Raises:
-        UserError: they are missing or of another encoder, or the split is train.
-    """
-    from kgscout_jax.learn.trained_policy import check_encoder
-
-    if settings.calibrate == "train":
-        raise UserError("--calibrate: train, expected a split it has not learned from")
-    folders = set_folders(trained.metadata["config"])
-    if settings.shards is None and len(folders) != 1:
-        raise UserError(
-            f"--calibrate: {settings.run} was trained on {len(folders)} folders of "
-            "shards, expected --shards with the one to calibrate on"
-        )
-    shards = Shards.open(settings.shards or folders[0])
-    check_encoder(trained.metadata, shards, settings.run)
-    return shards
-
-
-def calibrations_of(
-    trained: TrainedPolicy, shards: Shards, split: str
-) -> tuple[Calibration, AnswerScale | None]:
-    """Probabilities of an answer among the K best, and of each answer.
-
-    Both from a split not trained on; the second is None without an answer head.
-
-    Raises:
-        UserError: the shards lack the split.
-    """
-    from kgscout_jax.retrieve.calibrate import calibrate
-    from kgscout_jax.retrieve.kgscout import KGScout
-    from kgscout_jax.retrieve.split_answers import calibrate_answers
-
-    policy = trained.policy
-    calibration = calibrate(KGScout(policy), shards, split)
-    if not has_answers(policy.config):
-        return calibration, None
-    return calibration, calibrate_answers(policy, shards, split)
 
 
 def export_policy(
@@ -174,7 +94,8 @@ def export_policy(
         weights = jax.tree.map(
             lambda leaf: leaf.astype(jnp.float16).astype(jnp.float32), weights
         )
-    preparation, data = preparation_of(trained.metadata, shards)
+    small = dtype == "float16" or not stablehlo
+    metadata = policy_metadata(trained, shards, small=small)
     report = None if metrics is None else read_metrics(metrics, trained)
     with atomic_folder(out, overwrite=overwrite) as aside:
         # Not save_file: it hides the file from other users, such as a service's.
@@ -183,45 +104,12 @@ def export_policy(
         np.savez_compressed(aside / GOLDEN, allow_pickle=False, **golden.arrays)
         if stablehlo:
             (aside / STABLEHLO).write_bytes(serialize(weights, config))
-        small = dtype == "float16" or not stablehlo
-        metadata: dict[str, Any] = {
-            "format": FORMAT,
-            "version": SMALL_VERSION if small else VERSION,
-            "policy": config_to_json(config),
-            "encoder": trained.metadata["encoder"],
-            "preparation": preparation,
-            "training": {
-                "source": trained.metadata["shards"]["source"],
-                "fingerprint": trained.metadata["shards"]["fingerprint"],
-                "step": trained.step,
-                "settings": {
-                    name: value
-                    for name, value in trained.metadata["config"].items()
-                    if name not in PATHS
-                },
-                "data": data,
-            },
-            "tolerance": TOLERANCE[config.compute_dtype],
-            "written_by": {
-                "kgscout-jax": __version__,
-                "jax": importlib.metadata.version("jax"),
-            },
-            "files": {
-                name: file_entry(aside / name)
-                for name in CHECKED
-                if stablehlo or name != STABLEHLO
-            },
+        metadata["files"] = {
+            name: file_entry(aside / name)
+            for name in CHECKED
+            if stablehlo or name != STABLEHLO
         }
-        if "shard_sets" in trained.metadata:
-            metadata["training"]["sets"] = trained.metadata["shard_sets"]
-        if calibration is not None:
-            metadata["calibration"] = calibration.to_dict()
-            if calibration_graph is not None:
-                metadata["calibration_graphs"] = [
-                    {name: calibration_graph.get(name) for name in GRAPH_COUNTS}
-                ]
-        if answer_scale is not None:
-            metadata["answer_scale"] = answer_scale.to_dict()
+        metadata |= calibration_metadata(calibration, answer_scale, calibration_graph)
         write_json(aside / CONFIG, metadata)
         card = model_card(
             metadata, argument_names(config), output_names(config), report
@@ -232,41 +120,64 @@ def export_policy(
     return out
 
 
-def load_trained(
-    path: Path, *, step: int | None = None, devices: Devices | None = None
-) -> TrainedPolicy:
-    """The policy of a run or of an exported folder, for evaluation and ``--init``.
+def policy_metadata(
+    trained: TrainedPolicy, shards: Path | None, *, small: bool
+) -> dict[str, Any]:
+    """``config.json`` without files and calibration.
 
     Args:
-        path: the folder, or the name of the bundled policy.
-        step: of a run; None for the best by dev reward.
-        devices: as ``load_policy``.
+        trained: what ``load_policy`` gave.
+        shards: as of ``export_policy``.
+        small: whether the export has a smaller form, which older versions cannot read.
 
     Raises:
-        UserError: ``path`` is neither, or holds no such step.
+        UserError: the preparation is not known.
     """
-    from kgscout_jax.learn.trained_policy import TrainedPolicy, load_policy
-
-    path = folder_of(path)
-    if not is_exported(path):
-        return load_policy(path, step=step, devices=devices)
-    exported = load_exported(path)
-    training = exported.metadata["training"]
-    if step is not None and step != training["step"]:
-        raise UserError(f"{path}: holds step {training['step']} only, not {step}")
-    metadata: dict[str, Any] = {
-        "config": training["settings"],
-        "policy": exported.metadata["policy"],
-        "encoder": exported.metadata["encoder"],
-        "shards": {
-            "source": training["source"],
-            "fingerprint": training["fingerprint"],
-            "settings": exported.metadata["preparation"],
+    preparation, data = preparation_of(trained.metadata, shards)
+    config = trained.policy.config
+    training = {
+        "source": trained.metadata["shards"]["source"],
+        "fingerprint": trained.metadata["shards"]["fingerprint"],
+        "step": trained.step,
+        "settings": {
+            name: value
+            for name, value in trained.metadata["config"].items()
+            if name not in PATHS
+        },
+        "data": data,
+    }
+    if "shard_sets" in trained.metadata:
+        training["sets"] = trained.metadata["shard_sets"]
+    return {
+        "format": FORMAT,
+        "version": SMALL_VERSION if small else VERSION,
+        "policy": config_to_json(config),
+        "encoder": trained.metadata["encoder"],
+        "preparation": preparation,
+        "training": training,
+        "tolerance": TOLERANCE[config.compute_dtype],
+        "written_by": {
+            "kgscout-jax": __version__,
+            "jax": importlib.metadata.version("jax"),
         },
     }
-    if "sets" in training:
-        metadata["shard_sets"] = training["sets"]
-    return TrainedPolicy(exported.policy, training["step"], metadata)
+
+
+def calibration_metadata(
+    calibration: Calibration | None,
+    answer_scale: AnswerScale | None,
+    graph: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """The fields of ``config.json`` about probabilities; see ``export_policy``."""
+    fields: dict[str, Any] = {}
+    if calibration is not None:
+        fields["calibration"] = calibration.to_dict()
+        if graph is not None:
+            counts = {name: graph.get(name) for name in GRAPH_COUNTS}
+            fields["calibration_graphs"] = [counts]
+    if answer_scale is not None:
+        fields["answer_scale"] = answer_scale.to_dict()
+    return fields
 
 
 def parameters_of(
@@ -290,60 +201,6 @@ def parameters_of(
                 expected += f" with values up to {np.finfo(np.float16).max:.0f}"
             raise UserError(f"parameter {name}: not finite, expected {expected}")
     return leaves
-
-
-def preparation_of(
-    metadata: dict[str, Any], shards: Path | None
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(``preparation``, ``training.data``) of config.json.
-
-    The run's configuration has the first, else the manifest of its shards; counts and
-    the sources' hashes come from the manifests, where all are at hand.
-    """
-    known = metadata["shards"].get("settings")
-    expected = [record["fingerprint"] for record in set_records(metadata)]
-    moved = {}
-    if shards is not None:
-        moved = {manifest_of(shards, expected)["fingerprint"]: shards}
-    folders = set_folders(metadata["config"]) or [Path("")] * len(expected)
-    manifests: list[dict[str, Any]] = []
-    try:
-        manifests = [
-            manifest_of(moved.get(fingerprint, folder), [fingerprint])
-            for folder, fingerprint in zip(folders, expected, strict=True)
-        ]
-    except UserError as error:
-        # A run that records the preparation of its shards does not need them.
-        if known is None:
-            raise UserError(f"{error}; --shards tells where the run's are") from None
-    settings = manifests[0]["settings"] if known is None else known
-    names = [field.name for field in dataclasses.fields(Preparation)]
-    fields = {name: settings[name] for name in names if name in settings}
-    as_record(fields, Preparation, "the run's shards: preparation")
-    data: dict[str, Any] = {}
-    if manifests:
-        counts: Counter[str] = Counter()
-        for manifest in manifests:
-            counts.update({k: v["questions"] for k, v in manifest["splits"].items()})
-        sources = [each for m in manifests for each in m.get("sources", [])]
-        data = {"questions": dict(counts), "sources": sources}
-        graphs = [m["graph"] for m in manifests if isinstance(m.get("graph"), dict)]
-        triplets = [graph.get("triplets") for graph in graphs]
-        if len(graphs) == len(manifests):
-            data["triplets"] = triplets[0] if len(triplets) == 1 else triplets
-    return fields, data
-
-
-def manifest_of(folder: Path, fingerprints: Sequence[str]) -> dict[str, Any]:
-    """The manifest of the shards in ``folder``, which have one of the fingerprints."""
-    manifest = Shards.open(folder).manifest
-    if manifest["fingerprint"] not in fingerprints:
-        expected = " or ".join(each[:12] for each in fingerprints)
-        raise UserError(
-            f"{folder}: fingerprint {manifest['fingerprint'][:12]}, expected "
-            f"{expected}: not the shards that the run was trained on"
-        )
-    return manifest
 
 
 def read_metrics(path: Path, trained: TrainedPolicy) -> dict[str, Any]:

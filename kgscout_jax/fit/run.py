@@ -16,7 +16,8 @@ from typing import Any
 from kgscout_jax import __version__
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.export.hub import atomic_folder, check_free
-from kgscout_jax.export.write import export_policy, load_trained
+from kgscout_jax.export.load_trained import load_trained
+from kgscout_jax.export.write import export_policy
 from kgscout_jax.fit.measure import Contender, measure
 from kgscout_jax.fit.report import page, summary
 from kgscout_jax.fit.settings import FitSettings

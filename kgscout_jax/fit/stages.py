@@ -14,7 +14,7 @@ from data_prep.synth.run import write_questions
 from data_prep.synth.settings import SynthSettings
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
-from kgscout_jax.export.write import load_trained
+from kgscout_jax.export.load_trained import load_trained
 from kgscout_jax.fit.settings import FitSettings
 from kgscout_jax.fit.work import Work
 from kgscout_jax.learn.config import TrainConfig

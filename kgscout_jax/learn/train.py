@@ -77,7 +77,7 @@ def train(
 
     Args:
         config: the settings.
-        load: loads ``config.init``; of a run, or with ``export.write.load_trained``
+        load: loads ``config.init``; of a run, or with ``export.load_trained``
             also of an export.
         resume: how people resume a stopped run; None for ``kgscout train``.
 

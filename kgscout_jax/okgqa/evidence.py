@@ -15,7 +15,7 @@ from data_prep.driver import prepare
 from data_prep.settings import PrepSettings
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
-from kgscout_jax.export.write import load_trained
+from kgscout_jax.export.load_trained import load_trained
 from kgscout_jax.fit.stages import PREPARATION
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph

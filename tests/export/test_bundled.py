@@ -17,7 +17,7 @@ from kgscout_jax.export import bundled, from_pretrained, load_exported
 from kgscout_jax.export.bundled import NAME, folder_of
 from kgscout_jax.export.format import MODEL, named_leaves
 from kgscout_jax.export.load import load_calibration
-from kgscout_jax.export.write import load_trained
+from kgscout_jax.export.load_trained import load_trained
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.trained_policy import load_policy
 from kgscout_jax.serve.settings import ServeSettings

@@ -25,11 +25,12 @@ from written_shards import ENCODER, write_shards
 from kgscout_jax.cli.main import main
 from kgscout_jax.errors import UserError
 from kgscout_jax.export import export_policy, from_pretrained, load_exported, push
+from kgscout_jax.export.export_run import calibration_shards
 from kgscout_jax.export.format import FILES, MODEL, STABLEHLO, named_leaves
 from kgscout_jax.export.golden import argument_names
 from kgscout_jax.export.hub import is_hub_name
+from kgscout_jax.export.load_trained import load_trained
 from kgscout_jax.export.settings import ExportSettings
-from kgscout_jax.export.write import calibration_shards, load_trained
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.shard_sets import (
     common_settings,

@@ -18,7 +18,8 @@ from prep_factory import NEEDS_ENCODER
 
 from kgscout_jax.cli.main import main
 from kgscout_jax.export.load import load_exported
-from kgscout_jax.export.write import export_policy, load_trained, parameters_of
+from kgscout_jax.export.load_trained import load_trained
+from kgscout_jax.export.write import export_policy, parameters_of
 from kgscout_jax.fit.run import fit
 from kgscout_jax.fit.settings import FitSettings
 from kgscout_jax.fit.work import REPORT, RESULT

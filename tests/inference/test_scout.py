@@ -17,7 +17,7 @@ from scout_factory import CUTS, shared_world
 
 from kgscout_jax import KnowledgeGraph, Scout
 from kgscout_jax.errors import UserError
-from kgscout_jax.export.write import load_trained
+from kgscout_jax.export.load_trained import load_trained
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.inference.scout import cut_of
 from kgscout_jax.policy.registry import jitted_logits

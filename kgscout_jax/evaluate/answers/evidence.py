@@ -109,7 +109,7 @@ def load_policy(settings: AnswerSettings, shards: Shards) -> TrainedPolicy | Non
         settings.needs_policy or settings.asks_graph or settings.likely_answers
     ):
         return None
-    from kgscout_jax.export.write import load_trained
+    from kgscout_jax.export.load_trained import load_trained
     from kgscout_jax.learn.trained_policy import check_encoder
 
     trained = load_trained(settings.run, step=settings.step)

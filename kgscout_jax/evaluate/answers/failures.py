@@ -27,6 +27,7 @@ from kgscout_jax.evaluate.retrieval.metrics import retrieval_metrics
 from kgscout_jax.retrieve.baselines import Ceiling
 from kgscout_jax.retrieve.name_space import NameSpace
 from kgscout_jax.retrieve.protocol import Rankings
+from kgscout_jax.types import Question
 
 FAILURES = {
     "not_in_graph": "answer not in the graph",

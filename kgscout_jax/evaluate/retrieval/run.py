@@ -15,7 +15,7 @@ from kgscout_jax.evaluate.retrieval.tables import console_table, token_console_t
 from kgscout_jax.evaluate.retrieval.token_costs import TokenPlan
 from kgscout_jax.evaluate.settings import RetrievalSettings
 from kgscout_jax.export.load import load_calibration
-from kgscout_jax.export.write import load_trained
+from kgscout_jax.export.load_trained import load_trained
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.shard_sets import is_trained_on
 from kgscout_jax.learn.trained_policy import TrainedPolicy, check_encoder

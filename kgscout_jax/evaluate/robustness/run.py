@@ -21,7 +21,7 @@ from kgscout_jax.evaluate.retrieval.metrics import DEFINITIONS, retrieval_metric
 from kgscout_jax.evaluate.robustness.question_graphs import QuestionGraphs
 from kgscout_jax.evaluate.robustness.report import METRICS, report_of, write_report
 from kgscout_jax.evaluate.robustness.settings import RobustnessSettings
-from kgscout_jax.export.write import load_trained
+from kgscout_jax.export.load_trained import load_trained
 from kgscout_jax.learn.trained_policy import TrainedPolicy, check_encoder
 from kgscout_jax.perturb.link_scorer import LinkScorer
 from kgscout_jax.perturb.similarity import (
