@@ -1,0 +1,74 @@
+"""Refusals and failures as replies: one line of JSON each."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.serve.answers import ReaderFailed
+from kgscout_jax.serve.batching import QueueFull
+from kgscout_jax.serve.graphs import UnknownGraph
+from kgscout_jax.serve.responses import error_reply
+from kgscout_jax.serve.schemas import ErrorReply, RequestError, first_problem
+
+logger = logging.getLogger("kgscout.serve")
+MODEL_FAILED = "the language model gave no reply"
+BUSY = "too many requests are waiting, come again later"
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorReply, "description": description}
+    for status, description in {
+        401: "No valid key",
+        404: "No graph of this name",
+        413: "The body is too large",
+        421: "Called by a name that is not served",
+        422: "Not a request, or one that asks too much",
+        429: "Too many requests of this caller; come again after Retry-After seconds",
+        503: "The queue is full; come again after Retry-After seconds",
+        504: "No reply in time",
+    }.items()
+}
+
+
+def _handler(reply: Callable[[Any], Response], log: str | None = None) -> Any:
+    """An exception handler that replies, and logs the exception where ``log`` says."""
+
+    async def handle(_: Request, error: Exception) -> Response:
+        if log is not None:
+            logger.error(log, error)
+        return reply(error)
+
+    return handle
+
+
+EXCEPTION_HANDLERS: dict[Any, Any] = {
+    RequestError: _handler(lambda error: error_reply(error.status, str(error))),
+    # The message leaves out what was sent: it may be large, or not valid JSON.
+    RequestValidationError: _handler(
+        lambda error: error_reply(422, first_problem(error.errors()))
+    ),
+    UnknownGraph: _handler(lambda error: error_reply(404, str(error))),
+    # Requests were checked before: this concerns a file of the server.
+    UserError: _handler(
+        lambda _: error_reply(500, "the graph cannot be searched"),
+        "a graph cannot be searched: %s",
+    ),
+    QueueFull: _handler(lambda _: error_reply(503, BUSY, {"Retry-After": "1"})),
+    ReaderFailed: _handler(
+        lambda _: error_reply(502, MODEL_FAILED),
+        "the language model failed: %s",
+    ),
+    HTTPException: _handler(
+        lambda error: error_reply(
+            error.status_code, str(error.detail), dict(error.headers or {})
+        )
+    ),
+    # The server logs the traceback; callers do not see it.
+    Exception: _handler(lambda _: error_reply(500, "internal error")),
+}
