@@ -13,13 +13,11 @@ from kgscout_jax.evaluate.answers.cells import (
     read_cell,
     server_is_gone,
 )
+from kgscout_jax.evaluate.answers.console import answers_console
 from kgscout_jax.evaluate.answers.evidence import Ranking
 from kgscout_jax.evaluate.answers.report import answer_report
 from kgscout_jax.evaluate.answers.rules import RULES
-from kgscout_jax.evaluate.answers.tables import (
-    answers_console,
-    answers_markdown,
-)
+from kgscout_jax.evaluate.answers.tables import answers_markdown
 from kgscout_jax.evaluate.bootstrap import estimates
 from kgscout_jax.reason.readers.protocol import Reading
 from kgscout_jax.types import Answer, Question

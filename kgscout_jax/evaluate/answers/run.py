@@ -27,6 +27,7 @@ from kgscout_jax.evaluate.answers.confidence_plots import (
     risk_coverage_plot,
     routing_plot,
 )
+from kgscout_jax.evaluate.answers.console import answers_console
 from kgscout_jax.evaluate.answers.evidence import NONE, Source, load_policy, retrieve
 from kgscout_jax.evaluate.answers.graph_reader import GraphReader, export_scale
 from kgscout_jax.evaluate.answers.page import Plot, report_html
@@ -41,7 +42,6 @@ from kgscout_jax.evaluate.answers.report import answer_report
 from kgscout_jax.evaluate.answers.rows import ModelRows, Rows
 from kgscout_jax.evaluate.answers.tables import (
     MAIN,
-    answers_console,
     answers_markdown,
     facts,
     title,
