@@ -48,8 +48,14 @@ def narrow_split(split: Split, n: int) -> Split:
     )
 
 
-def best_places(split: Split, rows: Int[np.ndarray, "k"], n: int) -> np.ndarray:
-    """[k, n]: places among the candidates of those that stay, ascending."""
+def best_places(
+    split: Split, rows: Int[np.ndarray, "k"], n: int
+) -> Int[np.ndarray, "k n"]:
+    """Places among the candidates of those that stay, ascending.
+
+    The order is that of ``hybrid_scores``. Rows of equal width are sorted side by side,
+    which is four times as fast as blocks of different length.
+    """
     width = split.candidates.shape[1]
     real = np.asarray(split.candidates[rows]) >= 0
     ppr = split.ppr_of(rows, width).sum(axis=2)

@@ -6,7 +6,6 @@ command and repeats no request. Files are written after every cell.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -47,6 +46,7 @@ from kgscout_jax.okgqa.report import (
 from kgscout_jax.okgqa.settings import ModelSettings, OpenSettings
 from kgscout_jax.reason.calls import Model
 from kgscout_jax.reason.completions import EndpointSettings
+from kgscout_jax.reason.endpoint_options import endpoint_options
 from kgscout_jax.text.encoder import SentenceEncoder
 from kgscout_jax.utils.io import read_json, write_json, write_lines, write_text
 from kgscout_jax.utils.lock import locked
@@ -158,26 +158,9 @@ def make_judges(
 
 def model_of(settings: ModelSettings) -> Model:
     """The model that answers; raises UserError for --extra that is no JSON object."""
-    try:
-        extra = json.loads(settings.extra)
-    except ValueError as error:
-        raise UserError(f"--extra: not valid JSON ({error})") from None
-    if not isinstance(extra, dict):
-        raise UserError(f"--extra: {settings.extra}, expected a JSON object")
     out: Path = settings.out  # type: ignore[attr-defined]
     endpoint = EndpointSettings(
-        url=settings.llm,
-        model=settings.model,
-        key_env=settings.key_env,
-        temperature=settings.temperature,
-        max_tokens=settings.max_tokens,
-        seed=settings.llm_seed,
-        extra=extra,
-        concurrency=settings.concurrency,
-        timeout=settings.timeout,
-        retries=settings.retries,
-        backoff=settings.backoff,
-        cache=settings.cache or out / "replies",
+        url=settings.llm, model=settings.model, **endpoint_options(settings, out)
     )
     return Model(endpoint, (settings.input_price, settings.output_price))
 

@@ -250,7 +250,7 @@ def test_a_folder_of_something_else_is_refused(shards, run, tmp_path, capsys):
         (("--retrievers", "none", "--prompt", "poem", "--llm", "http://x/v1",
           "--model", "m"), "prompt: 'poem': expected one of"),
         (("--retrievers", "none", "--extra", "[1]", "--llm", "http://x/v1",
-          "--model", "m"), "--extra: list, expected a JSON object"),
+          "--model", "m"), "--extra: found [1], expected a JSON object"),
         (("--retrievers", "none", "--extra", "{", "--llm", "http://x/v1",
           "--model", "m"), "--extra: not valid JSON"),
     ],

@@ -112,7 +112,7 @@ def test_a_killed_run_resumes_without_a_repeated_request(
     [
         (("--retrievers", "best"), "--retrievers: found 'best'"),
         (("--ladder",), "--ladder: nothing"),
-        (("--extra", "[]"), "--extra: [], expected a JSON object"),
+        (("--extra", "[]"), "--extra: found [], expected a JSON object"),
     ],
 )
 def test_bad_settings_are_one_line(

@@ -50,6 +50,7 @@ from kgscout_jax.evaluate.answers.tables import (
 from kgscout_jax.evaluate.plots import answers_against_k
 from kgscout_jax.evaluate.settings import AnswerSettings
 from kgscout_jax.reason.completions import EndpointSettings
+from kgscout_jax.reason.endpoint_options import endpoint_options
 from kgscout_jax.reason.readers import make_reader
 from kgscout_jax.reason.selection import PromptSettings, prompt_for
 from kgscout_jax.retrieve.split_answers import check_answers
@@ -75,7 +76,7 @@ def evaluate_answers(settings: AnswerSettings) -> int:
     setup.check_settings(settings)
     limits = limits_by_k(settings.k, settings.limit)
     prompt = setup.prompt_settings(settings)
-    options = setup.endpoint_options(settings)
+    options = endpoint_options(settings, settings.out) if settings.asks_model else {}
     shards = Shards.open(settings.shards or "")
     whole = shards.split(settings.split)
     if len(whole) == 0:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 FORMAT = "kgscout-answers"
 CONFIG = "batch.json"
-REPLIES = "replies"
 
 
 def check_settings(settings: AnswerSettings) -> None:
@@ -118,29 +117,6 @@ def prompt_settings(settings: AnswerSettings) -> PromptSettings:
         "prompt", "form", "scores", "token_budget", "likely_answers", "samples"
     )  # fmt: skip
     return PromptSettings(**{name: getattr(settings, name) for name in names})
-
-
-def endpoint_options(settings: AnswerSettings) -> dict[str, Any]:
-    """Fields of ``EndpointSettings`` but the address; {} without a model."""
-    if not settings.asks_model:
-        return {}
-    try:
-        extra = json.loads(settings.extra)
-    except ValueError as error:
-        raise UserError(f"--extra: not valid JSON ({error})") from None
-    if not isinstance(extra, dict):
-        found = type(extra).__name__
-        raise UserError(f"--extra: {found}, expected a JSON object")
-    names = (
-        "key_env", "temperature", "max_tokens", "concurrency", "timeout", "retries",
-        "backoff",
-    )  # fmt: skip
-    return {
-        **{name: getattr(settings, name) for name in names},
-        "seed": settings.llm_seed,
-        "extra": extra,
-        "cache": settings.cache or (settings.out / REPLIES if settings.out else None),
-    }
 
 
 def settings_json(settings: AnswerSettings) -> dict[str, Any]:
