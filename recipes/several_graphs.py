@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import numpy as np
 from several_graphs_planted import planted_tables
 
@@ -230,10 +231,12 @@ def page(
     tables: Mapping[str, tuple[str, int]], planted: Sequence[str], policy: str
 ) -> str:
     """The page of the recipe."""
-    template = (Path(__file__).parent / "several_graphs.md.txt").read_text("utf-8")
+    template = Path(__file__).with_name("several_graphs.md.jinja").read_text("utf-8")
     one, n_one = tables.get("one graph", ("not run", 0))
     two, n_two = tables["two graphs"]
-    return template.format(
+    return jinja2.Template(
+        template, undefined=jinja2.StrictUndefined, keep_trailing_newline=True
+    ).render(
         two=two, n_two=n_two, one=one, n_one=n_one,
         links=planted[0], facts=planted[1], policy=policy,
     )  # fmt: skip
