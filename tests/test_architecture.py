@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import graphlib
 import re
+import symtable
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -102,6 +104,33 @@ def test_sentence_transformers_is_imported_by_the_encoders_alone():
         if re.search("(import|from) sentence_transformers", file.read_text("utf-8"))
     }
     assert users == {"text"}
+
+
+def undefined_names(scope: symtable.SymbolTable, known: set[str]) -> set[str]:
+    """Names that code reads and nothing defines; annotations are left out."""
+    read = {
+        each.get_name()
+        for each in scope.get_symbols()
+        if each.is_referenced() and (each.is_global() or scope.get_type() == "module")
+    }
+    return (read - known).union(
+        *(undefined_names(inner, known) for inner in scope.get_children())
+    )
+
+
+def test_every_name_is_defined():
+    """Shapes in annotations keep the linter and the type checker from seeing this."""
+    wrong = {}
+    for place in ("kgscout_jax", "data_prep", "tests", "benchmarks", "recipes"):
+        for file in (ROOT / place).rglob("*.py"):
+            module = symtable.symtable(file.read_text("utf-8"), str(file), "exec")
+            known = {
+                each.get_name() for each in module.get_symbols() if each.is_assigned()
+            } | {each.get_name() for each in module.get_symbols() if each.is_imported()}
+            known |= {"__file__", "__name__", "__doc__", "__path__", *dir(builtins)}
+            if names := undefined_names(module, known):
+                wrong[str(file.relative_to(ROOT))] = names
+    assert not wrong
 
 
 def test_at_most_three_modules_stand_at_the_top():

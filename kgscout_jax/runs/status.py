@@ -12,7 +12,7 @@ from typing import Any, Literal
 from kgscout_jax.learn.early_stopping import out_of_patience
 from kgscout_jax.learn.resume_command import resume_command
 from kgscout_jax.learn.shard_sets import set_folders
-from kgscout_jax.runs.run_folder import StoredRun
+from kgscout_jax.runs.run_folder import Row, StoredRun
 from kgscout_jax.utils.weighted_means import means
 
 State = Literal["running", "finished", "stopped", "damaged"]

@@ -13,6 +13,7 @@ from scout_factory import shared_world
 
 from kgscout_jax.cli.main import main
 from kgscout_jax.cli.runner import parse
+from kgscout_jax.errors import escape
 from kgscout_jax.export.load import load_exported
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.inference.scout import Scout
