@@ -137,7 +137,7 @@ def resident_arrays(readers: Sequence[BatchReader]) -> ResidentArrays:
         for reader in readers:
             for low in range(0, len(reader.split), CHUNK):
                 rows = np.arange(low, min(low + CHUNK, len(reader.split)))
-                parts.append(packed(reader, rows))
+                parts.append(unpadded_arrays(reader, rows))
                 bar.update(len(rows))
     # The empty question has no values, and a row of padding elsewhere.
     columns = [np.concatenate(each) for each in zip(*parts, strict=True)]
@@ -172,7 +172,9 @@ def resident_arrays(readers: Sequence[BatchReader]) -> ResidentArrays:
     return ResidentArrays(**arrays)
 
 
-def packed(reader: BatchReader, rows: Int[np.ndarray, "k"]) -> tuple[np.ndarray, ...]:
+def unpadded_arrays(
+    reader: BatchReader, rows: Int[np.ndarray, "k"]
+) -> tuple[np.ndarray, ...]:
     """The arrays of some questions without padding, and the counts of their values."""
     batch = reader.arrays(rows, widths=reader.widths_of(rows))
     mask = np.asarray(batch.mask)

@@ -102,7 +102,7 @@ class Exploration:
             else:
                 lines.append(f"Step{step['number']}: {step['text']}")
                 lines += [
-                    f"{name} = {quoted(step[name])}"
+                    f"{name} = {quoted_names(step[name])}"
                     for name in ("selected_rels", "selected_nodes")
                     if name in step
                 ]
@@ -112,6 +112,6 @@ class Exploration:
         )
 
 
-def quoted(names: Sequence[str]) -> str:
+def quoted_names(names: Sequence[str]) -> str:
     """Names as figure 4 writes them."""
     return "[" + ", ".join(f'"{name}"' for name in names) + "]"

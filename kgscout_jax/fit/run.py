@@ -22,7 +22,7 @@ from kgscout_jax.fit.measure import Contender, measure
 from kgscout_jax.fit.report import page, summary
 from kgscout_jax.fit.settings import FitSettings
 from kgscout_jax.fit.stages import (
-    Fitted,
+    TrainingOutcome,
     make_questions,
     measured_split,
     prepare_sets,
@@ -137,7 +137,7 @@ def result_of(
     settings: FitSettings,
     work: Work,
     base: TrainedPolicy,
-    fitted: Fitted,
+    fitted: TrainingOutcome,
     made: dict[str, Any],
     sets: Mapping[str, Shards],
     measured: dict[str, Any],

@@ -146,7 +146,7 @@ def training_config(
 
 
 @dataclasses.dataclass(frozen=True)
-class Fitted:
+class TrainingOutcome:
     """The outcome of the training."""
 
     policy: TrainedPolicy
@@ -159,7 +159,7 @@ class Fitted:
 
 def train_policy(
     settings: FitSettings, work: Work, base: TrainedPolicy, sets: Mapping[str, Shards]
-) -> Fitted:
+) -> TrainingOutcome:
     """The trained policy; training is resumed, or done already.
 
     Raises:
@@ -173,6 +173,6 @@ def train_policy(
     ]
     first, *others = [row["dev_score"] for row in epochs]
     if max(others, default=first) > first:
-        return Fitted(load_policy(config.run), True, epochs)
+        return TrainingOutcome(load_policy(config.run), True, epochs)
     # Its weights, with what the run says of the graph and its preparation.
-    return Fitted(TrainedPolicy(base.policy, 0, run.config), False, epochs)
+    return TrainingOutcome(TrainedPolicy(base.policy, 0, run.config), False, epochs)

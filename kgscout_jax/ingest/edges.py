@@ -16,11 +16,11 @@ OBJECT = "has object"
 """Relations from a hypernode to its head and to its tail."""
 
 
-def renamed(node: Node, name: Callable[[str], str]) -> Node:
+def with_names(node: Node, name: Callable[[str], str]) -> Node:
     """The node with other names of entities, at every depth."""
     if isinstance(node, str):
         return name(node)
-    head, tail = renamed(node.head, name), renamed(node.tail, name)
+    head, tail = with_names(node.head, name), with_names(node.tail, name)
     return NestedTriplet(head, node.relation, tail)
 
 

@@ -31,7 +31,7 @@ from kgscout_jax.graph.folder import GraphFolder
 from kgscout_jax.graph.provenance import FOLDER, Document, Provenance, write_provenance
 from kgscout_jax.ingest.chunks import chunk_ranges
 from kgscout_jax.ingest.documents import DocumentFile, find_documents
-from kgscout_jax.ingest.edges import edges, renamed
+from kgscout_jax.ingest.edges import edges, with_names
 from kgscout_jax.ingest.extract import make_extractor
 from kgscout_jax.ingest.extract.model import ModelExtractor
 from kgscout_jax.ingest.extract.protocol import Extractor, NestedTriplet, Node
@@ -201,7 +201,7 @@ def edge_sources(
 
     sources: dict[Triplet, list[Place]] = defaultdict(list)
     for triplet, places in triplets.items():
-        node = renamed(triplet, name)
+        node = with_names(triplet, name)
         assert isinstance(node, NestedTriplet)
         for edge in edges(node):
             if edge[0] != edge[2]:

@@ -178,7 +178,7 @@ class Devices:
         """The result of ``function`` here; all raise the UserError of any process."""
         if self.processes == 1:
             return function()
-        result, problem = attempted(function)
+        result, problem = result_or_error(function)
         lengths = self.all_gather(np.asarray(len(problem)))
         if lengths.any():
             padded = np.zeros(int(lengths.max()), np.uint8)
@@ -195,7 +195,7 @@ class Devices:
         """
         if self.processes == 1:
             return function()
-        result, problem = attempted(function) if self.is_first else (None, b"")
+        result, problem = result_or_error(function) if self.is_first else (None, b"")
         message = to_bytes(result, problem.decode()) if self.is_first else b""
         length = int(self.all_gather(np.asarray(len(message)))[0])
         from jax.experimental import multihost_utils
@@ -262,7 +262,7 @@ def join(config: TrainConfig) -> None:
         logger.setLevel(logging.WARNING)  # the first process logs
 
 
-def attempted(function: Callable[[], T]) -> tuple[T | None, bytes]:
+def result_or_error(function: Callable[[], T]) -> tuple[T | None, bytes]:
     """The result of ``function``, or the message of its UserError."""
     try:
         return function(), b""

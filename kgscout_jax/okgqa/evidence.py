@@ -108,7 +108,7 @@ def subgraph_text(triplets: Sequence[Scored], topics: Sequence[str]) -> str:
     return "\n".join(f"- {head}: {'; '.join(ties)}" for head, ties in entities.items())
 
 
-def prepared(
+def question_split(
     settings: OpenSettings, questions: Sequence[OpenQuestion], trained: TrainedPolicy
 ) -> tuple[Shards, Split, dict[str, int]]:
     """The questions as a split over the graph, and counts of linked entities.

@@ -20,7 +20,7 @@ from kgscout_jax.okgqa.evidence import (
     check_retrievers,
     evidence_of,
     policy_of,
-    prepared,
+    question_split,
 )
 from kgscout_jax.okgqa.judges.factscore import FActScore
 from kgscout_jax.okgqa.judges.geval import GEval
@@ -70,7 +70,7 @@ def evaluate_open(settings: OpenSettings) -> int:
     with locked(settings.out, "evaluation"), sigterm_interrupts():
         check_folder(settings.out)
         trained = policy_of(settings.run)
-        shards, split, linked = prepared(settings, questions, trained)
+        shards, split, linked = question_split(settings, questions, trained)
         encoder = SentenceEncoder(
             shards.manifest["encoder"]["name"],
             backend=shards.manifest["encoder"].get("backend", "torch"),
@@ -119,7 +119,7 @@ def evaluate_open(settings: OpenSettings) -> int:
                     zip(questions, answers, strict=True)
                 )
             ]
-            cells.append(Cell(way, answers, judged(judges, items)))
+            cells.append(Cell(way, answers, judgements_of(judges, items)))
             spending = {"answers": model, "judges": judge_model}
             report = write(settings, questions, cells, judges, spending, about)
     console(report)
@@ -131,7 +131,7 @@ def evaluate_open(settings: OpenSettings) -> int:
     return 1 if report["missing"] else 0
 
 
-def judged(
+def judgements_of(
     judges: Sequence[Judge], items: Sequence[Item]
 ) -> list[dict[str, Judgement]]:
     """Per item the judgements of all judges."""

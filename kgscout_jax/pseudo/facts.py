@@ -96,7 +96,7 @@ class VectorFacts:
         ids, scores = nearest(queries, self.rows, self.size, n)
         rows = iter(zip(ids.tolist(), scores.tolist(), strict=True))
         return [
-            merged(
+            unique_facts(
                 [
                     Fact(self.triplet(j), score, self.sources(j))
                     for near in [next(rows) for _ in draft]
@@ -189,7 +189,7 @@ def nearest(
     return ids, best
 
 
-def merged(facts: Sequence[Fact]) -> list[Fact]:
+def unique_facts(facts: Sequence[Fact]) -> list[Fact]:
     """Each fact once, with its best score and the graphs that hold it, best first.
 
     Facts are the same if their ends are the same entities and their relations read the

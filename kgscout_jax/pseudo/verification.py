@@ -31,7 +31,7 @@ MAX_TOKENS = 300
 
 
 @dataclass(frozen=True)
-class Judged:
+class TripletVerdict:
     """A pseudo-triplet and what became of it."""
 
     triplet: Triplet
@@ -50,7 +50,7 @@ class VerifiedGraph:
     """Facts that the pseudo-triplets found, best first, before they were pruned."""
     facts: tuple[Fact, ...] = ()
     """Those that the model compared the pseudo-graph with."""
-    judged: tuple[Judged, ...] = ()
+    judged: tuple[TripletVerdict, ...] = ()
     added: tuple[Fact, ...] = ()
     """Further facts that the model named."""
     malformed: bool = False
@@ -181,7 +181,7 @@ class PseudoGraphs:
 
 def judge(
     draft: Sequence[Triplet], facts: Sequence[Fact], edit: Edit | None
-) -> tuple[Judged, ...]:
+) -> tuple[TripletVerdict, ...]:
     """The verdict on each pseudo-triplet; None for the edit if there is none."""
     by_ends: dict[frozenset[str], list[Fact]] = {}
     for fact in facts:
@@ -195,7 +195,7 @@ def judge(
             verdict = "kept" if chosen else "unsupported"
         elif verdict in ("removed", "unsupported"):
             chosen = ()
-        judged.append(Judged(triplet, verdict, chosen))
+        judged.append(TripletVerdict(triplet, verdict, chosen))
     return tuple(judged)
 
 

@@ -38,7 +38,7 @@ def _cumulative(base: int, n: int) -> UInt64[np.ndarray, "n"]:
 _POWERS = _Powers()
 
 
-def mixed(values: UInt64[np.ndarray, "..."]) -> UInt64[np.ndarray, "..."]:
+def mix_bits(values: UInt64[np.ndarray, "..."]) -> UInt64[np.ndarray, "..."]:
     """The values with mixed bits (the finaliser of splitmix64)."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -63,7 +63,7 @@ class SubstringHashes:
         self, starts: Int64[np.ndarray, "k"], stops: Int64[np.ndarray, "k"]
     ) -> UInt64[np.ndarray, "k"]:
         """The hash of each substring."""
-        return mixed(self.raw(starts, stops))
+        return mix_bits(self.raw(starts, stops))
 
     def without_one(
         self, starts: Int64[np.ndarray, "k"], stops: Int64[np.ndarray, "k"]
@@ -76,7 +76,7 @@ class SubstringHashes:
         left, right = starts[owners], stops[owners]
         cut = left + within
         tails = self.raw(cut + 1, right) * _POWERS.up[within]
-        return mixed(self.raw(left, cut) + tails), owners
+        return mix_bits(self.raw(left, cut) + tails), owners
 
     def prefixes(self, start: int, stop: int, shortest: int) -> UInt64[np.ndarray, "k"]:
         """Hashes of a substring's proper prefixes, from ``shortest`` characters up."""
