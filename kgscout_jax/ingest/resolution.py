@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -181,8 +181,3 @@ def _cosines(
     left = rows[[at[a] for a, _ in pairs]]
     right = rows[[at[b] for _, b in pairs]]
     return (left * right).sum(axis=1).tolist()
-
-
-def name_counts(names: Iterator[str]) -> Counter[str]:
-    """How often each name occurs."""
-    return Counter(names)

@@ -18,7 +18,6 @@ from kgscout_jax.graph.embeddings import encoder_lock
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
-from kgscout_jax.verify.arcs import Path
 from kgscout_jax.verify.relation_words import (
     ClaimWords,
     direction,
@@ -159,12 +158,3 @@ class RelationModel:
         with encoder_lock(self.encoder):
             rows = self._cache.embed(list(texts), what="relations")
         return rows.astype(np.float32)
-
-
-def path_scores(
-    log_probability: Mapping[int, float], path: Path, penalty: float = 0.0
-) -> float:
-    """The score of a path: of the better of its arcs."""
-    return max(log_probability.get(arc, -np.inf) for arc in path) - penalty * (
-        len(path) - 1
-    )

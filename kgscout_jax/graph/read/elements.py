@@ -60,10 +60,6 @@ class Edge:
     """The relation, where it is no attribute."""
 
 
-Elements = Callable[[], Iterable[Node | Edge]]
-"""Reads a file from its start."""
-
-
 class NodeNames:
     """The names of nodes by their ids, in a temporary file.
 
