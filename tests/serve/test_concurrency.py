@@ -71,7 +71,7 @@ def get(port: int, path: str) -> str:
 
 
 def test_many_callers_are_batched_and_get_what_they_would_get_alone(scout, graph):
-    settings = ServiceSettings(max_batch=CALLERS, batch_wait_ms=1000)
+    settings = ServiceSettings(max_batch=CALLERS, batch_wait_ms=1000, timeout=300)
     questions = [
         f"{verb} {FILMS[i % 8]}?"
         for i, verb in enumerate(["who directed", "where was made"] * (CALLERS // 2))
