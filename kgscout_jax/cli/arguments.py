@@ -18,7 +18,7 @@ def with_kg_lists(args: Sequence[str], fields: Iterable[str]) -> list[str]:
     has_question = "question" in fields
 
     def ends(word: str) -> bool:
-        is_file = word.strip() != "" and exists(word)  # "" is the current folder
+        is_file = word != "" and exists(word)  # "" is the current folder
         return is_policy(word) or (has_question and not is_file)
 
     return with_list(args, "--kg", ends)

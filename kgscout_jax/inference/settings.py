@@ -198,7 +198,8 @@ class AskSettings(QuestionSettings):
         check_threshold(self.threshold)
         if self.question is None and self.policy is not None:
             alone = self.policy
-            if alone != NAME and not Path(alone).is_dir():
+            is_folder = alone != "" and Path(alone).is_dir()  # "" is the current one
+            if alone != NAME and not is_folder:
                 object.__setattr__(self, "question", alone)
                 object.__setattr__(self, "policy", None)
         check_both_or_neither(llm=self.llm, model=self.model)
