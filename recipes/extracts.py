@@ -265,9 +265,9 @@ def question_rows(
 
 
 def measured(arrays: dict[tuple[str, str, str], np.ndarray]) -> Figures:
-    """Means with intervals, in the form of an extract."""
+    """Means with intervals, in the form of an extract; none of no arrays."""
     nested: dict[str, Any] = {}
-    for (name, metric, k), one in estimates(arrays).items():
+    for (name, metric, k), one in (estimates(arrays) if arrays else {}).items():
         nested.setdefault(name, {}).setdefault(metric, {})[k] = one
     return rounded(nested)
 

@@ -22,10 +22,11 @@ for seed in ${SEEDS:-0 1 2}; do
         shift
         python train.py --shards "$shards" --run "$out/${name}_$seed" --seed "$seed" "$@"
     }
-    run walk --policy walk --epochs "$epochs"
-    run walk_connected --policy walk --connectivity-weight 4 --epochs "$epochs"
-    run walk_bce --policy walk --estimator bce --epochs "$epochs"
-    run walk_reinforce --policy walk --estimator reinforce --epochs "$epochs"
+    walk=(--policy walk --candidates 256 --epochs "$epochs")
+    run walk "${walk[@]}"
+    run walk_connected "${walk[@]}" --connectivity-weight 4
+    run walk_bce "${walk[@]}" --estimator bce
+    run walk_reinforce "${walk[@]}" --estimator reinforce
     run thesis --policy thesis --epochs "$epochs"
     run thesis_reinforce --preset thesis --epochs "${THESIS_EPOCHS:-30}"
     run mlp --policy mlp --estimator bce --epochs 100 --patience 10 \

@@ -194,6 +194,7 @@ def test_folds_are_pooled_question_by_question(figures, tmp_path):
     assert value["seeds"][0]["by_hop"]["1"]["cosine"]["answer_hit"]["5"][3] == 20
     paired = value["seeds"][0]["paired"]
     assert list(paired) == ["kgscout"] and paired["kgscout"]["answer_hit"]["2"][0] > 0
+    assert extracts.measured({}) == {}  # a row alone has no differences
     with pytest.raises(UserError, match="question 'q0' is in two folds"):
         extracts.extract([Path(folders[0])] * 2, folds=2)
 
