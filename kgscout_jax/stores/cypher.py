@@ -8,6 +8,7 @@ is a parameter; no query is put together from it.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,6 +24,8 @@ Run = Callable[[str, dict[str, Any]], list[list[Any]]]
 BATCH = 1000
 
 INDEX = "CREATE INDEX FOR (n:Entity) ON (n.key)"
+INDEX_STATES = "CALL db.indexes() YIELD status RETURN status"
+INDEX_SECONDS = 600
 BY_TEXT = """\
 MATCH (n:Entity) WHERE n.key CONTAINS $text OR $text CONTAINS n.key
 RETURN n.name, size(n.key)
@@ -145,6 +148,22 @@ class CypherStore:
                 return found
 
 
+def await_indexes(run: Run) -> None:
+    """Return when FalkorDB has filled its indexes, which it does beside its replies.
+
+    Raises:
+        UserError: it takes longer than ``INDEX_SECONDS``.
+    """
+    end = time.monotonic() + INDEX_SECONDS
+    while any(status != "OPERATIONAL" for (status,) in run(INDEX_STATES, {})):
+        if time.monotonic() > end:
+            raise UserError(
+                f"FalkorDB: indexes are not filled after {INDEX_SECONDS} seconds; "
+                "try again later"
+            )
+        time.sleep(0.05)
+
+
 class FalkorStore(CypherStore):
     """A graph in FalkorDB."""
 
@@ -176,6 +195,7 @@ UNWIND $rows AS row MATCH (n:Entity {key: row.key}) SET n.vector = vecf32(row.ve
             except Exception as error:  # noqa: BLE001 (the client's own classes)
                 if "already indexed" not in str(error):
                     raise UserError(f"FalkorDB: {error}") from None
+        await_indexes(run)
 
     @staticmethod
     def cosine(score: float) -> float:

@@ -430,7 +430,7 @@ MALFORMED_FILES: list[tuple[str, dict[str, str | bytes | None], str]] = [
         "X", "\\ud800")}, "train.jsonl:1: field 'graph': expected Unicode text"),
     ("rog", {"train.jsonl": R0 + R0},
      "train.jsonl:2: question id 'q1' occurs twice, first at "),
-    ("rog", {"train.jsonl": b'{"id": "\xe9"}\n'}, "train.jsonl: not UTF-8"),
+    ("rog", {"train.jsonl": b'{"id": "\xe9"}\n'}, "train.jsonl:1: not UTF-8"),
     ("rog", {"train.jsonl": lines(ROG[1])}, "the graph of every question is empty"),
     ("rog", {"dev.jsonl": R0, "validation.jsonl": R0},
      "dev.jsonl and validation.jsonl both hold the split dev"),

@@ -50,7 +50,7 @@ def write_run(path: Path) -> Path:
     """A run's folder with one checkpoint: a walk policy with random parameters."""
     config = WalkConfig(
         dimension=DIMENSION, width=8, hidden=6, walkers=2, steps=2, condition=6,
-        answers=5,
+        answers=5, word_rank=0,
     )  # fmt: skip
     rng = np.random.default_rng(33)  # of weights with some right answers
     weights = jax.tree.map(
