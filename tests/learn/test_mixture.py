@@ -244,6 +244,7 @@ def test_host_and_device_rewards_are_those_of_the_steps_set(shards, folders, tmp
     same_rows(rows(tmp_path / "host"), rows(tmp_path / "device"))
 
 
+@pytest.mark.slow
 def test_two_devices_train_as_one(folders, tmp_path):
     train(config_of(folders, tmp_path / "one", **TWO_STEPS))
     config = config_of(folders, tmp_path / "two", **TWO_STEPS)

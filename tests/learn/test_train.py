@@ -231,13 +231,14 @@ def test_a_finished_run_stays_as_it_is(shards, finished, tmp_path):
 def test_a_run_of_an_earlier_version_keeps_its_network(shards, tmp_path):
     """Its config.json lacks the settings of what walks had not then."""
     off = {"answer_width": 0, "question_hidden": 0, "question_noise": 0.0}
+    off["word_rank"] = 0
     sizes = {"policy": "walk", "width": 4, "walkers": 2, "walk_steps": 1, "epochs": 1}
     train(tiny(shards, tmp_path / "new", **sizes, **off))
     assert "params/walkers/returns" in final(tmp_path / "new")
     about = json.loads((tmp_path / "new" / "config.json").read_text())
     for name in (*off, "answer_weight"):
         del about["config"][name]
-    for name in ("answers", "question_hidden", "return_gates"):
+    for name in ("answers", "question_hidden", "return_gates", "word_rank"):
         del about["policy"][name]
     run = tmp_path / "earlier"
     run.mkdir()

@@ -40,6 +40,7 @@ pytestmark = pytest.mark.usefixtures("kgscout_cache")
 # --- signals, through the command
 
 
+@pytest.mark.slow
 def test_the_command_that_sigterm_prints_resumes_the_run(shards, tmp_path):
     # More steps than the signal leaves time for; the line's command goes on.
     config = tiny(shards, tmp_path / "a run", epochs=10, save_every=7)

@@ -45,7 +45,7 @@ def available(name: str):
     missing = name in backends._NEEDS and not installed(backends._NEEDS[name][0])
     reason = f"what backend {name} needs is not installed"
     marks = [pytest.mark.skipif(missing, reason=reason)]
-    if name not in ("jax", "torch-bf16"):  # converting for OpenVINO takes ten seconds
+    if name != "jax":  # converting for OpenVINO and loading PyTorch take ten seconds
         marks.append(pytest.mark.slow)
     return pytest.param(name, marks=marks)
 
