@@ -28,7 +28,7 @@ STEPS = (
     (
         "train",
         "train.py",
-        f"--shards {SHARDS} --run {RUN} --policy walk --epochs 3",
+        f"--shards {SHARDS} --run {RUN} --policy walk --candidates 256 --epochs 5",
     ),
     (
         "evaluate",
