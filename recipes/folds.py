@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from data_prep.accounting import survival
-from data_prep.write_shards import write_manifest, write_split
+from data_prep.write_shards import discard, write_manifest, write_split
 from kgscout_jax.data.shards import TABLES, Shards, Split
 from kgscout_jax.errors import UserError
 from kgscout_jax.utils.manifest import fingerprint
@@ -42,6 +42,7 @@ def write_folds(shards: Shards, out: Path, folds: int, seed: int) -> None:
     for fold, parts in enumerate(fold_rows(len(places), folds, seed)):
         folder = out / str(fold)
         folder.mkdir(parents=True, exist_ok=True)
+        discard(folder)
         for name in TABLES:
             if (shards.path / name).exists():
                 shutil.copy(shards.path / name, folder / name)
@@ -63,10 +64,15 @@ def write_folds(shards: Shards, out: Path, folds: int, seed: int) -> None:
                 "survival": survival(split),
             }
         how = {"fold": fold, "folds": folds, "seed": seed}
-        mark = fingerprint({"shards": shards.manifest["fingerprint"], **how})
-        changed = {"fingerprint": mark, "splits": counts, "missing_splits": []}
-        changed["cross_validation"] = how
-        write_manifest(folder, list(parts), fields | changed)
+        fields |= {
+            "fingerprint": fingerprint(
+                {"shards": shards.manifest["fingerprint"], **how}
+            ),
+            "splits": counts,
+            "missing_splits": [],
+            "cross_validation": how,
+        }
+        write_manifest(folder, list(parts), fields)
 
 
 def fold_rows(n: int, folds: int, seed: int) -> list[dict[str, np.ndarray]]:

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from data_prep.write_shards import (
+    discard,
     stored_fingerprint,
     write_manifest,
     write_split,
@@ -77,9 +78,10 @@ def write_perturbed(
 ) -> None:
     """Write the train and dev splits of ``shards`` with mistakes into ``out``."""
     how = {"method": method, "level": level, "seed": seed}
-    mark = fingerprint({"shards": shards.manifest["fingerprint"], **how})
-    if (out / "manifest.json").exists() and stored_fingerprint(out) == mark:
+    identity = fingerprint({"shards": shards.manifest["fingerprint"], **how})
+    if (out / "manifest.json").exists() and stored_fingerprint(out) == identity:
         return
+    discard(out)
     name = shards.encoder["name"]
     cache = EmbeddingCache(SentenceEncoder(name, near=False))
     if cache.encoder.identity.weights_sha256 != shards.encoder["weights_sha256"]:
@@ -114,7 +116,7 @@ def write_perturbed(
         write_words(out, shards.words, shards.word_embeddings)
     fields = {k: v for k, v in shards.manifest.items() if k not in HEAD}
     fields |= {
-        "fingerprint": mark,
+        "fingerprint": identity,
         "splits": {name: shards.manifest["splits"][name] for name in splits},
         "perturbation": how,
     }
