@@ -19,7 +19,7 @@ test: setup
 
 test-slow: setup
 	$(BIN)/pip install --quiet --disable-pip-version-check $(CONSTRAINTS) -e '.[ray,wandb]'
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --dist worksteal -m slow
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --dist worksteal -m slow --timeout 3600
 
 check-docs: setup
 	$(BIN)/python -m pytest docs -rs -o addopts="-q"

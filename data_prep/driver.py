@@ -18,7 +18,7 @@ import numpy as np
 from data_prep import stages
 from data_prep.accounting import survival
 from data_prep.assemble import ShardTriplets, assemble_split
-from data_prep.engine import Engine, Partition, engine_of
+from data_prep.partition import Partition
 from data_prep.settings import PrepSettings
 from data_prep.sources import load_source
 from data_prep.sources.dataset import Dataset
@@ -39,6 +39,8 @@ from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import SentenceEncoder
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.text.words import distinct_words
+from kgscout_jax.utils.engine import Engine
+from kgscout_jax.utils.engine_settings import engine_of
 from kgscout_jax.utils.io import sha256_file
 from kgscout_jax.utils.manifest import fingerprint
 

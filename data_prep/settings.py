@@ -8,10 +8,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import tyro
 
-from data_prep.engine import EngineName, Partition
+from data_prep.partition import Partition
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.file_settings import FILE_OPTIONS, GraphFileSettings
 from kgscout_jax.utils.checks import check_at_least
+from kgscout_jax.utils.engine_settings import EngineSettings
 from kgscout_jax.utils.presets import check_preset
 
 SourceName = Literal["rog", "nsm", "metaqa", "pathquestion", "kg", "world"]
@@ -22,7 +23,7 @@ DEEP = {"metaqa": 3, "pathquestion": 3, "world": 4, "rog": 4, "nsm": 4}
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrepSettings(GraphFileSettings):
+class PrepSettings(GraphFileSettings, EngineSettings):
     """Turn a published data set, or your own graph, into a folder of shards.
 
     Example: python -m data_prep kg --kg my.tsv --input questions/ --out shards/
@@ -88,10 +89,6 @@ class PrepSettings(GraphFileSettings):
     """Format of triplet embeddings; int8, with a scale per row, is half as large."""
     workers: int | None = None
     """Worker processes; default: one per CPU, or all of a Ray cluster."""
-    engine: EngineName = "local"
-    """Where tasks run: processes on this machine, or a Ray cluster."""
-    ray_address: str | None = None
-    """Address of the Ray cluster; default $RAY_ADDRESS, else a new local cluster."""
     part: str | None = None
     """i/n: run the i-th of n shares of the tasks (job arrays); the last one writes."""
     cache: Path | None = None
@@ -100,6 +97,7 @@ class PrepSettings(GraphFileSettings):
     """Overwrite existing shards of other settings, or damaged ones."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.preset is not None:
             check_preset(self, self.presets[self.preset])
         check_at_least(0, max_triplets=self.max_triplets)
@@ -110,7 +108,6 @@ class PrepSettings(GraphFileSettings):
             train_questions=self.train_questions,
             limit=self.limit,
             hub_degree=self.hub_degree,
-            workers=self.workers,
         )
         if self.part is not None:
             Partition.of(self.part)

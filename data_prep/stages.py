@@ -10,13 +10,14 @@ from jaxtyping import Float16, Int32
 
 from data_prep.assemble import MERGED, TRIPLET_ARRAYS
 from data_prep.embedding_table import EmbeddingTask
-from data_prep.engine import Engine, LocalEngine, Partition
+from data_prep.partition import Partition
 from data_prep.question_chunks import Arrays
 from data_prep.topic_linking import SplitQuestions
 from data_prep.worker import Chunk, Job, task_name
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import QUESTION_BATCH
 from kgscout_jax.text.linearize import question_text
+from kgscout_jax.utils.engine import Engine, LocalEngine
 from kgscout_jax.utils.progress import ProgressBar
 
 CHUNK = 32

@@ -6,23 +6,19 @@ import contextlib
 import json
 import logging
 import shutil
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 
-from data_prep.engine import Partition
+from data_prep.partition import Partition
 from kgscout_jax.errors import UserError
-from kgscout_jax.utils.io import NPY_DAMAGE, whole_file, write_json
+from kgscout_jax.utils.io import NPZ_DAMAGE, whole_file, write_json
 from kgscout_jax.utils.lock import locked
 
 logger = logging.getLogger("kgscout")
 
 PROGRAM = "data_prep"
-DAMAGE = (zipfile.BadZipFile, zlib.error, NotImplementedError, *NPY_DAMAGE)
-"""What numpy raises for a damaged .npz file."""
 PATIENCE = 2.0
 """Seconds that a partition waits for a run with exclusive use of the folder."""
 
@@ -129,7 +125,7 @@ class Workspace:
             # Each array has a CRC-32, which is compared when the array is read.
             with np.load(file, allow_pickle=False) as arrays:
                 return {key: arrays[key] for key in keys or arrays.files}
-        except DAMAGE as error:
+        except NPZ_DAMAGE as error:
             file.unlink(missing_ok=True)
             raise UserError(
                 f"{file}: damaged ({error}), deleted: the same command makes it again"

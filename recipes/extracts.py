@@ -85,6 +85,26 @@ def extract(
     }
 
 
+def appended(earlier: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """An extract with the seeds of both, in this order.
+
+    Raises:
+        UserError: they are not of the same measurement.
+    """
+    for key in ("kind", "source", "split", "questions", "ks", "reference", "folds"):
+        if earlier[key] != more[key]:
+            raise UserError(
+                f"--append: {key} is {more[key]}, expected {earlier[key]} as in the "
+                "extract"
+            )
+    return {
+        **earlier,
+        "rows": list(dict.fromkeys([*earlier["rows"], *more["rows"]])),
+        "commands": list(dict.fromkeys([*earlier["commands"], *more["commands"]])),
+        "seeds": [*earlier["seeds"], *more["seeds"]],
+    }
+
+
 def read_report(path: Path) -> dict[str, Any]:
     """The metrics.json in a folder of results, or the file itself."""
     file = path / "metrics.json" if path.is_dir() else path
@@ -108,7 +128,12 @@ def description(report: dict[str, Any]) -> dict[str, Any]:
             "reference": f"K = {report['k']}",
         }
     is_answers = "rules" in report
-    questions = context["questions"] if is_answers else report["counts"]["questions"]
+    # Of a sample (--limit), the most that were answered at any K.
+    questions = (
+        max(report["n"].values(), default=0)
+        if is_answers
+        else report["counts"]["questions"]
+    )
     return {
         "kind": "answers" if is_answers else "retrieval",
         "source": context.get("measured_on"),

@@ -6,8 +6,9 @@
 
 ``collect`` reads the metrics.json of one data set's results, a seed each (or, with
 ``--folds 5``, five folds each, whose questions are pooled), and writes the small
-extract that is committed. ``write`` rewrites the marked regions of pages, ``check``
-fails where that would change one:
+extract that is committed; ``--append`` adds them to the seeds that are there.
+``write`` rewrites the marked regions of pages, ``check`` fails where that would
+change one:
 
     <!-- table: NAME[,NAME ...] VIEW KEY=VALUE ... -->
     <!-- end -->
@@ -36,7 +37,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from extracts import Figures, extract, extract_text
+from extracts import Figures, appended, extract, extract_text
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.robustness.report import NAMES
@@ -330,6 +331,9 @@ def main(args: Sequence[str] | None = None) -> int:
     parser.add_argument("--into", type=Path, help="collect: the extract to write")
     parser.add_argument("--folds", type=int, default=1, help="collect: folds a seed")
     parser.add_argument(
+        "--append", action="store_true", help="collect: keep the extract's seeds"
+    )
+    parser.add_argument(
         "--names", nargs="*", default=[], help="collect: NAME=OTHER, names of rows"
     )
     given = parser.parse_args(args)
@@ -339,6 +343,8 @@ def main(args: Sequence[str] | None = None) -> int:
                 raise UserError("--into: none, expected the extract to write")
             pairs = dict(pair.split("=", 1) for pair in given.names)
             value = extract(given.paths, folds=given.folds, names=pairs)
+            if given.append:
+                value = appended(read_json(given.into), value)
             write_text(given.into, extract_text(value))
             print(f"{given.into}: {len(value['seeds'])} seeds of {value['source']}")
             return 0

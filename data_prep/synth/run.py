@@ -25,7 +25,13 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.utils.io import read_json, write_json, write_lines, write_text
 from kgscout_jax.utils.lock import locked
-from kgscout_jax.utils.manifest import check_files, file_entry, fingerprint
+from kgscout_jax.utils.manifest import (
+    FileEntry,
+    as_record,
+    check_files,
+    file_entry,
+    fingerprint,
+)
 
 logger = logging.getLogger("kgscout.synth")
 
@@ -88,7 +94,12 @@ def is_complete(settings: SynthSettings, identity: str) -> bool:
             f"{out}: holds questions of another graph or of other settings; choose "
             "another --out, or --overwrite"
         )
-    check_files(out, manifest["files"], verify=True)
+    files = as_record(
+        manifest.get("files"), dict[str, FileEntry], f"{out / MANIFEST}: files"
+    )
+    if missing := sorted(set(FILES) - set(files)):
+        raise UserError(f"{out / MANIFEST}: files: damaged, no {missing[0]}")
+    check_files(out, files, verify=True)
     return True
 
 

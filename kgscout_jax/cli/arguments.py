@@ -70,7 +70,7 @@ def exists(*parts: str) -> bool:
 
 def similar(word: str, known: Iterable[str]) -> str:
     """``; did you mean 'train'?`` where a known word is similar, else nothing."""
-    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.7)
+    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.65)
     return f"; did you mean {found[0]}?" if found else ""
 
 

@@ -17,6 +17,11 @@ def eval_answers(settings: AnswerSettings) -> int:
             raise UserError(
                 "neither --predictions nor --run, expected one (see --help)"
             )
+        if settings.engine != "local":
+            raise UserError(
+                f"--engine: found {settings.engine} with --predictions, expected --run "
+                "and --shards: a file is judged in this process"
+            )
         from kgscout_jax.evaluate.answers.predictions import evaluate_predictions
 
         evaluate_predictions(settings)

@@ -72,7 +72,10 @@ def entries(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
             break
         content = line.strip("│").rstrip()
         if content[1:2].strip():
-            found.append(re.split(r" {2,}", content.strip(), maxsplit=1))
+            parts = re.split(r" {2,}", content.strip(), maxsplit=1)
+            if found and found[-1][0].count("[") > found[-1][0].count("]"):
+                parts = [found.pop()[0] + parts[0], *parts[1:]]  # choices of two lines
+            found.append(parts)
         elif content.strip():
             found[-1].append(content.strip())
     for words, *description in found:

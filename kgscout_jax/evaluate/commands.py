@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kgscout_jax.learn.resume_command import flag, resume_command
+from kgscout_jax.utils.engine_settings import ENGINE_FIELDS
 
 
 def commands_of(
@@ -30,11 +31,14 @@ def commands_of(
 
 
 def command_of(settings: Any, program: str) -> str:
-    """The shell command with the flags that differ from their defaults."""
+    """The shell command with the flags that differ from their defaults.
+
+    Those of the engine are left out: they change no figure.
+    """
     words = program.split()
     for field in dataclasses.fields(settings):
         value = getattr(settings, field.name)
-        if value != field.default:
+        if value != field.default and field.name not in ENGINE_FIELDS:
             value = [*value] if isinstance(value, tuple) else value
             words += flag(field.name, value)
     return shlex.join(words)

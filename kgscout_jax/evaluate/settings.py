@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.pseudo.settings import DraftForm
+from kgscout_jax.reason.endpoint_options import EndpointOptions
 from kgscout_jax.utils.checks import check_at_least
+from kgscout_jax.utils.engine_settings import EngineSettings
 
 REPORT_KEYS = (
     "by_hop", "definitions", "paired", "counts", "seconds", "retrievers", "reference",
@@ -33,7 +35,7 @@ PSEUDO_ROWS = ("pseudo", VERIFIED, "verified_scout", "scout_pseudo")
 
 
 @dataclass(frozen=True, kw_only=True)
-class RetrievalSettings:
+class RetrievalSettings(EngineSettings):
     """Measure KG-Scout, cosine, BM25, PPR and the ceiling on a split of some shards.
 
     Example: python eval.py retrieval --run runs/first --shards shards/ --split test
@@ -86,6 +88,7 @@ class RetrievalSettings:
     """Seed of the bootstrap."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("retrievers", "forms"):
             values = getattr(self, name)
             if not values or len(set(values)) < len(values):
@@ -125,7 +128,7 @@ class RetrievalSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnswerSettings:
+class AnswerSettings(EndpointOptions, EngineSettings):
     """Judge the answers in a file of predictions, or those of a batch of questions.
 
     A file: python eval.py answers --predictions predictions.jsonl --rules rog
@@ -140,6 +143,17 @@ class AnswerSettings:
     The same command resumes an interrupted batch and repeats no request.
     """
 
+    groups: ClassVar[dict[str, str]] = {
+        "what is judged": "predictions rules intervals seed out",
+        "a batch": "run step shards split limit reader retrievers k against",
+        "pseudo-graphs": "pseudo threshold entities facts sources",
+        "prompts": "prompt form scores token_budget likely_answers route_below "
+        "show_prompt",
+        "language model": "llm model samples temperature max_tokens llm_seed extra "
+        "key_env concurrency timeout retries backoff cache",
+        "prices": "input_price output_price",
+        "processes": "engine workers ray_address",
+    }
     predictions: Path | None = None
     """One JSON a line: id, question, prediction, ground_truth (plain or .gz)."""
     rules: Literal["rog", "rog_script", "kgscout", "kg_rag", "pg_akv"] = "rog"
@@ -228,30 +242,6 @@ class AnswerSettings:
     below this; choose it on dev. Default: ask it everything, for the whole curve."""
     samples: int = 1
     """Replies per question; answers in at least half of them count."""
-    temperature: float = 0.1
-    """Temperature of sampling."""
-    max_tokens: int = 512
-    """Maximum tokens of a reply."""
-    llm_seed: int | None = None
-    """Seed of sampling, if the server supports one."""
-    extra: str = "{}"
-    """Further fields of the request as JSON: '{"cache_prompt": true}' for llama.cpp."""
-    key_env: str = "OPENAI_API_KEY"
-    """Environment variable that holds the key; local servers need none."""
-    concurrency: int = 4
-    """Concurrent requests."""
-    timeout: float = 120.0
-    """Seconds for one attempt."""
-    retries: int = 5
-    """Further attempts after a failed one."""
-    backoff: float = 1.0
-    """Seconds before the first retry; each further one doubles it, with jitter."""
-    input_price: float = 0.0
-    """Dollars per million prompt tokens."""
-    output_price: float = 0.0
-    """Dollars per million tokens of replies."""
-    cache: Path | None = None
-    """Folder for replies, one per model; default: replies/ in --out."""
     show_prompt: bool = False
     """Print the prompt of the first question, by the last retriever, and stop."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from kgscout_jax.policy.registry import (
     needs_topology,
     needs_words,
 )
+from kgscout_jax.utils.io import NPZ_DAMAGE
 
 INPUTS = ("question", "triplets", "relations", "ppr", "mask")
 """Arguments of the exported call, in their order."""
@@ -133,7 +133,7 @@ def read_golden(file: Path, config: NetworkConfig) -> Golden:
     try:
         with np.load(file, allow_pickle=False) as opened:
             arrays = {name: opened[name] for name in opened.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+    except NPZ_DAMAGE as error:
         problem = first_line(error)
         raise UserError(f"{file}: not a whole .npz file ({problem})") from None
     names = (*argument_names(config), *output_names(config))

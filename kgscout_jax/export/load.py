@@ -53,6 +53,9 @@ if TYPE_CHECKING:
     from kgscout_jax.retrieve.answer_scale import AnswerScale
     from kgscout_jax.retrieve.budget import Calibration
 
+# How often a folder may be replaced while it is read.
+ATTEMPTS = 10
+
 
 @dataclass(frozen=True)
 class Exported:
@@ -144,6 +147,8 @@ class Exported:
 def load_exported(path: Path | str, *, verify: bool = True) -> Exported:
     """The policy in a folder that ``kgscout export`` wrote.
 
+    A folder that is replaced while it is read is read again.
+
     Args:
         path: the folder, or the name of the bundled policy.
         verify: also run the network on the golden inputs (compiles once).
@@ -153,6 +158,45 @@ def load_exported(path: Path | str, *, verify: bool = True) -> Exported:
             together, or the network's logits are not the golden ones.
     """
     path = folder_of(path)
+    for _ in range(ATTEMPTS):
+        before = folder_version(path)
+        try:
+            exported = read_export(path)
+        except (UserError, FileNotFoundError):
+            if before == folder_version(path):
+                raise
+            continue
+        if before == folder_version(path):
+            break
+    else:
+        raise UserError(f"{path}: replaced {ATTEMPTS} times while it was read")
+    if verify:
+        golden = exported.golden
+        with jax.default_matmul_precision("highest"):
+            out = exported.outputs(golden.inputs)
+        answers = None if out.answers is None else np.asarray(out.answers)
+        logits = np.asarray(out.logits)
+        tolerance = exported.metadata["tolerance"]
+        check_outputs(path / MODEL, logits, answers, golden, tolerance)
+    return exported
+
+
+def folder_version(path: Path) -> tuple[int, int] | None:
+    """What differs when another folder takes the place of this one; None for none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_ctime_ns
+
+
+def read_export(path: Path) -> Exported:
+    """The policy in a folder, its checksums compared, its network not run.
+
+    Raises:
+        UserError: as ``load_exported``.
+        FileNotFoundError: a file went while the folder was read.
+    """
     metadata, record = read_config(path)
     files = metadata["files"]
     present = {name: files[name] for name in CHECKED if name in files}
@@ -161,15 +205,12 @@ def load_exported(path: Path | str, *, verify: bool = True) -> Exported:
         config = config_from_json(record.policy)
     except UserError as error:
         raise UserError(f"{path / CONFIG}: {error}") from None
-    except (TypeError, ValueError) as error:
-        problem = first_line(error)
-        raise UserError(f"{path / CONFIG}: policy: {problem}") from None
     if record.encoder.dimension != config.dimension:
         raise UserError(
             f"{path / CONFIG}: encoder.dimension is {record.encoder.dimension}, "
             f"expected {config.dimension} as in policy.dimension"
         )
-    exported = Exported(
+    return Exported(
         path,
         metadata,
         config,
@@ -178,14 +219,6 @@ def load_exported(path: Path | str, *, verify: bool = True) -> Exported:
         read_weights(path / MODEL, config),
         read_golden(path / GOLDEN, config),
     )
-    if verify:
-        golden = exported.golden
-        with jax.default_matmul_precision("highest"):
-            out = exported.outputs(golden.inputs)
-        answers = None if out.answers is None else np.asarray(out.answers)
-        logits = np.asarray(out.logits)
-        check_outputs(path / MODEL, logits, answers, golden, record.tolerance)
-    return exported
 
 
 def read_weights(file: Path, config: NetworkConfig) -> PolicyWeights:

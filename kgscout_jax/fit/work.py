@@ -14,7 +14,7 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from data_prep.sources.splits import json_lines_files
 from kgscout_jax.errors import UserError
@@ -24,7 +24,7 @@ from kgscout_jax.export.write import parameters_of
 from kgscout_jax.fit.settings import FitSettings
 from kgscout_jax.learn.trained_policy import TrainedPolicy
 from kgscout_jax.utils.io import read_json, sha256_file, write_json
-from kgscout_jax.utils.manifest import fingerprint
+from kgscout_jax.utils.manifest import fingerprint, read_record
 
 logger = logging.getLogger("kgscout")
 
@@ -117,6 +117,13 @@ def finished(settings: FitSettings, identity: str) -> dict[str, Any] | None:
     return None
 
 
+class WorkState(TypedDict):
+    """The content of ``work.json``."""
+
+    identity: str
+    seconds: NotRequired[dict[str, float]]
+
+
 class Work:
     """The folder of the work; only for the process that has locked it."""
 
@@ -135,10 +142,10 @@ class Work:
             raise UserError(
                 f"{self.folder}: is there and not of kgscout fit; choose another --work"
             )
-        state: dict[str, Any] = {"identity": identity}
+        state = WorkState(identity=identity)
         if names:
-            state = read_json(self.file)
-        if state.get("identity") == identity:
+            state = read_record(self.file, WorkState)
+        if state["identity"] == identity:
             self.seconds = state.get("seconds", {})
         elif not settings.overwrite:
             raise UserError(

@@ -148,7 +148,15 @@ def pandas_triplets(table: Any, columns: Sequence[str] | None) -> Iterator[Tripl
             raise UserError(
                 f"table: row {missing[0]}: column {names[place]!r} has no value"
             )
-    yield from zip(*(column.astype(str).tolist() for column in series), strict=True)
+    yield from zip(*map(_texts, series), strict=True)
+
+
+def _texts(column: Any) -> list[str]:
+    """The values of a column as pandas prints them."""
+    try:
+        return column.astype(str).tolist()
+    except UnicodeEncodeError:  # lone surrogates
+        return [str(value) for value in column]
 
 
 def to_pandas(graph: NamedTriplets) -> pd.DataFrame:
@@ -165,7 +173,11 @@ def to_pandas(graph: NamedTriplets) -> pd.DataFrame:
     entities = np.array([*graph.entities, ""], object)
     relations = np.array([*graph.relations, ""], object)
     values = entities[rows[:, 0]], relations[rows[:, 1]], entities[rows[:, 2]]
-    return pd.DataFrame(dict(zip(ROLES, values, strict=True)))
+    columns = dict(zip(ROLES, values, strict=True))
+    try:
+        return pd.DataFrame(columns)
+    except UnicodeEncodeError:  # a lone surrogate, which pandas' own type cannot hold
+        return pd.DataFrame(columns, dtype=object)
 
 
 def to_networkx(graph: NamedTriplets, ids: Sequence[str]) -> nx.MultiDiGraph[str]:

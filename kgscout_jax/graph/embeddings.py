@@ -52,14 +52,6 @@ SAVED_ROWS = 2048
 CACHED_FROM, CACHED_TO = 2000, 2_000_000
 """Sizes of graphs whose rows are looked for in the cache."""
 
-_guard = threading.Lock()
-
-
-def encoder_lock(encoder: SentenceEncoder) -> threading.RLock:
-    """The lock to hold while an encoder runs: its tokenizer is not thread-safe."""
-    with _guard:
-        return encoder.__dict__.setdefault("_lock", threading.RLock())
-
 
 @dataclass(eq=False)
 class LazyEmbeddings:
@@ -85,7 +77,7 @@ class LazyEmbeddings:
 
     @cached_property
     def _relations(self) -> Float16[np.ndarray, "r d"]:
-        with encoder_lock(self.encoder):
+        with self.encoder.lock:
             return self.cache.embed(
                 relation_texts(self.graph, self.encoder), what="relations"
             )
@@ -100,7 +92,7 @@ class LazyEmbeddings:
 
     def rows(self, ids: Int[np.ndarray, "k"]) -> Float16[np.ndarray, "k d"]:
         """Embeddings of the triplets ``ids``."""
-        with encoder_lock(self.encoder):
+        with self.encoder.lock:
             if len(self._ids) > MAX_CACHED_ROWS:
                 self._ids, self._rows = self._ids[:0], None
             missing = np.setdiff1d(ids, self._ids)
@@ -314,7 +306,7 @@ def _fill(
                     text for text, has in zip(texts, found, strict=True) if not has
                 ]
                 missing = missing[~found]
-            with encoder_lock(encoder):
+            with encoder.lock:
                 for places, vectors in encoder.stream(texts):
                     out[missing[places]] = vectors
                     bar.update(len(places))
@@ -339,5 +331,5 @@ def _relations(
     graph: NamedTriplets, encoder: SentenceEncoder
 ) -> Float16[np.ndarray, "r d"]:
     """The embeddings of all relations."""
-    with encoder_lock(encoder):
+    with encoder.lock:
         return encoder.encode(relation_texts(graph, encoder))

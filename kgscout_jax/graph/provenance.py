@@ -27,12 +27,14 @@ from jaxtyping import Int32, UInt64
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.types import Triplet, display_name, entity_key
-from kgscout_jax.utils.io import NPY_DAMAGE, whole_file
+from kgscout_jax.utils.io import NPZ_DAMAGE, whole_file
 from kgscout_jax.utils.manifest import as_record
 
 FOLDER = "ingest"
 """The folder within a GRAPH folder."""
 FILE = "provenance.npz"
+MAX_TEXTS = 16
+"""Texts of documents that stay in memory."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,11 +107,21 @@ class Provenance:
             with np.load(file, allow_pickle=False) as data:
                 keys, rows = data["keys"], data["rows"]
                 listed = json.loads(data["documents"].tobytes())
-        except NPY_DAMAGE as error:
+        except (*NPZ_DAMAGE, RecursionError) as error:
             raise UserError(f"{file}: damaged ({error})") from None
         if keys.shape != (len(rows),) or rows.shape[1:] != (4,):
             raise UserError(f"{file}: damaged, {keys.shape} keys for {rows.shape} rows")
         documents = as_record(listed, tuple[Document, ...], f"{file}: damaged")
+        chunks = np.array([len(each.chunks) for each in documents], np.int64)
+        number, chunk, start, end = rows.T
+        known = (number >= 0) & (number < len(documents))
+        if (
+            not known.all()
+            or not (
+                (chunk >= 0) & (chunk < chunks[number]) & (start >= 0) & (start <= end)
+            ).all()
+        ):
+            raise UserError(f"{file}: damaged, places that no document has")
         return Provenance(folder, keys, rows, documents)
 
     def of(self, triplet: Triplet) -> tuple[Source, ...]:
@@ -131,14 +143,20 @@ class Provenance:
         """The plain text of a document.
 
         Raises:
-            UserError: it is not there.
+            UserError: it is not there, or damaged.
         """
-        file = self.folder / self._by_name[document].text
-        try:
-            # universal newlines would shift the ranges
-            return file.read_bytes().decode("utf-8")
-        except OSError as error:
-            raise UserError(f"{file}: cannot be read ({error.strerror})") from None
+        text = self._texts.get(document)
+        if text is None:
+            text = read_text(self.folder, self._by_name[document].text)
+            if len(self._texts) >= MAX_TEXTS:
+                self._texts.clear()
+            self._texts[document] = text
+        return text
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        """The texts read last."""
+        return {}
 
     def quote(self, source: Source) -> str:
         """The words of a source."""
@@ -151,6 +169,30 @@ class Provenance:
 
 
 SIDES = ("left", "right")
+
+
+def text_file(text: str) -> str:
+    """The file of a document's plain text, below ``ingest/``: named by its checksum."""
+    return f"texts/{hashlib.sha256(text.encode()).hexdigest()}.txt"
+
+
+def read_text(folder: Path, file: str) -> str:
+    """The text in a file that ``text_file`` named.
+
+    Raises:
+        UserError: it is not there, or another text.
+    """
+    path = folder / file
+    try:
+        # universal newlines would shift the ranges
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        text = None
+    if text is None or text_file(text) != file:
+        raise UserError(f"{path}: damaged; kgscout ingest with the documents mends it")
+    return text
 
 
 def triplet_key(triplet: Triplet) -> int:

@@ -1,56 +1,41 @@
 """Retrieval for a file of questions, in batches; an interrupted run resumes.
 
 Lines are appended to ``OUT.part``, which becomes ``OUT`` when every question has one.
-Questions are scored in batches by their place in the file: a run that resumes within a
-batch scores all of it again, because scores depend on the batch in the sixth digit.
+Questions are scored in batches by their place in the file, whatever process scores
+them: a run that resumes within a batch scores all of it again, because scores depend on
+the batch in the sixth digit.
 Each line holds a fingerprint of the settings: lines of other settings are refused.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 import itertools
-import json
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.embeddings import storage_fingerprint
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.open_graph import named_files
-from kgscout_jax.graph.read.options import ReadOptions
-from kgscout_jax.inference.result import RetrievalResult
-from kgscout_jax.inference.scout import Scout
-from kgscout_jax.inference.selection import SelectionConfig
+from kgscout_jax.graph.merge import Graphs
+from kgscout_jax.inference.batch_lines import (
+    BatchLines,
+    Row,
+    load_scout,
+    open_graphs,
+    settings_fingerprint,
+)
 from kgscout_jax.inference.settings import RetrieveSettings
-from kgscout_jax.stores.connect import connect, store_url
-from kgscout_jax.stores.protocol import GraphOrStore
+from kgscout_jax.stores.connect import store_url
 from kgscout_jax.types import replace_surrogates
 from kgscout_jax.utils.disk_space import room_for
-from kgscout_jax.utils.io import read_json_lines, sha256_file
+from kgscout_jax.utils.engine import Engine
+from kgscout_jax.utils.io import read_json_lines
 from kgscout_jax.utils.lock import locked
-from kgscout_jax.utils.manifest import fingerprint
 from kgscout_jax.utils.progress import ProgressBar
 
 logger = logging.getLogger("kgscout")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Row:
-    """One line of the file of questions."""
-
-    id: str
-    question: str
-    topics: tuple[str, ...] | None
-    """None: topics are linked."""
-    problem: str | None = None
-    """Why the question cannot be answered."""
 
 
 def retrieve_file(settings: RetrieveSettings) -> int:
@@ -60,20 +45,23 @@ def retrieve_file(settings: RetrieveSettings) -> int:
         UserError: the policy, the graph or the file of questions is missing or
             malformed, or ``out`` holds lines of other settings.
     """
-    selection = settings.selection
     ids = read_ids(settings.questions)
-    url = store_url(settings.kg)
-    if url is not None and settings.embed:
+    if settings.embed and (url := store_url(settings.kg)) is not None:
         raise UserError(f"--embed: {url} is a store, which has its own embeddings")
-    graphs = settings.open_graphs() if url is None else {}
-    scout = Scout.from_pretrained(settings.policy)
-    graph: GraphOrStore
-    if url is None:
-        graph = scout.merged(graphs)
-    else:
-        graph = connect(url, scout.encoder.identity.dimension)
-    selection.check(scout.exported)  # before anything is written
-    mark = settings_fingerprint(settings, selection, scout, graph)
+    graphs = open_graphs(settings)
+    with settings.open_engine() as engine:
+        return _retrieve(settings, ids, graphs, engine)
+
+
+def _retrieve(
+    settings: RetrieveSettings,
+    ids: set[str],
+    graphs: KnowledgeGraph | Graphs | None,
+    engine: Engine,
+) -> int:
+    scout, graph = load_scout(settings, graphs)
+    settings.selection.check(scout.exported)  # before anything is written
+    mark = settings_fingerprint(settings, scout, graph)
     out, part = settings.out, settings.out.with_name(settings.out.name + ".part")
     program = f"kgscout retrieve --out {out.name}"
     with locked(out.parent, program, name=f".{out.name}.lock"):
@@ -92,34 +80,40 @@ def retrieve_file(settings: RetrieveSettings) -> int:
         if completed:
             logger.info("%s: %d questions are done already", part, len(completed))
         if settings.embed and isinstance(graph, KnowledgeGraph):
+            if engine.is_remote:
+                check_stored(graph)
             graph.embed(scout.encoder)
         size = settings.batch_size
         batches = remaining_batches(settings.questions, part, completed, size)
         total, failed = len(ids - completed.keys()), 0
-        retrieve = functools.partial(
-            scout.retrieve_many, graphs=graph, k=settings.k, selection=selection
-        )
+        batch_lines = BatchLines(settings, mark, scout, graph)
         with (
             room_for(part),
             open(part, "ab") as file,
             ProgressBar(total, "retrieving", "questions") as bar,
         ):
-            for batch in batches:
-                written = 0
-                for row, result in zip(batch, results(retrieve, batch), strict=True):
-                    if row.id in completed:
-                        continue
-                    written += 1
-                    failed += isinstance(result, str)
-                    line = replace_surrogates(to_line(row, result, mark))
-                    file.write(line.encode() + b"\n")
+            for lines in engine.map(batch_lines, batches):
+                new = [line for line in lines if line.id not in completed]
+                for line in new:
+                    failed += line.failed
+                    file.write(line.text.encode() + b"\n")
                 file.flush()
-                bar.update(written)
+                bar.update(len(new))
             os.fsync(file.fileno())
         os.replace(part, out)
     if failed:
         logger.warning("%s: %d of %d questions failed", out, failed, total)
     return int(0 < total == failed)
+
+
+def check_stored(graph: KnowledgeGraph) -> None:
+    """Raise UserError where embeddings of a graph would not reach other processes."""
+    members = [graph] if graph.members is None else graph.members.graphs
+    if any(member.storage is None for member in members):
+        raise UserError(
+            "--embed: found a graph of files, expected a GRAPH folder (kgscout graph) "
+            "where other processes read its embeddings"
+        )
 
 
 # --- the questions
@@ -206,37 +200,7 @@ def remaining_batches(
             yield [row for _, row in batch]
 
 
-# --- the results
-
-
-def results(
-    retrieve: Callable[..., list[RetrievalResult]], rows: Sequence[Row]
-) -> list[RetrievalResult | str]:
-    """The result of each row, or the reason for its failure.
-
-    A failed batch is repeated question by question, so that others do not fail too.
-    """
-    valid = [row for row in rows if row.problem is None]
-    try:
-        retrieved = iter(
-            retrieve([row.question for row in valid], topics=[r.topics for r in valid])
-        )
-    except Exception as error:  # noqa: BLE001 (the question's line holds it)
-        if len(rows) == 1:
-            return [str(error).strip() or type(error).__name__]
-        logger.info("a batch failed (%s): its questions go one by one", error)
-        return [result for row in rows for result in results(retrieve, [row])]
-    return [row.problem or next(retrieved) for row in rows]
-
-
-def to_line(row: Row, result: RetrievalResult | str, mark: str) -> str:
-    """The line of a question."""
-    if isinstance(result, RetrievalResult):
-        record = result.to_record(row.id)
-        extra = {**record.extra, "settings": mark}
-        return dataclasses.replace(record, extra=extra).to_json()
-    line = {"id": row.id, "question": row.question, "error": result, "settings": mark}
-    return json.dumps(line, ensure_ascii=False)
+# --- what is written already
 
 
 def drop_torn_line(path: Path) -> None:
@@ -266,47 +230,3 @@ def completed_questions(path: Path, mark: str) -> dict[str, int]:
         question = replace_surrogates(str(value.get("question")))
         completed[str(value.get("id"))] = hash(question)
     return completed
-
-
-def settings_fingerprint(
-    settings: RetrieveSettings,
-    selection: SelectionConfig,
-    scout: Scout,
-    graph: GraphOrStore,
-) -> str:
-    """A hash of everything that a line depends on beside the question."""
-    inputs: dict[str, Any] = {
-        "k": settings.k,
-        "cut": dataclasses.asdict(scout.cut),
-        "policy": scout.exported.metadata["files"],
-        "graph": graph_fingerprint(settings, graph),
-    }
-    is_files = isinstance(graph, KnowledgeGraph) and graph.storage is None
-    if is_files and settings.read_options != ReadOptions():
-        inputs["read"] = dataclasses.asdict(settings.read_options)
-    if selection != SelectionConfig():
-        inputs["keep"] = dataclasses.asdict(selection)
-        if selection.retriever == "scout":  # files of before there were others
-            del inputs["keep"]["retriever"]
-        inputs["calibration"] = scout.exported.metadata.get("calibration")
-    return fingerprint(inputs)[:12]
-
-
-def graph_fingerprint(settings: RetrieveSettings, graph: GraphOrStore) -> Any:
-    """What tells the graph from others; of a store its address alone."""
-    if not isinstance(graph, KnowledgeGraph):
-        return store_url(settings.kg)
-    if graph.members is None:
-        return files_fingerprint(graph, settings.kg)
-    members = dict(zip(graph.members.names, graph.members.graphs, strict=True))
-    return {
-        name: files_fingerprint(members[name], paths)
-        for name, paths in named_files(settings.graphs).items()
-    }
-
-
-def files_fingerprint(graph: KnowledgeGraph, paths: Sequence[Path]) -> Any:
-    """A hash of a graph's folder or files."""
-    if graph.storage is None:
-        return [sha256_file(path) for path in paths]
-    return storage_fingerprint(graph.storage)

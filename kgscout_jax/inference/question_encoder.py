@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float16
 
-from kgscout_jax.graph.embeddings import encoder_lock
 from kgscout_jax.inference.inputs import QuestionVectors
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
 from kgscout_jax.text.linearize import question_text
@@ -27,7 +26,7 @@ class QuestionEncoder:
         self.encoder = encoder
         self._embed = CallCoalescer(
             lambda texts: encoder.encode(texts, batch_size=QUESTION_BATCH),
-            encoder_lock(encoder),
+            encoder.lock,
         )
         self._words: dict[str, np.ndarray] = {}
 

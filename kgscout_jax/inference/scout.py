@@ -23,7 +23,6 @@ from jaxtyping import Float16
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.format import Preparation
 from kgscout_jax.export.load import Exported
-from kgscout_jax.graph.embeddings import encoder_lock
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.graph.merge import Graphs
@@ -139,7 +138,7 @@ class Scout:
             setup_jax()
         exported = from_pretrained(name_or_path, revision=revision, verify=verify)
         scout = Scout(exported, encoder)
-        with encoder_lock(scout.encoder):
+        with scout.encoder.lock:
             scout.encoder.encode(["ready?"], batch_size=QUESTION_BATCH)
         return scout
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float16
 
-from kgscout_jax.graph.embeddings import Embeddings, embeddings_of, encoder_lock
+from kgscout_jax.graph.embeddings import Embeddings, embeddings_of
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.inputs import Candidates, QuestionVectors, find_candidates
@@ -125,7 +125,7 @@ class Searcher:
         from kgscout_jax.inference.store_graph import store_graph
 
         cache = EmbeddingCache(self.questions.encoder, self.cache)
-        with encoder_lock(self.questions.encoder):
+        with self.questions.encoder.lock:
             return store_graph(
                 source, question, embedding, topics, cache.embed, self.cut.hops
             )

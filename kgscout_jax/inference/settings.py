@@ -18,6 +18,7 @@ from kgscout_jax.graph.file_settings import (
 from kgscout_jax.pseudo.settings import DraftForm, check_threshold
 from kgscout_jax.reason.selection import SelectionForm
 from kgscout_jax.utils.checks import check_at_least, check_both_or_neither
+from kgscout_jax.utils.engine_settings import EngineSettings
 
 if TYPE_CHECKING:
     from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
@@ -100,7 +101,7 @@ class QuestionSettings(GraphFileSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RetrieveSettings(QuestionSettings):
+class RetrieveSettings(QuestionSettings, EngineSettings):
     """Retrieve triplets for a file of questions; gold answers are not needed.
 
     Example: kgscout retrieve --kg GRAPH --questions q.jsonl --out out.jsonl
@@ -114,6 +115,7 @@ class RetrieveSettings(QuestionSettings):
         "selection of triplets": SELECTION,
         "how files are read": FILE_OPTIONS,
         "speed": "batch_size embed",
+        "processes": "engine workers ray_address",
     }
     questions: Path
     """JSON lines with id, question and optionally q_entity (a topic or a list of them);
@@ -130,6 +132,7 @@ class RetrieveSettings(QuestionSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        EngineSettings.__post_init__(self)
         check_at_least(1, batch_size=self.batch_size)
 
 

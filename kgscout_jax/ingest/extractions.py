@@ -76,18 +76,33 @@ class Extractions:
         return self.folder / key[:2] / f"{key}.json"
 
     def read(self, document: ChunkedText) -> list[tuple[TripletSpan, ...]]:
-        """The triplets of each chunk; ranges count from the chunk's start."""
+        """The triplets of each chunk; ranges count from the chunk's start.
+
+        Raises:
+            UserError: they are missing or damaged.
+        """
         file = self.file(document)
+        value = read_json(file)
+        chunks = value.get("chunks") if isinstance(value, dict) else None
+        if chunks is None or value.get("checksum") != fingerprint(chunks):
+            raise UserError(f"{file}: damaged; the same command extracts it again")
+        return [
+            tuple(
+                TripletSpan(triplet_of_json(node), start, end)
+                for node, start, end in chunk
+            )
+            for chunk in chunks
+        ]
+
+    def has(self, document: ChunkedText) -> bool:
+        """Whether the triplets of a document are stored, and whole."""
+        if not self.file(document).exists():
+            return False
         try:
-            return [
-                tuple(
-                    TripletSpan(triplet_of_json(node), int(start), int(end))
-                    for node, start, end in chunk
-                )
-                for chunk in read_json(file)["chunks"]
-            ]
-        except (KeyError, TypeError, ValueError) as error:
-            raise UserError(f"{file}: damaged ({error}); delete it") from None
+            self.read(document)
+        except UserError:
+            return False
+        return True
 
     def complete(self, documents: Sequence[ChunkedText]) -> Spending:
         """Extract what is not stored yet.
@@ -96,7 +111,7 @@ class Extractions:
             UserError: some texts have no reply; what has one is stored.
         """
         spending = Spending()
-        missing = [each for each in documents if not self.file(each).exists()]
+        missing = [each for each in documents if not self.has(each)]
         with ProgressBar(len(missing), "extraction", "documents") as bar:
             for batch in _batches(missing):
                 parts = [part for document in batch for part in document.parts]
@@ -121,7 +136,8 @@ class Extractions:
             [[node_json(span.triplet), span.start, span.end] for span in each.triplets]
             for each in extracted
         ]
-        write_json(self.file(document), {"document": document.name, "chunks": chunks})
+        value = {"document": document.name, "chunks": chunks}
+        write_json(self.file(document), {**value, "checksum": fingerprint(chunks)})
 
     def prune(self, documents: Sequence[ChunkedText]) -> None:
         """Delete what belongs to no document any more."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import logging
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -74,22 +75,22 @@ def html_text(source: str) -> PlainText:
     root = parser.css_first("main, [role=main], article") or parser.body
     blocks: list[list[str]] = [[]]
 
-    def walk(node: Any) -> None:
-        child = node.child
-        while child is not None:
-            tag = child.tag
-            if tag == "-text":
-                blocks[-1].append(child.text_content or "")
-            elif tag not in OMITTED:
-                if tag in BLOCKS:
-                    blocks.append([])
-                walk(child)
-                if tag in BLOCKS:
-                    blocks.append([])
-            child = child.next
-
-    if root is not None:
-        walk(root)
+    # (next node, whether it is within a block): pages may be nested deeper than calls.
+    stack = [] if root is None else [(root.child, False)]
+    while stack:
+        node, within_block = stack.pop()
+        if node is None:  # behind the last child
+            if within_block:
+                blocks.append([])
+            continue
+        stack.append((node.next, within_block))
+        if node.tag == "-text":
+            blocks[-1].append(node.text_content or "")
+        elif node.tag not in OMITTED:
+            is_block = node.tag in BLOCKS
+            if is_block:
+                blocks.append([])
+            stack.append((node.child, is_block))
     return joined([display_name("".join(block)) for block in blocks])
 
 
@@ -126,6 +127,8 @@ def pdf_text(data: bytes, name: str) -> PlainText:
         UserError: it is no PDF, or locked, or has no text (a scan).
     """
     pypdf = library("pypdf", "PDF")
+    # Its warnings quote the file; what matters becomes an error below.
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         read = [page.extract_text() for page in pypdf.PdfReader(io.BytesIO(data)).pages]
     except Exception as error:  # noqa: BLE001 (a broken file raises anything)

@@ -17,6 +17,7 @@ same graph, bit for bit, as one run over the same documents.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import time
@@ -28,7 +29,14 @@ from typing import Any
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.build.driver import build_graph
 from kgscout_jax.graph.folder import GraphFolder
-from kgscout_jax.graph.provenance import FOLDER, Document, Provenance, write_provenance
+from kgscout_jax.graph.provenance import (
+    FOLDER,
+    Document,
+    Provenance,
+    read_text,
+    text_file,
+    write_provenance,
+)
 from kgscout_jax.ingest.chunks import chunk_ranges
 from kgscout_jax.ingest.documents import DocumentFile, find_documents
 from kgscout_jax.ingest.edges import edges, with_names
@@ -124,15 +132,16 @@ def read_documents(
     with ProgressBar(len(files), "documents", "documents") as bar:
         for file in files:
             sha256, plain = file.read()
-            digest = hashlib.sha256(plain.text.encode()).hexdigest()
-            place = work / "texts" / f"{digest}.txt"
-            if not place.exists():
-                write_bytes(place, plain.text)
+            name = text_file(plain.text)
+            try:
+                read_text(work, name)
+            except UserError:  # missing, or damaged
+                write_bytes(work / name, plain.text)
             chunks = chunk_ranges(plain.text, settings.chunk)
             document = Document(
                 name=file.name,
                 sha256=sha256,
-                text=f"texts/{digest}.txt",
+                text=name,
                 chunks=chunks,
                 pages=plain.pages,
             )
@@ -221,8 +230,10 @@ def write_graph(
     rows = ["\t".join(map(clean, edge)) for edge in sources]
     write_lines(file, ["head\trelation\ttail", *rows])
     digest = {"triplets": hashlib.sha256(file.read_bytes()).hexdigest()}
-    is_built = (out / "manifest.json").exists() and built.exists()
-    if is_built and read_json(built) == digest:
+    before = None
+    with contextlib.suppress(UserError):  # missing, or damaged: built again
+        before = read_json(built)
+    if (out / "manifest.json").exists() and before == digest:
         folder = GraphFolder.open(out)
     else:
         built.unlink(missing_ok=True)

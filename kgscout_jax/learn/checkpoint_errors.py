@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import io
 import logging
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,18 +22,28 @@ class DamagedCheckpoint(UserError):
         self.why = why
 
 
+SETTLE = 0.2
+"""Seconds in which reads that were under way come to their end."""
+
+
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """Silence what libraries log about an unreadable checkpoint: we report it."""
-    before = logging.root.manager.disable
+    before, told = logging.root.manager.disable, io.StringIO()
     logging.disable(logging.ERROR)
     try:
-        yield
-    except Exception:
-        gc.collect()  # tasks with unread errors log them when they are collected
-        raise
+        # Reads under way print a traceback each once the loop that waits for them ends.
+        with contextlib.redirect_stderr(told):
+            try:
+                yield
+            except Exception:
+                gc.collect()  # tasks with unread errors log them when collected
+                time.sleep(SETTLE)
+                told.truncate(0)
+                raise
     finally:
         logging.disable(before)
+        sys.stderr.write(told.getvalue())
 
 
 def one_line(error: Exception) -> str:

@@ -18,7 +18,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import jax
 import jax.numpy as jnp
@@ -42,12 +42,21 @@ from kgscout_jax.learn.devices import Devices
 from kgscout_jax.learn.loggers import Loggers, open_loggers
 from kgscout_jax.utils.disk_space import no_room
 from kgscout_jax.utils.io import read_json, read_json_lines, write_json, write_lines
+from kgscout_jax.utils.manifest import as_record
 
 logger = logging.getLogger("kgscout")
 
 METRIC = "dev_score"
 DAMAGED = "damaged"
 """Folder in a run that damaged checkpoints are moved to."""
+
+
+class RunMetadata(TypedDict):
+    """What ``config.json`` has at least."""
+
+    config: dict[str, Any]
+    policy: dict[str, Any]
+    encoder: dict[str, Any]
 
 
 class RunFolder:
@@ -65,6 +74,7 @@ class RunFolder:
         # Errors in Orbax's threads are raised to us too; no need for them in the log.
         logging.getLogger("absl").setLevel(logging.CRITICAL)
         self._checkpointer: ocp.training.Checkpointer | None = None
+        self._had_no_room = False
         self.loggers: Loggers | None = None
 
     @staticmethod
@@ -79,8 +89,14 @@ class RunFolder:
 
     @property
     def config(self) -> dict[str, Any]:
-        """What ``config.json`` holds: config, policy, encoder, shards."""
-        return read_json(self.config_file)
+        """What ``config.json`` holds: config, policy, encoder, shards.
+
+        Raises:
+            UserError: it is missing or damaged.
+        """
+        value = read_json(self.config_file)
+        as_record(value, RunMetadata, str(self.config_file))
+        return value
 
     def write_config(self, config: dict[str, Any]) -> None:
         self.path.mkdir(parents=True, exist_ok=True)
@@ -270,6 +286,7 @@ class RunFolder:
             problem = no_room(error)
             if problem is None:
                 raise
+            self._had_no_room = True
             self._clean()
             steps = ", ".join(map(str, self.steps))
             raise UserError(
@@ -285,6 +302,8 @@ class RunFolder:
                 with self._writing():
                     checkpointer.close()
         finally:
+            if self._had_no_room:  # only now does nothing write any more
+                self._clean()
             if self.loggers is not None:
                 self.loggers.close()
 

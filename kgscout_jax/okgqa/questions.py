@@ -132,7 +132,7 @@ def _mapping(text: str | None, where: str, column: str) -> dict[str, str]:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         try:
             value = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             value = None
     if not isinstance(value, dict):
         raise UserError(f"{where}: {column}: found {text[:60]!r}, expected a mapping")

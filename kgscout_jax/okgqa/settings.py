@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.file_settings import FILE_OPTIONS, GraphFileSettings
+from kgscout_jax.reason.endpoint_options import EndpointOptions
 from kgscout_jax.utils.checks import check_at_least
 
 Strategy = Literal["zero_shot", "4_shot", "cot", "cot_sc"]
@@ -22,7 +23,7 @@ OWN_FORM: dict[str, Form] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelSettings(GraphFileSettings):
+class ModelSettings(EndpointOptions, GraphFileSettings):
     """A language model behind a URL, and what it costs."""
 
     llm: str
@@ -36,28 +37,10 @@ class ModelSettings(GraphFileSettings):
     """Maximum tokens of an answer."""
     llm_seed: int | None = 0
     """Seed of sampling, if the server supports one."""
-    extra: str = "{}"
-    """Further fields of the request as JSON: '{"cache_prompt": true}' for llama.cpp."""
-    key_env: str = "OPENAI_API_KEY"
-    """Environment variable that holds the key; local servers need none."""
-    concurrency: int = 4
-    """Concurrent requests."""
-    timeout: float = 120.0
-    """Seconds for one attempt."""
-    retries: int = 5
-    """Further attempts after a failed one."""
-    backoff: float = 1.0
-    """Seconds before the first retry; each further one doubles it, with jitter."""
-    input_price: float = 0.0
-    """Dollars per million prompt tokens."""
-    output_price: float = 0.0
-    """Dollars per million tokens of replies."""
     documents: Path | None = None
     """Text about the entities: a folder of .txt or .md files (title = name of the
     file), or JSON lines with title and text. Default: the graph's own triplets as
     sentences."""
-    cache: Path | None = None
-    """Folder for replies, one per model; default: replies/ in --out."""
     seed: int = 0
     """Seed of samples and of the bootstrap."""
 

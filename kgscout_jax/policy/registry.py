@@ -60,11 +60,14 @@ def config_from_json(fields: Mapping[str, Any]) -> NetworkConfig:
     """
     fields = dict(fields)
     name = fields.pop(FIELD, "thesis")
-    if name not in ARCHITECTURES:
+    if not isinstance(name, str) or name not in ARCHITECTURES:
         raise UserError(
             f"policy.{FIELD}: {name!r}, expected one of {', '.join(ARCHITECTURES)}"
         )
-    return ARCHITECTURES[name].config.from_dict(fields)
+    try:
+        return ARCHITECTURES[name].config.from_dict(fields)
+    except (TypeError, ValueError, OverflowError) as error:  # of a damaged file
+        raise UserError(f"policy: {error}") from None
 
 
 def config_to_json(config: NetworkConfig) -> dict[str, Any]:

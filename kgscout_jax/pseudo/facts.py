@@ -26,7 +26,6 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32, Int, Int64
 
 from kgscout_jax.graph.arrays import Adjacency
-from kgscout_jax.graph.embeddings import encoder_lock
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.pseudo.settings import Ends
 from kgscout_jax.text.cache import EmbeddingCache
@@ -162,7 +161,7 @@ def query_embedder(
     cache, prefix = EmbeddingCache(encoder), encoder.identity.document_prefix
 
     def embed(texts: Sequence[str]) -> Float[np.ndarray, "n d"]:
-        with encoder_lock(encoder):
+        with encoder.lock:
             return cache.embed(
                 [replace_surrogates(prefix + text) for text in texts],
                 what="pseudo-triplets",

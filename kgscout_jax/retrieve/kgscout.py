@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
-import jax
 import numpy as np
-from flax import nnx
-from jaxtyping import Array, Float, Float32, Float64, Int
+from jaxtyping import Float32, Float64, Int
 
-from kgscout_jax.data.batches import Batch, BatchReader, batch_outputs
+from kgscout_jax.data.batches import BatchReader
 from kgscout_jax.data.shards import Shards, Split
-from kgscout_jax.data.tables import Tables
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import needs_words
+from kgscout_jax.retrieve.policy_calls import PolicyCall, batch_results
 from kgscout_jax.retrieve.protocol import Rankings, rank_candidates
+from kgscout_jax.utils.engine import HERE, Engine
 from kgscout_jax.utils.progress import ProgressBar
 
 
@@ -28,6 +24,8 @@ class KGScout:
     policy: Policy
     name: str = "kgscout"
     batch_size: int = 16
+    engine: Engine = HERE
+    """What calls the policy."""
 
     def rank(self, shards: Shards, split: Split, k: int) -> Rankings:
         """At most ``k`` candidates of each question, highest logit first."""
@@ -43,39 +41,19 @@ class KGScout:
     ) -> tuple[Float32[np.ndarray, "q n"], Float64[np.ndarray, "q"]]:
         """Logits of all candidates of some questions, -inf beyond n_real; seconds."""
         reader = BatchReader(shards, split, words=needs_words(self.policy.config))
-        tables = Tables.of(shards)
-        graphdef, state = nnx.split(self.policy)
-        compiled_shapes: set[tuple[tuple[int, ...], ...]] = set()
-
-        def timed(batch: Batch) -> tuple[Float32[np.ndarray, "b n"], float]:
-            shapes = batch.shapes
-            if shapes not in compiled_shapes:  # exclude compilation from the time
-                jax.block_until_ready(_logits(graphdef, state, tables, batch))
-                compiled_shapes.add(shapes)
-            start = time.perf_counter()
-            logits = np.asarray(_logits(graphdef, state, tables, batch))
-            return logits, time.perf_counter() - start
-
+        call = PolicyCall(self.policy, shards, only_logits=True)
         scores = np.full((len(rows), split.candidates.shape[1]), -np.inf, np.float32)
         seconds = np.zeros(len(rows))
         place = np.zeros(len(split), int)
         place[rows] = np.arange(len(rows))
         with ProgressBar(len(rows), f"scoring with {self.name}", "questions") as bar:
-            outputs = batch_outputs(timed, reader, rows, self.batch_size)
-            for batch_rows, (logits, elapsed) in outputs:
+            results = batch_results(call, reader, rows, self.batch_size, self.engine)
+            for batch_rows, (outputs, elapsed) in results:
                 count, at = len(batch_rows), place[batch_rows]
                 seconds[at] = elapsed / count
-                scores[at, : logits.shape[1]] = logits[:count]
+                scores[at, : outputs.logits.shape[1]] = outputs.logits[:count]
                 bar.update(count)
         return scores, seconds
-
-
-@partial(jax.jit, static_argnums=0)
-def _logits(
-    graphdef: Any, state: Any, tables: Tables, batch: Batch
-) -> Float[Array, "b n"]:
-    """The logits of the policy ``nnx.split`` into the first two; compiled once."""
-    return nnx.merge(graphdef, state)(batch.inputs(tables))
 
 
 @dataclass(frozen=True)

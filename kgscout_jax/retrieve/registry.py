@@ -16,6 +16,7 @@ from kgscout_jax.retrieve.prizes.retrievers import (
     policy_source,
 )
 from kgscout_jax.retrieve.protocol import Retriever
+from kgscout_jax.utils.engine import HERE, Engine
 
 RETRIEVERS: Mapping[str, Callable[[], Retriever]] = {
     "cosine": Cosine,
@@ -27,13 +28,16 @@ RETRIEVERS: Mapping[str, Callable[[], Retriever]] = {
 
 
 def prize_retrievers(
-    policy: Policy, prizes: PrizeBasis = "kgscout"
+    policy: Policy, prizes: PrizeBasis = "kgscout", engine: Engine = HERE
 ) -> Mapping[str, Callable[[], Retriever]]:
     """prize_triplets, prize_paths and prize_subgraph, by name.
 
     Args:
         policy: its logits and answers are the relevance of ``kgscout``.
         prizes: what the prizes come from.
+        engine: what calls the policy and orders triplets.
     """
-    source = policy_source(policy) if prizes == "kgscout" else cosine_source
-    return {name: partial(PrizeRetriever, name, source) for name in FORMS}
+    source = policy_source(policy, engine) if prizes == "kgscout" else cosine_source
+    return {
+        name: partial(PrizeRetriever, name, source, engine=engine) for name in FORMS
+    }

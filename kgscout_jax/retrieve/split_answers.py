@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import NamedTuple
 
-import jax
 import numpy as np
-from flax import nnx
 from jaxtyping import Bool, Float32, Float64, Int, Int32
 
-from kgscout_jax.data.batches import Batch, BatchReader, batch_outputs
+from kgscout_jax.data.batch_order import by_size
+from kgscout_jax.data.batches import Batch, BatchReader
 from kgscout_jax.data.shards import Shards, Split
-from kgscout_jax.data.tables import Tables
 from kgscout_jax.errors import UserError
 from kgscout_jax.policy.module import Policy
-from kgscout_jax.policy.registry import PolicyOutputs, has_answers, needs_words
+from kgscout_jax.policy.registry import has_answers, needs_words
 from kgscout_jax.policy.walk_config import WalkConfig
 from kgscout_jax.retrieve.answer_paths import answer_paths
 from kgscout_jax.retrieve.answer_scale import AnswerScale, fit_answer_scale
+from kgscout_jax.retrieve.policy_calls import PolicyCall
+from kgscout_jax.utils.engine import HERE, Engine
 from kgscout_jax.utils.progress import ProgressBar
 
 NODES = 512
@@ -55,6 +55,7 @@ def split_answers(
     *,
     kept: Bool[np.ndarray, "q n"] | None = None,
     paths: int = 0,
+    engine: Engine = HERE,
 ) -> SplitAnswers:
     """What the answer head says of the questions ``rows``.
 
@@ -65,14 +66,13 @@ def split_answers(
         rows: those to answer.
         kept: candidates that the network sees; None for all.
         paths: the number of best nodes whose paths are found.
+        engine: what calls the policy.
 
     Raises:
         UserError: the policy has no answer head.
     """
     config = check_answers(policy)
     reader = BatchReader(shards, split, words=needs_words(config))
-    tables = Tables.of(shards)
-    graphdef, state = nnx.split(policy)
 
     place = np.zeros(len(split), np.int64)
     place[rows] = np.arange(len(rows))
@@ -81,52 +81,39 @@ def split_answers(
     logits = np.full((len(rows), m), -np.inf, np.float32)
     entities = np.full((len(rows), m), -1, np.int32)
     is_answer = np.zeros((len(rows), m), bool)
-    found: list[list[tuple[int, ...]]] = [[] for _ in rows]
+    all_paths: list[list[tuple[int, ...]]] = [[] for _ in rows]
     seconds = np.zeros(len(rows))
     table = np.asarray(shards.triplets)
-    compiled_shapes: set[tuple[tuple[int, ...], ...]] = set()
-    find = partial(question_paths, walkers=config.walkers)
-    with ProgressBar(len(rows), "answering", "questions") as bar:
-        for batch_rows, batch in batch_outputs(lambda b: b, reader, rows, BATCH):
-            at, count = place[batch_rows], len(batch_rows)
+    batches = list(by_size(split.n_real, rows, BATCH))
+
+    def masked() -> Iterator[tuple[Batch, int]]:
+        for batch_rows in batches:
+            batch, count = reader.arrays(batch_rows, BATCH), len(batch_rows)
             if kept is not None:
                 mask = np.zeros(batch.mask.shape, bool)
-                mask[:count] = kept[at, : mask.shape[1]]
+                mask[:count] = kept[place[batch_rows], : mask.shape[1]]
                 batch = batch._replace(mask=batch.mask & mask)
-            shapes = batch.shapes
-            if shapes not in compiled_shapes:  # exclude compilation from the time
-                jax.block_until_ready(outputs_of_batch(graphdef, state, tables, batch))
-                compiled_shapes.add(shapes)
-            started = time.perf_counter()
-            outputs = outputs_of_batch(graphdef, state, tables, batch)
-            assert outputs.answers is not None and outputs.follow is not None
-            nodes = np.asarray(batch.nodes)
-            mask = np.asarray(batch.mask)
-            scores = np.asarray(outputs.answers)[:count]
-            v = scores.shape[1]
-            of_node = node_entities(table, split, batch_rows, nodes[:count], v)
-            best = np.argsort(-scores, axis=1, kind="stable")[:, :m]
-            width = best.shape[1]
-            logits[at, :width] = np.take_along_axis(scores, best, axis=1)
-            entities[at, :width] = np.take_along_axis(of_node, best, axis=1)
-            gold = gold_mask(np.asarray(batch.answers)[:count], v)
-            is_answer[at, :width] = np.take_along_axis(gold, best, axis=1)
-            if paths:
-                follow, index = (
-                    np.asarray(outputs.follow),
-                    np.asarray(batch.relation_index),
-                )
-                topics = np.asarray(batch.topics)
-                for j, i in enumerate(at):
-                    targets = [
-                        int(node)
-                        for node in best[j, :paths]
-                        if scores[j, node] > -np.inf
-                    ]
-                    found[i] = find(
-                        nodes[j], index[j], follow[j], topics[j], targets, mask[j]
-                    )
-            seconds[at] = (time.perf_counter() - started) / count
+            yield batch, count
+
+    call = AnswerCall(
+        PolicyCall(policy, shards), nodes=m, paths=paths, walkers=config.walkers
+    )
+    with ProgressBar(len(rows), "answering", "questions") as bar:
+        results = zip(batches, engine.map(call, masked()), strict=True)
+        for batch_rows, found in results:
+            at, count = place[batch_rows], len(batch_rows)
+            width, v = found.best.shape[1], found.scores.shape[1]
+            n = int(split.n_real[batch_rows].max(initial=1))
+            nodes = np.asarray(split.nodes[batch_rows, :n])
+            of_node = node_entities(table, split, batch_rows, nodes, v)
+            gold = gold_mask(np.asarray(split.answers[batch_rows]), v)
+            for out, values in (
+                (logits, found.scores), (entities, of_node), (is_answer, gold)
+            ):  # fmt: skip
+                out[at, :width] = np.take_along_axis(values, found.best, axis=1)
+            for i, of_question in zip(at, found.paths, strict=True):
+                all_paths[i] = of_question
+            seconds[at] = found.seconds / count
             bar.update(count)
     padding = np.isneginf(logits)
     entities[padding], is_answer[padding] = -1, False
@@ -135,17 +122,63 @@ def split_answers(
         logits=logits,
         entities=entities,
         is_answer=is_answer,
-        paths=found,
+        paths=all_paths,
         seconds=seconds,
     )
 
 
-@partial(jax.jit, static_argnums=0)
-def outputs_of_batch(
-    graphdef: Any, state: Any, tables: Tables, batch: Batch
-) -> PolicyOutputs:
-    """The outputs of the policy ``nnx.split`` into the first two; compiled once."""
-    return nnx.merge(graphdef, state).outputs(batch.inputs(tables))
+class BatchAnswers(NamedTuple):
+    """What the answer head says of a batch: b questions with v nodes."""
+
+    scores: Float32[np.ndarray, "b v"]
+    best: Int[np.ndarray, "b m"]
+    """The m best nodes, best first."""
+    paths: list[list[tuple[int, ...]]]
+    """See ``SplitAnswers.paths``."""
+    seconds: float
+
+
+@dataclass(frozen=True)
+class AnswerCall:
+    """A function of a batch and the number of its questions: their answers."""
+
+    policy: PolicyCall
+    nodes: int
+    """The most nodes of a question."""
+    paths: int
+    """The number of best nodes whose paths are found."""
+    walkers: int
+
+    def __call__(self, item: tuple[Batch, int]) -> BatchAnswers:
+        """The answers; the seconds exclude compilation."""
+        batch, count = item
+        outputs, seconds = self.policy(batch)
+        start = time.perf_counter()
+        assert outputs.answers is not None and outputs.follow is not None
+        nodes, index, topics, mask, follow = (
+            np.asarray(array)
+            for array in (
+                *(batch.nodes, batch.relation_index, batch.topics, batch.mask),
+                outputs.follow,
+            )
+        )
+        scores = np.asarray(outputs.answers)[:count]
+        best = np.argsort(-scores, axis=1, kind="stable")[:, : self.nodes]
+        found = [
+            question_paths(
+                nodes[i],
+                index[i],
+                follow[i],
+                topics[i],
+                [int(v) for v in best[i, : self.paths] if scores[i, v] > -np.inf],
+                mask[i],
+                walkers=self.walkers,
+            )
+            for i in range(count if self.paths else 0)
+        ]
+        paths = found or [[] for _ in range(count)]
+        seconds += time.perf_counter() - start
+        return BatchAnswers(scores, best, paths, seconds)
 
 
 def check_answers(policy: Policy) -> WalkConfig:
@@ -202,7 +235,12 @@ def gold_mask(answers: Int[np.ndarray, "b a"], v: int) -> Bool[np.ndarray, "b v"
 
 
 def calibrate_answers(
-    policy: Policy, shards: Shards, split_name: str, *, questions: int = 1000
+    policy: Policy,
+    shards: Shards,
+    split_name: str,
+    *,
+    questions: int = 1000,
+    engine: Engine = HERE,
 ) -> AnswerScale:
     """The probabilities of a policy's answers, from questions it was not trained on.
 
@@ -211,13 +249,14 @@ def calibrate_answers(
         shards: the shards of the questions.
         split_name: name of the split; not the training split.
         questions: the most questions, sampled with a fixed seed.
+        engine: what calls the policy.
 
     Raises:
         UserError: there is no such split, or no answer among the best nodes.
     """
     split = shards.split(split_name)
     rows = np.sort(np.random.default_rng(0).permutation(len(split))[:questions])
-    answers = split_answers(policy, shards, split, rows)
+    answers = split_answers(policy, shards, split, rows, engine=engine)
     return fit_answer_scale(
         answers.logits, answers.is_answer, gold_counts(split, rows), split=split_name
     )

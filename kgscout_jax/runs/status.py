@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
@@ -283,7 +284,9 @@ def _number(value: Any) -> float | None:
     """The value if it is a finite number, else None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if math.isfinite(value) else None
+    with contextlib.suppress(OverflowError):  # a whole number of hundreds of digits
+        return float(value) if math.isfinite(value) else None
+    return None
 
 
 def _text(value: Any) -> str | None:

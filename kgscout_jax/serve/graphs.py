@@ -11,9 +11,10 @@ from typing import Any
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.graph_index import linker_of
+from kgscout_jax.graph.name_search import names_with
 from kgscout_jax.graph.open_graph import NAMED, open_graph
 from kgscout_jax.graph.read.options import ReadOptions
-from kgscout_jax.types import replace_surrogates
+from kgscout_jax.types import display_name, replace_surrogates
 
 SUFFIXES = re.compile(
     r"(\.(tsv|txt|csv|nt|ttl|nq|trig|parquet|graphml|gexf|jsonl|json|gz|bz2|xz|zst))+$",
@@ -72,14 +73,31 @@ class Graphs:
 def entity_matches(
     graph: KnowledgeGraph, text: str, limit: int
 ) -> list[dict[str, Any]]:
-    """The entities that ``text`` may name: name, score and how, likeliest first."""
+    """The entities that ``text`` may name: name, score and how.
+
+    First those that the whole text names, then names that begin with it or contain it,
+    then what the linker finds of its words.
+    """
     if not len(graph.entities) or not text.strip():
         return []
-    found = linker_of(graph).ranking(replace_surrogates(text), limit)
-    return [
-        {"name": link.name, "score": round(float(link.score), 4), "how": link.how}
-        for link in found
+    text = display_name(replace_surrogates(text))
+    links = linker_of(graph).ranking(text, limit)
+    whole = [
+        link.how != "fuzzy" and (link.start, link.stop) == (0, len(text))
+        for link in links
     ]
+    rows = [(link.entity, link.name, link.score, link.how) for link in links]
+    named = [row for row, first in zip(rows, whole, strict=True) if first]
+    others = [row for row, first in zip(rows, whole, strict=True) if not first]
+    containing = [
+        (match.entity, match.name, match.share, match.how)
+        for match in names_with(graph, text, limit)
+    ]
+    found: dict[int, dict[str, Any]] = {}
+    for entity, name, score, how in (*named, *containing, *others):
+        row = {"name": name, "score": round(float(score), 4), "how": how}
+        found.setdefault(entity, row)
+    return list(found.values())[:limit]
 
 
 def named_paths(kg: Sequence[Sequence[str]]) -> dict[str, list[Path]]:

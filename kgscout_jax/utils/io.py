@@ -9,6 +9,7 @@ import io
 import json
 import os
 import tokenize
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -25,6 +26,8 @@ NPY_DAMAGE = (
     MemoryError, tokenize.TokenError,
 )  # fmt: skip
 """What numpy raises for a damaged .npy file."""
+NPZ_DAMAGE = (zipfile.BadZipFile, zlib.error, NotImplementedError, *NPY_DAMAGE)
+"""What numpy raises for a damaged .npz file."""
 
 
 class WriteError(UserError, OSError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import multiprocessing
 import sys
 import threading
 import time
@@ -34,9 +35,11 @@ class ProgressBar:
     def __init__(
         self, total: int, label: str, unit: str = "it", *, hidden: bool = False
     ) -> None:
-        """``hidden``: no output, because another process reports the same progress."""
+        """``hidden``: no output, because another process reports the same progress, as
+        the parent of workers does.
+        """
         self.total, self.label, self.unit = total, label, unit
-        self.hidden = hidden
+        self.hidden = hidden or multiprocessing.parent_process() is not None
         self.count = 0
 
     def __enter__(self) -> ProgressBar:

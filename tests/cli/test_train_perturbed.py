@@ -21,8 +21,7 @@ def test_a_run_on_shards_with_mistakes(tmp_path, kgscout_cache, capsys):
     before = shared_world("walk").shards
     run = tmp_path / "run"
     words = ["train", "--shards", str(before.path), "--run", str(run), "--epochs", "1"]
-    words += ["--policy", "walk", "--width", "4", "--walkers", "2", "--k", "4"]
-    words += ["--answer-width", "0", "--perturb", "rs:0.5"]
+    words += ["--policy", "mlp", "--k", "4", "--perturb", "rs:0.5"]
     assert main(words) == 0
     config = json.loads((run / "config.json").read_text())["config"]
     folder = run / "perturbed" / f"{before.path.name}-rs-0.5"

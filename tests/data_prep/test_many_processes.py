@@ -18,7 +18,7 @@ from prep_factory import NEEDS_ENCODER, assert_same_shards, settings_for
 from data_prep import embedding_table, stages
 from data_prep.driver import prepare, prepare_partition
 from data_prep.embedding_table import EmbeddingTask, TripletTable
-from data_prep.engine import Partition
+from data_prep.partition import Partition
 from data_prep.settings import PrepSettings
 from data_prep.workspace import assembling, writing
 from kgscout_jax.errors import UserError

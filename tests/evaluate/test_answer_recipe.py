@@ -5,11 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from evaluate.answer_world import metrics, sage
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_the_recipe_reads_all_questions_of_its_draw(shards, run, tmp_path):
     with sage() as server:
         command = [

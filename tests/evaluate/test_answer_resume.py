@@ -96,7 +96,9 @@ def test_after_a_server_is_gone_the_cache_still_answers(shards, tmp_path, monkey
         assert (spent["replies"], spent["missing"]) == (5, N - 5)
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "how", [pytest.param(signal.SIGTERM, marks=pytest.mark.slow), signal.SIGKILL]
+)
 def test_a_killed_batch_goes_on(shards, tmp_path, whole, how):
     command = (*COMMAND, "--concurrency", 2)
     with sage(delay=0.05) as server:

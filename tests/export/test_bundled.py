@@ -55,6 +55,7 @@ def test_a_folder_of_its_name_is_asked_about(base, tmp_path, monkeypatch):
     assert folder_of(folder) == folder and load_exported(folder).path == folder
 
 
+@pytest.mark.slow
 def test_training_starts_from_it(base, tmp_path, kgscout_cache, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shards = write_shards(tmp_path / "shards")

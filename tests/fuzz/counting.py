@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from fuzz.mutations import changed_bytes
 
-from kgscout_jax.errors import UserError
+from kgscout_jax.errors import UserError, escape
 
 MAX_SECONDS = 20.0
 """Processor time of one input; the inputs are small."""
@@ -43,7 +43,7 @@ class Count:
             found = use()
         except UserError as error:
             self.refused += 1
-            if not str(error).isprintable() or len(str(error)) > 2000:
+            if escape(str(error)) != str(error) or len(str(error)) > 2000:
                 self.wrong.append(f"{what}: a message of several lines: {error!s:.300}")
             return
         except Exception:  # noqa: BLE001 (this is what the attack looks for)

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
-from fuzz.attacks import World, attacks
+from fuzz.attacks import GROUPS
+from fuzz.checked_files import World, attacks
+from fuzz.documents import document_attacks
 from fuzz.readers import reader_attacks
+from fuzz.replies import reply_attacks
+from fuzz.small_files import small_file_attacks
+from fuzz.structures import structure_attacks
+from fuzz.work_folders import work_folder_attacks
 
 COUNT = 8
 """Inputs of each attack; ``python -m fuzz.attacks --count`` takes more."""
@@ -47,3 +54,24 @@ def test_changed_graph_files_and_data_sets_are_read_or_refused(readers):
         result = attack(COUNT, random.Random(name))
         assert result.inputs == result.refused + result.accepted == COUNT, name
         assert not result.wrong
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(structure_attacks, small_file_attacks, document_attacks, reply_attacks),
+        work_folder_attacks,
+    ],
+)
+def test_what_is_hostile_by_its_form_is_used_or_refused(make, tmp_path):
+    for name, attack in make(tmp_path).items():
+        result = attack(COUNT // 2, random.Random(name))
+        assert result.inputs == result.refused + result.accepted == COUNT // 2, name
+        assert not result.wrong
+
+
+def test_the_groups_are_all_files_of_attacks():
+    here = Path(__file__).parent
+    files = {file.stem for file in here.glob("*.py") if "_attacks(" in file.read_text()}
+    groups = {make.__module__.rpartition(".")[2] for make in GROUPS}
+    assert groups == files - {"attacks", Path(__file__).stem}

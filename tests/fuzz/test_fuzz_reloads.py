@@ -133,8 +133,10 @@ def test_an_export_that_is_replaced_is_loaded_whole_or_refused(scouts, tmp_path)
             return seen, refused
 
         results = [threads.submit(read) for _ in range(2)]
-        found = [result.result() for result in results]
-        stop.set()
+        try:
+            found = [result.result() for result in results]
+        finally:
+            stop.set()
         assert replaced.result() > 1
     assert set().union(*(seen for seen, _ in found))
     assert [path.name for path in tmp_path.iterdir()] == ["served"]

@@ -17,6 +17,7 @@ from kgscout_jax.cli.main import main
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.provenance import Provenance
+from kgscout_jax.ingest.documents import DocumentFile
 from kgscout_jax.ingest.extract.protocol import NestedTriplet
 from kgscout_jax.ingest.judge import ModelJudge
 from kgscout_jax.reason.completions import EndpointSettings
@@ -292,3 +293,30 @@ class YesToTaylor(Handler):
         same = "Taylor" in body["messages"][-1]["content"]
         value["choices"][0]["message"]["content"] = "Yes." if same else "No."
         return value
+
+
+def test_a_page_may_be_nested_deeper_than_calls(tmp_path):
+    (tmp_path / "a.html").write_text("<div>" * 5000 + "Paris" + "<b>x</b>" * 2)
+    _, text = DocumentFile(name="a", path=tmp_path / "a.html").read()
+    assert text.text == "Parisxx"
+
+
+def test_damage_of_what_ingest_wrote_is_noticed_and_mended(made, tmp_path):
+    docs, whole = made
+    out = shutil.copytree(whole, tmp_path / "G")
+    graph = KnowledgeGraph.open(out)
+    files = [*(out / "ingest" / "texts").iterdir(), out / "ingest" / "provenance.npz"]
+    for file in files:
+        file.write_bytes(file.read_bytes()[:-3] + b"xyz")
+    with pytest.raises(UserError, match=r"provenance\.npz: damaged"):
+        Provenance.open(out)
+    extraction = next((out / "ingest" / "extractions").rglob("*.json"))
+    extraction.write_text(extraction.read_text().replace("Lovelace", "Byron"))
+    assert triplets_of(ingest(docs, out)) == triplets_of(graph)
+    assert contents(out) == contents(whole)
+    file = out / "ingest" / "texts" / files[0].name
+    file.write_bytes(b"other words")
+    sources = Provenance.open(out)
+    assert sources is not None
+    with pytest.raises(UserError, match="damaged; kgscout ingest"):
+        [sources.text(each.name) for each in sources.documents]

@@ -51,6 +51,7 @@ def test_what_was_planted_is_learned(shards, finished):
     assert losses[-1] < losses[0]
 
 
+@pytest.mark.slow
 def test_a_stopped_run_resumes_bit_for_bit(shards, finished, tmp_path, monkeypatch):
     kind, run = finished
     stop_after_saves(monkeypatch, 2)
@@ -95,8 +96,11 @@ def test_runs_are_compared_in_one_table(shards, finished, tmp_path, capsys):
             {**KINDS["mlp"], "estimator": "closed_form"}, marks=pytest.mark.slow
         ),
         pytest.param({**KINDS["walk"], "estimator": "bce"}, marks=pytest.mark.slow),
-        {**KINDS["walk"], **REINFORCE, "answer_width": 0},
-        {**KINDS["walk"], "connectivity_weight": 4.0},
+        pytest.param(
+            {**KINDS["walk"], **REINFORCE, "answer_width": 0, "word_rank": 0},
+            marks=pytest.mark.slow,
+        ),
+        {**KINDS["walk"], "connectivity_weight": 4.0, "word_rank": 0},
     ],
     ids=["mlp, closed form", "walk, bce", "walk, reinforce", "walk, connectivity"],
 )

@@ -131,15 +131,19 @@ def test_the_guard_sees_what_a_step_does_not_name():
 @pytest.mark.parametrize(
     "more",
     [
-        {"policy": "walk", "walkers": 2, "width": 8, "question_hidden": 4},
+        {},
+        pytest.param(
+            {"policy": "walk", "walkers": 2, "width": 8, "question_hidden": 4},
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             {"estimator": "reinforce", "samples": 4, "reward": "device"},
             marks=pytest.mark.slow,
         ),
-        pytest.param({"policy": "mlp", "estimator": "bce"}, marks=pytest.mark.slow),
+        pytest.param({"estimator": "bce"}, marks=pytest.mark.slow),
         pytest.param({"estimator": "reinforce", "samples": 4}, marks=pytest.mark.slow),
     ],
-    ids=["closed_form", "device reward", "bce", "host reward"],
+    ids=["closed_form", "walk", "device reward", "bce", "host reward"],
 )
 def test_resident_questions_give_the_bits_of_streamed_ones(mixed, tmp_path, more):
     same_bits(

@@ -27,6 +27,7 @@ from kgscout_jax.policy.module import Policy
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY: dict[str, Any] = {
+    "policy": "mlp",
     "k": 4,
     "k_low": 2,
     "epochs": 4,

@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.cli.main import main
+from kgscout_jax.errors import UserError
+from kgscout_jax.okgqa.questions import read_questions
 from kgscout_jax.okgqa.writing.agreement import cohens_kappa, pearson
+from kgscout_jax.okgqa.writing.draft import read_object
 
 METRICS = ("naturalness", "relevance", "specificity", "novelty", "actionability")
 
@@ -129,3 +132,14 @@ def test_kappa_equals_scikit_learn(pairs):
 def test_correlation_of_a_constant_is_unknown():
     assert pearson([3, 3, 3], [1, 2, 3]) is None and pearson([1], [1]) is None
     assert pearson([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
+
+
+@pytest.mark.parametrize("text", ['{"a":' * 3000, "{" + "[" * 90_000, '{"a":' * 20_000])
+def test_an_object_that_is_nested_too_deeply_is_none(text):
+    assert read_object(text) == {}
+
+
+def test_a_cell_that_is_nested_too_deeply_is_named(tmp_path):
+    (tmp_path / "q.csv").write_text(f"question,placeholders\nwhy?,{'[' * 90_000}\n")
+    with pytest.raises(UserError, match=r"q.csv:2: placeholders: found '\[\["):
+        read_questions(tmp_path / "q.csv")

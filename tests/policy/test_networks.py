@@ -124,7 +124,9 @@ def test_relations_per_candidate_equal_unique_ones(config):
 
 
 @every_network
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize(
+    "dtype", ["float32", pytest.param("bfloat16", marks=pytest.mark.slow)]
+)
 def test_gradients_are_finite_for_any_number_of_candidates(config, dtype):
     config = dataclasses.replace(config, compute_dtype=dtype)
     weights = weights_of(config)

@@ -86,7 +86,8 @@ def test_the_kind_in_brackets_does_not_make_an_answer_wrong():
     assert not is_right("git-man (documentation)", ["git-man"])
 
 
-@pytest.mark.parametrize("count", [2, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [2, 20])
 def test_the_transcript_holds_every_question_and_its_right_answers(
     count, tmp_path, kgscout_cache, monkeypatch
 ):

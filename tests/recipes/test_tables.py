@@ -159,6 +159,9 @@ def test_a_table_has_means_over_seeds_and_the_lowest_bounds(figures, tmp_path):
     folders = [results(tmp_path / str(i), *one) for i, one in enumerate(reports)]
     value = collect(figures, "toy", *folders, "--names", "kgscout=walk")
     assert value["questions"] == 40 and value["rows"] == ["walk", "cosine"]
+    collect(figures, "grown", *folders[:1], "--names", "kgscout=walk")
+    more = *folders[1:], "--names", "kgscout=walk", "--append"
+    assert collect(figures, "grown", *more) == value
     assert "/far" not in json.dumps(value) and len(value["commands"]) == 4
     header, _, walk, cosine, gain = table_of(figures, "toy metrics=answer_hit low=yes")
     assert header == ["metric", "retriever", "K = 2", "K = 5"]
@@ -210,8 +213,10 @@ def test_answers_are_a_row_for_each_number_of_hops(figures, tmp_path):
         "confidence": {"scout": {"30": {"calibration_error": {"best": 0.027}}}},
         "reference": "scout",
         "ks": [30],
-        "context": {"measured_on": "toy", "split": "test", "questions": 10},
+        "n": {"30": 10},  # a sample
+        "context": {"measured_on": "toy", "split": "test", "questions": 50},
     }
+    assert extracts.description(report)["questions"] == 10
     collect(figures, "said", results(tmp_path / "a", report, []))
     rows = table_of(figures, "said metrics=hits@1,ece_best")
     assert rows[0] == ["test split", "questions", "Hits@1", "ECE, best answer"]
@@ -256,6 +261,9 @@ def test_bad_marks_and_results_are_one_line(figures, tmp_path, capsys):
     assert tables.main(["collect", one, "--folds", "2", *into]) == 2
     assert "found 1 results, expected a multiple of 2" in capsys.readouterr().err
     collect(figures, "toy", one)
+    into = ["--into", str(figures / "toy.json"), "--append"]
+    assert tables.main(["collect", other, *into]) == 2
+    assert "--append: split is dev, expected test as" in capsys.readouterr().err
     page = tmp_path / "page.md"
     for words, message in (
         ("toy pie", "view 'pie', expected one of"),

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import threading
+from typing import Any
 
 import pytest
 
@@ -48,6 +49,16 @@ def test_entities_are_those_that_a_text_may_name(client):
     assert client.get("/entities?q=x&graph=no").status_code == 404
 
 
+def test_entities_begin_with_a_text_or_contain_it(client):
+    def found(text):
+        rows = client.get("/entities", params={"q": text}).json()["entities"]
+        return [(row["name"], row["how"]) for row in rows]
+
+    assert found("ali")[0] == ("Alien", "prefix")
+    assert ("Ridley Scott", "inside") in found("scot")
+    assert found("ALIEN")[0][0] == "Alien" and found("ALIEN")[0][1] != "fuzzy"
+
+
 def test_triplets_as_objects_and_as_text(client, scout, graph):
     arrays = client.post("/retrieve", json=QUESTION).json()
     assert "text" not in arrays
@@ -62,7 +73,8 @@ def test_triplets_as_objects_and_as_text(client, scout, graph):
 def test_a_request_selects_as_the_scout_does(client, scout, graph):
     from kgscout_jax.inference.selection import SelectionConfig
 
-    for fields in ({"form": "paths"}, {"token_budget": 400}):
+    choices: list[dict[str, Any]] = [{"form": "paths"}, {"token_budget": 400}]
+    for fields in choices:
         body = client.post("/retrieve", json={**QUESTION, **fields}).json()
         expected = scout.retrieve(
             QUESTION["question"], graph, 5, selection=SelectionConfig(**fields)
@@ -146,3 +158,5 @@ def test_the_page_asks_and_shows_in_a_browser(scout, graph, tmp_path):
     assert status is not None and "topics: Alien" in status[0], status
     assert "Ridley Scott" in body[1]
     assert "srcdoc=" in done.stdout
+    frame = re.search('<iframe id="picture"[^>]*height: ([0-9]+)px', done.stdout)
+    assert frame is not None and int(frame[1]) > 400, "the drawing is cut off"

@@ -29,6 +29,6 @@ class HashEncoder(SentenceEncoder):
                 raise KeyboardInterrupt
             batch = list(texts[low : low + batch_size])
             self.texts += batch
-            keys = [f"{batch_size} {text}".encode() for text in batch]
+            keys = [f"{batch_size} {text}".encode("utf-8", "replace") for text in batch]
             hashes = [list(hashlib.sha256(key).digest()[:DIMENSION]) for key in keys]
             yield np.arange(low, low + len(batch)), np.array(hashes, np.float16) / 256

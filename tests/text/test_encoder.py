@@ -7,6 +7,7 @@ import importlib.util
 import random
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -218,6 +219,28 @@ def test_openvino_reports_to_nobody():
     subprocess.run([sys.executable, "-c", script], check=True, timeout=300)
 
 
+@NEEDS_MODEL
+class TestSharedNetwork:
+    def test_encoders_of_one_name_share_network_and_lock(self):
+        one, other = SentenceEncoder(), SentenceEncoder()
+        assert one.network is other.network and one.lock is other.lock
+        torch = SentenceEncoder(backend="torch")
+        assert torch.lock is not one.lock
+
+    def test_threads_with_an_encoder_each_have_the_same_bits(self):
+        texts = [f"text {i} " * (i % 7 + 1) for i in range(60)]
+        expected = SentenceEncoder().encode(texts)
+
+        def rows(_: int) -> np.ndarray:
+            encoder = SentenceEncoder()
+            with encoder.lock:
+                return encoder.encode(texts)
+
+        with ThreadPoolExecutor(4) as threads:
+            for found in threads.map(rows, range(4)):
+                np.testing.assert_array_equal(found, expected)
+
+
 class TestUnknownEncoder:
     def test_neither_folder_nor_package_nor_hub(self, monkeypatch):
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
@@ -246,3 +269,8 @@ class TestUnknownEncoder:
             _ = SentenceEncoder(str(tmp_path)).identity
         assert "cannot be loaded" in str(caught.value)
         assert "\n" not in str(caught.value)
+
+
+def test_lone_surrogates_are_encoded_as_question_marks(encoder):
+    rows = encoder.encode(["a \ud800", "a ?"])
+    np.testing.assert_array_equal(rows[0], rows[1])

@@ -20,6 +20,7 @@ from kgscout_jax.retrieve.name_space import NameSpace
 from kgscout_jax.retrieve.protocol import Rankings
 from kgscout_jax.retrieve.retrieved_file import retrieved_records
 from kgscout_jax.types import Answer, Question, entity_key
+from kgscout_jax.utils.engine import HERE, Engine
 from kgscout_jax.utils.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ def retrieve(
     trained: TrainedPolicy | None,
     ks: Sequence[int],
     pseudo: PseudoRows | None = None,
+    engine: Engine = HERE,
 ) -> list[Source]:
     """The triplets of each retriever, in the order of the table, at the largest K."""
     # Other systems' files first: a malformed one is reported before anything is ranked.
@@ -139,7 +141,7 @@ def retrieve(
             rows = pseudo.rankings(name, max(ks))
             readers |= {row: pseudo.reader(row) for row in rows}
         else:
-            rows = {name: _rank(name, trained, shards, split, max(ks))}
+            rows = {name: _rank(name, trained, shards, split, max(ks), engine)}
         all_rankings |= rows
     all_rankings |= others
     return [
@@ -155,7 +157,12 @@ def retrieve(
 
 
 def _rank(
-    name: str, trained: TrainedPolicy | None, shards: Shards, split: Split, k: int
+    name: str,
+    trained: TrainedPolicy | None,
+    shards: Shards,
+    split: Split,
+    k: int,
+    engine: Engine,
 ) -> Rankings:
     if name == NONE:
         return no_rankings(split)
@@ -166,7 +173,7 @@ def _rank(
     from kgscout_jax.retrieve.kgscout import KGScout
 
     assert trained is not None
-    return KGScout(trained.policy, name=name).rank(shards, split, k)
+    return KGScout(trained.policy, name=name, engine=engine).rank(shards, split, k)
 
 
 def question_rankings(

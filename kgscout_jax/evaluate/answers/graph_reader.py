@@ -32,6 +32,7 @@ from kgscout_jax.retrieve.split_answers import (
     split_answers,
 )
 from kgscout_jax.types import Answer
+from kgscout_jax.utils.engine import HERE, Engine
 
 
 class GraphReader:
@@ -45,6 +46,7 @@ class GraphReader:
         shards: Shards,
         split: Split,
         scale: AnswerScale | None = None,
+        engine: Engine = HERE,
     ) -> None:
         """Set what is read; without a scale one is fitted.
 
@@ -54,19 +56,22 @@ class GraphReader:
             split: the questions of the batch.
             scale: the probabilities; None to fit them on dev, or, where the split is
                 dev or there is none, on each half of the questions for the other.
+            engine: what calls the policy.
 
         Raises:
             UserError: the policy has no answer head, or nothing can be fitted.
         """
         check_answers(trained.policy)
         self.policy, self.shards, self.split = trained.policy, shards, split
+        self.engine = engine
         self.everything: SplitAnswers | None = None
         fit_on_dev = split.name != "dev" and "dev" in shards.splits
         if scale is not None:
             self.scales = (scale,)
             where = "calibration of the export"
         elif fit_on_dev:
-            self.scales = (calibrate_answers(self.policy, shards, "dev"),)
+            on_dev = calibrate_answers(self.policy, shards, "dev", engine=engine)
+            self.scales = (on_dev,)
             where = "fitted here"
         else:
             self.scales = cross_fitted_scales(self._all_candidates(), split)
@@ -83,7 +88,7 @@ class GraphReader:
             kept = kept_candidates(self.shards, self.split, source.table, k)
             found = split_answers(
                 self.policy, self.shards, self.split, np.arange(n),
-                kept=kept[:n], paths=LISTED,
+                kept=kept[:n], paths=LISTED, engine=self.engine,
             )  # fmt: skip
         both = [self._question(found, i) for i in range(n)]
         return [reading for reading, _ in both], [answers for _, answers in both]
@@ -98,7 +103,12 @@ class GraphReader:
         if self.everything is None:
             rows = np.arange(len(self.split))
             self.everything = split_answers(
-                self.policy, self.shards, self.split, rows, paths=LISTED
+                self.policy,
+                self.shards,
+                self.split,
+                rows,
+                paths=LISTED,
+                engine=self.engine,
             )
         return self.everything
 

@@ -55,6 +55,7 @@ from kgscout_jax.reason.readers import make_reader
 from kgscout_jax.reason.selection import PromptSettings, prompt_for
 from kgscout_jax.retrieve.split_answers import check_answers
 from kgscout_jax.show import report_scripts
+from kgscout_jax.utils.engine import Engine
 from kgscout_jax.utils.io import write_json, write_text
 from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.table_files import write_tables
@@ -83,18 +84,33 @@ def evaluate_answers(settings: AnswerSettings) -> int:
         raise UserError(f"{shards.path}: split {settings.split!r} has no questions")
     if len(settings.rows) < len(settings.retrievers):
         logger.info("row none is left out: without triplets only a model answers")
+    counts = {k: min(n or len(whole), len(whole)) for k, n in limits.items()}
+    with settings.open_engine() as engine:
+        return _evaluate(settings, shards, whole, counts, prompt, options, engine)
+
+
+def _evaluate(
+    settings: AnswerSettings,
+    shards: Shards,
+    whole: Split,
+    counts: dict[int, int],
+    prompt: PromptSettings,
+    options: dict[str, Any],
+    engine: Engine,
+) -> int:
+    """``evaluate_answers`` after its checks; ``counts``: K -> number of questions."""
     trained = load_policy(settings, shards)
     if trained is not None and (settings.asks_graph or settings.likely_answers):
         check_answers(trained.policy)
-    counts = {k: min(n or len(whole), len(whole)) for k, n in limits.items()}
     rows = np.arange(len(whole))
     if settings.limit:
         rows = draw_order(whole, settings.seed)[: max(counts.values())]
     if settings.show_prompt:
         # probabilities may be fitted on the very questions: then on all of them
         split = take_questions(whole, rows if settings.likely_answers else rows[:1])
-        graph = _graph_reader(settings, shards, split, trained)
-        last = retrieve(settings, shards, split, trained, list(counts))[-1]
+        graph = _graph_reader(settings, shards, split, trained, engine)
+        ks = list(counts)
+        last = retrieve(settings, shards, split, trained, ks, engine=engine)[-1]
         likely = graph.read(last, max(counts), 1)[1][0].best if graph else ()
         evidence = last.rankings[0].evidence(split.questions[0], max(counts), likely)
         print(prompt_for(evidence, prompt).show())
@@ -105,7 +121,7 @@ def evaluate_answers(settings: AnswerSettings) -> int:
         split = take_questions(whole, rows)
         config = setup.batch_config(settings, shards, trained, prompt, options)
         setup.write_or_check_config(settings.out, config)
-        graph = _graph_reader(settings, shards, split, trained)
+        graph = _graph_reader(settings, shards, split, trained, engine)
         batch = _Batch(
             settings=settings,
             rows=Rows(
@@ -130,7 +146,9 @@ def evaluate_answers(settings: AnswerSettings) -> int:
                 trained.policy if trained is not None else None,
             )
         ks = list(counts)
-        report = batch.run(retrieve(settings, shards, split, trained, ks, batch.pseudo))
+        report = batch.run(
+            retrieve(settings, shards, split, trained, ks, batch.pseudo, engine)
+        )
     _print(settings, report)
     return 1 if report["missing"] else 0
 
@@ -152,12 +170,13 @@ def _graph_reader(
     shards: Shards,
     split: Split,
     trained: TrainedPolicy | None,
+    engine: Engine,
 ) -> GraphReader | None:
     """The reader of the policy's answer head, where its answers are needed."""
     if not (settings.asks_graph or settings.likely_answers):
         return None
     assert trained is not None and settings.run is not None
-    return GraphReader(trained, shards, split, export_scale(settings.run))
+    return GraphReader(trained, shards, split, export_scale(settings.run), engine)
 
 
 @dataclass

@@ -18,6 +18,7 @@ from kgscout_jax.learn.shard_sets import is_trained_on
 from kgscout_jax.pseudo.settings import check_threshold
 from kgscout_jax.reason.selection import PromptSettings
 from kgscout_jax.utils.checks import check_at_least
+from kgscout_jax.utils.engine_settings import ENGINE_FIELDS
 from kgscout_jax.utils.io import read_json, write_json
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ def prompt_settings(settings: AnswerSettings) -> PromptSettings:
 def settings_json(settings: AnswerSettings) -> dict[str, Any]:
     """The settings of a batch as they stand in a result."""
     names = vars(settings).keys() - {"predictions", "intervals", "show_prompt"}
+    names -= ENGINE_FIELDS
     return {name: _plain(v) for name, v in vars(settings).items() if name in names}
 
 

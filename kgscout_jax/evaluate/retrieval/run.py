@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from kgscout_jax.retrieve.calibrate import calibrate, presence_of
 from kgscout_jax.retrieve.kgscout import KGScout, PolicyLogits
 from kgscout_jax.retrieve.protocol import Retriever
 from kgscout_jax.retrieve.registry import RETRIEVERS, prize_retrievers
+from kgscout_jax.utils.engine import HERE, Engine
 
 
 def evaluate_run(settings: RetrievalSettings) -> dict[str, Any]:
@@ -35,6 +36,13 @@ def evaluate_run(settings: RetrievalSettings) -> dict[str, Any]:
     ks = check_ks(settings.k)
     shards = Shards.open(settings.shards)
     shards.split(settings.split)
+    with settings.open_engine() as engine:
+        return _evaluate(settings, ks, shards, engine)
+
+
+def _evaluate(
+    settings: RetrievalSettings, ks: Sequence[int], shards: Shards, engine: Engine
+) -> dict[str, Any]:
     trained = load_trained(settings.run, step=settings.step)
     check_encoder(trained.metadata, shards, settings.run)
     ours, theirs = trained.metadata["shards"], shards.manifest
@@ -54,7 +62,9 @@ def evaluate_run(settings: RetrievalSettings) -> dict[str, Any]:
         "kgscout eval retrieval",
         {path: one.metadata for path, one in runs.items()},
     )
-    retrievers, tokens = build_retrievers(settings, shards, trained, others, ks[-1])
+    retrievers, tokens = build_retrievers(
+        settings, shards, trained, others, ks[-1], engine
+    )
     report = evaluate_retrieval(
         shards,
         settings.split,
@@ -67,7 +77,9 @@ def evaluate_run(settings: RetrievalSettings) -> dict[str, Any]:
         context=context,
         history=RunFolder(settings.run).metrics("epoch"),
         tokens=tokens,
-        repeats=seed_runs({settings.run: trained, **repeats}) if repeats else None,
+        repeats=seed_runs({settings.run: trained, **repeats}, engine)
+        if repeats
+        else None,
     )
     from rich.console import Console
 
@@ -88,6 +100,7 @@ def build_retrievers(
     trained: TrainedPolicy,
     others: Mapping[Path, TrainedPolicy],
     most: int,
+    engine: Engine = HERE,
 ) -> tuple[list[Retriever], TokenPlan]:
     """The requested retrievers, in that order, and the prompts to count.
 
@@ -97,10 +110,12 @@ def build_retrievers(
         trained: the policy behind ``kgscout``.
         others: those of ``--also``, by their paths.
         most: the largest K.
+        engine: what works on the questions.
     """
     split = shards.split(settings.split)
-    scout = KGScout(trained.policy)
-    known = {**RETRIEVERS, **prize_retrievers(trained.policy, settings.prizes)}
+    scout = KGScout(trained.policy, engine=engine)
+    prizes = prize_retrievers(trained.policy, settings.prizes, engine)
+    known = {**RETRIEVERS, **prizes}
     policy_logits: PolicyLogits | None = None
     retrievers: list[Retriever] = []
     for name in settings.retrievers:
@@ -113,7 +128,7 @@ def build_retrievers(
         name, _, path = text.partition("=")
         other = others[Path(path)]
         check_encoder(other.metadata, shards, Path(path))
-        retrievers.append(KGScout(other.policy, name))
+        retrievers.append(KGScout(other.policy, name, engine=engine))
     presence, basis = None, ""
     if settings.target:
         assert policy_logits is not None  # checked by the settings
@@ -130,6 +145,7 @@ def build_retrievers(
         targets=settings.target,
         presence=presence,
         calibration=basis,
+        engine=engine,
     )
     return retrievers, plan
 

@@ -15,6 +15,7 @@ from kgscout_jax.evaluate.retrieval.metrics import DEFINITIONS
 from kgscout_jax.learn.run_config import MAY_CHANGE
 from kgscout_jax.learn.trained_policy import TrainedPolicy
 from kgscout_jax.retrieve.kgscout import KGScout
+from kgscout_jax.utils.engine import HERE, Engine
 from kgscout_jax.utils.tables import console_grid, figure, markdown_table
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class SeedRuns:
     """The retrievers of all but the first."""
 
 
-def seed_runs(runs: Mapping[Path, TrainedPolicy]) -> SeedRuns:
+def seed_runs(runs: Mapping[Path, TrainedPolicy], engine: Engine = HERE) -> SeedRuns:
     """Runs of one configuration, the main one first.
 
     Raises:
@@ -74,7 +75,9 @@ def seed_runs(runs: Mapping[Path, TrainedPolicy]) -> SeedRuns:
     return SeedRuns(
         runs=tuple(path.name for path in runs),
         seeds=tuple(seeds),
-        others=tuple(KGScout(run.policy, path.name) for path, run in others),
+        others=tuple(
+            KGScout(run.policy, path.name, engine=engine) for path, run in others
+        ),
     )
 
 

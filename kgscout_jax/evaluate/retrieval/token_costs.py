@@ -7,8 +7,10 @@ question included, as they would be sent.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,16 +19,21 @@ from jaxtyping import Float64, Int, Int32
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.evaluate.bootstrap import estimates
 from kgscout_jax.evaluate.retrieval.metrics import retrieval_metrics
+from kgscout_jax.reason.prompts import Scored
 from kgscout_jax.reason.selection import FORMS, POOL, Form, select
 from kgscout_jax.retrieve.budget import budgets, check_target
 from kgscout_jax.retrieve.protocol import Rankings, Retriever
 from kgscout_jax.retrieve.retrieved_file import retrieved_records
+from kgscout_jax.types import Question
+from kgscout_jax.utils.engine import HERE, Engine
 from kgscout_jax.utils.progress import ProgressBar
 
 KS = (10, 30, 100)
 """The K whose prompts are counted, of those that are measured; else all of these."""
 QUESTIONS = 500
 """Prompts of at most so many questions are counted, drawn with a fixed seed."""
+CHUNK = 16
+"""Questions whose prompts are counted at a time."""
 METRICS = (
     "answer_hit", "answer_recall", "path_hit", "path_hit_undirected",
     "path_triplet_recall",
@@ -49,6 +56,8 @@ class TokenPlan:
     calibration: str = ""
     """In words, what ``presence`` was calibrated on."""
     questions: int = QUESTIONS
+    engine: Engine = HERE
+    """What selects triplets and counts the tokens of their prompts."""
 
     def __post_init__(self) -> None:
         for target in self.targets:
@@ -110,48 +119,77 @@ def token_table(
     rankings = retriever.rank(shards, split, max(1, deepest * POOL))
     pool = [record.triplets for record in retrieved_records(shards, split, rankings)]
     table: list[dict[str, Any]] = []
-    total = len(rules) * len(plan.forms) * len(rows)
-    with ProgressBar(total, "counting tokens", "prompts") as bar:
-        for rule in rules:
-            for form in plan.forms:
-                positions: list[tuple[int, ...]] = [()] * len(split)
-                tokens = np.zeros(len(rows))
-                for place, i in enumerate(rows.tolist()):
-                    info = split.questions[i]
-                    selection = select(
-                        info.text,
-                        pool[i],
-                        info.topics,
-                        k=int(rule.k[i]),
-                        form=form,
-                        token_budget=rule.token_budget,
-                    )
-                    positions[i] = selection.positions
-                    tokens[place] = selection.prompt.tokens
-                bar.update(len(rows))
-                selected = take_positions(rankings, positions)
-                width = selected.heads.shape[1]
-                metrics = retrieval_metrics(selected, shards, split, [width])
-                columns = {name: metrics[name][width][rows] for name in METRICS}
-                table.append(
-                    {
-                        "selection": rule.label,
-                        "form": form,
-                        "triplets": float(selected.lengths[rows].mean()),
-                        "tokens": float(tokens.mean()),
-                        **estimates(columns, seed=seed, resamples=resamples),
-                        "per_1000_tokens": {
-                            name: _per_1000(columns[name], tokens) for name in PER_1000
-                        },
-                        **rule.calibration(rows),
-                    }
-                )
+    ways: list[tuple[_Rule, Form]] = list(itertools.product(rules, plan.forms))
+    limits: list[tuple[int | None, Form]] = [(r.token_budget, form) for r, form in ways]
+    count = partial(_counts, limits)
+    prompts: list[list[tuple[tuple[int, ...], int]]] = []
+    with ProgressBar(len(ways) * len(rows), "counting tokens", "prompts") as bar:
+        chunks = [rows[low : low + CHUNK] for low in range(0, len(rows), CHUNK)]
+        items = (
+            [
+                (split.questions[i], pool[i], [int(rule.k[i]) for rule, _ in ways])
+                for i in chunk.tolist()
+            ]
+            for chunk in chunks
+        )
+        for chunk in plan.engine.map(count, items):
+            prompts += chunk
+            bar.update(len(ways) * len(chunk))
+    for way, (rule, form) in enumerate(ways):
+        positions: list[tuple[int, ...]] = [()] * len(split)
+        tokens = np.zeros(len(rows))
+        for place, i in enumerate(rows.tolist()):
+            positions[i], tokens[place] = prompts[place][way]
+        selected = take_positions(rankings, positions)
+        width = selected.heads.shape[1]
+        metrics = retrieval_metrics(selected, shards, split, [width])
+        columns = {name: metrics[name][width][rows] for name in METRICS}
+        table.append(
+            {
+                "selection": rule.label,
+                "form": form,
+                "triplets": float(selected.lengths[rows].mean()),
+                "tokens": float(tokens.mean()),
+                **estimates(columns, seed=seed, resamples=resamples),
+                "per_1000_tokens": {
+                    name: _per_1000(columns[name], tokens) for name in PER_1000
+                },
+                **rule.calibration(rows),
+            }
+        )
     return {
         "retriever": retriever.name,
         "questions": len(rows),
         "calibration": plan.calibration,
         "rows": table,
     }
+
+
+def _counts(
+    ways: Sequence[tuple[int | None, Form]],
+    questions: Sequence[tuple[Question, Sequence[Scored], Sequence[int]]],
+) -> list[list[tuple[tuple[int, ...], int]]]:
+    """Per question and way: the triplets that are selected, and the prompt's tokens.
+
+    Args:
+        ways: budget of tokens, and form.
+        questions: each with its ranked triplets and its K in each way.
+    """
+    counts = []
+    for question, triplets, ks in questions:
+        selections = [
+            select(
+                question.text,
+                triplets,
+                question.topics,
+                k=k,
+                form=form,
+                token_budget=budget,
+            )
+            for (budget, form), k in zip(ways, ks, strict=True)
+        ]
+        counts.append([(one.positions, one.prompt.tokens) for one in selections])
+    return counts
 
 
 def _rules(split: Split, ks: Sequence[int], plan: TokenPlan) -> list[_Rule]:

@@ -105,7 +105,7 @@ class Tokens:
         return len(self.starts)
 
 
-def _join_lines(texts: Sequence[str]) -> str:
+def join_lines(texts: Sequence[str]) -> str:
     """The texts, one a line."""
     whole = "\n".join(texts)
     if whole.count("\n") == len(texts) - 1:
@@ -115,12 +115,12 @@ def _join_lines(texts: Sequence[str]) -> str:
 
 def tokenise(texts: Sequence[str]) -> Tokens:
     """The tokens of several texts."""
-    return tokenise_normalised(_join_lines(texts).translate(CHARACTERS))
+    return tokenise_normalised(join_lines(texts).translate(CHARACTERS))
 
 
 def cases(texts: Sequence[str], tokens: Tokens) -> UInt8[np.ndarray, "t"]:
     """The case of the first character of each token: U, l or - (neither)."""
-    signs = _join_lines(texts).translate(CASES).encode("ascii")
+    signs = join_lines(texts).translate(CASES).encode("ascii")
     return np.frombuffer(signs, np.uint8)[tokens.places[tokens.starts]]
 
 

@@ -34,6 +34,9 @@ ROUNDS = 3
 """Attempts at as many questions as are missing."""
 LONGEST = 400
 """Characters of a question."""
+LONGEST_REPLY = 10_000
+"""Characters of an object in a reply; the time to repair one grows with their square.
+"""
 REPLY_TOKENS = 250
 
 
@@ -188,9 +191,13 @@ def _prompt(draft: Draft) -> Any:
 def read_object(text: str) -> dict[str, Any]:
     """The JSON object in a reply, repaired where possible; {} without one."""
     start, end = text.find("{"), text.rfind("}")
-    if start < 0:
+    segment = text[start : end + 1 if end > start else None]
+    if start < 0 or len(segment) > LONGEST_REPLY:
         return {}
-    found = json_repair.loads(text[start : end + 1 if end > start else None])
+    try:
+        found = json_repair.loads(segment)
+    except (ValueError, RecursionError):  # nested too deeply
+        return {}
     return found if isinstance(found, dict) else {}
 
 

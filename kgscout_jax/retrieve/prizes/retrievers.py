@@ -11,26 +11,25 @@ a node has the best logit of its triplets.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
-from flax import nnx
 from jaxtyping import Float, Float64, Int
 
-from kgscout_jax.data.batches import BatchReader, batch_outputs
+from kgscout_jax.data.batches import BatchReader
 from kgscout_jax.data.shards import Shards, Split
-from kgscout_jax.data.tables import Tables
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import needs_words
 from kgscout_jax.retrieve.candidates import dot_products
+from kgscout_jax.retrieve.policy_calls import PolicyCall, batch_results
 from kgscout_jax.retrieve.prizes.graph import PrizeGraph, rank_prizes, triplet_order
 from kgscout_jax.retrieve.prizes.paths import path_order
 from kgscout_jax.retrieve.prizes.subgraph import library, subgraph_order
 from kgscout_jax.retrieve.protocol import Rankings, rank_positions
-from kgscout_jax.retrieve.split_answers import outputs_of_batch
+from kgscout_jax.utils.engine import HERE, Engine
 from kgscout_jax.utils.progress import ProgressBar
 
 PrizeForm = Literal["prize_triplets", "prize_paths", "prize_subgraph"]
@@ -173,27 +172,28 @@ def cosine_source(shards: Shards, split: Split) -> list[Relevance]:
     return out
 
 
-def policy_source(policy: Policy) -> Source:
+def policy_source(policy: Policy, engine: Engine = HERE) -> Source:
     """``logit_relevance`` of every question; remembers the last split."""
     last: list[tuple[Shards, Split, list[Relevance]]] = []
 
     def source(shards: Shards, split: Split) -> list[Relevance]:
         if not (last and last[0][0] is shards and last[0][1] is split):
-            last[:] = [(shards, split, _policy_relevance(policy, shards, split))]
+            relevance = _policy_relevance(policy, shards, split, engine)
+            last[:] = [(shards, split, relevance)]
         return last[0][2]
 
     return source
 
 
-def _policy_relevance(policy: Policy, shards: Shards, split: Split) -> list[Relevance]:
+def _policy_relevance(
+    policy: Policy, shards: Shards, split: Split, engine: Engine
+) -> list[Relevance]:
     reader = BatchReader(shards, split, words=needs_words(policy.config))
-    tables = Tables.of(shards)
-    graphdef, state = nnx.split(policy)
     out: list[Relevance] = [Relevance(np.empty(0), np.empty(0))] * len(split)
     rows = np.arange(len(split))
-    call = partial(outputs_of_batch, graphdef, state, tables)
+    call = PolicyCall(policy, shards)
     with ProgressBar(len(rows), "scoring prizes", "questions") as bar:
-        for batch_rows, found in batch_outputs(call, reader, rows, BATCH):
+        for batch_rows, (found, _) in batch_results(call, reader, rows, BATCH, engine):
             logits = np.asarray(found.logits)
             answers = None if found.answers is None else np.asarray(found.answers)
             for j, i in enumerate(batch_rows.tolist()):
@@ -216,6 +216,8 @@ class PrizeRetriever:
     source: Source = cosine_source
     """Where relevance comes from: ``cosine_source``, or ``policy_source(policy)``."""
     settings: PrizeSettings = field(default_factory=PrizeSettings)
+    engine: Engine = HERE
+    """What orders the triplets of each question."""
 
     def rank(self, shards: Shards, split: Split, k: int) -> Rankings:
         """At most ``k`` triplets of each question: its paths or its subgraph may hold
@@ -232,18 +234,44 @@ class PrizeRetriever:
         lengths = np.zeros(len(split), np.int32)
         seconds = np.zeros(len(split))
         with ProgressBar(len(split), f"ranking by {self.name}", "questions") as bar:
-            for i, each in enumerate(relevance):
-                start = time.perf_counter()
-                n = int(split.n_real[i])
-                ids, nodes = split.candidates[i, :n], split.nodes[i, :n]
-                order, values = prize_order(
-                    self.name, nodes, ids, each, k, self.settings
-                )
+            order_all = partial(_orders, self.name, k, self.settings)
+            chunks = self.engine.map(order_all, _chunks(split, relevance))
+            for i, one in enumerate(one for chunk in chunks for one in chunk):
+                order, values, seconds[i] = one
                 positions[i, : len(order)] = order
                 scores[i, order] = values
                 lengths[i] = len(order)
-                seconds[i] = time.perf_counter() - start
                 bar.update(1)
         return rank_positions(
             self.name, shards, split, positions, lengths, scores, seconds=seconds
         )
+
+
+def _chunks(
+    split: Split, relevance: Sequence[Relevance]
+) -> Iterator[list[tuple[np.ndarray, np.ndarray, Relevance]]]:
+    """Nodes, triplet ids and relevance of ``BATCH`` questions at a time."""
+    for low in range(0, len(split), BATCH):
+        yield [
+            (
+                np.asarray(split.nodes[i, : split.n_real[i]]),
+                np.asarray(split.candidates[i, : split.n_real[i]]),
+                relevance[i],
+            )
+            for i in range(low, min(low + BATCH, len(split)))
+        ]
+
+
+def _orders(
+    form: PrizeForm,
+    k: int,
+    settings: PrizeSettings,
+    questions: Sequence[tuple[np.ndarray, np.ndarray, Relevance]],
+) -> list[tuple[np.ndarray, np.ndarray, float]]:
+    """``prize_order`` of each question, and its seconds."""
+    orders = []
+    for nodes, ids, relevance in questions:
+        start = time.perf_counter()
+        order, values = prize_order(form, nodes, ids, relevance, k, settings)
+        orders.append((order, values, time.perf_counter() - start))
+    return orders

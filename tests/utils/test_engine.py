@@ -6,6 +6,7 @@ import importlib.util
 import multiprocessing
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -14,15 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.engine import (
-    Engine,
-    LocalEngine,
-    Partition,
-    RayEngine,
-    _in_order,
-    engine_of,
-)
 from kgscout_jax.errors import UserError
+from kgscout_jax.utils.engine import Engine, LocalEngine, _in_order
+from kgscout_jax.utils.engine_settings import engine_of
+from kgscout_jax.utils.ray_engine import RayEngine
 
 ROOT = Path(__file__).resolve().parents[2]
 NEEDS_RAY = pytest.mark.skipif(
@@ -53,10 +49,11 @@ def heavy_modules(_: int) -> list[str]:
 
 @pytest.fixture(scope="module")
 def ray_engine():
-    with pytest.MonkeyPatch.context() as patch, RayEngine(workers=2) as engine:
+    with pytest.MonkeyPatch.context() as patch:
         here = Path(__file__).parent
         patch.setenv("PYTHONPATH", os.pathsep.join(map(str, (ROOT, here))))
-        yield engine
+        with RayEngine(workers=2) as engine:
+            yield engine
     import ray
 
     assert not ray.is_initialized()
@@ -82,7 +79,9 @@ def test_results_come_in_the_order_of_the_items(engine: Engine):
     assert [r for r, _ in results] == [i * i for i in range(20)]
     processes = {pid for _, pid in results}
     assert (os.getpid() in processes) != engine.is_remote
-    assert len(processes) == (2 if engine.is_remote else 1)
+    # an actor of Ray may start when the others have done all
+    least = 2 if isinstance(engine, LocalEngine) and engine.is_remote else 1
+    assert least <= len(processes) <= (2 if engine.is_remote else 1)
     assert list(engine.map(square, [])) == []
     if isinstance(engine, LocalEngine) and engine.is_remote:
         assert list(engine.map(heavy_modules, range(2))) == [[], []]
@@ -105,7 +104,7 @@ def test_a_dead_worker_is_one_line_and_none_is_left():
 
 ORPHANS = """
 import os, signal, sys, time
-from data_prep.engine import LocalEngine
+from kgscout_jax.utils.engine import LocalEngine
 
 with LocalEngine(2) as engine:
     assert list(engine.map(str, range(4))) == list("0123")
@@ -158,24 +157,16 @@ def test_engines_by_name():
     assert isinstance(ray, RayEngine) and ray.address == "10.0.0.1:6379"
 
 
+@NEEDS_RAY
+def test_a_cluster_that_does_not_answer_is_one_line():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+    says = f"^--engine ray: {address}: no cluster answers \\(Connection refused\\)$"
+    with pytest.raises(UserError, match=says), RayEngine(address):
+        pass
+
+
 def test_ray_that_is_not_installed_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UserError, match=r"pip install 'kgscout-jax\[ray\]'"):
         list(RayEngine().map(abs, [1]))
-
-
-@pytest.mark.parametrize("text", ["0/2", "3/2", "2", "1/0", "-1/2", "a/b", "1/2/3"])
-def test_a_partition_is_i_of_n(text):
-    with pytest.raises(UserError, match=r"--part: found '.*', expected i/n"):
-        Partition.of(text)
-
-
-def test_partitions_share_every_item_once():
-    items = list(range(11))
-    for n in (1, 2, 3, 20):
-        partitions = [Partition(i, n) for i in range(1, n + 1)]
-        assert sorted(x for one in partitions for x in one.share(items)) == items
-        for partition in partitions:
-            assert sorted(partition.rotated(items)) == items
-        begins = [partition.rotated(items)[0] for partition in partitions]
-        assert begins == sorted(begins) and begins[0] == 0
