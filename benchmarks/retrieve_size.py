@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +20,10 @@ from benchmarks.retrieve_world import World, bytes_of, make_world
 from kgscout_jax import Scout
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.embeddings import embeddings_of
+from kgscout_jax.inference.question_encoder import QuestionEncoder
+from kgscout_jax.policy.registry import first_kernels
 from kgscout_jax.text.backends import load_model
+from kgscout_jax.text.encoder import SentenceEncoder
 
 BATCH = 32
 Figures = dict[str, float]
@@ -87,12 +91,25 @@ def by_callers(work: Work, callers: int, questions: int) -> Figures:
     }
 
 
+class KnownQuestions(QuestionEncoder):
+    """Knows the embeddings of some questions already; words are held anyway."""
+
+    def __init__(self, encoder: SentenceEncoder, texts: Sequence[str]) -> None:
+        super().__init__(encoder)
+        self._known = dict(zip(texts, super().encode(texts), strict=True))
+
+    def encode(self, questions: Sequence[str]) -> Float16[np.ndarray, "b d"]:
+        """Embeddings of questions, or of words."""
+        if all(text in self._known for text in questions):
+            return np.stack([self._known[text] for text in questions])
+        return super().encode(questions)
+
+
 def with_embeddings(scout: Scout, world: World) -> Scout:
     """The same scout, which knows the embeddings of the questions already."""
-    places = {text: i for i, text in enumerate(world.questions)}
-    rows = scout.encode(world.questions)
     knowing: Any = copy.copy(scout)
-    knowing.encode = lambda texts: rows[[places[text] for text in texts]]
+    known = KnownQuestions(scout.encoder, world.questions)
+    knowing._searcher = dataclasses.replace(scout._searcher, questions=known)
     return knowing
 
 
@@ -141,6 +158,16 @@ def measure_size(
         ),
         "link": lambda i: scout.link(texts[i], graph),
     }
+    exported = scout.exported
+    if first_kernels(exported.weights, exported.config) is not None:
+        keeping = with_embeddings(
+            Scout(exported, scout.encoder, keep_products=True), world
+        )
+        for i in range(questions):  # products are computed
+            keeping.retrieve(texts[i], graph, topics=topics[i])
+        works["not_encoded, products kept"] = lambda i: keeping.retrieve(
+            texts[i], graph, topics=topics[i]
+        )
     counts = dict.fromkeys(works, questions)
     figures: dict[str, Any] = in_turns(works, counts, rounds)
     many = (texts * BATCH)[:BATCH], (topics * BATCH)[:BATCH]

@@ -31,6 +31,7 @@ from kgscout_jax.learn.training_set import TrainingSet
 from kgscout_jax.learn.update_steps import Steps
 from kgscout_jax.policy.config import NetworkConfig
 from kgscout_jax.policy.module import Policy
+from kgscout_jax.policy.registry import needs_words
 
 Mode = Literal["host", "device", "closed_form", "bce"]
 """REINFORCE rewarded on the host or the device, the closed form, or cross-entropy."""
@@ -64,6 +65,7 @@ class Ours:
         self.reader = reader or ShardedReader(
             world.shards, world.split, config.path_direction
         )
+        self.reader.reads_words = needs_words(self.policy.config)  # as in training
         self.tables = tables or Tables.of(world.shards)
         self.host = HostReward(world.split, config.reward_direction)
         self.device = DeviceReward(world.split, config.reward_direction)

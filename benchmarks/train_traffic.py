@@ -60,7 +60,6 @@ def mode_traffic(
 ) -> dict[str, float]:
     """Dispatches, bytes and the host's microseconds per question in ``count`` steps."""
     reader = ShardedReader(world.shards, world.split, config.path_direction)
-    reader.reads_words = False
     rows = np.arange(len(world.split))
     one = Ours(world, config, reader=reader)
     timeline, resident = Timeline(), None

@@ -18,6 +18,7 @@ from jaxtyping import Float16, Float32, Int
 from kgscout_jax.data.shards import DIRECTIONS, Shards, Split
 from kgscout_jax.graph.walk.pagerank import pagerank
 from kgscout_jax.graph.walk.shortest_paths import hop_distances, shortest_path_edges
+from kgscout_jax.text.words import distinct_words
 from kgscout_jax.types import Question
 from kgscout_jax.utils.ragged import Ragged
 
@@ -27,6 +28,11 @@ NODES_PER_CANDIDATE = 0.9
 """Drawn; about 0.7 of them are met by a candidate or a path."""
 TOPIC_SHARE = 0.05
 """Of the triplets start at the topic: topics are hubs."""
+
+
+QUESTION_WORDS = 6
+"""Of each question, among these; none is a name's."""
+VOCABULARY = [f"word{i}" for i in range(200)]
 
 
 class MemoryShards(Shards):
@@ -155,7 +161,8 @@ def generated_world(
     split = Split(
         name="train",
         questions=[
-            Question(id=f"q{i}", text=f"question {i}") for i in range(questions)
+            Question(id=f"q{i}", text=" ".join(rng.choice(VOCABULARY, QUESTION_WORDS)))
+            for i in range(questions)
         ],
         question_embeddings=units(rng, questions, d),
         candidates=candidates,
@@ -197,11 +204,14 @@ def _tables(rng: np.random.Generator, split: Split, table: int, d: int) -> Memor
     shards = MemoryShards(
         Path("memory"), {"splits": {"train": {}}, "encoder": {"dimension": d}}
     )
+    words = sorted(distinct_words(split.questions))
     shards.__dict__.update(
         given=split,
         triplets=triplets.astype(np.int32),
         triplet_embeddings=units(rng, table, d),
         triplet_scales=None,
         relation_embeddings=units(rng, RELATIONS, d),
+        words=words,
+        word_embeddings=units(rng, len(words), d),
     )
     return shards

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float16, Float32, Int, Int32
@@ -118,11 +118,19 @@ class QuestionVectors:
     """See ``PolicyInputs.word_places``."""
 
 
+class ProductRows(NamedTuple):
+    """Products of one question's candidates, see ``PolicyInputs.products``."""
+
+    triplets: Float32[np.ndarray, "n w"]
+    relations: Float32[np.ndarray, "u x"]
+
+
 def inputs_of(
     questions: Sequence[QuestionVectors],
     candidates: Sequence[Candidates],
     relations: Sequence[Float16[np.ndarray, "r d"]],
     largest: int,
+    products: Sequence[ProductRows] | None = None,
 ) -> PolicyInputs:
     """The inputs of the network, padded to the smallest bucket that holds them.
 
@@ -131,10 +139,11 @@ def inputs_of(
         candidates: candidates of each question.
         relations: the relation table of each question's graph.
         largest: maximum number of candidates of a question.
+        products: of each question, where they are kept.
     """
     import jax.numpy as jnp
 
-    from kgscout_jax.policy.inputs import NO_WORD, PolicyInputs
+    from kgscout_jax.policy.inputs import NO_WORD, PolicyInputs, Products
 
     d = len(questions[0].whole)
     b = 1
@@ -158,7 +167,13 @@ def inputs_of(
         topics[i, c.topics] = True
         unique[i, : len(c.relations)] = table[c.relations]
     arrays = (question, triplets, unique, index, ppr, mask, nodes, topics)
-    inputs = PolicyInputs(*map(jnp.asarray, arrays))
+    on_device: Any = map(jnp.asarray, arrays)
+    inputs = PolicyInputs(*on_device)
+    if products is not None:
+        triplet_rows = padded([each.triplets for each in products], b, n)
+        relation_rows = padded([each.relations for each in products], b, u)
+        kept = Products(jnp.asarray(triplet_rows), jnp.asarray(relation_rows))
+        inputs = inputs._replace(products=kept)
     if questions[0].words is None:
         return inputs
     words = np.zeros((b, WORDS, d), np.float16)
@@ -168,3 +183,13 @@ def inputs_of(
         if m := len(each.words):
             words[i, :m], places[i, :m] = np.stack(each.words), each.places
     return inputs._replace(words=jnp.asarray(words), word_places=jnp.asarray(places))
+
+
+def padded(
+    tables: Sequence[Float32[np.ndarray, "m w"]], b: int, rows: int
+) -> Float32[np.ndarray, "b rows w"]:
+    """The tables, with rows of zeros below each, and tables of zeros at the end."""
+    out = np.zeros((b, rows, tables[0].shape[1]), np.float32)
+    for i, table in enumerate(tables):
+        out[i, : len(table)] = table
+    return out

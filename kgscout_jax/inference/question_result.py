@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from jaxtyping import Float, Int
 from kgscout_jax.export.load import Exported
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.answer_kinds import mentions
-from kgscout_jax.inference.inputs import Candidates
+from kgscout_jax.inference.inputs import Candidates, ProductRows
+from kgscout_jax.inference.kept_products import KeptProducts
 from kgscout_jax.inference.node_answers import (
     NodeAnswers,
     Path,
@@ -178,6 +180,7 @@ def scored_questions(
     *,
     largest: int,
     min_probability: float | None,
+    products: KeptProducts | None = None,
 ) -> list[ScoredQuestion]:
     """The scores of each question, and its answers by a policy with an answer head.
 
@@ -186,6 +189,7 @@ def scored_questions(
         searches: the questions.
         largest: maximum number of candidates of a question.
         min_probability: of the best answer; None: as the policy was calibrated.
+        products: of the graphs, where they are kept.
     """
 
     def score(
@@ -193,7 +197,14 @@ def scored_questions(
     ) -> list[Scores]:
         vectors = [searches[i].vectors for i in rows]
         tables = [searches[i].table.relations for i in rows]
-        return score_questions(exported, vectors, candidates, tables, largest)
+        kept = None if products is None else partial(products_of, products, rows)
+        return score_questions(exported, vectors, candidates, tables, largest, kept)
+
+    def products_of(
+        products: KeptProducts, rows: Sequence[int], i: int, found: Candidates
+    ) -> ProductRows:
+        search = searches[rows[i]]
+        return products.of(search.table, len(search.graph), found)
 
     scores = score(range(len(searches)), [each.candidates for each in searches])
     scored = [

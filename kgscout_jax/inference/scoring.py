@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float16, Float32
 
 from kgscout_jax.export.load import Exported
-from kgscout_jax.inference.inputs import Candidates, QuestionVectors, inputs_of
+from kgscout_jax.inference.inputs import (
+    Candidates,
+    ProductRows,
+    QuestionVectors,
+    inputs_of,
+)
 from kgscout_jax.policy.inputs import PolicyInputs
 from kgscout_jax.policy.registry import PolicyOutputs
 from kgscout_jax.policy.walk_config import WalkConfig
@@ -54,6 +59,7 @@ def score_questions(
     candidates: Sequence[Candidates | None],
     relations: Sequence[Float16[np.ndarray, "r d"]],
     largest: int,
+    products: Callable[[int, Candidates], ProductRows] | None = None,
 ) -> list[Scores]:
     """The scores of each question; ``NO_SCORES`` where it has no candidates.
 
@@ -63,6 +69,7 @@ def score_questions(
         candidates: candidates of each question.
         relations: the relation table of each question's graph.
         largest: maximum number of candidates of a question.
+        products: those of a question, given by position; None: none are kept.
     """
     scores = [NO_SCORES] * len(candidates)
     sizes = [(len(c.ids), i) for i, c in enumerate(candidates) if c is not None]
@@ -72,7 +79,13 @@ def score_questions(
         start = time.perf_counter()
         batch = [c for i in rows if (c := candidates[i]) is not None]
         tables = [relations[i] for i in rows]
-        inputs = inputs_of([questions[i] for i in rows], batch, tables, largest)
+        kept = (
+            None
+            if products is None
+            else [products(i, c) for i, c in zip(rows, batch, strict=True)]
+        )
+        vectors = [questions[i] for i in rows]
+        inputs = inputs_of(vectors, batch, tables, largest, kept)
         outputs = network_outputs(exported, inputs)
         logits, nodes, follow = (
             None if array is None else np.asarray(array) for array in outputs

@@ -32,6 +32,7 @@ from kgscout_jax.inference.arguments import (
     check_question,
     checked_graphs,
 )
+from kgscout_jax.inference.kept_products import KeptProducts
 from kgscout_jax.inference.merged_graphs import MergedGraphs
 from kgscout_jax.inference.nearest import nearest_triplets
 from kgscout_jax.inference.question_encoder import QuestionEncoder
@@ -69,6 +70,7 @@ class Scout:
         *,
         cut: CutSettings | None = None,
         cache: Path | None = None,
+        keep_products: bool = False,
     ) -> None:
         """
         Args:
@@ -77,9 +79,13 @@ class Scout:
             cut: settings of subgraphs and candidates; None for those of the training.
             cache: folder for embeddings of graphs that are not embedded; default
                 $KGSCOUT_CACHE or ~/.cache/kgscout.
+            keep_products: keep products of embeddings and weights in memory, 1.5 kB a
+                triplet that was a candidate: the network takes half the time.
 
         Raises:
-            UserError: the encoder differs from the policy's, or cannot be loaded.
+            UserError: the encoder differs from the policy's, or cannot be loaded; or
+                products are to be kept of a network whose products depend on the
+                question (``walk``).
         """
         trained = exported.encoder
         encoder = encoder or SentenceEncoder(
@@ -98,6 +104,7 @@ class Scout:
         self.exported, self.encoder, self.cache = exported, encoder, cache
         source = str(exported.metadata["training"].get("source"))
         self.cut = cut or cut_of(exported.preparation, source)
+        self.products = KeptProducts(exported) if keep_products else None
         self._merged = MergedGraphs(encoder)
         self._searcher = Searcher(
             questions=QuestionEncoder(encoder),
@@ -117,6 +124,7 @@ class Scout:
         revision: str | None = None,
         encoder: SentenceEncoder | None = None,
         verify: bool = True,
+        keep_products: bool = False,
     ) -> Scout:
         """The scout of an exported policy: a folder, or owner/name on the hub.
 
@@ -137,7 +145,7 @@ class Scout:
         if not getattr(jax.config, "jax_compilation_cache_dir", None):
             setup_jax()
         exported = from_pretrained(name_or_path, revision=revision, verify=verify)
-        scout = Scout(exported, encoder)
+        scout = Scout(exported, encoder, keep_products=keep_products)
         with scout.encoder.lock:
             scout.encoder.encode(["ready?"], batch_size=QUESTION_BATCH)
         return scout
@@ -249,6 +257,7 @@ class Scout:
             searches,
             largest=self.cut.candidates,
             min_probability=selection.min_probability,
+            products=self.products,
         )
         walkers = walkers_of(self.exported)
         results = [

@@ -6,13 +6,21 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from kgscout_jax.errors import UserError
 
 COMPUTE_DTYPES = {"float32": jnp.float32, "bfloat16": jnp.bfloat16}
+
+
+class FirstKernels(NamedTuple):
+    """What embeddings meet first in a network that treats all questions alike."""
+
+    triplets: Float[Array, "d w"]
+    relations: Float[Array, "d x"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,6 +34,7 @@ from jaxtyping import Array, Float, Key
 from kgscout_jax.errors import UserError
 from kgscout_jax.policy.config import (
     COMPUTE_DTYPES,
+    FirstKernels,
     PprNetworkConfig,
     check_int,
 )
@@ -212,6 +213,17 @@ def question_context(
     return add_bias(value @ weights.output.kernel, weights.output.bias)
 
 
+def first_kernels(weights: DualTowerWeights, config: DualTowerConfig) -> FirstKernels:
+    """What triplets and relations meet; the input scale multiplies these, not T."""
+    d = config.dimension
+    kernel_a = weights.tower_a.hidden[0].kernel
+    kernel_b = weights.tower_b.hidden[0].kernel
+    kernel_g = weights.gate.hidden[0].kernel
+    triplets = jnp.concatenate([kernel_a[:d], kernel_g[:d]], axis=1)
+    relations = jnp.concatenate([kernel_b[:d], kernel_g[d : 2 * d]], axis=1)
+    return FirstKernels(triplets * config.scale, relations * config.scale)
+
+
 def scores(
     weights: DualTowerWeights, config: DualTowerConfig, inputs: PolicyInputs
 ) -> Float[Array, "b n"]:
@@ -239,16 +251,17 @@ def scores(
         weights.relation_attention, config, question, relations, counts
     )
 
-    # First layers. The input scale multiplies the small kernels, not the large T.
     first_a, first_b = weights.tower_a.hidden[0], weights.tower_b.hidden[0]
     first_g = weights.gate.hidden[0]
     kernel_a, kernel_b = first_a.kernel, first_b.kernel
     kernel_g = first_g.kernel
     width = config.tower_hidden[0]
-    triplet_kernel = jnp.concatenate([kernel_a[:d], kernel_g[:d]], axis=1)
-    triplet_terms = matmul(triplets, triplet_kernel * config.scale, dtype)
-    relation_kernel = jnp.concatenate([kernel_b[:d], kernel_g[d : 2 * d]], axis=1)
-    relation_terms = matmul(relations, relation_kernel * config.scale, dtype)
+    if inputs.products is None:
+        kernels = first_kernels(weights, config)
+        triplet_terms = matmul(triplets, kernels.triplets, dtype)
+        relation_terms = matmul(relations, kernels.relations, dtype)
+    else:
+        triplet_terms, relation_terms = inputs.products
     relation_terms = inputs.by_candidate(relation_terms)
     row_a = context_a @ kernel_a[d : 2 * d] + question @ kernel_a[2 * d : 3 * d]
     row_b = context_b @ kernel_b[d : 2 * d] + question @ kernel_b[2 * d : 3 * d]

@@ -18,6 +18,17 @@ PPR_FLOOR = 1e-8
 """Added to PPR before the logarithm: a node that the walk never reaches has PPR 0."""
 
 
+class Products(NamedTuple):
+    """Products of embeddings with the kernels that a network meets them with first.
+
+    They do not depend on the question; see ``registry.first_kernels``.
+    """
+
+    triplets: Float[Array, "b n w"]
+    relations: Float[Array, "b u x"]
+    """Of the unique relations."""
+
+
 class PolicyInputs(NamedTuple):
     """What a network reads of b questions; padded entries must be finite.
 
@@ -41,6 +52,8 @@ class PolicyInputs(NamedTuple):
     """Embeddings of the question's words, each by itself; zeros as padding."""
     word_places: Int[Array, "b l"] | None = None
     """Their distances from a topic's name, see ``text.words``; ``NO_WORD``: padding."""
+    products: Products | None = None
+    """Of ``triplets`` and ``relations``; None: the network computes them."""
 
     @classmethod
     def from_full(

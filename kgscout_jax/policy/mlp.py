@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from kgscout_jax.policy.config import COMPUTE_DTYPES, NetworkConfig
+from kgscout_jax.policy.config import COMPUTE_DTYPES, FirstKernels, NetworkConfig
 from kgscout_jax.policy.inputs import PolicyInputs
 from kgscout_jax.policy.layers import add_bias, matmul
 from kgscout_jax.policy.parameters import (
@@ -66,6 +66,12 @@ def init(key: Key[Array, ""] | None, config: MlpConfig) -> TripletMlpWeights:
     )
 
 
+def first_kernels(weights: TripletMlpWeights, config: MlpConfig) -> FirstKernels:
+    """What triplets and relations meet."""
+    scale = math.sqrt(config.dimension)
+    return FirstKernels(scale * weights.triplet, scale * weights.relation)
+
+
 def scores(
     weights: TripletMlpWeights, config: MlpConfig, inputs: PolicyInputs
 ) -> Float[Array, "b n"]:
@@ -77,10 +83,12 @@ def scores(
     dtype = COMPUTE_DTYPES[config.compute_dtype]
     scale = math.sqrt(config.dimension)
     question = inputs.question.astype(jnp.float32) * scale
-    triplets = inputs.triplets.astype(dtype)
-    relations = inputs.relations.astype(dtype)
-    terms = matmul(triplets, scale * weights.triplet, dtype)
-    by_relation = matmul(relations, scale * weights.relation, dtype)
+    if inputs.products is None:
+        kernels = first_kernels(weights, config)
+        terms = matmul(inputs.triplets, kernels.triplets, dtype)
+        by_relation = matmul(inputs.relations, kernels.relations, dtype)
+    else:
+        terms, by_relation = inputs.products
     by_relation = inputs.by_candidate(by_relation)
     distances = topic_distances(inputs.nodes, inputs.topics, inputs.mask)
     row = add_bias(question @ weights.question, weights.distances.bias)

@@ -18,7 +18,7 @@ from jaxtyping import Array, Float, Key
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.policy import dual_tower, mlp, walk
-from kgscout_jax.policy.config import NetworkConfig
+from kgscout_jax.policy.config import FirstKernels, NetworkConfig
 from kgscout_jax.policy.inputs import PolicyInputs
 from kgscout_jax.policy.walk_config import WalkConfig
 from kgscout_jax.policy.walk_weights import WalkWeights, init_walk
@@ -40,14 +40,20 @@ class Architecture(NamedTuple):
     policy also the logits of nodes and the walkers' weights."""
     needs_topology: bool
     """Whether inputs must have ``nodes`` and ``topics``."""
+    first_kernels: Callable[..., FirstKernels] | None = None
+    """(weights, config) -> kernels; None where these depend on the question."""
 
 
 ARCHITECTURES: dict[str, Architecture] = {
     "thesis": Architecture(
-        dual_tower.DualTowerConfig, dual_tower.init, dual_tower.scores, False
+        dual_tower.DualTowerConfig,
+        dual_tower.init,
+        dual_tower.scores,
+        False,
+        dual_tower.first_kernels,
     ),
     "walk": Architecture(WalkConfig, init_walk, walk.outputs, True),
-    "mlp": Architecture(mlp.MlpConfig, mlp.init, mlp.scores, True),
+    "mlp": Architecture(mlp.MlpConfig, mlp.init, mlp.scores, True, mlp.first_kernels),
 }
 
 
@@ -94,6 +100,15 @@ def needs_topology(config: NetworkConfig) -> bool:
 def needs_words(config: NetworkConfig) -> bool:
     """Whether the network reads ``PolicyInputs.words`` and ``word_places``."""
     return isinstance(config, WalkConfig) and config.word_rank > 0
+
+
+def first_kernels(weights: PolicyWeights, config: NetworkConfig) -> FirstKernels | None:
+    """What embeddings meet first; None where that depends on the question.
+
+    ``PolicyInputs.products`` are embeddings times these.
+    """
+    kernels = ARCHITECTURES[config.architecture].first_kernels
+    return None if kernels is None else kernels(weights, config)
 
 
 class PolicyOutputs(NamedTuple):

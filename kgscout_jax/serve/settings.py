@@ -114,6 +114,9 @@ class LoadSettings(GraphFileSettings):
     embed_up_to: int = 20_000
     """Graphs of at most so many triplets are embedded at start; larger ones as
     needed, unless ``kgscout retrieve --embed`` has embedded them."""
+    keep_products: Annotated[bool, tyro.conf.arg(name="keep-products")] = False
+    """Keep products of embeddings and weights in memory, 1.5 kB a triplet: the network
+    takes half the time. For policies of kind thesis and mlp."""
 
 
 @dataclass(frozen=True, kw_only=True)

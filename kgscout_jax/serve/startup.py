@@ -63,7 +63,9 @@ def load(
 
     # The bundled policy is the one that was tested; the first run would be compiled.
     bundled = settings.policy is None
-    scout = Scout.from_pretrained(settings.policy, verify=not bundled)
+    scout = Scout.from_pretrained(
+        settings.policy, verify=not bundled, keep_products=settings.keep_products
+    )
     if members:
         graphs["+".join(members)] = scout.merged(members)
     for name, graph in graphs.items():
@@ -166,4 +168,5 @@ def _of_shape(b: int, n: int, u: int, scout: Scout) -> PolicyInputs:
     question = QuestionVectors(whole=np.zeros(d, np.float16), words=words)
     table = np.zeros((1, d), np.float16)
     largest = scout.cut.candidates
-    return inputs_of([question] * b, [candidates] * b, [table] * b, largest)
+    products = None if scout.products is None else [scout.products.zeros(n, u)] * b
+    return inputs_of([question] * b, [candidates] * b, [table] * b, largest, products)

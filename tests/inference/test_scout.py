@@ -104,6 +104,25 @@ def test_a_batch_finds_what_single_questions_find(ready):
         assert [link.name for link in found.links] == [link.name for link in one.links]
 
 
+@pytest.mark.parametrize("name", ["guided", "mlp"])
+def test_kept_products_change_no_score(made, name):
+    one = made(name)
+    graph = open_graph([one.file])
+    keeping = Scout(one.scout.exported, one.scout.encoder, keep_products=True)
+    expected = one.scout.retrieve_many(TEXTS, graph, 10, topics=GIVEN)
+    assert sum(len(each) > 0 for each in expected) > 10
+    for _ in range(2):  # computed, then kept
+        found = keeping.retrieve_many(TEXTS, graph, 10, topics=GIVEN)
+        for mine, other in zip(found, expected, strict=True):
+            same(mine, other)
+
+
+def test_products_that_depend_on_the_question_are_refused(made):
+    one = made("walk").scout
+    with pytest.raises(UserError, match="kernels of the walk network depend"):
+        Scout(one.exported, one.encoder, keep_products=True)
+
+
 def test_each_question_may_have_its_own_k(ready):
     ks = [1 + i % 5 for i in range(len(TEXTS))]
     many = ready.scout.retrieve_many(TEXTS, ready.graph, ks, topics=GIVEN)

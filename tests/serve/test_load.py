@@ -18,7 +18,10 @@ from kgscout_jax.utils.buckets import bucket
 def test_after_loading_nothing_is_compiled_or_embedded_any_more(export, films):
     kg = ((str(films),), (f"large={films}",))
     settings = LoadSettings(
-        policy=str(export), kg=kg, embed_up_to=len(set(film_triplets()))
+        policy=str(export),
+        kg=kg,
+        embed_up_to=len(set(film_triplets())),
+        keep_products=True,
     )
     scout, graphs = load(settings)
     with compilation(scout, graphs.values(), 4):
