@@ -1,7 +1,8 @@
 """KG-RAG on sixty documents with known facts: extraction, answers, their cost.
 
     python recipes/kg_rag.py OUT [--llm URL --model NAME
-        [--questions N] [--minutes M] [--extract]]
+        [--title WHICH-MODEL] [--questions N] [--minutes M] [--extract]
+        [--concurrency N]]
 
 Offline. Writes the documents of ``kg_rag_corpus.py``, ingests them by ``kgscout
 ingest`` with the extractor that needs no server, and compares the triplets with the
@@ -168,9 +169,11 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--llm")
     parser.add_argument("--model")
+    parser.add_argument("--title", help="what the page calls the model")
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--extract", action="store_true")
+    parser.add_argument("--concurrency", type=int, default=1)
     args = parser.parse_args()
     corpus = write_corpus()
     write_documents(corpus, args.out / "docs")
@@ -182,17 +185,17 @@ def main() -> None:
     if args.llm and args.model:
         if args.extract:
             row, _ = ingest(
-                corpus, args.out, "--concurrency", "1", "--llm", args.llm, "--model",
-                args.model,
+                corpus, args.out, "--concurrency", str(args.concurrency), "--llm",
+                args.llm, "--model", args.model,
             )  # fmt: skip
             rows.append(row)
         endpoint = EndpointSettings(
             url=args.llm, model=args.model, temperature=0.0, max_tokens=128,
-            timeout=600, concurrency=1, cache=args.out / "replies",
+            timeout=600, concurrency=args.concurrency, cache=args.out / "replies",
         )  # fmt: skip
         model = measure(
             evidence, corpus.questions, scout, endpoint, args.questions, args.minutes,
-            args.out,
+            args.out, args.title or args.model,
         )  # fmt: skip
     if not args.extract:
         model += ["", "Extraction by a model: not run."]

@@ -12,6 +12,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -129,6 +130,7 @@ def measure(
     limit: int,
     minutes: float,
     out: Path,
+    title: str,
 ) -> list[str]:
     """Lines of the page: a row for each way, and one exploration as it is logged.
 
@@ -140,28 +142,39 @@ def measure(
         limit: how many questions, at most.
         minutes: no question is begun after them.
         out: ``explorations.jsonl`` and ``answers.jsonl`` are written here.
+        title: what the page calls the model.
     """
     ways = Ways(evidence, scout, endpoint)
     replies: dict[str, list[Reply]] = {name: [] for name in ways.of}
     chosen = question_order(len(questions))[:limit]
     until = time.monotonic() + 60 * minutes
     done = []
-    with ProgressBar(len(chosen), "answering in six ways", "questions") as bar:
-        for i in chosen:
-            if time.monotonic() > until:
+
+    def answer(i: int) -> list[Reply] | None:
+        """The replies of all ways; None where there is no time left."""
+        if time.monotonic() > until:
+            return None
+        return [way(i, questions[i].text) for way in ways.of.values()]
+
+    with (
+        ProgressBar(len(chosen), "answering in six ways", "questions") as bar,
+        ThreadPoolExecutor(endpoint.concurrency) as threads,
+    ):
+        for i, answers in zip(chosen, threads.map(answer, chosen), strict=True):
+            if answers is None:
                 break
-            for name, way in ways.of.items():
-                replies[name].append(way(i, questions[i].text))
+            for name, reply in zip(replies, answers, strict=True):
+                replies[name].append(reply)
             done.append(questions[i])
             bar.update()
             write_replies(out, done, replies)
     if not done:
         return ["Not run with a model: there was no time for a question."]
-    return section(endpoint.model, len(questions), done, replies)
+    return section(title, len(questions), done, replies)
 
 
 def section(
-    model: str,
+    title: str,
     total: int,
     questions: Sequence[Question],
     replies: dict[str, list[Reply]],
@@ -175,7 +188,7 @@ def section(
     rough = " With so few questions they are rough." * (len(questions) < 30)
     shown = max(explored, key=lambda each: (each.outcome == "answered", -each.tries))
     return [
-        f"{model}, n = {len(questions)} of the {total} questions (the first of a "
+        f"{title}, n = {len(questions)} of the {total} questions (the first of a "
         "random order), the graph of `syntax`. Brackets: 95 % bootstrap interval."
         f"{rough} Hallucination: words that are not gold, without a word of doubt; and "
         "the paper's sentence read literally. Calls and tokens (prompts and replies) "
