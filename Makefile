@@ -30,7 +30,7 @@ docs: setup
 	rm -rf build/pages && mkdir -p build/pages
 	git ls-files '*.md' ':!docs/site' | xargs cp --parents -t build/pages
 	cp docs/site/reference.md build/pages
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo build/site/README.html
 
 lint: setup

@@ -7,7 +7,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 class GraphSettings(GraphFileSettings):
     """Index triplet files as a GRAPH folder, which opens memory-mapped.
 
-    Formats: .tsv .txt .csv .nt .ttl .nq .trig .graphml .gexf .jsonl (each also .gz .bz2
-    .xz .zst) .parquet.
+    Formats: .tsv .txt .csv .nt .ttl .nq .trig .graphml .gexf .json .jsonl (each also
+    .gz .bz2 .xz .zst) .parquet.
 
     Example: kgscout graph --kg facts.tsv.gz more.nt --out graph/
 
     Later: kgscout graph --out graph/ --add new.tsv --remove wrong.tsv
+
+    Once, before many questions: kgscout graph --out graph/ --embed
     """
 
     out: Path
@@ -51,6 +53,14 @@ class GraphSettings(GraphFileSettings):
     """Overwrite an existing graph."""
     verify: bool = False
     """Finally compare every byte of the folder with its checksum."""
+    embed: bool = False
+    """Finally embed every triplet, so that questions need not; saved in the folder."""
+    encoder: str = "all-MiniLM-L6-v2"
+    """--embed: the encoder of the policy that will be asked."""
+    encoder_backend: Literal["auto", "jax", "torch", "torch-bf16", "openvino-bf16"] = (
+        "auto"
+    )
+    """--embed: the encoder's backend, as in kgscout prep."""
 
     def __post_init__(self) -> None:
         change = bool(self.add or self.remove)
@@ -58,11 +68,11 @@ class GraphSettings(GraphFileSettings):
             raise UserError(
                 "--kg builds a graph, --add and --remove change one: found both"
             )
-        standalone = self.verify or self.has_names
+        standalone = self.verify or self.embed or self.has_names
         if not (self.kg or change or standalone):
             raise UserError(
                 "expected --kg to build a graph, or --add, --remove, --labels, "
-                "--relation-names or --verify for the one in --out; found none"
+                "--relation-names, --verify or --embed for the one in --out; found none"
             )
         if self.label_relation is not None and not (self.kg or self.add):
             raise UserError("--label-relation: expected with --kg or --add")
@@ -105,6 +115,20 @@ def graph(settings: GraphSettings) -> None:
     print("\n".join(summary(folder.path, folder.manifest, seconds)))
     if settings.verify:
         print("  every checksum agrees")
+    if settings.embed:
+        embed(settings)
+
+
+def embed(settings: GraphSettings) -> None:
+    """Embed the graph in the folder, and print how long it took."""
+    from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+    from kgscout_jax.text.encoder import SentenceEncoder
+
+    started = time.perf_counter()
+    encoder = SentenceEncoder(settings.encoder, backend=settings.encoder_backend)
+    KnowledgeGraph.open(settings.out).embed(encoder)
+    seconds = time.perf_counter() - started
+    print(f"  every triplet is embedded by {settings.encoder}, {seconds:,.1f} seconds")
 
 
 def summary(path: Path, manifest: GraphManifest, seconds: float) -> list[str]:

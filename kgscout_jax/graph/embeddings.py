@@ -32,7 +32,11 @@ from kgscout_jax.graph.embedding_texts import relation_texts, triplet_texts
 from kgscout_jax.graph.fingerprint import data_fingerprint, name_fingerprints
 from kgscout_jax.graph.folder import GraphFolder
 from kgscout_jax.text.cache import EmbeddingCache
-from kgscout_jax.text.encoder import EncoderIdentity, SentenceEncoder
+from kgscout_jax.text.encoder import (
+    DEFAULT_ENCODER,
+    EncoderIdentity,
+    SentenceEncoder,
+)
 from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.progress import ProgressBar
 
@@ -163,15 +167,23 @@ def embeddings_of(
         elif digest not in embeddings.by_encoder:
             table = stored_table(graph, encoder.identity)
             if table is None and len(graph.triplets) > SMALL_GRAPH:
-                logger.info(
-                    "%s is not embedded: triplets are embedded as questions need them; "
-                    "embed it once (graph.embed, or --embed) for speed",
-                    "the graph" if graph.storage is None else graph.storage.path,
-                )
+                logger.info("%s", _embedding_hint(graph.storage, encoder))
             embeddings.by_encoder[digest] = table or LazyEmbeddings(
                 graph, encoder, EmbeddingCache(encoder, cache)
             )
         return embeddings.by_encoder[digest]
+
+
+def _embedding_hint(storage: GraphFolder | None, encoder: SentenceEncoder) -> str:
+    """What to do about a large graph that is not embedded."""
+    said = "is not embedded: triplets are embedded as questions need them"
+    if storage is None:
+        return (
+            f"the graph {said}; make it a GRAPH folder once, for speed: kgscout graph"
+        )
+    own = "" if encoder.name == DEFAULT_ENCODER else f" --encoder {encoder.name}"
+    once = f"kgscout graph --out {storage.path} --embed{own}"
+    return f"{storage.path} {said}; embed it once, for speed: {once}"
 
 
 def stored_table(
@@ -245,6 +257,8 @@ def _embed_in_folder(
             return old
         shape = (len(graph.triplets), identity.dimension)
         writer = TableWriter(folder, fingerprint, shape)
+        if writer.rows:
+            logger.info("%d of %d triplets were embedded before", writer.rows, shape[0])
         relations = _relations(graph, encoder)
         cache = _cache(graph, encoder)
         for rows in _fill(graph, encoder, writer.triplets, old, writer.rows, cache):

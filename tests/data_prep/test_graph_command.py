@@ -144,3 +144,14 @@ def test_an_empty_graph_has_a_summary():
     )
     lines = summary(Path("g"), {"counts": counts, "notes": {}, "files": {}}, 1.0)
     assert "0 triplets" in lines[1]
+
+
+def test_graph_embeds_its_folder_at_once_or_later(files, capsys):
+    out = files / "graph"
+    assert kgscout(["graph", "--kg", str(files / "a.tsv"), "--out", str(out)]) == 0
+    assert not (out / "embeddings").exists()
+    assert kgscout(["graph", "--out", str(out), "--embed"]) == 0
+    assert "every triplet is embedded by all-MiniLM-L6-v2" in output_of(capsys)
+    assert len(list(out.glob("embeddings/*/manifest.json"))) == 1
+    assert kgscout(["graph", "--out", str(out), "--embed", "--encoder", "/no"]) == 2
+    assert "encoder '/no': neither a folder" in output_of(capsys)
