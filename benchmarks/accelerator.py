@@ -104,15 +104,15 @@ def run(settings: AcceleratorBenchmark) -> None:
             *(str(n) for n in (step.candidates, step.dimension)),
             f"{step.flops / 1e9:.3g}",
             f"{step.bytes / 1e6:.4g}",
-            str(step.kernels),
+            *(str(n) for n in (step.kernels, step.gathers, step.scatters)),
             f"{step.bytes_in:.4g}",
             f"{step.bytes_out:.4g}",
             f"{1e6 * step.host_seconds:.4g}",
         ]
         for step in steps
     ]
-    header = ["mode", "N", "d", "GFLOP", "MB", "kernels", "bytes in", "bytes out"]
-    header.append("host, us")
+    header = ["mode", "N", "d", "GFLOP", "MB", "kernels"]
+    header += ["gathers", "scatters", "bytes in", "bytes out", "host, us"]
     title = f"Measured: a step of {settings.batch_size} questions, bytes of a question"
     show(title, header, table)
     found: list[dict[str, Any]] = []

@@ -15,8 +15,8 @@ class Chip:
 
     name: str
     flops: float
-    """Dense matmuls of float32 operands as JAX computes them by default, per second:
-    TF32 on a GPU, one pass of bfloat16 on a TPU."""
+    """Dense matmuls of float32 operands in full precision, as policies have them (see
+    ``policy.precision``), per second: on a TPU six passes of bfloat16."""
     bandwidth: float
     """Of its memory, bytes per second."""
     host_link: float
@@ -29,29 +29,30 @@ class Chip:
 CHIPS = (
     Chip(
         name="H100 SXM",
-        flops=494.7e12,
+        flops=67e12,
         bandwidth=3.35e12,
         host_link=64e9,
         device_link=450e9,
-        source="NVIDIA H100 Tensor Core GPU datasheet: TF32 989 TFLOPS with sparsity, "
-        "half without; 3.35 TB/s; PCIe Gen5 128 GB/s, NVLink 900 GB/s, both ways",
+        source="NVIDIA H100 Tensor Core GPU datasheet: FP32 67 TFLOPS; "
+        "3.35 TB/s; PCIe Gen5 128 GB/s, NVLink 900 GB/s, both ways",
     ),
     Chip(
         name="A100 SXM 80 GB",
-        flops=156e12,
+        flops=19.5e12,
         bandwidth=2.039e12,
         host_link=32e9,
         device_link=300e9,
-        source="NVIDIA A100 Tensor Core GPU datasheet: TF32 156 TFLOPS; 2,039 GB/s; "
+        source="NVIDIA A100 Tensor Core GPU datasheet: FP32 19.5 TFLOPS; 2,039 GB/s; "
         "PCIe Gen4 64 GB/s, NVLink 600 GB/s, both ways",
     ),
     Chip(
         name="TPU v5e",
-        flops=197e12,
+        flops=197e12 / 6,
         bandwidth=819e9,
         host_link=32e9,
         device_link=100e9,
-        source="cloud.google.com/tpu/docs/v5e: bfloat16 197 TFLOPs; 819 GB/s; "
+        source="cloud.google.com/tpu/docs/v5e: bfloat16 197 TFLOPs, of which six make "
+        "one of float32; 819 GB/s; "
         "interconnect 1,600 Gbit/s, both ways; the host's link is not stated there: "
         "PCIe Gen4 is assumed",
     ),
@@ -74,6 +75,8 @@ class Step(NamedTuple):
     bytes_in: float
     """To the device, a question."""
     bytes_out: float
+    gathers: int = 0
+    scatters: int = 0
     resident: bool = False
     """Whether questions lie on the device, which has to be the only one."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.accelerator_model import Step
+from benchmarks.program_counts import memory_moves
 from benchmarks.train_ours import BUDGET, Ours
 from benchmarks.train_settings import TrainBenchmark
 from benchmarks.train_traffic import MODES, TINY, mode_traffic
@@ -42,7 +43,7 @@ def measured_steps(
     )
     k = min(100, candidates - 1)
     settings = TrainBenchmark(batch_size=batch_size, k=k, candidates=candidates)
-    compiled: dict[str, tuple[float, float, int, int]] = {}
+    compiled: dict[str, Compiled] = {}
     steps = []
     for name in PREDICTED:
         mode = MODES[name]
@@ -54,17 +55,19 @@ def measured_steps(
         tiny = settings.config(**{**more, **TINY})
         traffic = mode_traffic(world, tiny, mode, count=COUNTED)
         processor_us = traffic["host_processor_us_per_question"]
-        flops, moved, kernels, parameter_bytes = compiled[estimator]
+        program = compiled[estimator]
         steps.append(
             Step(
                 mode=name,
                 candidates=candidates,
                 dimension=dimension,
                 batch_size=batch_size,
-                flops=flops,
-                bytes=moved,
-                kernels=kernels,
-                parameter_bytes=parameter_bytes,
+                flops=program.flops,
+                bytes=program.bytes,
+                kernels=program.kernels,
+                gathers=program.gathers,
+                scatters=program.scatters,
+                parameter_bytes=program.parameter_bytes,
                 host_seconds=1e-6 * processor_us * batch_size,
                 bytes_in=traffic["bytes_in_per_question"],
                 bytes_out=traffic["bytes_out_per_question"],
@@ -74,8 +77,19 @@ def measured_steps(
     return steps
 
 
-def compiled_cost(one: Ours, world: World) -> tuple[float, float, int, int]:
-    """FLOPs, bytes and kernels of a step's programs, and bytes of the parameters."""
+class Compiled(NamedTuple):
+    """What the programs of a step take."""
+
+    flops: float
+    bytes: float
+    kernels: int
+    gathers: int
+    scatters: int
+    parameter_bytes: int
+
+
+def compiled_cost(one: Ours, world: World) -> Compiled:
+    """FLOPs, bytes, kernels, gathers and scatters of a step's programs."""
     rows = np.arange(min(one.config.batch_size, len(world.split)))
     batch, numbers = one.read(rows), jnp.asarray(step_numbers(0, BUDGET))
     params, steps = one.state.params, one.steps
@@ -91,14 +105,18 @@ def compiled_cost(one: Ours, world: World) -> tuple[float, float, int, int]:
             (steps.propose, first),
             (steps.update_scored, (one.state, batch, proposal, total)),
         ]
-    flops, moved, kernels = 0.0, 0.0, 0
+    flops, moved, kernels, gathers, scatters = 0.0, 0.0, 0, 0, 0
     for jitted, args in calls:
-        program = jitted.lower(*args).compile()
+        traced = jitted.trace(*args)
+        of_step = memory_moves(traced.jaxpr.jaxpr)
+        gathers, scatters = gathers + of_step[0], scatters + of_step[1]
+        program = traced.lower().compile()
         cost = program.cost_analysis()
         flops += float(cost["flops"])
         moved += float(cost["bytes accessed"])
         kernels += kernel_count(program.as_text())
-    return flops, moved, kernels, sum(leaf.nbytes for leaf in jax.tree.leaves(params))
+    size = sum(leaf.nbytes for leaf in jax.tree.leaves(params))
+    return Compiled(flops, moved, kernels, gathers, scatters, size)
 
 
 def kernel_count(text: str) -> int:

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 
 from benchmarks.common import Clock, race
+from benchmarks.program_counts import equations
 
 SIZES = (512, 1024)
 """Of the square matmuls; the best counts."""
@@ -125,15 +126,10 @@ def dot_flops(jaxpr: Any) -> float:
     Work that nobody needs, which the compiler drops, is counted as well.
     """
     total = 0.0
-    for equation in jaxpr.eqns:
+    for equation, turns in equations(jaxpr):
         if equation.primitive.name == "dot_general":
             (contracted, _), _ = equation.params["dimension_numbers"]
             depth = math.prod(equation.invars[0].aval.shape[i] for i in contracted)
-            total += 2.0 * depth * math.prod(equation.outvars[0].aval.shape)
-        turns = equation.params.get("length", 1) if "jaxpr" in equation.params else 1
-        for value in equation.params.values():
-            for inner in value if isinstance(value, tuple | list) else (value,):
-                inner = getattr(inner, "jaxpr", inner)
-                if hasattr(inner, "eqns"):
-                    total += turns * dot_flops(inner)
+            size = math.prod(equation.outvars[0].aval.shape)
+            total += turns * 2.0 * depth * size
     return total

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -118,8 +117,7 @@ def make_golden(weights: PolicyWeights, config: NetworkConfig) -> Golden:
             words=np.where(known, unit(*places.shape), np.float32(0)),
             word_places=places,
         )
-    with jax.default_matmul_precision("highest"):
-        outputs = jitted_outputs(weights, config, golden.inputs)
+    outputs = jitted_outputs(weights, config, golden.inputs)
     logits = np.asarray(outputs.logits)
     answers = None if outputs.answers is None else np.asarray(outputs.answers)
     finite = np.isfinite(logits[mask]).all()

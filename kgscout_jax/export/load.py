@@ -172,8 +172,7 @@ def load_exported(path: Path | str, *, verify: bool = True) -> Exported:
         raise UserError(f"{path}: replaced {ATTEMPTS} times while it was read")
     if verify:
         golden = exported.golden
-        with jax.default_matmul_precision("highest"):
-            out = exported.outputs(golden.inputs)
+        out = exported.outputs(golden.inputs)
         answers = None if out.answers is None else np.asarray(out.answers)
         logits = np.asarray(out.logits)
         tolerance = exported.metadata["tolerance"]

@@ -67,8 +67,8 @@ def load_call(file: Path, golden: Golden, tolerance: float) -> Callable[..., Any
             f"{file}: JAX {jax.__version__} cannot run it ({first_line(error)}); "
             f"{MODEL} does not depend on the version"
         ) from error
-    # Its matmuls have the platform's default precision, unlike the network's check: on
-    # an accelerator float32 may mean three digits.
+    # In files of versions before ``policy.precision`` matmuls have the platform's own
+    # precision: on an accelerator float32 may mean three digits.
     cpu = jax.default_backend() == "cpu"
     tolerance = tolerance if cpu else TOLERANCE["bfloat16"]
     check_outputs(file, logits, answers, golden, tolerance)

@@ -32,6 +32,7 @@ from kgscout_jax.learn.resident_sets import ResidentSets
 from kgscout_jax.learn.reward_device import DeviceReward, RewardInputs
 from kgscout_jax.learn.train_state import State
 from kgscout_jax.policy.module import Policy
+from kgscout_jax.policy.precision import full_precision
 from kgscout_jax.policy.registry import PolicyOutputs, has_answers
 from kgscout_jax.policy.sampling import greedy_top_k, gumbel_top_k
 
@@ -81,9 +82,13 @@ class Steps:
         self.transform = transform
         self.has_answers = has_answers(policy.config)
         self.graphdef, _ = nnx.split(policy, nnx.Param)
-        self.propose: Callable[..., Proposal] = jax.jit(self._propose)
+        # The gradients' matmuls are traced here, not where the network is.
+        self.propose: Callable[..., Proposal] = jax.jit(full_precision(self._propose))
         self.rank = jax.jit(self._rank, static_argnames="k")
-        donated = partial(jax.jit, donate_argnums=0)
+
+        def donated(step: Callable[..., Any]) -> Any:
+            return jax.jit(full_precision(step), donate_argnums=0)
+
         self.update_closed_form = donated(self._update_closed_form)
         self.update_bce = donated(self._update_bce)
         self.update_scored = donated(self._update_scored)

@@ -119,8 +119,17 @@ def answer_logits(
     log_share = jax.nn.log_softmax(jnp.where(mask, scores, -1e9), axis=1)
     messages = add_bias(hidden @ weights.message.kernel, weights.message.bias)
     incoming, outgoing = jnp.split(messages, 2, axis=-1)
-    into = attended(tail, log_share, incoming, nodes.ppr[..., 1], mask, v)
-    out_of = attended(head, log_share, outgoing, nodes.ppr[..., 0], mask, v)
+    # The nodes twice, in one call: as tails, then as heads.
+    both = attended(
+        jnp.concatenate([tail, head + v], axis=1),
+        jnp.concatenate([log_share, log_share], axis=1),
+        jnp.concatenate([incoming, outgoing], axis=1),
+        jnp.concatenate([nodes.ppr[..., 1], nodes.ppr[..., 0]], axis=1),
+        jnp.concatenate([mask, mask], axis=1),
+        2 * v,
+    )
+    into = Attended(*(each[:, :v] for each in both))
+    out_of = Attended(*(each[:, v:] for each in both))
     count = into.degree + out_of.degree
     ppr = jnp.maximum(into.ppr, out_of.ppr)
     place = [
@@ -160,11 +169,11 @@ class Attended(NamedTuple):
 
 
 def attended(
-    ends: Int[Array, "b n"],
-    log_share: Float[Array, "b n"],
-    messages: Float[Array, "b n m"],
-    ppr: Float[Array, "b n"],
-    mask: Bool[Array, "b n"],
+    ends: Int[Array, "b e"],
+    log_share: Float[Array, "b e"],
+    messages: Float[Array, "b e m"],
+    ppr: Float[Array, "b e"],
+    mask: Bool[Array, "b e"],
     v: int,
 ) -> Attended:
     """Sums over the candidates whose end is each node, weighted by their share."""

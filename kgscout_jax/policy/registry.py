@@ -20,6 +20,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.policy import dual_tower, mlp, walk
 from kgscout_jax.policy.config import FirstKernels, NetworkConfig
 from kgscout_jax.policy.inputs import PolicyInputs
+from kgscout_jax.policy.precision import full_precision
 from kgscout_jax.policy.walk_config import WalkConfig
 from kgscout_jax.policy.walk_weights import WalkWeights, init_walk
 
@@ -136,6 +137,7 @@ def policy_logits(
     return policy_outputs(weights, config, inputs).logits
 
 
+@full_precision
 def policy_outputs(
     weights: PolicyWeights, config: NetworkConfig, inputs: PolicyInputs
 ) -> PolicyOutputs:

@@ -2,6 +2,9 @@
 
 All functions take b questions with n candidates and v local nodes. Padding is masked
 out of every sum; a node that no candidate touches has zeros.
+
+Both ends of all candidates are gathered, or summed at, in one call: on an accelerator a
+gather or scatter costs a launch each, whatever it moves.
 """
 
 from __future__ import annotations
@@ -37,8 +40,8 @@ def at_both_ends(
     of_nodes: Float[Array, "b v c"], nodes: Int[Array, "b n 2"]
 ) -> Float[Array, "b n f"]:
     """Of each candidate the columns of its head, then those of its tail: f = 2 c."""
-    ends = gather_rows(of_nodes, nodes[..., 0]), gather_rows(of_nodes, nodes[..., 1])
-    return jnp.concatenate(ends, axis=-1)
+    b, n, _ = nodes.shape
+    return gather_rows(of_nodes, nodes.reshape(b, 2 * n)).reshape(b, n, -1)
 
 
 def node_distances(
@@ -51,17 +54,19 @@ def node_distances(
     et al. 2025, section 3.1).
     """
     head, tail = nodes[..., 0], nodes[..., 1]
-    real = mask[..., None].astype(jnp.float32)
     v = topics.shape[1]
+    real = jnp.concatenate([mask, mask], axis=1)[..., None].astype(jnp.float32)
     start = topics[..., None].astype(jnp.float32)
-    columns = [start]
-    for source, target in ((head, tail), (tail, head)):
-        # Degrees and the first round in one scatter: it costs by rows, not by columns.
-        first = gather_rows(start, source) * real
-        sums = sum_at(jnp.concatenate([real, first], axis=-1), target, v)
-        degree, current = jnp.maximum(sums[..., :1], 1.0), sums[..., 1:]
-        columns.append(current := current / degree)
-        for _ in range(DISTANCE_ROUNDS - 1):
-            current = sum_at(gather_rows(current, source) * real, target, v) / degree
-            columns.append(current)
-    return jnp.concatenate(columns, axis=-1)
+    # The nodes twice: as what incoming edges reach, then as what outgoing do.
+    source = jnp.concatenate([head, tail + v], axis=1)
+    target = jnp.concatenate([tail, head + v], axis=1)
+    # Degrees and the first round in one scatter: it costs by rows, not by columns.
+    first = gather_rows(jnp.concatenate([start, start], axis=1), source) * real
+    sums = sum_at(jnp.concatenate([real, first], axis=-1), target, 2 * v)
+    degree, current = jnp.maximum(sums[..., :1], 1.0), sums[..., 1:]
+    rounds = [current := current / degree]
+    for _ in range(DISTANCE_ROUNDS - 1):
+        current = sum_at(gather_rows(current, source) * real, target, 2 * v) / degree
+        rounds.append(current)
+    both = jnp.concatenate(rounds, axis=-1)
+    return jnp.concatenate([start, both[:, :v], both[:, v:]], axis=-1)

@@ -19,13 +19,14 @@ Nothing of shape [b, n, d] but the triplets themselves is ever held in memory.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from kgscout_jax.policy.answer_head import NodeFeatures, answer_logits
 from kgscout_jax.policy.config import COMPUTE_DTYPES
@@ -73,6 +74,19 @@ class RelationTerms(NamedTuple):
     """``follow`` of each candidate's relation."""
     cosine: Float[Array, "b n 1"]
     """Of the question and each candidate's relation."""
+    alike: Float[Array, "b n l"]
+    """How alike each candidate's relation and each word are; l = 0 without words."""
+
+
+class QuestionWords(NamedTuple):
+    """The words of b questions."""
+
+    places: Float[Array, "b l p"]
+    """See ``place_features``."""
+    known: Bool[Array, "b l"]
+    """True at words."""
+    alike: Float[Array, "b u l"]
+    """See ``likeness``."""
 
 
 def outputs(
@@ -87,20 +101,22 @@ def outputs(
     assert nodes is not None and topics is not None
     question = inputs.question.astype(jnp.float32) * math.sqrt(config.dimension)
     terms, triplet_cosine = triplet_terms(weights, config, inputs.triplets, question)
-    by_words = explained = None
-    if weights.cover is not None:
-        by_words, explained = word_terms(weights.cover, config, inputs)
-    relations = relation_terms(weights, config, inputs, question, by_words)
+    words = None if weights.cover is None else read_words(weights.cover, inputs)
+    relations = relation_terms(weights, config, inputs, question, words)
     cosines = jnp.concatenate([triplet_cosine, relations.cosine], axis=-1)
     returns = weights.walkers.returns
     flows, held = walk(relations.by_candidate, nodes, topics, mask, config, returns)
     flows, held = (present(config, "walks", each) for each in (flows, held))
     ppr = ppr_features(inputs.ppr, config)
     distances = present(config, "distances", node_distances(nodes, topics, mask))
-    features = [at_both_ends(distances, nodes), flows, ppr, COSINE_SCALE * cosines]
-    if explained is not None:
-        features.append(at_both_ends(explained, nodes))
+    of_nodes = [distances]
+    if weights.cover is not None and words is not None:
+        explained = explained_words(weights.cover, config, inputs, words, relations)
+        of_nodes.append(explained)
         held = jnp.concatenate([held, explained], axis=-1)
+    at_ends = at_both_ends(jnp.concatenate(of_nodes, axis=-1), nodes)
+    near, *more = of_both_ends(at_ends, [each.shape[-1] for each in of_nodes])
+    features = [near, flows, ppr, COSINE_SCALE * cosines, *more]
     columns = jnp.concatenate(features, axis=-1)
     row = weights.features.bias[None]
     if weights.question is not None:
@@ -146,16 +162,16 @@ def relation_terms(
     config: WalkConfig,
     inputs: PolicyInputs,
     question: Float[Array, "b d"],
-    by_words: Float[Array, "b u f"] | None,
+    words: QuestionWords | None,
 ) -> RelationTerms:
-    """What scores and walkers read off the relations, in one matmul for both.
+    """What scores and walkers read off the relations: one matmul and one gather.
 
     Args:
         weights: of the network.
         config: its sizes.
         inputs: of the questions.
         question: embeddings of the questions, scaled.
-        by_words: what the questions' words add to the walkers' logits.
+        words: of the questions; None for a policy that reads none.
     """
     dtype = COMPUTE_DTYPES[config.compute_dtype]
     walkers = weights.walkers
@@ -166,11 +182,19 @@ def relation_terms(
     by_relation = contract("bud,bdw->buw", relations, kernel, dtype)
     w, g = config.width, config.condition
     by_relation, conditions, cosine = jnp.split(by_relation, [w, w + g], axis=-1)
+    by_words, alike = None, cosine[..., :0]
+    if words is not None and weights.cover is not None and inputs.words is not None:
+        places, known, alike = words
+        by_words = readiness(
+            weights.cover, alike, inputs.words, places, known, config.walkers
+        )
     follow = walker_weights(walkers, conditions, question, by_words)
-    rows = jnp.concatenate([by_relation, follow, cosine], axis=-1)
-    rows = inputs.by_candidate(rows)
-    hidden, by_candidate, cosine = jnp.split(rows, [w, w + follow.shape[-1]], axis=-1)
-    return RelationTerms(hidden, follow, by_candidate, cosine)
+    rows = jnp.concatenate([by_relation, follow, cosine, alike], axis=-1)
+    rows, f = inputs.by_candidate(rows), follow.shape[-1]
+    hidden, by_candidate, cosine, alike = jnp.split(
+        rows, [w, w + f, w + f + 1], axis=-1
+    )
+    return RelationTerms(hidden, follow, by_candidate, cosine, alike)
 
 
 def question_kernel(
@@ -199,20 +223,37 @@ def side_by_side(kernels: Sequence[Array]) -> Float[Array, "1 d c"]:
     return jnp.concatenate(list(kernels), axis=1)[None]
 
 
-def word_terms(
-    weights: CoverWeights, config: WalkConfig, inputs: PolicyInputs
-) -> tuple[Float[Array, "b u f"], Float[Array, "b v w"]]:
-    """What the words of the questions add to the walkers' logits, and ``covers``."""
-    words, nodes, topics = inputs.words, inputs.nodes, inputs.topics
-    assert words is not None and inputs.word_places is not None
-    assert nodes is not None and topics is not None
+def of_both_ends(
+    at_ends: Float[Array, "b n f"], widths: Sequence[int]
+) -> list[Float[Array, "b n g"]]:
+    """``at_both_ends`` of several arrays, from that of all side by side."""
+    b, n, _ = at_ends.shape
+    stops = list(itertools.accumulate(widths))[:-1]
+    parts = jnp.split(at_ends.reshape(b, n, 2, -1), stops, axis=-1)
+    return [part.reshape(b, n, -1) for part in parts]
+
+
+def read_words(weights: CoverWeights, inputs: PolicyInputs) -> QuestionWords:
+    """The words of the questions."""
+    assert inputs.words is not None and inputs.word_places is not None
     known = inputs.word_places != NO_WORD
     places = place_features(inputs.word_places, known)
-    alike = likeness(weights, words, inputs.relations)
-    by_words = readiness(weights, alike, words, places, known, config.walkers)
-    mask, steps = inputs.mask, config.steps
-    by_candidate = inputs.by_candidate(alike)
-    matches, any_match = word_matches(weights, by_candidate, mask, known)
-    importance = word_importance(weights, words, places, any_match, known)
-    explained = covers(weights, matches, importance, nodes, topics, mask, steps)
-    return by_words, explained
+    return QuestionWords(
+        places, known, likeness(weights, inputs.words, inputs.relations)
+    )
+
+
+def explained_words(
+    weights: CoverWeights,
+    config: WalkConfig,
+    inputs: PolicyInputs,
+    words: QuestionWords,
+    relations: RelationTerms,
+) -> Float[Array, "b v w"]:
+    """What paths to each node explain of the questions' words, see ``covers``."""
+    nodes, topics, mask = inputs.nodes, inputs.topics, inputs.mask
+    assert inputs.words is not None and nodes is not None and topics is not None
+    places, known, _ = words
+    matches, any_match = word_matches(weights, relations.alike, mask, known)
+    importance = word_importance(weights, inputs.words, places, any_match, known)
+    return covers(weights, matches, importance, nodes, topics, mask, config.steps)

@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from kgscout_jax.policy.layers import add_bias, gather_rows, matmul
-from kgscout_jax.policy.topology import sum_at
+from kgscout_jax.policy.layers import add_bias, matmul
+from kgscout_jax.policy.topology import at_both_ends, sum_at
 from kgscout_jax.policy.walk_config import WalkConfig
 from kgscout_jax.policy.walk_weights import WalkerWeights
 
@@ -66,27 +66,27 @@ def walk(
             the candidate and against it; then what its head and tail hold in the end.
             h = steps * walkers columns: what each node holds after each step.
     """
-    head, tail = nodes[..., 0], nodes[..., 1]
     (b, n), v, c = mask.shape, topics.shape[1], config.walkers
     follow = follow * mask[..., None]
     follow = follow.reshape(b, n, config.steps, 2, c)
     mass = jnp.broadcast_to(topics[..., None].astype(jnp.float32), (b, v, c))
     start = topics[..., None]
+    other_ends = nodes[..., ::-1].reshape(b, 2 * n)
     columns, held = [], []
     for step in range(config.steps):
         moving = mass
         if returns is not None and step:
             moving = jnp.where(start, mass * jax.nn.sigmoid(returns)[None, None], mass)
-        along = gather_rows(moving, head) * follow[:, :, step, 0]
-        against = gather_rows(moving, tail) * follow[:, :, step, 1]
-        columns += [along, against]
-        inflow = sum_at(along, tail, v) + sum_at(against, head, v)
+        # What heads hold goes along, to the tails; what tails hold, the other way.
+        carried = at_both_ends(moving, nodes) * follow[:, :, step].reshape(b, n, -1)
+        columns.append(carried)
+        inflow = sum_at(carried.reshape(b, 2 * n, c), other_ends, v)
         elsewhere = inflow if returns is None else jnp.where(start, 0.0, inflow)
         mass = inflow / (elsewhere.max(axis=1, keepdims=True) + FLOW_NONE)
         if returns is not None:
             mass = jnp.minimum(mass, 1.0)
         held.append(mass)
-    columns += [gather_rows(mass, head), gather_rows(mass, tail)]
+    columns.append(at_both_ends(mass, nodes))
     return log_scale(columns), log_scale(held)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, Shaped
 
 from kgscout_jax.policy.layers import gather_rows
 from kgscout_jax.policy.parameters import Initializer, weights_dataclass
@@ -206,40 +206,50 @@ def covers(
         returns: w = ``cover_width(steps)``.
     """
     b, v = topics.shape
+    n = nodes.shape[1]
     arriving_at = jnp.concatenate([nodes[..., 1], nodes[..., 0]], axis=1)
     coming_from = jnp.concatenate([nodes[..., 0], nodes[..., 1]], axis=1)
     both_ways = jnp.concatenate([matches, matches], axis=1)
     real = jnp.concatenate([mask, mask], axis=1)
-    floor = jnp.full(v, UNREACHED, jnp.float32)
+    floor = jnp.full((v, 2), UNREACHED, jnp.float32)
     sharpness = jnp.exp(weights.log_sharpness)
 
+    def turned(rows: Shaped[Array, "b m"]) -> Shaped[Array, "b m"]:
+        """The rows of each way's other direction: it arrives where this one starts."""
+        return jnp.concatenate([rows[:, n:], rows[:, :n]], axis=1)
+
     def best_of(
-        values: Float[Array, "b m"], at: Int[Array, "b m"]
-    ) -> tuple[Float[Array, "b v"], Float[Array, "b m"]]:
-        """The largest value at each node, a constant, and each value's way below it."""
+        values: Float[Array, "b m 2"],
+    ) -> tuple[Float[Array, "b v 2"], Float[Array, "b m 2"]]:
+        """The largest value at each node arrived at, a constant, and each value's way
+        below it."""
         fixed = jax.lax.stop_gradient(values)
-        best = jax.vmap(lambda i, x: floor.at[i].max(x))(at, fixed)
-        return best, values - gather_rows(best[..., None], at)[..., 0]
+        best = jax.vmap(lambda i, x: floor.at[i].max(x))(arriving_at, fixed)
+        return best, values - gather_rows(best, arriving_at)
 
     def step(
         state: tuple[Float[Array, "b v l"], Bool[Array, "b v"]], _: None
     ) -> tuple[tuple[Array, Array], tuple[Array, Array, Array]]:
         cover, reached = state
-        here = jnp.take_along_axis(reached, coming_from, axis=1) & real
-        path = jnp.maximum(gather_rows(cover, coming_from), both_ways)
-        share = jnp.einsum("bml,bl->bm", path, importance)
         before = jnp.einsum("bvl,bl->bv", cover, importance)
-        more = share - gather_rows(before[..., None], coming_from)[..., 0]
-        below = best_of(jnp.where(here, more, UNREACHED), coming_from)[1]
-        weight = jnp.exp(GAIN_SHARPNESS * jnp.where(here, below, 0.0)) * here
-        sums = sum_at(jnp.stack([weight * more, weight], axis=-1), coming_from, v)
-        gain = sums[..., 0] / jnp.maximum(sums[..., 1], SMALL)
-        best, below = best_of(jnp.where(here, share, UNREACHED), arriving_at)
-        weight = jnp.exp(sharpness * jnp.where(here, below, 0.0)) * here
-        rows = jnp.concatenate([path, jnp.ones_like(path[..., :1])], axis=-1)
-        sums = sum_at(rows * weight[..., None], arriving_at, v)
-        cover = sums[..., :-1] / jnp.maximum(sums[..., -1:], SMALL)
-        reached = best > UNREACHED / 2
+        of_nodes = [cover, before[..., None], reached[..., None].astype(jnp.float32)]
+        at_start = gather_rows(jnp.concatenate(of_nodes, axis=-1), coming_from)
+        here = (at_start[..., -1] > 0) & real
+        path = jnp.maximum(at_start[..., :-2], both_ways)
+        share = jnp.einsum("bml,bl->bm", path, importance)
+        more = share - at_start[..., -2]
+        # What counts where a way starts is turned, so that one scatter serves both.
+        masked = jnp.stack([share, turned(more)], axis=-1)
+        present = jnp.stack([here, turned(here)], axis=-1)
+        best, below = best_of(jnp.where(present, masked, UNREACHED))
+        sharp = jnp.stack([sharpness, jnp.float32(GAIN_SHARPNESS)])[None, None]
+        weight = jnp.exp(sharp * jnp.where(present, below, 0.0)) * present
+        of_paths, of_gains = weight[..., :1], weight[..., 1:]
+        rows = [path * of_paths, of_paths, masked[..., 1:] * of_gains, of_gains]
+        sums = sum_at(jnp.concatenate(rows, axis=-1), arriving_at, v)
+        gain = sums[..., -2] / jnp.maximum(sums[..., -1], SMALL)
+        cover = sums[..., :-3] / jnp.maximum(sums[..., -3:-2], SMALL)
+        reached = best[..., 0] > UNREACHED / 2
         share = jnp.einsum("bvl,bl->bv", cover, importance)
         return (cover, reached), (share, reached, gain)
 

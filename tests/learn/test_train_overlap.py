@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from training import REINFORCE, epochs, final, rows, same_bits, tiny
 
+from benchmarks.program_counts import equations
 from kgscout_jax.data.tables import Tables
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoints import RunFolder
@@ -78,6 +79,26 @@ def parts(shards) -> tuple[TrainConfig, Update, Any, list[np.ndarray]]:
 
     batches = [np.arange(8) + 8 * i for i in range(5)]
     return config, update, fresh, batches
+
+
+def test_matmuls_of_a_step_have_the_precision_of_their_operands(parts):
+    _, update, fresh, batches = parts
+    inputs, state = update.read(batches[0], 0), fresh()
+    proposed = update.propose(state.params, inputs)
+    jitted = [update.steps.propose, update.steps.update_scored]
+    given = [
+        (state.params, update.tables, inputs.batch, inputs.numbers),
+        (state, inputs.batch, proposed.proposal, np.zeros((8, 8), np.float32)),
+    ]
+    found = [
+        equation.params["precision"]
+        for function, arguments in zip(jitted, given, strict=True)
+        for equation, _ in equations(function.trace(*arguments).jaxpr.jaxpr)
+        if equation.primitive.name == "dot_general"
+    ]
+    highest = jax.lax.Precision.HIGHEST
+    assert len(found) > 8
+    assert set(found) == {(highest, highest)}
 
 
 def bits(state: Any) -> dict[str, np.ndarray]:

@@ -27,11 +27,13 @@ from network_inputs import (
 )
 from policy_factory import random_weights
 
+from benchmarks.program_counts import equations
 from kgscout_jax.errors import UserError
 from kgscout_jax.policy.dual_tower import DualTowerConfig
 from kgscout_jax.policy.inputs import ppr_statistics
 from kgscout_jax.policy.mlp import MlpConfig
 from kgscout_jax.policy.module import Policy
+from kgscout_jax.policy.precision import full_precision
 from kgscout_jax.policy.registry import (
     config_from_json,
     config_to_json,
@@ -187,6 +189,24 @@ def test_relation_counts_are_over_real_candidates():
         np.bincount(i[m], minlength=7) for i, m in zip(index, mask, strict=True)
     ]
     np.testing.assert_array_equal(inputs.relation_counts(), expected)
+
+
+@every_network
+def test_matmuls_have_the_precision_of_their_operands(config):
+    weights, inputs = weights_of(config), make_inputs()
+
+    def total(weights):
+        return jnp.where(inputs.mask, policy_logits(weights, config, inputs), 0.0).sum()
+
+    program = jax.make_jaxpr(full_precision(jax.grad(total)))(weights)
+    matmuls = [
+        equation.params["precision"]
+        for equation, _ in equations(program.jaxpr)
+        if equation.primitive.name == "dot_general"
+    ]
+    highest = jax.lax.Precision.HIGHEST
+    assert len(matmuls) > 5
+    assert set(matmuls) == {(highest, highest)}
 
 
 # --- parameters
