@@ -20,7 +20,7 @@ from kgscout_jax.policy.registry import (
     needs_topology,
     needs_words,
 )
-from kgscout_jax.utils.io import NPZ_DAMAGE
+from kgscout_jax.utils.io import NPY_HEADERS, NPZ_DAMAGE
 
 INPUTS = ("question", "triplets", "relations", "ppr", "mask")
 """Arguments of the exported call, in their order."""
@@ -129,7 +129,7 @@ def make_golden(weights: PolicyWeights, config: NetworkConfig) -> Golden:
 def read_golden(file: Path, config: NetworkConfig) -> Golden:
     """The arrays in ``golden.npz``; raises UserError if they do not fit the config."""
     try:
-        with np.load(file, allow_pickle=False) as opened:
+        with NPY_HEADERS, np.load(file, allow_pickle=False) as opened:
             arrays = {name: opened[name] for name in opened.files}
     except NPZ_DAMAGE as error:
         problem = first_line(error)

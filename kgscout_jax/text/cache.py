@@ -21,7 +21,7 @@ from jaxtyping import Bool, Float16, Int64, UInt64
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.text.encoder import BATCH, SentenceEncoder
-from kgscout_jax.utils.io import sha256_file, whole_file
+from kgscout_jax.utils.io import NPY_HEADERS, sha256_file, whole_file
 from kgscout_jax.utils.progress import ProgressBar
 
 SEGMENT_ROWS = 4096
@@ -138,7 +138,8 @@ class EmbeddingCache:
                 if file.name != _segment_name(sha256_file(file)):
                     raise ValueError("checksum differs from its name")
                 self._verified.add(file)
-            segment = np.load(file, mmap_mode="r", allow_pickle=False)
+            with NPY_HEADERS:
+                segment = np.load(file, mmap_mode="r", allow_pickle=False)
             if segment.dtype != self._dtype:
                 raise ValueError(f"rows of {segment.dtype}")
         except (ValueError, EOFError, OSError) as error:

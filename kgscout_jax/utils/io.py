@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import os
+import threading
 import tokenize
 import zipfile
 import zlib
@@ -26,6 +27,9 @@ NPY_DAMAGE = (
     MemoryError, tokenize.TokenError,
 )  # fmt: skip
 """What numpy raises for a damaged .npy file."""
+NPY_HEADERS = threading.Lock()
+"""Held while numpy reads headers. It parses them as Python, which CPython 3.11 does in
+one thread at a time: another one ends with a SystemError now and then."""
 NPZ_DAMAGE = (zipfile.BadZipFile, zlib.error, NotImplementedError, *NPY_DAMAGE)
 """What numpy raises for a damaged .npz file."""
 
@@ -119,7 +123,8 @@ def read_array(path: Path, *, mmap: bool = False) -> np.ndarray:
         UserError: the file is missing, truncated or not an .npy file.
     """
     try:
-        return np.load(path, mmap_mode="r" if mmap else None, allow_pickle=False)
+        with NPY_HEADERS:
+            return np.load(path, mmap_mode="r" if mmap else None, allow_pickle=False)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except NPY_DAMAGE as error:
