@@ -13,21 +13,47 @@ from typing import Any, Generic, TypeVar
 import anyio
 import mcp_types as types
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools.base import Tool
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from pydantic import ConfigDict, ValidationError
+
+from kgscout_jax.errors import escape
+from kgscout_jax.serve.schemas import first_problem
 
 T = TypeVar("T")
 
 
 def check_arguments_strictly(server: MCPServer) -> None:
     """Make all tools refuse arguments of another type, and unknown ones."""
-    for tool in server._tool_manager.list_tools():
+    tools = server._tool_manager._tools
+    for name, lax_tool in tools.items():
+        tool = tools[name] = StrictTool.model_construct(**dict(lax_tool))
         lax = tool.fn_metadata.arg_model
         config = ConfigDict(**{**lax.model_config, "strict": True, "extra": "forbid"})
         strict: Any = type(lax.__name__, (lax,), {"model_config": config})
         tool.fn_metadata.arg_model = strict
         tool.parameters = strict.model_json_schema(by_alias=True)
+
+
+class StrictTool(Tool):
+    """A tool whose refusal of arguments is one line, where pydantic's has several."""
+
+    async def run(self, *args: Any, **kwargs: Any) -> Any:
+        """What the tool returns.
+
+        Raises:
+            ToolError: the arguments are refused, or the tool fails.
+        """
+        try:
+            return await super().run(*args, **kwargs)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            problem = first_problem(error.__cause__.errors(include_url=False))
+            line = f"{self.name}: {escape(problem)}"
+            raise ToolError(line) from error.__cause__
 
 
 async def serve_stdio(server: MCPServer) -> None:

@@ -153,7 +153,9 @@ def _calls(folder: Path, count: int, rng: random.Random) -> Count:
 
                 def use(reply: Any = reply) -> str:
                     if reply.is_error:
-                        raise Refused(escape(reply.content[0].text[:1500]))
+                        text = reply.content[0].text
+                        assert escape(text) == text and len(text) < 2100, text
+                        raise Refused(text)
                     return repr(reply.structured_content)
 
                 result.try_(
