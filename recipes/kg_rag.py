@@ -15,7 +15,6 @@ has the tables.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +33,7 @@ from kgscout_jax.ingest.extractions import triplet_of_json
 from kgscout_jax.reason.completions import EndpointSettings
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.types import entity_key
-from kgscout_jax.utils.io import read_json, write_text
+from kgscout_jax.utils.io import read_json, write_json, write_text
 
 TOP_CHUNKS = 20
 TRIPLETS = 20
@@ -49,23 +48,32 @@ def extracted_triplets(graph: Path) -> list[NestedTriplet]:
     return list(found)
 
 
-def ingest(corpus: Corpus, out: Path, *flags: str) -> tuple[str, dict]:
-    """(a row of the table of extraction, the report of the run)."""
+def requests(report: Path, total: Path) -> dict[str, int]:
+    """Requests and tokens of all runs: what ``report`` adds to the file ``total``."""
+    run = read_json(report)
+    spent = read_json(total) if total.exists() else {"requests": 0, "tokens": 0}
+    spent["requests"] += run["requests"]
+    spent["tokens"] += run["prompt_tokens"] + run["reply_tokens"]
+    write_json(total, spent)
+    return spent
+
+
+def ingest(corpus: Corpus, out: Path, *flags: str) -> str:
+    """A row of the table of extraction."""
     name = flags[-1] if flags else "syntax"
     graph = out / f"graph_{name}"
     if kgscout(["ingest", str(out / "docs"), "--out", str(graph), *flags]):
         raise SystemExit("kgscout ingest failed")
-    report = json.loads((graph / "ingest/report.json").read_text())
+    spent = requests(graph / "ingest/report.json", out / f"requests_{name}.json")
     match = compare(extracted_triplets(graph), corpus)
-    tokens = report["prompt_tokens"] + report["reply_tokens"]
     facts = f"{match.found} of {match.facts}"
     dates = f"{match.nested_found} of {match.nested}"
     row = (
         f"| {name} | {match.extracted} | {match.precision:.3f} | {facts} | {dates} | "
         f"{match.recall:.3f} | "
-        f"{report['requests']} | {tokens:,} |"
+        f"{spent['requests']} | {spent['tokens']:,} |"
     )
-    return row, report
+    return row
 
 
 @dataclass
@@ -177,14 +185,14 @@ def main() -> None:
     args = parser.parse_args()
     corpus = write_corpus()
     write_documents(corpus, args.out / "docs")
-    rows = [ingest(corpus, args.out)[0]]
+    rows = [ingest(corpus, args.out)]
     scout = Scout.from_pretrained()
     evidence = retrieve(corpus, args.out / "graph_syntax", scout)
     offline, answers = offline_rows(evidence, corpus), pages(evidence, corpus)
     model: list[str] = ["Not run with a model."]
     if args.llm and args.model:
         if args.extract:
-            row, _ = ingest(
+            row = ingest(
                 corpus, args.out, "--concurrency", str(args.concurrency), "--llm",
                 args.llm, "--model", args.model,
             )  # fmt: skip

@@ -139,8 +139,10 @@ class _Walk:
         return plan
 
     def select(self, prompt: str, names: Sequence[str]) -> list[int]:
-        """Positions of the names that the model selects."""
+        """Positions of the names that the model selects; one name needs no model."""
         most = self.settings.selected
+        if len(names) == 1:
+            return [0]
 
         def read(reply: str) -> list[int] | None:
             return prompts.read_selection(reply, len(names), most)
@@ -176,14 +178,16 @@ class _Walk:
         record = self.record(step, number, len(ranked))
         if not ranked:
             return False
+        known = self.store.targets(self.nodes, ranked, self.settings.targets)
+        names = prompts.relation_options(ranked, known)
         prompt = prompts.SELECT_RELATIONS.format(
             question=self.found.question,
             nodes=", ".join(self.nodes[:10]),
             text=step.text,
-            options=prompts.options([str(each) for each in ranked]),
+            options=prompts.options(names),
             most=self.settings.selected,
         )
-        chosen = [ranked[i] for i in self.select(prompt, [str(s) for s in ranked])]
+        chosen = [ranked[i] for i in self.select(prompt, names)]
         triplets = self.store.targets(self.nodes, chosen, self.settings.targets)
         self.nodes = other_ends(triplets, self.nodes)
         self.found.path += [t for t in triplets if t not in self.found.path]

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from kgscout_jax.explore.settings import PlanStep
 from kgscout_jax.reason.prompts import Message
+from kgscout_jax.stores.protocol import Step
 from kgscout_jax.types import Triplet
 
 PLAN = """\
@@ -31,22 +32,26 @@ PLANS = (
 REPLAN = """\
 This plan did not lead to the answer:
 {plan}
-Write another plan: other names, other relations, or another order."""
+Write a different plan for the same question: word its relations differently, or take \
+them in another order."""
 SELECT_NODES = """\
 Question: {question}
 Step: find {text}
 Which of these entities does the step mean?
 {options}
 Reply with the number of the one that is meant. Only if the step means several, write \
-their numbers with commas between them, at most {most}; 0 if none is meant."""
+their numbers with commas between them, at most {most}. Names may be spelled \
+differently; 0 only if all of them are something else."""
 SELECT_RELATIONS = """\
 Question: {question}
 Found so far: {nodes}
 Step: {text}
-Which of these relations of what was found does the step mean?
+Which of these relations of what was found comes closest to the step? Each has an \
+example behind it.
 {options}
-Reply with the number of the one that is meant. Only if the step means several, write \
-their numbers with commas between them, at most {most}; 0 if none is meant."""
+Reply with the number of the closest one. Only if the step means several, write their \
+numbers with commas between them, at most {most}. The graph words relations in its own \
+way; 0 only if none of the examples is of the kind that the step looks for."""
 EVALUATE = """\
 Question: {question}
 Facts found:
@@ -102,6 +107,18 @@ def read_plan(reply: str) -> list[PlanStep] | None:
 def options(names: Sequence[str]) -> str:
     """A list with numbers."""
     return "\n".join(f"{i}. {name}" for i, name in enumerate(names, start=1))
+
+
+def relation_options(steps: Sequence[Step], triplets: Sequence[Triplet]) -> list[str]:
+    """Each step with the first of the triplets that follows it, if any does."""
+    first: dict[str, Triplet] = {}
+    for triplet in triplets:
+        first.setdefault(triplet[1], triplet)
+    examples = [first.get(step.relation) for step in steps]
+    return [
+        f"{step} ({example[0]} -> {example[2]})" if example else str(step)
+        for step, example in zip(steps, examples, strict=True)
+    ]
 
 
 def read_selection(reply: str, n: int, most: int) -> list[int] | None:

@@ -24,8 +24,10 @@ PLAN = "node: Heat\nrelation: director"
 WANTS = ("Heat", "directed_by", "Michael Mann")
 
 
-@pytest.mark.parametrize(("ranking", "most"), [("vector", 50), ("kgscout", 5)])
-def test_ask_explores_a_graph(films, export, ranking, most, capsys):
+@pytest.mark.parametrize(
+    ("ranking", "most", "calls"), [("vector", 50, 5), ("kgscout", 5, 4)]
+)
+def test_ask_explores_a_graph(films, export, ranking, most, calls, capsys):
     with walking(PLAN, WANTS) as server:
         ask = ["ask", str(export), "--kg", str(films), "Who directed Heat?",
                "--llm", server.url, "--model", "m", "--explore", ranking]  # fmt: skip
@@ -35,15 +37,15 @@ def test_ask_explores_a_graph(films, export, ranking, most, capsys):
         assert found["path"] == [
             {"head": "Heat", "relation": "directed_by", "tail": "Michael Mann"}
         ]
-        assert (found["calls"], found["outcome"]) == (5, "answered")
-        assert len(server.bodies) == 5
+        assert (found["calls"], found["outcome"]) == (calls, "answered")
+        assert len(server.bodies) == calls
         assert 1 < max(step.get("candidates", 0) for step in found["steps"]) <= most
         assert main([*ask, "--explain"]) == 0
     out = capsys.readouterr().out
     assert 'Step1: Start at target entity: "Heat"' in out
     assert 'selected_rels = ["directed_by"]' in out
     assert "answer (exploration): Michael Mann" in out
-    assert "answered, 1 tries, 5 requests, 60 tokens, 0 malformed" in out
+    assert f"answered, 1 tries, {calls} requests, {12 * calls} tokens, 0 malf" in out
 
 
 def test_a_path_is_a_ranking_with_its_trace(tmp_path, kgscout_cache):

@@ -22,7 +22,7 @@ class Walker(Handler):
             numbers = [
                 number
                 for number, name in re.findall(r"^(\d+)\. (.+)$", prompt, re.MULTILINE)
-                if name in self.server.wants
+                if name.partition(" (")[0] in self.server.wants
             ]
             return ", ".join(numbers) or "0"
         if "Reply with one word" in prompt:
