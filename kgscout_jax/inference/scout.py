@@ -80,7 +80,7 @@ class Scout:
             cache: folder for embeddings of graphs that are not embedded; default
                 $KGSCOUT_CACHE or ~/.cache/kgscout.
             keep_products: keep products of embeddings and weights in memory, 1.5 kB a
-                triplet that was a candidate: the network takes half the time.
+                triplet that was a candidate: the network takes a third less time.
 
         Raises:
             UserError: the encoder differs from the policy's, or cannot be loaded; or

@@ -42,8 +42,8 @@ class TrainConfig:
         "network": "tower_hidden gate_hidden combiner_hidden heads width walkers "
         "walk_steps question_hidden word_rank answer_width without",
         "measurement, checkpoints, logs": "dev_questions save_every log",
-        "devices and processes": "resident_gb steps_per_dispatch devices shard_tables "
-        "coordinator processes process_id distributed",
+        "devices and processes": "resident_gb steps_per_dispatch batch_per_device "
+        "remat devices shard_tables coordinator processes process_id distributed",
     }
     preset: Literal["thesis"] | None = None
     """thesis: REINFORCE as the thesis describes it, value by value; what contradicts it
@@ -113,7 +113,8 @@ class TrainConfig:
     """Dev score, which picks the best checkpoint: the mean dev reward (walk: plus
     Hits@1), or the mean recall of shortest-path triplets at the same budgets."""
     batch_size: int = 16
-    """Questions per update."""
+    """Questions per update, of all devices. For more than 16 multiply the learning rate
+    by the square root of how many times more."""
     questions_per_epoch: int | None = None
     """Training questions drawn for each epoch, of all shards together; None for all."""
     candidates: int | None = None
@@ -173,6 +174,13 @@ class TrainConfig:
     steps_per_dispatch: int | None = None
     """Resident questions, no reward on the host: steps of one call of the device.
     Default: 10, on a CPU 1. Results of other numbers than 1 differ by rounding."""
+    batch_per_device: int | None = None
+    """closed_form, bce: questions that each device has in work at once, at most. More
+    go in turns whose gradients are added: the same update in less memory. Default:
+    1024, on a CPU 128."""
+    remat: bool = False
+    """Compute the network again for its gradient instead of keeping what it holds:
+    less memory, more time."""
     devices: int | None = None
     """Devices of each process; None for all. Results differ by rounding only."""
     shard_tables: bool = False

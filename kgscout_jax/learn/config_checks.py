@@ -28,7 +28,13 @@ AT_LEAST_0 = (
 )
 """None is allowed too."""
 ABOVE_0 = ("learning_rate", "clip_norm")
-COUNTS = ("questions_per_epoch", "candidates", "patience", "steps_per_dispatch")
+COUNTS = (
+    "questions_per_epoch",
+    "candidates",
+    "patience",
+    "steps_per_dispatch",
+    "batch_per_device",
+)
 """None, or at least 1."""
 
 
@@ -51,6 +57,9 @@ def check_train_config(config: TrainConfig) -> None:
     _check_shards(config)
     alone = config.perturb is None or not (config.coordinator or config.distributed)
     _check(config, "perturb", alone, "it only with one process")
+    if config.batch_per_device is not None:
+        adds = config.estimator != "reinforce"
+        _check(config, "batch_per_device", adds, "it with closed_form or bce only")
     if config.devices is not None:
         _check(config, "devices", config.devices >= 1, "at least 1")
     _check_processes(config)

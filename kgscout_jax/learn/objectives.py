@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -22,14 +22,34 @@ Objective = tuple[Array, Metrics]
 """A loss, and metrics."""
 
 
+class Totals(NamedTuple):
+    """Sums of weights over a whole batch, of which only some questions are at hand."""
+
+    learning: Float[Array, ""]
+    """Of the questions that learn by the estimator."""
+    answering: Float[Array, ""]
+    """Of those that have candidates."""
+
+    @staticmethod
+    def of(batch: Batch, weight: Float[Array, "b"]) -> Totals:
+        """Those of ``batch``, whose questions learn with ``weight``."""
+        return Totals(weight.sum(), has_candidates(batch).sum())
+
+
 def closed_form_objective(
-    outputs: PolicyOutputs, batch: Batch, *, config: TrainConfig, k: Float[Array, ""]
+    outputs: PolicyOutputs,
+    batch: Batch,
+    totals: Totals | None = None,
+    *,
+    config: TrainConfig,
+    k: Float[Array, ""],
 ) -> Objective:
     """The loss of the expectations at a budget, see ``closed_form``.
 
     Args:
         outputs: of the policy.
         batch: b questions.
+        totals: of the batch that these are a part of; None: they are all.
         config: weights of the expectations.
         k: the budget.
     """
@@ -49,21 +69,24 @@ def closed_form_objective(
     if config.bce_weight:
         value = value - config.bce_weight * path_cross_entropy(config, logits, batch)
     metrics = {
-        name: weighted_mean(values, weight)
+        name: weighted_mean(values, weight, totals and totals.learning)
         for name, values in expected._asdict().items()
         if values is not None
     }
-    metrics["k"] = k
-    return whole_loss(config, outputs, batch, weight, value, metrics)
+    return whole_loss(config, outputs, batch, weight, value, metrics, totals)
 
 
 def cross_entropy_objective(
-    outputs: PolicyOutputs, batch: Batch, *, config: TrainConfig
+    outputs: PolicyOutputs,
+    batch: Batch,
+    totals: Totals | None = None,
+    *,
+    config: TrainConfig,
 ) -> Objective:
-    """The loss of each candidate's being on a shortest path."""
+    """The loss of each candidate's being on a shortest path; arguments as above."""
     weight = batch.has_path.astype(jnp.float32)
     value = path_cross_entropy(config, outputs.logits, batch)
-    return whole_loss(config, outputs, batch, weight, -value, {})
+    return whole_loss(config, outputs, batch, weight, -value, {}, totals)
 
 
 def path_cross_entropy(
@@ -81,6 +104,7 @@ def whole_loss(
     weight: Float[Array, "b"],
     value: Float[Array, "b"],
     metrics: Metrics,
+    totals: Totals | None = None,
 ) -> Objective:
     """Minus the mean objective and entropy of questions with weight.
 
@@ -93,16 +117,19 @@ def whole_loss(
         weight: of each question.
         value: the estimator's objective of each question.
         metrics: to which those of the loss are added.
+        totals: of the batch that these are a part of; None: they are all.
     """
+    learning, answering = totals or (None, None)
     entropy = jax.vmap(categorical_entropy)(outputs.logits, batch.mask)
     value = value + (config.entropy_weight or 0.0) * entropy
-    loss = -weighted_mean(value, weight)
-    entropy = weighted_mean(entropy, weight)
+    loss = -weighted_mean(value, weight, learning)
+    entropy = weighted_mean(entropy, weight, learning)
     metrics = {**metrics, "entropy": entropy}
     if outputs.answers is not None and config.answer_weight:
         of_answers = weighted_mean(
             jax.vmap(answer_loss)(outputs.answers, batch.answers),
-            batch.mask.any(axis=1).astype(jnp.float32),
+            has_candidates(batch),
+            answering,
         )
         loss = loss + config.answer_weight * of_answers
         metrics["answer_loss"] = of_answers
@@ -114,10 +141,21 @@ def learns_at(k: Float[Array, ""] | float, batch: Batch) -> Float[Array, "b"]:
     return (batch.mask.sum(axis=1) > k).astype(jnp.float32)
 
 
+def has_candidates(batch: Batch) -> Float[Array, "b"]:
+    """1 for questions with candidates, else 0."""
+    return batch.mask.any(axis=1).astype(jnp.float32)
+
+
 def weighted_mean(
-    values: Float[Array, "b"], weight: Float[Array, "b"]
+    values: Float[Array, "b"],
+    weight: Float[Array, "b"],
+    total: Float[Array, ""] | None = None,
 ) -> Float[Array, ""]:
-    """Mean over questions with weight; 0 if none has any."""
+    """Mean over questions with weight; 0 if none has any.
+
+    With ``total``, the weight of a whole batch, the part of its mean that these make.
+    """
+    total = weight.sum() if total is None else total
     # Double where: a question without candidates may have a NaN, and has no gradient.
     values = jnp.where(weight > 0, values, 0.0)
-    return (values * weight).sum() / jnp.maximum(weight.sum(), 1.0)
+    return (values * weight).sum() / jnp.maximum(total, 1.0)

@@ -26,6 +26,8 @@ from kgscout_jax.policy.walk_config import WalkConfig
 PLACES = (
     "resident_gb",
     "steps_per_dispatch",
+    "batch_per_device",
+    "remat",
     "devices",
     "shard_tables",
     "coordinator",

@@ -16,12 +16,14 @@ from jaxtyping import Array, Bool, Float, Int, Int32
 
 from kgscout_jax.data.batches import Batch
 from kgscout_jax.data.tables import Tables
+from kgscout_jax.learn.accumulation import accumulated, turns_of
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.estimators import advantages_and_average, reinforce
 from kgscout_jax.learn.mesh_functions import by_device, sharded_by_question
 from kgscout_jax.learn.objectives import (
     Metrics,
     Objective,
+    Totals,
     closed_form_objective,
     cross_entropy_objective,
     learns_at,
@@ -31,6 +33,7 @@ from kgscout_jax.learn.objectives import (
 from kgscout_jax.learn.resident_sets import ResidentSets
 from kgscout_jax.learn.reward_device import DeviceReward, RewardInputs
 from kgscout_jax.learn.train_state import State
+from kgscout_jax.policy.inputs import PolicyInputs
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.precision import full_precision
 from kgscout_jax.policy.registry import PolicyOutputs, has_answers
@@ -96,8 +99,13 @@ class Steps:
         self.dispatch = donated(self._dispatch)
 
     def _outputs(self, params: Any, tables: Tables, batch: Batch) -> PolicyOutputs:
-        out = nnx.merge(self.graphdef, params).outputs(batch.inputs(tables))
-        return out._replace(follow=None)
+        def outputs(params: Any, inputs: PolicyInputs) -> PolicyOutputs:
+            out = nnx.merge(self.graphdef, params).outputs(inputs)
+            return out._replace(follow=None)
+
+        if self.config.remat:
+            outputs = jax.checkpoint(outputs)
+        return outputs(params, batch.inputs(tables))
 
     def _rank(
         self, params: Any, tables: Tables, batch: Batch, k: int
@@ -149,7 +157,9 @@ class Steps:
         """Expectations at the budget of the step, see ``closed_form``."""
         k = jax.lax.bitcast_convert_type(numbers[1], jnp.float32)
         objective = partial(closed_form_objective, config=self.config, k=k)
-        return self._descend(state, tables, batch, objective)
+        weight = learns_at(k, batch)
+        state, metrics = self._descend(state, tables, batch, objective, weight)
+        return state, {**metrics, "k": k}
 
     def _update_bce(
         self,
@@ -161,21 +171,31 @@ class Steps:
         """Cross-entropy of each candidate with being on a shortest path."""
         del numbers
         objective = partial(cross_entropy_objective, config=self.config)
-        return self._descend(state, tables, batch, objective)
+        weight = batch.has_path.astype(jnp.float32)
+        return self._descend(state, tables, batch, objective, weight)
 
     def _descend(
         self,
         state: State,
         tables: Tables,
         batch: Batch,
-        objective: Callable[[PolicyOutputs, Batch], Objective],
+        objective: Callable[[PolicyOutputs, Batch, Totals | None], Objective],
+        weight: Float[Array, "b"],
     ) -> tuple[State, Metrics]:
+        """One descent step; ``weight``: with which the questions learn."""
         noisy = batch._replace(question=self._noisy(batch.question, state.step))
 
-        def loss(params: Any) -> Objective:
-            return objective(self._outputs(params, tables, noisy), batch)
+        def loss(params: Any, parts: tuple[Batch, Batch], totals: Any) -> Objective:
+            noisy, batch = parts
+            return objective(self._outputs(params, tables, noisy), batch, totals)
 
-        (_, metrics), gradient = jax.value_and_grad(loss, has_aux=True)(state.params)
+        gradient_of = partial(jax.grad(loss, has_aux=True), state.params)
+        turns = turns_of(self.config, len(weight), self.mesh)
+        if turns == 1:
+            gradient, metrics = gradient_of((noisy, batch), None)
+        else:
+            of_part = partial(gradient_of, totals=Totals.of(batch, weight))
+            gradient, metrics = accumulated(of_part, (noisy, batch), turns)
         return self._apply(state, gradient, metrics)
 
     def _noisy(

@@ -1,9 +1,9 @@
 """The precision of matmuls: that of their operands, on every platform.
 
 By default JAX rounds float32 operands to TF32 on a GPU and to bfloat16 on a TPU: three
-digits or fewer, and other ones than where the policy was trained. No step is bound by
-matmuls (benchmarks/README.md), so exact ones cost nothing; ``--dtype bfloat16`` is the
-way to shorter operands, and means the same everywhere.
+digits or fewer, and other ones than where the policy was trained. Launches and memory
+bound a step (predicted: benchmarks/README.md), so exact matmuls cost little; ``--dtype
+bfloat16`` is the way to shorter operands, and means the same everywhere.
 """
 
 from __future__ import annotations
