@@ -22,7 +22,7 @@ test-slow: setup
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --dist worksteal -m slow --timeout 3600
 
 check-docs: setup
-	$(BIN)/python -m pytest docs -rs -o addopts="-q"
+	$(BIN)/python -m pytest docs -rs -o addopts="-q" --timeout 1800
 
 # The pages keep their places, so that their links work.
 docs: setup
