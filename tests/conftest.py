@@ -42,7 +42,7 @@ def pytest_collection_finish() -> None:
 
 
 # Machines are sometimes busy: an example may take as long as it likes.
-settings.register_profile("kgscout", deadline=None, max_examples=25)
+settings.register_profile("kgscout", deadline=None, max_examples=12)
 settings.register_profile("thorough", deadline=None, max_examples=200)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "kgscout"))
 

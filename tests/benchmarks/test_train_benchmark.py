@@ -145,6 +145,7 @@ def test_one_query_row_gives_the_literal_logits_and_gradients(world, dtype, erro
 
 
 @pytest.mark.parametrize("kind", [PlainPolicy, PerCandidatePolicy])
+@pytest.mark.slow
 def test_the_unsaving_networks_have_the_same_logits_and_gradients(world, kind):
     inputs = inputs_of(world, np.arange(3))
 
@@ -233,6 +234,7 @@ def test_directional_distances_by_hand(world):
     np.testing.assert_allclose(is_topic, expected)
 
 
+@pytest.mark.slow
 def test_peers_learn(world):
     """The thesis's peer raises the reward of what it draws, by its own gradient."""
     torch.manual_seed(0)

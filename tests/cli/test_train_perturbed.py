@@ -17,6 +17,7 @@ from kgscout_jax.errors import UserError
 pytestmark = NEEDS_ENCODER
 
 
+@pytest.mark.slow
 def test_a_run_on_shards_with_mistakes(tmp_path, kgscout_cache, capsys):
     before = shared_world("walk").shards
     run = tmp_path / "run"

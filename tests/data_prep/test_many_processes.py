@@ -77,6 +77,7 @@ def test_ray_writes_the_same_bytes(cut, source, tmp_path, monkeypatch):
     assert_same_shards(prepare(own).path, cut.path)
 
 
+@pytest.mark.slow
 def test_partitions_in_any_order_embed_each_triplet_once(
     cut, source, tmp_path, monkeypatch
 ):

@@ -591,7 +591,7 @@ JSON = st.recursive(
 
 @given(data=st.data())
 @settings(
-    max_examples=50,
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

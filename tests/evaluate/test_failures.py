@@ -88,7 +88,7 @@ def questions(draw):
     )
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.lists(questions(), min_size=1, max_size=4), st.integers(1, 6))
 def test_causes_agree_with_networkx(cases, k):
     shards, split = shards_of(cases)

@@ -200,6 +200,7 @@ async function play() {
     assert found["errors"] == [] and found["start"]["count"].startswith("2 of 2")
 
 
+@pytest.mark.slow
 def test_a_thousand_questions_are_shown_a_screenful_at_a_time(tmp_path):
     play = """
 async function play() {

@@ -105,7 +105,7 @@ def kept_by_name(shards, rankings, i, k):
     ]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(worlds(), st.booleans(), st.sampled_from([1, 1 << 21]))
 def test_metrics_equal_a_loop_over_networkx(world, everything, block):
     cases, relevant, seed = world

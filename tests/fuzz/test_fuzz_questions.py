@@ -45,7 +45,7 @@ def one_line(error: UserError) -> None:
     assert "\n" not in said and len(said) < 800
 
 
-@settings(FUZZ, max_examples=40)
+@settings(FUZZ, max_examples=15)
 @given(st.lists(LINE, max_size=4).map(raw) | st.binary(max_size=80))
 @example(b'\xef\xbb\xbf{"id": "a", "question": "x"}')
 @example(b"[" * 100_000)

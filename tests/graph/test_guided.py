@@ -81,7 +81,7 @@ def graphs(draw):
     return graph, topics, cosines
 
 
-@settings(max_examples=50)
+@settings(max_examples=15)
 @given(
     graphs(),
     st.integers(1, 4),
@@ -112,7 +112,7 @@ def test_rank_and_flow_equal_the_definition(
         assert not len(start) or sum(rank.values()) == pytest.approx(1)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(graphs(), st.integers(1, 3), st.sampled_from(["both", "directed"]))
 def test_own_triplets_are_walked_like_a_graph_of_their_own(made, hops, direction):
     graph, topics, cosines = made

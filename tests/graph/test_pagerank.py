@@ -77,7 +77,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("direction", ["both", "directed"])
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(batch=batches, alpha=st.sampled_from([0.0, 0.5, 0.85, 0.95]))
 @example(batch=SHAPES, alpha=0.85)
 def test_ranks_equal_networkx_on_the_same_multigraph(direction, batch, alpha):

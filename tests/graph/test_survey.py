@@ -38,7 +38,7 @@ ENDS = st.integers(0, 12).map("n{}".format)
 
 
 @given(st.lists(st.tuples(ENDS, st.sampled_from(["knows", "P1"]), ENDS), min_size=1))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_counts_agree_with_networkx(rows):
     graph = KnowledgeGraph.from_triplets(rows)
     found = survey(graph)

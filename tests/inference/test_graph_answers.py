@@ -90,7 +90,7 @@ def ends_of(path: tuple[Triplet, ...], starts: set[str]) -> set[str]:
 edge = st.tuples(st.integers(0, 6), st.integers(0, 2), st.integers(0, 6))
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     rows=st.lists(edge, min_size=1, max_size=14, unique=True),
     named=st.sets(st.integers(0, 6), min_size=1, max_size=2),

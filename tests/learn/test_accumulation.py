@@ -43,8 +43,15 @@ def update(shards, **more: Any) -> tuple[Any, dict[str, Any]]:
     return jax.tree.leaves(state.params), metrics
 
 
-@pytest.mark.parametrize("estimator", ["closed_form", "bce"])
-@pytest.mark.parametrize("more", [{"batch_per_device": 3}, {"remat": True}])
+@pytest.mark.parametrize(
+    ("estimator", "more"),
+    [
+        ("closed_form", {"batch_per_device": 3, "remat": True}),
+        pytest.param("bce", {"batch_per_device": 3}, marks=pytest.mark.slow),
+        pytest.param("closed_form", {"batch_per_device": 3}, marks=pytest.mark.slow),
+        pytest.param("closed_form", {"remat": True}, marks=pytest.mark.slow),
+    ],
+)
 def test_the_update_is_the_same(shards, kgscout_cache, estimator, more):
     expected, told = update(shards, estimator=estimator)
     found, metrics = update(shards, estimator=estimator, **more)

@@ -90,7 +90,7 @@ def as_arrays(topics, answers):
     return is_topic, np.array(answers + [-1] * (2 - len(answers)), np.int32)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(questions())
 def test_it_is_the_best_path_and_at_most_the_expectation(question):
     arrays = as_arrays(question["topics"], question["answers"])

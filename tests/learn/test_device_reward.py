@@ -80,7 +80,7 @@ def compare(split, direction, rows, positions, selected, decay=0.2, size=None):
 
 
 @pytest.mark.parametrize("direction", ["directed", "both"])
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=15)
 @given(data=st.data())
 def test_equals_the_host_on_random_multigraphs(direction, data):
     batch = data.draw(st.lists(cases(), min_size=1, max_size=BATCH))

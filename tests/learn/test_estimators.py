@@ -75,7 +75,7 @@ def questions(draw):
     }
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(questions())
 def test_closed_form_is_its_formula(question):
     found = call(*question.values(), NODES)
@@ -84,7 +84,7 @@ def test_closed_form_is_its_formula(question):
     assert float(found.path) == pytest.approx(path, abs=2e-4)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(questions())
 def test_its_gradient_is_finite_and_that_of_the_formula(question):
     found = np.asarray(gradient(*question.values()))

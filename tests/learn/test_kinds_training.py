@@ -100,7 +100,10 @@ def test_runs_are_compared_in_one_table(shards, finished, tmp_path, capsys):
             {**KINDS["walk"], **REINFORCE, "answer_width": 0, "word_rank": 0},
             marks=pytest.mark.slow,
         ),
-        {**KINDS["walk"], "connectivity_weight": 4.0, "word_rank": 0},
+        pytest.param(
+            {**KINDS["walk"], "connectivity_weight": 4.0, "word_rank": 0},
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["mlp, closed form", "walk, bce", "walk, reinforce", "walk, connectivity"],
 )

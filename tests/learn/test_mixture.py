@@ -237,6 +237,7 @@ def test_a_stopped_run_resumes_bit_for_bit(folders, tmp_path, monkeypatch):
     assert rows(tmp_path / "run") == rows(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_host_and_device_rewards_are_those_of_the_steps_set(shards, folders, tmp_path):
     for place in ("host", "device"):
         config = {**REINFORCE, "staleness": 0, "reward": place, **TWO_STEPS}

@@ -62,7 +62,7 @@ def oracle(case, kept, direction, decay):
 
 
 @pytest.mark.parametrize("direction", ["directed", "both"])
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=15)
 @given(data=st.data())
 def test_equals_networkx_on_random_multigraphs(direction, data):
     batch = data.draw(st.lists(cases(), min_size=1, max_size=4))

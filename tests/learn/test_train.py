@@ -226,6 +226,7 @@ def test_a_finished_run_stays_as_it_is(shards, finished, tmp_path):
 # --- starting from another run
 
 
+@pytest.mark.slow
 def test_a_run_of_an_earlier_version_keeps_its_network(shards, tmp_path):
     """Its config.json lacks the settings of what walks had not then."""
     off = {"answer_width": 0, "question_hidden": 0, "question_noise": 0.0}

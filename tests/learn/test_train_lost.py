@@ -250,7 +250,7 @@ def test_a_checkpoint_without_checksums_is_read(tmp_path, monkeypatch):
     folder.close()
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_a_flipped_bit_changes_the_checksum_of_its_array(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))

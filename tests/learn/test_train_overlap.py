@@ -134,6 +134,7 @@ def test_a_stale_update_uses_the_parameters_before(parts):
     assert any((other[name] != found[name]).any() for name in found)
 
 
+@pytest.mark.slow
 def test_saving_each_step_leaves_nothing_to_be_stale(shards, tmp_path):
     for staleness in (0, 1):
         config = {**MOVING, "epochs": 1, "save_every": 1, "staleness": staleness}

@@ -42,7 +42,7 @@ def best_probability(nodes, weight, topics, target, allowed):
     return best
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000))
 def test_the_path_is_the_most_probable_walk(seed):
     g = np.random.default_rng(seed)

@@ -72,7 +72,7 @@ def worlds(draw):
     return [Case(triplets=each, topics=[each[0][0]]) for each in cases], questions
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(
     worlds(),
     st.floats(0, 3),

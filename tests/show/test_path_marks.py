@@ -34,7 +34,7 @@ def at(marks, k):
     return next((ranks for start, ranks in reversed(marks) if start <= k), [])
 
 
-@settings(max_examples=50)
+@settings(max_examples=15)
 @given(
     st.lists(st.tuples(*[st.integers(0, NODES - 1)] * 2), max_size=14),
     st.lists(st.integers(0, 7), min_size=NODES, max_size=NODES),

@@ -227,6 +227,7 @@ class TestSharedNetwork:
         torch = SentenceEncoder(backend="torch")
         assert torch.lock is not one.lock
 
+    @pytest.mark.slow
     def test_threads_with_an_encoder_each_have_the_same_bits(self):
         texts = [f"text {i} " * (i % 7 + 1) for i in range(60)]
         expected = SentenceEncoder().encode(texts)

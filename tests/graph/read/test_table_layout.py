@@ -31,7 +31,7 @@ from kgscout_jax.graph.read.options import (
 from kgscout_jax.graph.read.triplets import TripletFiles
 
 HERE = settings(
-    max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 ROWS = [("Alien; the film", "directed by", "Ridley, Scott"), ("a|b", "r\t", 'say "x"')]
 
