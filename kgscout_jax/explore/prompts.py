@@ -110,7 +110,7 @@ def options(names: Sequence[str]) -> str:
 
 
 def relation_options(steps: Sequence[Step], triplets: Sequence[Triplet]) -> list[str]:
-    """Each step with the first of the triplets that follows it, if any does."""
+    """Each step with the first triplet of its relation, whichever way it runs."""
     first: dict[str, Triplet] = {}
     for triplet in triplets:
         first.setdefault(triplet[1], triplet)
