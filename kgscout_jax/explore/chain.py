@@ -178,8 +178,7 @@ class _Walk:
         record = self.record(step, number, len(ranked))
         if not ranked:
             return False
-        known = self.store.targets(self.nodes, ranked, self.settings.targets)
-        names = prompts.relation_options(ranked, known)
+        names = prompts.relation_options(ranked)
         prompt = prompts.SELECT_RELATIONS.format(
             question=self.found.question,
             nodes=", ".join(self.nodes[:10]),

@@ -109,16 +109,16 @@ def options(names: Sequence[str]) -> str:
     return "\n".join(f"{i}. {name}" for i, name in enumerate(names, start=1))
 
 
-def relation_options(steps: Sequence[Step], triplets: Sequence[Triplet]) -> list[str]:
-    """Each step with the first triplet of its relation, whichever way it runs."""
-    first: dict[str, Triplet] = {}
-    for triplet in triplets:
-        first.setdefault(triplet[1], triplet)
-    examples = [first.get(step.relation) for step in steps]
-    return [
-        f"{step} ({example[0]} -> {example[2]})" if example else str(step)
-        for step, example in zip(steps, examples, strict=True)
-    ]
+def relation_options(steps: Sequence[Step]) -> list[str]:
+    """Each step with its example, written from what was found to what it leads to."""
+    names = []
+    for step in steps:
+        if step.example is None:
+            names.append(str(step))
+        else:
+            start, _, end = step.example if step.forward else step.example[::-1]
+            names.append(f"{step} ({start} -> {end})")
+    return names
 
 
 def read_selection(reply: str, n: int, most: int) -> list[int] | None:

@@ -31,11 +31,13 @@ MATCH (n:Entity) WHERE n.key CONTAINS $text OR $text CONTAINS n.key
 RETURN n.name, size(n.key)
 ORDER BY abs(size(n.key) - size($text)), n.key LIMIT $limit"""
 FORWARD = """\
-MATCH (n:Entity)-[r:TRIPLET]->() WHERE n.key IN $keys
-RETURN r.name, count(r)"""
+MATCH (n:Entity)-[r:TRIPLET]->(m:Entity) WHERE n.key IN $keys
+WITH n, r, m ORDER BY n.key, m.key
+RETURN r.name, count(r), head(collect(n.name)), head(collect(m.name))"""
 BACKWARD = """\
-MATCH (n:Entity)<-[r:TRIPLET]-() WHERE n.key IN $keys
-RETURN r.name, count(r)"""
+MATCH (m:Entity)-[r:TRIPLET]->(n:Entity) WHERE n.key IN $keys
+WITH n, r, m ORDER BY m.key, n.key
+RETURN r.name, count(r), head(collect(m.name)), head(collect(n.name))"""
 HEADS = """\
 MATCH (n:Entity)-[r:TRIPLET]->(m:Entity) WHERE n.key IN $keys AND r.name IN $names
 RETURN n.name, r.name, m.name ORDER BY n.key, r.name, m.key LIMIT $limit"""
@@ -99,8 +101,11 @@ class CypherStore:
     def relations(self, nodes: Sequence[str]) -> list[Step]:
         """The relations of the nodes in both directions, by name."""
         keys = {"keys": list(map(entity_key, nodes))}
-        steps = [Step(name, True, n) for name, n in self.run(FORWARD, keys)]
-        steps += [Step(name, False, n) for name, n in self.run(BACKWARD, keys)]
+        steps = [
+            Step(name, forward, n, (head, name, tail))
+            for query, forward in ((FORWARD, True), (BACKWARD, False))
+            for name, n, head, tail in self.run(query, keys)
+        ]
         return sorted(steps, key=lambda step: (step.relation, not step.forward))
 
     def targets(

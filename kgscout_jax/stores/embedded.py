@@ -60,12 +60,15 @@ class EmbeddedStore:
         """The relations of the nodes in both directions, by name."""
         steps = []
         for forward in (True, False):
-            of = self.graph.triplets[self.rows(nodes, forward=forward), 1]
-            numbers, counts = np.unique(np.asarray(of), return_counts=True)
-            steps += [
-                Step(str(self.graph.relations[i]), forward, n)
-                for i, n in zip(numbers.tolist(), counts.tolist(), strict=True)
-            ]
+            rows = self.rows(nodes, forward=forward)
+            _, first, counts = np.unique(
+                np.asarray(self.graph.triplets[rows, 1]),
+                return_index=True,
+                return_counts=True,
+            )
+            for row, n in zip(rows[first].tolist(), counts.tolist(), strict=True):
+                triplet = self.graph.triplet(row)
+                steps.append(Step(triplet[1], forward, n, triplet))
         return sorted(steps, key=lambda step: (step.relation, not step.forward))
 
     def targets(

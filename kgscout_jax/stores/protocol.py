@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -30,6 +30,8 @@ class Step:
     """Whether the nodes are the heads."""
     triplets: int = 0
     """How many there are."""
+    example: Triplet | None = field(default=None, compare=False)
+    """The first of them, in the order of the store."""
 
     def __str__(self) -> str:
         return self.relation if self.forward else f"is {self.relation} of (reversed)"

@@ -63,6 +63,16 @@ def test_relations_of_nodes_have_a_direction_and_a_count(store: Store):
     assert store.relations([]) == []
 
 
+def test_each_relation_of_nodes_has_an_example_in_its_own_direction(store: Store):
+    edges = [("a", "borders", "b"), ("b", "borders", "c"), ("b", "borders", "d")]
+    store.write(edges, {})
+    examples = {str(step): step.example for step in store.relations(["b"])}
+    assert examples == {
+        "borders": ("b", "borders", "c"),
+        "is borders of (reversed)": ("a", "borders", "b"),
+    }
+
+
 def test_targets_are_the_triplets_of_the_relations(store: Store):
     married = [Step("married", True)]
     assert store.targets(["Elizabeth Taylor"], married, 10) == TRIPLETS[:2]
