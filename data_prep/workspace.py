@@ -13,7 +13,7 @@ import numpy as np
 
 from data_prep.partition import Partition
 from kgscout_jax.errors import UserError
-from kgscout_jax.utils.io import NPZ_DAMAGE, whole_file, write_json
+from kgscout_jax.utils.io import NPZ_DAMAGE, read_arrays, whole_file, write_json
 from kgscout_jax.utils.lock import locked
 
 logger = logging.getLogger("kgscout")
@@ -123,8 +123,7 @@ class Workspace:
         file = self.file(name)
         try:
             # Each array has a CRC-32, which is compared when the array is read.
-            with np.load(file, allow_pickle=False) as arrays:
-                return {key: arrays[key] for key in keys or arrays.files}
+            return read_arrays(file, keys)
         except NPZ_DAMAGE as error:
             file.unlink(missing_ok=True)
             raise UserError(

@@ -28,6 +28,12 @@ def escape(text: str) -> str:
     )
 
 
+def first_line(error: BaseException) -> str:
+    """The first line of an exception's message, 160 characters at most."""
+    message = str(error).strip() or type(error).__name__
+    return message.splitlines()[0][:160].rstrip(".")
+
+
 def _one_line(message: str) -> str:
     """The message as one line of at most ``MAX_MESSAGE`` characters."""
     if len(message) > MAX_MESSAGE:  # before the escapes: it may be very long

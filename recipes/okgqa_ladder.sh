@@ -18,6 +18,7 @@
 #   --judges "..."   (geval factscore safe)
 #   --k N            triplets per question (10)
 #   --tokens N       longest answer (160)
+#   --concurrency N  requests at once (1); more for a server that batches
 #
 # Left out: a second seed, another judge than the model itself, Wikipedia's pages.
 # On one CPU core an answer takes about half a minute (cot_sc: times its 3 samples), and
@@ -26,14 +27,15 @@
 # "subgraph" --judges "geval factscore" is an evening (60 answers of about 3.5 minutes),
 # all of it weeks.
 set -euo pipefail
-url=http://127.0.0.1:8081/v1 model=qwen limit=50 n=40 k=10 tokens=160
+url=http://127.0.0.1:8081/v1 model=qwen limit=50 n=40 k=10 tokens=160 concurrency=1
 ladder="zero_shot 4_shot cot cot_sc" judges="geval factscore safe"
 retrievers="kgscout cosine prize_triplets prize_paths prize_subgraph"
 forms="triplets paths subgraph"
 while [[ ${1:-} == --* ]]; do
     name=${1#--}
     case $name in
-        url | model | limit | n | k | tokens | ladder | judges | retrievers | forms)
+        url | model | limit | n | k | tokens | ladder | judges | retrievers | forms \
+            | concurrency)
             printf -v "$name" %s "${2:?value of --$name}"
             shift 2
             ;;
@@ -49,7 +51,7 @@ if (($# != 3)); then
 fi
 out=$1 questions=$2 graph=$3
 cd "$(dirname "$0")/.."
-model_flags=(--llm "$url" --model "$model" --concurrency 1 --timeout 900)
+model_flags=(--llm "$url" --model "$model" --concurrency "$concurrency" --timeout 900)
 
 table() {  # QUESTIONS GRAPH FOLDER [FLAGS]
     # shellcheck disable=SC2086  # lists of words

@@ -13,14 +13,15 @@
 #   --limit N      questions of each set, at most (100)
 #   --swept N      questions of each set for the sweeps (40)
 #   --k N          triplets that are read, and facts that are compared (20)
+#   --concurrency N  requests at once (1); more for a server that batches
 #
 # A model of 30 prompt and 20 reply tokens a second takes about 17 hours; then
 # recipes/pgakv_page.py OUT writes recipes/pgakv.md.
 set -euo pipefail
-url=http://127.0.0.1:8081/v1 model=qwen limit=100 swept=40 k=20
+url=http://127.0.0.1:8081/v1 model=qwen limit=100 swept=40 k=20 concurrency=1
 while [[ ${1:-} == --* ]]; do
     case ${1#--} in
-        url | model | limit | swept | k) printf -v "${1#--}" %s "${2:?value of $1}" ;;
+        url | model | limit | swept | k | concurrency) printf -v "${1#--}" %s "${2:?value of $1}" ;;
         *) echo "error: unknown flag $1 (see the head of $0)" >&2 && exit 2 ;;
     esac
     shift 2
@@ -40,7 +41,7 @@ answers() { # NAME SHARDS RUN ARGUMENTS
     shift 3
     kgscout eval answers --shards "$shards" --run "$run" --split dev --k "$k" \
         --facts "$k" --llm "$url" --model "$model" --temperature 0 --max-tokens 128 \
-        --concurrency 1 --timeout 900 --retries 2 --extra '{"cache_prompt": true}' \
+        --concurrency "$concurrency" --timeout 900 --retries 2 --extra '{"cache_prompt": true}' \
         --cache "$out/replies" --out "$folder" "$@"
 }
 sets() { # SUFFIX ARGUMENTS

@@ -144,9 +144,3 @@ def named_leaves(tree: Any) -> dict[str, Any]:
         jax.tree_util.keystr(path, simple=True, separator="."): leaf
         for path, leaf in leaves
     }
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of an exception's message, at most 160 characters of it."""
-    message = str(error).strip() or type(error).__name__
-    return message.splitlines()[0][:160]

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from kgscout_jax.errors import UserError
-from kgscout_jax.export.format import GOLDEN, first_line
+from kgscout_jax.errors import UserError, first_line
+from kgscout_jax.export.format import GOLDEN
 from kgscout_jax.policy.config import NetworkConfig
 from kgscout_jax.policy.inputs import NO_WORD, PolicyInputs
 from kgscout_jax.policy.registry import (
@@ -20,7 +20,7 @@ from kgscout_jax.policy.registry import (
     needs_topology,
     needs_words,
 )
-from kgscout_jax.utils.io import NPY_HEADERS, NPZ_DAMAGE
+from kgscout_jax.utils.io import NPZ_DAMAGE, read_arrays
 
 INPUTS = ("question", "triplets", "relations", "ppr", "mask")
 """Arguments of the exported call, in their order."""
@@ -129,8 +129,7 @@ def make_golden(weights: PolicyWeights, config: NetworkConfig) -> Golden:
 def read_golden(file: Path, config: NetworkConfig) -> Golden:
     """The arrays in ``golden.npz``; raises UserError if they do not fit the config."""
     try:
-        with NPY_HEADERS, np.load(file, allow_pickle=False) as opened:
-            arrays = {name: opened[name] for name in opened.files}
+        arrays = read_arrays(file)
     except NPZ_DAMAGE as error:
         problem = first_line(error)
         raise UserError(f"{file}: not a whole .npz file ({problem})") from None

@@ -9,10 +9,10 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from kgscout_jax.errors import UserError
+from kgscout_jax.errors import UserError, first_line
 from kgscout_jax.export import bundled
 from kgscout_jax.export.bundled import folder_of
-from kgscout_jax.export.format import FILES, first_line, is_exported
+from kgscout_jax.export.format import FILES, is_exported
 from kgscout_jax.export.load import Exported, load_exported
 from kgscout_jax.utils.disk_space import room_for
 

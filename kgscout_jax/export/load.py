@@ -16,7 +16,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float
 
-from kgscout_jax.errors import UserError
+from kgscout_jax.errors import UserError, first_line
 from kgscout_jax.export.bundled import folder_of
 from kgscout_jax.export.format import (
     CHECKED,
@@ -25,7 +25,6 @@ from kgscout_jax.export.format import (
     MODEL,
     STABLEHLO,
     Preparation,
-    first_line,
     is_exported,
     named_leaves,
     read_config,

@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from kgscout_jax.errors import UserError
-from kgscout_jax.export.format import MODEL, first_line
+from kgscout_jax.errors import UserError, first_line
+from kgscout_jax.export.format import MODEL
 from kgscout_jax.export.golden import TOLERANCE, Golden, argument_names, check_outputs
 from kgscout_jax.policy.config import NetworkConfig
 from kgscout_jax.policy.inputs import PolicyInputs

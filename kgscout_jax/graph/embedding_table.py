@@ -225,7 +225,7 @@ class TableWriter:
             done = read_json(self._progress)["done"]
             # Earlier versions left sparse files; this has no effect on a whole one.
             allocate(self._partial, self._partial.stat().st_size)
-            found = np.load(self._partial, mmap_mode="r", allow_pickle=False)
+            found = read_array(self._partial, mmap=True)
             same = found.shape == self._shape and found.dtype == np.float16
         except NoRoomError:
             raise

@@ -37,7 +37,7 @@ from kgscout_jax.graph.name_hashes import HASH_VERSION
 from kgscout_jax.graph.name_index import NameIndex
 from kgscout_jax.graph.string_table import StoredStrings, Strings
 from kgscout_jax.utils.block_checksums import BlockChecksums, block_checksums
-from kgscout_jax.utils.io import read_array, read_json
+from kgscout_jax.utils.io import read_array, read_arrays, read_json
 from kgscout_jax.utils.manifest import WHOLE_BYTES, FileEntry, as_record, check_files
 
 FORMAT = "kgscout-graph"
@@ -277,10 +277,10 @@ def _blocks(path: Path, manifest: GraphManifest) -> dict[str, BlockChecksums]:
     data = manifest["data"]
     if f"{data}/{BLOCKS}" not in manifest["files"]:
         return {}
-    with np.load(path / data / BLOCKS, allow_pickle=False) as sums:
-        return {
-            name: BlockChecksums(path / data / name, sums[name]) for name in sums.files
-        }
+    return {
+        name: BlockChecksums(path / data / name, sums)
+        for name, sums in read_arrays(path / data / BLOCKS).items()
+    }
 
 
 def _array(

@@ -27,7 +27,7 @@ from jaxtyping import Int32, UInt64
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.types import Triplet, display_name, entity_key
-from kgscout_jax.utils.io import NPZ_DAMAGE, whole_file
+from kgscout_jax.utils.io import NPZ_DAMAGE, read_arrays, whole_file
 from kgscout_jax.utils.manifest import as_record
 
 FOLDER = "ingest"
@@ -104,9 +104,9 @@ class Provenance:
         if not file.exists():
             return None
         try:
-            with np.load(file, allow_pickle=False) as data:
-                keys, rows = data["keys"], data["rows"]
-                listed = json.loads(data["documents"].tobytes())
+            data = read_arrays(file, ("keys", "rows", "documents"))
+            keys, rows = data["keys"], data["rows"]
+            listed = json.loads(data["documents"].tobytes())
         except (*NPZ_DAMAGE, RecursionError) as error:
             raise UserError(f"{file}: damaged ({error})") from None
         if keys.shape != (len(rows),) or rows.shape[1:] != (4,):

@@ -27,7 +27,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array
 
-from kgscout_jax.errors import UserError
+from kgscout_jax.errors import UserError, first_line
 from kgscout_jax.learn.config import TrainConfig
 
 logger = logging.getLogger("kgscout")
@@ -168,9 +168,8 @@ class Devices:
         except (RuntimeError, ValueError) as error:
             if self.processes == 1 or not LOST.search(str(error)):
                 raise
-            first_line = str(error).strip().splitlines()[0]
             raise LostProcessError(
-                f"another process of the run is gone ({first_line[:160]}); start all "
+                f"another process of the run is gone ({first_line(error)}); start all "
                 "again, on any number of devices: they resume"
             ) from None
 
@@ -256,8 +255,8 @@ def join(config: TrainConfig) -> None:
             )
     except (RuntimeError, ValueError) as error:
         flag = "--distributed" if config.coordinator is None else "--coordinator"
-        first_line = str(error).strip().splitlines()[0]
-        raise UserError(f"{flag}: the processes did not meet ({first_line})") from None
+        problem = first_line(error)
+        raise UserError(f"{flag}: the processes did not meet ({problem})") from None
     if jax.process_index() > 0:
         logger.setLevel(logging.WARNING)  # the first process logs
 

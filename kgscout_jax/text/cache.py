@@ -21,7 +21,7 @@ from jaxtyping import Bool, Float16, Int64, UInt64
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.text.encoder import BATCH, SentenceEncoder
-from kgscout_jax.utils.io import NPY_HEADERS, sha256_file, whole_file
+from kgscout_jax.utils.io import NPY_DAMAGE, NPY_HEADERS, sha256_file, whole_file
 from kgscout_jax.utils.progress import ProgressBar
 
 SEGMENT_ROWS = 4096
@@ -142,7 +142,7 @@ class EmbeddingCache:
                 segment = np.load(file, mmap_mode="r", allow_pickle=False)
             if segment.dtype != self._dtype:
                 raise ValueError(f"rows of {segment.dtype}")
-        except (ValueError, EOFError, OSError) as error:
+        except NPY_DAMAGE as error:
             raise UserError(
                 f"{file}: damaged cache segment ({error}); delete it and run again"
             ) from None

@@ -132,6 +132,17 @@ def read_array(path: Path, *, mmap: bool = False) -> np.ndarray:
         raise UserError(f"{path}: not a whole .npy file ({problem})") from None
 
 
+def read_arrays(path: Path, keys: Iterable[str] = ()) -> dict[str, np.ndarray]:
+    """The arrays in an .npz file: all, or those of ``keys``.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        NPZ_DAMAGE: it is truncated, or a checksum in it differs.
+    """
+    with NPY_HEADERS, np.load(path, allow_pickle=False) as opened:
+        return {name: opened[name] for name in tuple(keys) or opened.files}
+
+
 def read_json(path: Path) -> Any:
     """The JSON value in a file; raises UserError if there is none."""
     try:

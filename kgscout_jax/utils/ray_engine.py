@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
-from kgscout_jax.errors import UserError
+from kgscout_jax.errors import UserError, first_line
 from kgscout_jax.utils.engine import AHEAD, cpus
 
 T = TypeVar("T")
@@ -70,7 +70,7 @@ class RayEngine:
             raise error.cause from None
         except ray.exceptions.RayError as error:
             raise UserError(
-                f"--engine ray: {_first_line(error)}: give the same command again"
+                f"--engine ray: {first_line(error)}: give the same command again"
             ) from None
 
     def _ray(self) -> Any:
@@ -96,9 +96,7 @@ class RayEngine:
                 )
             except (ConnectionError, ValueError, RuntimeError) as error:
                 where = address or "a local cluster"
-                raise UserError(
-                    f"--engine ray: {where}: {_first_line(error)}"
-                ) from None
+                raise UserError(f"--engine ray: {where}: {first_line(error)}") from None
             self._started = True
         if not self._actors:
             self._start_actors(ray)
@@ -158,8 +156,3 @@ def _check_answers(address: str) -> None:
     except OSError as error:
         reason = error.strerror or error
         raise ConnectionError(f"no cluster answers ({reason})") from None
-
-
-def _first_line(error: Exception) -> str:
-    line = (str(error).strip() or type(error).__name__).splitlines()[0]
-    return line[:200].rstrip(".")

@@ -30,7 +30,7 @@ from kgscout_jax.graph.relation_names import relation_problem
 from kgscout_jax.graph.string_table import Strings
 from kgscout_jax.types import display_name
 from kgscout_jax.utils.array_writer import ArrayWriter
-from kgscout_jax.utils.io import sha256_file
+from kgscout_jax.utils.io import read_array, sha256_file
 from kgscout_jax.utils.progress import ProgressBar
 
 
@@ -174,7 +174,7 @@ class Build:
 
     def _write_index(self, interner: Interner) -> NameIndex:
         """Write the sorted hashes of all identities; returns the index."""
-        new = np.load(self.scratch / "new.npy", mmap_mode="r", allow_pickle=False)
+        new = read_array(self.scratch / "new.npy", mmap=True)
         old = None if self.old is None else self.old.index
         step = self.settings.rows
         with (
@@ -241,11 +241,7 @@ class Build:
 
     def _write_unnamed(self, names: Strings, labelled: bool) -> int:
         """Write the mask of unnamed entities; returns their number."""
-        ends = (
-            np.load(self.staging / "labels.npy", mmap_mode="r", allow_pickle=False)
-            if labelled
-            else None
-        )
+        ends = read_array(self.staging / "labels.npy", mmap=True) if labelled else None
         count = 0
         with ArrayWriter(self.staging / "unnamed.npy", np.bool_) as out:
             for start in range(0, len(names), BLOCK):
