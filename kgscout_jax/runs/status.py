@@ -117,8 +117,8 @@ class _Status:
     def epoch_steps(self) -> int | None:
         """Steps of an epoch: from the rows, else from the shards."""
         for row in self.epochs:
-            if type(row.get("epoch")) is int and row["epoch"] > 0:
-                return max(1, row["step"] // row["epoch"])
+            if (epoch := _epoch_of(row)) and epoch > 0:
+                return max(1, row["step"] // epoch)
         if self.shards is None or type(self.config.get("batch_size")) is not int:
             return None
         from kgscout_jax.runs.shard_facts import epoch_steps
@@ -188,8 +188,8 @@ class _Status:
         """The epoch of a step, from 1."""
         if self.epoch_steps:
             return max(1, -(-step // self.epoch_steps))
-        known = [row.get("epoch") for row in self.run.rows[-1:]]
-        return next((e for e in known if type(e) is int), 1)
+        known = map(_epoch_of, self.run.rows[-1:])
+        return next((epoch for epoch in known if epoch is not None), 1)
 
     def _best(self) -> Best | None:
         scored = [row for row in self.epochs if _dev_score(row) is not None]
@@ -208,7 +208,7 @@ class _Status:
         weights = {name: self.weights[name] for name in cosine}
         return Best(
             step=row["step"],
-            epoch=row["epoch"] if type(row.get("epoch")) is int else 0,
+            epoch=_epoch_of(row) or 0,
             dev=together,
             cosine=means(cosine, weights),
             by_set={
@@ -257,22 +257,30 @@ class _Status:
         seconds: dict[int, float] = {}
         steps: dict[int, int] = {}
         for row in self.steps:
-            speed, epoch = _number(row.get("questions_per_second")), row.get("epoch")
-            if speed and type(epoch) is int:
+            speed, epoch = _number(row.get("questions_per_second")), _epoch_of(row)
+            if speed and epoch is not None:
                 steps[epoch] = row["step"] - (epoch - 1) * (length or 0)
                 seconds[epoch] = steps[epoch] * size / speed
         for row in self.epochs:
-            epoch, logged = row.get("epoch"), _number(row.get("seconds"))
-            if logged is not None and type(epoch) is int and length:
+            epoch, logged = _epoch_of(row), _number(row.get("seconds"))
+            if logged is not None and epoch is not None and length:
                 steps[epoch] = length
                 seconds[epoch] = max(seconds.get(epoch, 0.0), logged)
         if not seconds:
             return None, None
         latest = max(seconds)
-        whole = [row["epoch"] for row in self.epochs if row.get("epoch") in seconds]
-        paced = max(whole) if whole else latest
+        paced = max(
+            (epoch for row in self.epochs if (epoch := _epoch_of(row)) in seconds),
+            default=latest,
+        )
         pace = seconds[paced] / steps[paced] if steps[paced] > 0 else None
         return sum(seconds.values()), pace
+
+
+def _epoch_of(row: Row) -> int | None:
+    """The epoch of a row; None where a damaged one has none."""
+    epoch = row.get("epoch")
+    return epoch if type(epoch) is int else None
 
 
 def _dev_score(row: Row) -> float | None:
