@@ -5,7 +5,7 @@ VENV ?= .venv
 CONSTRAINTS ?= -c constraints-cpu.txt
 BIN := $(VENV)/bin
 
-.PHONY: demo kg-rag test test-slow check-docs docs lint setup clean
+.PHONY: demo kg-rag test test-slow test-thorough check-docs docs lint setup clean
 
 demo: setup
 	$(BIN)/python recipes/demo.py
@@ -20,6 +20,10 @@ test: setup
 test-slow: setup
 	$(BIN)/pip install --quiet --disable-pip-version-check $(CONSTRAINTS) -e '.[ray,wandb]'
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --dist worksteal -m slow --timeout 3600
+
+# Every property test with 200 random inputs instead of 12.
+test-thorough: setup
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --dist worksteal -m "hypothesis and not slow" --timeout 3600
 
 check-docs: setup
 	$(BIN)/python -m pytest docs -rs -o addopts="-q" --timeout 1800

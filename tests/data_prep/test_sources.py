@@ -591,7 +591,6 @@ JSON = st.recursive(
 
 @given(data=st.data())
 @settings(
-    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

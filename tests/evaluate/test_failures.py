@@ -4,7 +4,7 @@ import dataclasses
 
 import networkx as nx
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from shards_factory import shards_of, with_split
 from split_factory import Case
@@ -88,7 +88,6 @@ def questions(draw):
     )
 
 
-@settings(max_examples=15)
 @given(st.lists(questions(), min_size=1, max_size=4), st.integers(1, 6))
 def test_causes_agree_with_networkx(cases, k):
     shards, split = shards_of(cases)

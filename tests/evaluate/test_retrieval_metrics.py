@@ -6,7 +6,7 @@ import math
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from shards_factory import shards_of
 from split_factory import Case
@@ -105,7 +105,6 @@ def kept_by_name(shards, rankings, i, k):
     ]
 
 
-@settings(max_examples=15, deadline=None)
 @given(worlds(), st.booleans(), st.sampled_from([1, 1 << 21]))
 def test_metrics_equal_a_loop_over_networkx(world, everything, block):
     cases, relevant, seed = world

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from fuzz.strangers import FUZZ, TEXT
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kgscout_jax.cli.main import main
@@ -45,7 +45,7 @@ def one_line(error: UserError) -> None:
     assert "\n" not in said and len(said) < 800
 
 
-@settings(FUZZ, max_examples=15)
+@FUZZ
 @given(st.lists(LINE, max_size=4).map(raw) | st.binary(max_size=80))
 @example(b'\xef\xbb\xbf{"id": "a", "question": "x"}')
 @example(b"[" * 100_000)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from film_world import film_triplets
 from fuzz.strangers import FUZZ, NASTY, QUESTION, TEXT, TRIPLETS
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
@@ -111,7 +111,7 @@ def folder(hash_scout, films, tmp_path_factory):
     return graph
 
 
-@settings(FUZZ, max_examples=10)
+@FUZZ
 @given(
     table=st.sampled_from(["triplets", "relations"]),
     value=st.sampled_from([np.nan, np.inf, -np.inf]),

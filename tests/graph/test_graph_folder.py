@@ -37,9 +37,7 @@ def without_header(rows) -> bool:
 
 TRIPLETS = st.lists(st.tuples(NAMES, RELATIONS, NAMES), min_size=1, max_size=30)
 TRIPLETS = TRIPLETS.filter(without_header)
-IN_FOLDER = settings(
-    max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+IN_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
@@ -81,7 +81,6 @@ def graphs(draw):
     return graph, topics, cosines
 
 
-@settings(max_examples=15)
 @given(
     graphs(),
     st.integers(1, 4),
@@ -112,7 +111,6 @@ def test_rank_and_flow_equal_the_definition(
         assert not len(start) or sum(rank.values()) == pytest.approx(1)
 
 
-@settings(max_examples=15)
 @given(graphs(), st.integers(1, 3), st.sampled_from(["both", "directed"]))
 def test_own_triplets_are_walked_like_a_graph_of_their_own(made, hops, direction):
     graph, topics, cosines = made

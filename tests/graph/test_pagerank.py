@@ -4,7 +4,7 @@ import logging
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from networkx_pagerank import networkx_pagerank
 
@@ -77,7 +77,6 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("direction", ["both", "directed"])
-@settings(max_examples=15)
 @given(batch=batches, alpha=st.sampled_from([0.0, 0.5, 0.85, 0.95]))
 @example(batch=SHAPES, alpha=0.85)
 def test_ranks_equal_networkx_on_the_same_multigraph(direction, batch, alpha):

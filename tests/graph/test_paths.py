@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kgscout_jax.graph.walk.shortest_paths import hop_distances, shortest_path_edges
@@ -30,7 +30,6 @@ def columns(edges):
 
 
 @pytest.mark.parametrize("directed", [True, False])
-@settings(max_examples=15)
 @given(edges=edge_lists, sources=st.lists(st.integers(0, N - 1), max_size=4))
 def test_hop_distances_are_those_of_networkx(directed, edges, sources):
     graph = multigraph(edges, directed)
@@ -75,7 +74,6 @@ DIAMOND = [(0, 1), (0, 2), (1, 3), (2, 3), (2, 3), (4, 3), (1, 1), (1, 2), (3, 0
 
 
 @pytest.mark.parametrize("directed", [True, False])
-@settings(max_examples=15)
 @given(batch=questions)
 @example(batch=[(DIAMOND, [0], [3, 4])])
 def test_path_edges_are_those_of_networkx(directed, batch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.graph.build.driver import build_graph
@@ -38,7 +38,6 @@ ENDS = st.integers(0, 12).map("n{}".format)
 
 
 @given(st.lists(st.tuples(ENDS, st.sampled_from(["knows", "P1"]), ENDS), min_size=1))
-@settings(max_examples=15, deadline=None)
 def test_counts_agree_with_networkx(rows):
     graph = KnowledgeGraph.from_triplets(rows)
     found = survey(graph)

@@ -8,7 +8,7 @@ import jax
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from policy_factory import random_policy, small_config
 
@@ -90,7 +90,6 @@ def ends_of(path: tuple[Triplet, ...], starts: set[str]) -> set[str]:
 edge = st.tuples(st.integers(0, 6), st.integers(0, 2), st.integers(0, 6))
 
 
-@settings(max_examples=15)
 @given(
     rows=st.lists(edge, min_size=1, max_size=14, unique=True),
     named=st.sets(st.integers(0, 6), min_size=1, max_size=2),

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.plackett_luce import kept_probability
@@ -106,7 +106,6 @@ def padded(logits, nodes, on_path):
     )
 
 
-@settings(max_examples=15, deadline=None)
 @given(questions())
 def test_exact_for_poisson_sampling(question):
     logits, k, nodes, answers, on_path = question

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.learn.connectivity import DECAY, HOPS, connectivity
@@ -90,7 +90,6 @@ def as_arrays(topics, answers):
     return is_topic, np.array(answers + [-1] * (2 - len(answers)), np.int32)
 
 
-@settings(max_examples=15, deadline=None)
 @given(questions())
 def test_it_is_the_best_path_and_at_most_the_expectation(question):
     arrays = as_arrays(question["topics"], question["answers"])

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from split_factory import Case, build_split
 from test_reward import CHAIN, PARTS, cases
@@ -80,7 +80,6 @@ def compare(split, direction, rows, positions, selected, decay=0.2, size=None):
 
 
 @pytest.mark.parametrize("direction", ["directed", "both"])
-@settings(deadline=None, max_examples=15)
 @given(data=st.data())
 def test_equals_the_host_on_random_multigraphs(direction, data):
     batch = data.draw(st.lists(cases(), min_size=1, max_size=BATCH))

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
@@ -75,7 +75,6 @@ def questions(draw):
     }
 
 
-@settings(max_examples=15)
 @given(questions())
 def test_closed_form_is_its_formula(question):
     found = call(*question.values(), NODES)
@@ -84,7 +83,6 @@ def test_closed_form_is_its_formula(question):
     assert float(found.path) == pytest.approx(path, abs=2e-4)
 
 
-@settings(max_examples=15)
 @given(questions())
 def test_its_gradient_is_finite_and_that_of_the_formula(question):
     found = np.asarray(gradient(*question.values()))

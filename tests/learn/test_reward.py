@@ -5,7 +5,7 @@ from typing import Literal
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from split_factory import Case, build_split
 
@@ -62,7 +62,6 @@ def oracle(case, kept, direction, decay):
 
 
 @pytest.mark.parametrize("direction", ["directed", "both"])
-@settings(deadline=None, max_examples=15)
 @given(data=st.data())
 def test_equals_networkx_on_random_multigraphs(direction, data):
     batch = data.draw(st.lists(cases(), min_size=1, max_size=4))

@@ -3,7 +3,7 @@
 import itertools
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.retrieve.answer_paths import answer_paths, without_loops
@@ -42,7 +42,6 @@ def best_probability(nodes, weight, topics, target, allowed):
     return best
 
 
-@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000))
 def test_the_path_is_the_most_probable_walk(seed):
     g = np.random.default_rng(seed)

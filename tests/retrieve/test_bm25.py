@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from shards_factory import shards_of, with_split
 from split_factory import Case
@@ -72,7 +72,6 @@ def worlds(draw):
     return [Case(triplets=each, topics=[each[0][0]]) for each in cases], questions
 
 
-@settings(max_examples=15)
 @given(
     worlds(),
     st.floats(0, 3),

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from shards_factory import shards_of
 from split_factory import Case
@@ -16,7 +16,6 @@ from kgscout_jax.retrieve.protocol import Retriever, rank_candidates, top_k
 values = st.sampled_from([0.0, -0.0, 1.5, -2.0, math.inf, -math.inf, math.nan])
 
 
-@settings(max_examples=15)
 @given(st.data(), st.integers(0, 7), st.integers(1, 9))
 def test_top_k_equals_sorted(data, n, k):
     scores = np.array([data.draw(st.lists(values, min_size=n, max_size=n))] * 2)

@@ -355,7 +355,7 @@ def test_refused_arguments(runs, finished, tmp_path):
     assert code == 2 and "an exported policy, expected a run" in err
 
 
-@settings(max_examples=12, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(
     tail=st.binary(max_size=60)
     | st.dictionaries(

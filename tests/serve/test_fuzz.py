@@ -90,7 +90,7 @@ def test_a_good_request_is_served_whatever_its_text(client, asked):
         assert reply.json()["graph"] == (asked.get("graph") or "films")
 
 
-@settings(FUZZ, max_examples=8)
+@FUZZ
 @given(
     names=st.lists(st.tuples(ANY_TEXT, ANY_TEXT, ANY_TEXT), min_size=1, max_size=6),
     question=TEXT.filter(str.strip),

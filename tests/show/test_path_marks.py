@@ -4,7 +4,7 @@ import itertools
 
 import networkx as nx
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.show.drawing import ANSWER, GOLD, TOPIC, path_marks
@@ -34,7 +34,6 @@ def at(marks, k):
     return next((ranks for start, ranks in reversed(marks) if start <= k), [])
 
 
-@settings(max_examples=15)
 @given(
     st.lists(st.tuples(*[st.integers(0, NODES - 1)] * 2), max_size=14),
     st.lists(st.integers(0, 7), min_size=NODES, max_size=NODES),

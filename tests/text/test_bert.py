@@ -60,7 +60,6 @@ def test_embeddings_are_those_of_sentence_transformers(texts):
     np.testing.assert_allclose(embed(ours(), texts, 1), expected, atol=ROUNDING)
 
 
-@settings(max_examples=15)
 @given(TEXTS)
 def test_tokens_are_those_of_sentence_transformers(texts):
     limit = theirs().max_seq_length

@@ -8,7 +8,7 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz, process
 
@@ -41,7 +41,6 @@ WORDS = st.sampled_from("the red rats rat a U.S. us Éa ea q".split())
 PHRASES = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)
 
 
-@settings(max_examples=15)
 @given(st.lists(PHRASES, min_size=1, max_size=12), st.lists(WORDS, max_size=8))
 def test_keys_find_what_brute_force_finds(names, words):
     text = " ".join(words)

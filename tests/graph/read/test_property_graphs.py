@@ -18,9 +18,7 @@ from kgscout_jax.graph.build.settings import BuildSettings
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.read.options import ReadOptions, parse_columns
 
-HERE = settings(
-    max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+HERE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 WRITERS = {".graphml": nx.write_graphml, ".gexf": nx.write_gexf}
 
 

@@ -30,9 +30,7 @@ from kgscout_jax.graph.read.options import (
 )
 from kgscout_jax.graph.read.triplets import TripletFiles
 
-HERE = settings(
-    max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+HERE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 ROWS = [("Alien; the film", "directed by", "Ridley, Scott"), ("a|b", "r\t", 'say "x"')]
 
 

@@ -23,9 +23,7 @@ from kgscout_jax.graph.read import arrow_batches, read_triplets
 from kgscout_jax.graph.read.arrow_batches import triplet_batches
 from kgscout_jax.graph.read.labels import label_batches, relation_names
 
-HERE = settings(
-    max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+HERE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def compress(data: bytes, suffix: str) -> bytes:
@@ -239,7 +237,7 @@ NAMES = [name + suffix for name in FILES for suffix in SUFFIXES] + ["kg.parquet"
     where=st.lists(st.tuples(st.integers(0, 5000), st.integers(0, 255)), max_size=4),
     cut=st.one_of(st.none(), st.integers(0, 5000)),
 )
-@settings(parent=HERE, max_examples=15)
+@HERE
 def test_any_bytes_give_a_graph_or_a_one_line_error(
     tmp_path, valid, name, noise, where, cut
 ):
@@ -263,7 +261,7 @@ def test_any_bytes_give_a_graph_or_a_one_line_error(
 
 
 @given(st.binary(max_size=60), st.sampled_from([".tsv", ".csv", ".tsv.gz", ".csv.zst"]))
-@settings(parent=HERE, max_examples=15)
+@HERE
 def test_any_labels_give_a_graph_or_one_line(tmp_path, noise, suffix):
     (tmp_path / "kg.tsv").write_text("m.1\tr\tb\n")
     labels, out = tmp_path / f"labels{suffix}", tmp_path / "graph"

@@ -210,7 +210,7 @@ TRIPLETS = st.lists(st.tuples(NAMES, NAMES, NAMES), min_size=1, max_size=8).filt
 
 
 @given(rows=TRIPLETS)
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_tsv_csv_and_parquet_round_trip(tmp_path, rows):
     text = "".join("\t".join(row) + "\n" for row in rows)
     assert list(read_triplets(write(tmp_path / "kg.tsv", text))) == rows
