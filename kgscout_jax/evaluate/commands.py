@@ -17,6 +17,8 @@ def commands_of(
 ) -> list[str]:
     """The commands that trained what is measured, then the one that measures it.
 
+    An export does not say which folders it was trained on: it has no such command.
+
     Args:
         settings: of the evaluation, a dataclass.
         program: what takes them, such as ``kgscout eval retrieval``.
@@ -25,7 +27,7 @@ def commands_of(
     training = [
         resume_command(metadata["config"], path)
         for path, metadata in runs.items()
-        if isinstance(metadata.get("config"), dict)
+        if isinstance(metadata.get("config"), dict) and metadata["config"].get("shards")
     ]
     return [*training, command_of(settings, program)]
 

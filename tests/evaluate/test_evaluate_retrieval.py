@@ -14,6 +14,7 @@ from split_factory import Case
 
 from kgscout_jax.data.shards import Ragged
 from kgscout_jax.errors import UserError
+from kgscout_jax.evaluate.commands import commands_of
 from kgscout_jax.evaluate.retrieval.evaluation import check_ks, evaluate_retrieval
 from kgscout_jax.evaluate.retrieval.metrics import DEFINITIONS, VARIANT
 from kgscout_jax.evaluate.retrieval.seeds import SeedRuns, seed_runs
@@ -23,6 +24,7 @@ from kgscout_jax.evaluate.retrieval.tables import (
     is_cross_dataset,
     report_markdown,
 )
+from kgscout_jax.evaluate.settings import RetrievalSettings
 from kgscout_jax.retrieve.baselines import PPR, Ceiling, Cosine
 from kgscout_jax.retrieve.protocol import rank_candidates
 from kgscout_jax.utils.tables import figure, markdown_table
@@ -338,3 +340,10 @@ def test_impossible_requests_are_refused(tmp_path):
     with pytest.raises(ValueError, match="names of retrievers"):
         evaluate_retrieval(shards, "dev", [Cosine(), Cosine()], [1], tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
+
+
+def test_an_export_has_no_command_that_trained_it(tmp_path):
+    settings = RetrievalSettings(run=tmp_path, shards=tmp_path, out=tmp_path)
+    runs = {tmp_path: {"config": {"policy": "walk"}}}  # without folders of shards
+    (command,) = commands_of(settings, "kgscout eval retrieval", runs)
+    assert command.startswith("kgscout eval retrieval --run")
