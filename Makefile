@@ -4,6 +4,8 @@ VENV ?= .venv
 # Keeps torch to its CPU build. On a machine with a GPU: make demo CONSTRAINTS=
 CONSTRAINTS ?= -c constraints-cpu.txt
 BIN := $(VENV)/bin
+# Tests start many processes: each would compile the modules again where this is set.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo kg-rag test test-slow test-thorough check-docs docs lint setup clean
 
