@@ -168,7 +168,10 @@ def test_an_interrupted_run_resumes(run, world, monkeypatch, tmp_path):
         np.testing.assert_allclose(*scores, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("whole_lines", [1, 6, 10])
+@pytest.mark.parametrize(
+    "whole_lines",
+    [*(pytest.param(n, marks=pytest.mark.slow) for n in (1, 10)), 6],
+)
 def test_a_run_torn_within_a_batch_resumes_bit_equal(run, tmp_path, whole_lines):
     assert run(QUESTIONS, "--batch-size", 4)[0] == 0
     whole = results(tmp_path)

@@ -104,7 +104,9 @@ def test_a_batch_finds_what_single_questions_find(ready):
         assert [link.name for link in found.links] == [link.name for link in one.links]
 
 
-@pytest.mark.parametrize("name", ["guided", "mlp"])
+@pytest.mark.parametrize(
+    "name", ["guided", pytest.param("mlp", marks=pytest.mark.slow)]
+)
 def test_kept_products_change_no_score(made, name):
     one = made(name)
     graph = open_graph([one.file])

@@ -211,6 +211,7 @@ def test_the_state_of_a_run_has_each_set(folders, mixed):
         assert names == set(state.best.by_set)
 
 
+@pytest.mark.slow
 def test_a_stopped_run_resumes_bit_for_bit(folders, tmp_path, monkeypatch):
     # The run stops before a stale step, and its folders move.
     config = {**REINFORCE, "epochs": 2}

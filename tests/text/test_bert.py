@@ -52,6 +52,7 @@ def embed(network, texts: list[str], batch_size: int) -> np.ndarray:
     return np.stack(rows)
 
 
+@pytest.mark.slow
 @settings(max_examples=6)
 @given(TEXTS)
 @example(["", " ", "\x00\u200b", "river " * 2000, "x" * 500, "[CLS] [MASK] [PAD]"])
