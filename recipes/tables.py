@@ -138,7 +138,7 @@ def facts(view: View) -> str:
         if one["folds"] > 1:
             text += f", {one['folds']} folds pooled"
         parts.append(text)
-    end = "; ".join(parts) + "."
+    end = "; ".join(dict.fromkeys(parts)) + "."
     if any(len(one["seeds"]) > 1 for one in view.extracts):
         end += (
             " Means over seeds; low: the lowest lower end of the seeds' 95% intervals."
@@ -241,19 +241,23 @@ def answers(view: View) -> str:
 
 
 def robustness(view: View) -> str:
-    """One metric against the share of triplets with a mistake, by kind of mistake."""
-    (one,) = view.extracts
+    """One metric against the share of triplets with a mistake, by kind of mistake.
+
+    The rows of several extracts, of the same mistakes, follow each other.
+    """
+    first = view.extracts[0]
     (metric,) = view.chosen("metrics", ["answer_hit"])
     levels: dict[str, list[str]] = {}
-    for point in one["ks"]:
+    for point in first["ks"]:
         method, level = point.split()
         levels.setdefault(method, []).append(level)
-    figures = [seed["figures"] for seed in one["seeds"]]
-    paired = [seed["paired"] for seed in one["seeds"]]
+    rows = [(one, name) for one in view.extracts for name in view.rows(one)]
     cells = []
     for method, shares in levels.items():
         label = NAMES[method]
-        for name in view.rows(one):
+        for one, name in rows:
+            figures = [seed["figures"] for seed in one["seeds"]]
+            paired = [seed["paired"] for seed in one["seeds"]]
             means = [Mean(figures, name, metric, f"{method} {x}") for x in shares]
             change = Mean(paired, name, metric, f"{method} {shares[-1]}")
             texts = [mean.text(low=view.low) for mean in means]
@@ -261,7 +265,7 @@ def robustness(view: View) -> str:
             label = ""
     shares = next(iter(levels.values()))
     last = f"{shares[-1]} − {shares[0]}"
-    header = [LABELS.get(metric, metric), one["reference"], *shares, last]
+    header = [LABELS.get(metric, metric), first["reference"], *shares, last]
     return f"{facts(view)}\n\n{markdown_table(header, cells)}"
 
 
