@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +31,11 @@ for variable, value in {
     "JAX_NUMPY_RANK_PROMOTION": "raise",
 }.items():
     os.environ.setdefault(variable, value)
+
+# Tests write and flush thousands of small files: in memory, where there is room.
+MEMORY, ROOM = Path("/dev/shm"), 4 * 2**30
+if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
+    os.environ.setdefault("TMPDIR", str(MEMORY))
 
 # Nothing of what is imported for the tests can be freed: the collector, which tracing
 # sets off all the time, need not look at it.

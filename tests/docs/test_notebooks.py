@@ -53,6 +53,7 @@ def outputs_of(path, monkeypatch):
     return found
 
 
+@pytest.mark.slow
 def test_the_cells_about_a_graph_of_your_own_run(kgscout_cache, capsys):
     values = list(values_of(EXAMPLES / "own_graph.ipynb"))
     pages = [each._repr_html_() for each in values if hasattr(each, "_repr_html_")]

@@ -156,10 +156,13 @@ def test_resident_questions_give_the_bits_of_streamed_ones(mixed, tmp_path, more
 @pytest.mark.parametrize(
     "more",
     [
-        {"estimator": "reinforce", "samples": 4, "reward": "device"},
-        pytest.param({}, marks=pytest.mark.slow),
+        {},
+        pytest.param(
+            {"estimator": "reinforce", "samples": 4, "reward": "device"},
+            marks=pytest.mark.slow,
+        ),
     ],
-    ids=["device reward", "closed_form"],
+    ids=["closed_form", "device reward"],
 )
 def test_several_steps_of_a_dispatch(mixed, tmp_path, monkeypatch, more):
     whole = trained(mixed, tmp_path / "several", "several", **more)

@@ -170,6 +170,7 @@ def kill_at(process: subprocess.Popen, run: Path, moment: int, delay: float) -> 
     return False
 
 
+@pytest.mark.slow
 def test_a_killed_run_resumes_bit_for_bit(shards, finished, tmp_path):
     # A checkpoint is about 20 files: some moments are in the middle of a save.
     rng = random.Random(3)
