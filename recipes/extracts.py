@@ -8,7 +8,8 @@ An extract holds one data set's figures of one or more seeds:
 
 with figures as ROW -> METRIC -> K -> [value, low, high, n], shares (also those of
 answers), five digits. Of robustness, K is "METHOD LEVEL", and ``paired`` is the
-difference from the lowest level. ``--folds N`` pools N results each: their questions
+difference from the lowest level, ``against`` that from the row ``compared_with``.
+``--folds N`` pools N results each: their questions
 together are one seed, and intervals are bootstrapped over all of them.
 """
 
@@ -152,6 +153,8 @@ def seed_of(report: dict[str, Any]) -> dict[str, Any]:
             "figures": by_point(report["figures"]),
             "by_hop": {},
             "paired": by_point(report["paired"]),
+            "against": by_point(report.get("against", {})),
+            "compared_with": report.get("reference"),
         }
     if "rules" not in report:
         names = report["retrievers"]
@@ -303,12 +306,16 @@ def renamed(seed: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     def rows(figures: Figures) -> Figures:
         return {names.get(name, name): values for name, values in figures.items()}
 
-    return {
+    found = {
         "step": seed["step"],
         "figures": rows(seed["figures"]),
         "by_hop": {hop: rows(figures) for hop, figures in seed["by_hop"].items()},
         "paired": rows(seed["paired"]),
     }
+    if seed.get("against"):
+        found["against"] = rows(seed["against"])
+        found["compared_with"] = names.get(seed["compared_with"], seed["compared_with"])
+    return found
 
 
 def all_commands(reports: Sequence[dict[str, Any]]) -> Iterator[str]:

@@ -28,8 +28,7 @@ collect all "robustness_$name"
 walk=(--policy walk --epochs 8 --candidates 256)
 python train.py --shards "$shards" --run "$out/run_clean" "${walk[@]}"
 python train.py --shards "$shards" --perturb er:0.33 --run "$out/run_er" "${walk[@]}"
-for run in clean er; do
-    measure "$out/run_$run" "trained_$run" --methods er --retrievers kgscout
-    collect "trained_$run" "robustness_${name}_trained_$run" --names "kgscout=trained_$run"
-done
+measure "$out/run_clean" trained --methods er --retrievers kgscout \
+    --also "trained_er=$out/run_er"
+collect trained "robustness_${name}_trained" --names kgscout=trained_clean
 python recipes/tables.py write recipes/robustness.md

@@ -23,8 +23,9 @@ VIEW is one of
     commands    the commands that trained and measured
     parameters  the networks' numbers of parameters, from the code; needs no NAME
 
-and the keys are metrics, rows, ks (lists with commas), reference, low=yes (the lowest
-lower end of the seeds' intervals behind each mean).
+and the keys are metrics, rows, ks (lists with commas), paired (the rows whose
+difference from the reference is shown), low=yes (the lowest lower end of the seeds'
+intervals behind each mean).
 """
 
 from __future__ import annotations
@@ -109,10 +110,10 @@ class View:
         self.options: dict[str, str] = {}
         for word in rest:
             key, equals, value = word.partition("=")
-            if not equals or key not in ("metrics", "rows", "ks", "reference", "low"):
+            if not equals or key not in ("metrics", "rows", "ks", "paired", "low"):
                 raise UserError(
                     f"table {words!r}: {word!r}, expected metrics=, rows=, ks=, "
-                    "reference= or low=yes"
+                    "paired= or low=yes"
                 )
             self.options[key] = value
         self.function: Callable[[View], str] = views[name]
@@ -154,6 +155,7 @@ def metrics(view: View) -> str:
     ks = view.chosen("ks", one["ks"])
     names, seeds = view.rows(one), [seed["figures"] for seed in one["seeds"]]
     paired = [seed["paired"] for seed in one["seeds"]]
+    compared = view.chosen("paired", names[:1])
     cells = []
     for metric in view.chosen("metrics", MAIN):
         label = metric
@@ -165,7 +167,7 @@ def metrics(view: View) -> str:
             label = ""
         for name in names:
             means = [Mean(paired, name, metric, k) for k in ks]
-            if any(mean.seeds for mean in means) and name in names[:1]:
+            if any(mean.seeds for mean in means) and name in compared:
                 title = f"{name} − {one['reference']}"
                 texts = [mean.text(low=True, sign="+") for mean in means]
                 cells.append(["", title, *texts])
@@ -263,6 +265,15 @@ def robustness(view: View) -> str:
             texts = [mean.text(low=view.low) for mean in means]
             cells.append([label, name, *texts, change.text(low=True, sign="+")])
             label = ""
+        for one, name in rows:
+            if name not in view.chosen("paired", []):
+                continue
+            (seed,) = one["seeds"]
+            means = [
+                Mean([seed["against"]], name, metric, f"{method} {x}") for x in shares
+            ]
+            texts = [mean.text(low=True, sign="+") for mean in means]
+            cells.append(["", f"{name} − {seed['compared_with']}", *texts, ""])
     shares = next(iter(levels.values()))
     last = f"{shares[-1]} − {shares[0]}"
     header = [LABELS.get(metric, metric), first["reference"], *shares, last]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -32,6 +33,24 @@ RetrieverName = Literal[
 VERIFIED = "verified"
 PSEUDO_ROWS = ("pseudo", VERIFIED, "verified_scout", "scout_pseudo")
 """Rows of answers that begin with a pseudo-graph of the model (PG&AKV)."""
+
+
+def also_paths(also: Sequence[str], taken: Sequence[str]) -> dict[str, Path]:
+    """The runs of ``--also``, each ``NAME=PATH``, by their names.
+
+    Raises:
+        UserError: there is no name or no path, or the name is that of another row or
+            of a key of ``metrics.json``.
+    """
+    paths: dict[str, Path] = {}
+    for text in also:
+        name, _, path = text.partition("=")
+        if not (name and path):
+            raise UserError(f"--also: found {text!r}, expected NAME=PATH of a run")
+        if name in (*taken, *paths, *REPORT_KEYS):
+            raise UserError(f"--also: the name {name!r} is taken, choose another")
+        paths[name] = Path(path)
+    return paths
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,15 +113,7 @@ class RetrievalSettings(EngineSettings):
             if not values or len(set(values)) < len(values):
                 names = " ".join(values) or "nothing"
                 raise UserError(f"--{name}: {names}, expected each name at most once")
-        names = [*self.retrievers]
-        for text in self.also:
-            name, separator, path = text.partition("=")
-            if not (name and separator and path):
-                raise UserError(f"--also: found {text!r}, expected NAME=PATH of a run")
-            names.append(name)
-        for name in names:
-            if names.count(name) > 1 or name in REPORT_KEYS:
-                raise UserError(f"--also: the name {name!r} is taken, choose another")
+        names = [*self.retrievers, *also_paths(self.also, taken=self.retrievers)]
         if self.reference not in names and self.reference != "cosine":
             raise UserError(
                 f"--reference: found {self.reference!r}, expected one of "

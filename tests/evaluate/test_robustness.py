@@ -77,9 +77,20 @@ def test_the_report_has_every_point_and_resumes(world, tmp_path, capsys):
     words = ["eval", "robustness", "--run", str(world.policy), "--split", "dev"]
     words += ["--shards", str(world.shards.path), "--out", str(out), "--k", "4"]
     words += ["--retrievers", "kgscout", "cosine", "prize_paths"]
+    words += ["--also", f"same={world.policy}"]
     words += ["--methods", "er", "ed", "--levels", "0", "1"]
     assert main(words) == 0
     report = json.loads((out / "metrics.json").read_text())
+    figures, against = report["figures"], report["against"]
+    assert report["reference"] == "kgscout"
+    for metric, rows in against.items():
+        assert list(rows) == ["cosine", "prize_paths", "same"]
+        assert figures[metric]["same"] == figures[metric]["kgscout"]
+        same = rows["same"]["er"]["0"]
+        assert (same["difference"], same["low"], same["high"]) == (0, 0, 0)
+        value, other = (figures[metric][n]["er"]["0"] for n in ("cosine", "kgscout"))
+        expected = value["value"] - other["value"]
+        assert rows["cosine"]["er"]["0"]["difference"] == pytest.approx(expected)
     for metric, rows in report["figures"].items():
         for name, methods in rows.items():
             for method, levels in methods.items():
@@ -107,3 +118,8 @@ def test_the_report_has_every_point_and_resumes(world, tmp_path, capsys):
     assert json.loads((out / "metrics.json").read_text()) == report
     assert "difference" in capsys.readouterr().out
     assert main([*words[:-1], "2"]) == 2
+    assert main([*words, "--also", "cosine=x"]) == 2
+    assert main([*words, "--reference", "bm25"]) == 2
+    told = capsys.readouterr().err
+    assert "--also: the name 'cosine' is taken" in told
+    assert "--reference: found 'bm25', expected one of kgscout, cosine" in told

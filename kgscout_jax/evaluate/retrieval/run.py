@@ -13,7 +13,7 @@ from kgscout_jax.evaluate.retrieval.evaluation import check_ks, evaluate_retriev
 from kgscout_jax.evaluate.retrieval.seeds import seed_runs, seeds_console
 from kgscout_jax.evaluate.retrieval.tables import console_table, token_console_tables
 from kgscout_jax.evaluate.retrieval.token_costs import TokenPlan
-from kgscout_jax.evaluate.settings import RetrievalSettings
+from kgscout_jax.evaluate.settings import RetrievalSettings, also_paths
 from kgscout_jax.export.load import load_calibration
 from kgscout_jax.export.load_trained import load_trained
 from kgscout_jax.learn.checkpoints import RunFolder
@@ -53,8 +53,8 @@ def _evaluate(
         "measured_on": theirs["source"],
         "cross_dataset": not is_trained_on(trained.metadata, theirs["fingerprint"]),
     }
-    also = {Path(text.partition("=")[2]) for text in settings.also}
-    others = {path: load_trained(path) for path in sorted(also)}
+    also = also_paths(settings.also, settings.retrievers)
+    others = {path: load_trained(path) for path in sorted(set(also.values()))}
     repeats = {path: load_trained(path) for path in settings.seeds}
     runs = {settings.run: trained, **others, **repeats}
     context["commands"] = commands_of(
@@ -124,10 +124,9 @@ def build_retrievers(
             retrievers.append(policy_logits)
         else:
             retrievers.append(known[name]())
-    for text in settings.also:
-        name, _, path = text.partition("=")
-        other = others[Path(path)]
-        check_encoder(other.metadata, shards, Path(path))
+    for name, path in also_paths(settings.also, settings.retrievers).items():
+        other = others[path]
+        check_encoder(other.metadata, shards, path)
         retrievers.append(KGScout(other.policy, name, engine=engine))
     presence, basis = None, ""
     if settings.target:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float64
 
 from kgscout_jax.evaluate.bootstrap import LEVEL, RESAMPLES, as_difference, estimates
 from kgscout_jax.evaluate.robustness.settings import RobustnessSettings
@@ -34,36 +35,50 @@ SIMILARITIES = {"ats": "ATS", "sc2d": "SC2D", "sd2": "SD2"}
 def report_of(
     settings: RobustnessSettings,
     values: Mapping[tuple[str, float, str], Any],
+    similar: Mapping[tuple[str, float], Any],
     context: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The content of ``metrics.json``.
 
-    ``figures`` and ``paired`` are metric -> retriever -> method -> level -> estimate;
-    ``paired`` is the difference from the lowest level, question by question.
+    ``figures``, ``paired`` and ``against`` are metric -> row -> method -> level ->
+    estimate. ``paired`` is the difference from the lowest level, ``against`` that from
+    the reference at the same level, both question by question.
+
+    Args:
+        settings: of the measurement.
+        values: by method, level and row, of each metric and question.
+        similar: by method and level, the similarity to the right graph.
+        context: what was measured.
     """
     levels = sorted(settings.levels)
-    columns, differences = {}, {}
-    for (method, level, name), cell in values.items():
-        if name == "similarity":
-            continue
-        for metric, one in cell.items():
-            key = metric, name, method, f"{level:g}"
-            columns[key] = np.array(one, np.float64)
-            base = np.array(values[method, levels[0], name][metric], np.float64)
-            differences[key] = columns[key] - base
-    paired = estimates(differences, seed=settings.seed)
+    names = [*settings.retrievers, *settings.also_runs]
+    reference = settings.reference or names[0]
+    columns = {
+        (metric, name, method, f"{level:g}"): np.array(one, np.float64)
+        for (method, level, name), cell in values.items()
+        for metric, one in cell.items()
+    }
+    changes = {
+        key: one - columns[(*key[:3], f"{levels[0]:g}")] for key, one in columns.items()
+    }
+    against = {
+        key: one - columns[other]
+        for key, one in columns.items()
+        if key[1] != reference and (other := (key[0], reference, *key[2:])) in columns
+    }
     return {
         "figures": _nested(estimates(columns, seed=settings.seed)),
-        "paired": _nested({key: as_difference(one) for key, one in paired.items()}),
+        "paired": _differences(changes, settings.seed),
+        "against": _differences(against, settings.seed),
+        "reference": reference,
         "similarity": _nested(
             {
                 (name, method, f"{level:g}"): cell[name]
-                for (method, level, what), cell in values.items()
-                if what == "similarity"
+                for (method, level), cell in similar.items()
                 for name in SIMILARITIES
             }
         ),
-        "retrievers": list(settings.retrievers),
+        "retrievers": names,
         "methods": list(settings.methods),
         "levels": [f"{level:g}" for level in levels],
         "k": settings.k,
@@ -73,6 +88,14 @@ def report_of(
         "level": LEVEL,
         "context": dict(context),
     }
+
+
+def _differences(
+    columns: Mapping[tuple[str, ...], Float64[np.ndarray, "q"]], seed: int
+) -> dict[str, Any]:
+    """The nested estimates of differences by question."""
+    found = estimates(columns, seed=seed)
+    return _nested({key: as_difference(one) for key, one in found.items()})
 
 
 def _nested(flat: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
@@ -121,6 +144,8 @@ def table_text(report: Mapping[str, Any]) -> str:
                 label = ""
         head = ["mistakes", "retriever", *levels, "difference"]
         lines += ["", f"## {title}", "", markdown_table(head, rows)]
+        if metric in report["against"]:
+            lines += ["", *_against_lines(report, metric)]
     rows = [
         [name, NAMES[method], *(f"{cells[method][level]:.3f}" for level in levels)]
         for key, name in SIMILARITIES.items()
@@ -130,6 +155,20 @@ def table_text(report: Mapping[str, Any]) -> str:
     head = ["similarity", "mistakes", *levels]
     lines += ["", "## Similarity to the original", "", markdown_table(head, rows), ""]
     return "\n".join(lines)
+
+
+def _against_lines(report: Mapping[str, Any], metric: str) -> list[str]:
+    """The table of differences from the reference, level by level."""
+    rows = []
+    for method in report["methods"]:
+        label = NAMES[method]
+        for name, methods in report["against"][metric].items():
+            cells = methods[method]
+            texts = [figure(cells[level], sign="+") for level in report["levels"]]
+            rows.append([label, f"{name} − {report['reference']}", *texts])
+            label = ""
+    head = ["mistakes", "paired by question", *report["levels"]]
+    return [markdown_table(head, rows)]
 
 
 def robustness_plot(report: Mapping[str, Any], out: Path) -> None:

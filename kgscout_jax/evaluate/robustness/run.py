@@ -21,6 +21,7 @@ from kgscout_jax.evaluate.retrieval.metrics import DEFINITIONS, retrieval_metric
 from kgscout_jax.evaluate.robustness.question_graphs import QuestionGraphs
 from kgscout_jax.evaluate.robustness.report import METRICS, report_of, write_report
 from kgscout_jax.evaluate.robustness.settings import RobustnessSettings
+from kgscout_jax.evaluate.settings import RetrieverName
 from kgscout_jax.export.load_trained import load_trained
 from kgscout_jax.learn.trained_policy import TrainedPolicy, check_encoder
 from kgscout_jax.perturb.link_scorer import LinkScorer
@@ -42,6 +43,8 @@ from kgscout_jax.utils.io import read_json, write_json
 from kgscout_jax.utils.manifest import fingerprint
 from kgscout_jax.utils.progress import ProgressBar
 
+SIMILARITY = "similarity"
+"""The cell of a graph's similarity to the right one."""
 PerQuestion = dict[str, list[float | None]]
 """Metric -> a value per question, None where it does not count."""
 
@@ -56,39 +59,47 @@ def measure_robustness(settings: RobustnessSettings) -> dict[str, Any]:
     split = shards.split(settings.split)
     if not len(split):
         raise UserError(f"{shards.path}: split {settings.split!r} has no questions")
-    trained = load_trained(settings.run, step=settings.step)
-    check_encoder(trained.metadata, shards, settings.run)
+    trained = {
+        path: load_trained(path, step=settings.step if path == settings.run else None)
+        for path in [settings.run, *settings.also_runs.values()]
+    }
+    for path, one in trained.items():
+        check_encoder(one.metadata, shards, path)
     rows = draw_order(split, settings.seed)[: settings.limit]
-    cells = Cells(settings, shards, trained)
+    columns = columns_of(settings, shards, trained)
+    similarities = next(iter(columns.values())).cells
     graphs: Graphs | None = None
     points = list(itertools.product(settings.methods, settings.levels))
     with ProgressBar(len(points), "graphs with mistakes", "graphs") as bar:
         for method, level in points:
-            missing = [
-                name
-                for name in settings.retrievers
-                if cells.read(method, level, name) is None
-            ]
-            if missing or cells.read(method, level, "similarity") is None:
+            missing = [one for one in columns.values() if not one.read(method, level)]
+            if missing or not similarities.read(method, level, SIMILARITY):
                 graphs = graphs or Graphs.of(settings, shards, split, np.sort(rows))
-                graphs.measure(method, level, missing, trained, cells)
+                found = graphs.measure(method, level, missing)
+                similarities.write(method, level, SIMILARITY, found)
             bar.update(1, method=method, level=level)
     values = {
-        (method, level, name): cells.read(method, level, name)
+        (method, level, name): column.read(method, level)
         for method, level in points
-        for name in (*settings.retrievers, "similarity")
+        for name, column in columns.items()
+    }
+    similar = {
+        (str(method), level): similarities.read(method, level, SIMILARITY)
+        for method, level in points
     }
     context = {
         "run": settings.run.name,
-        "step": trained.step,
+        "step": trained[settings.run].step,
         "measured_on": shards.manifest["source"],
         "questions": len(rows),
-        "triplets": values[points[0][0], points[0][1], "similarity"]["triplets"],
+        "triplets": next(iter(similar.values()))["triplets"],
         "commands": commands_of(
-            settings, "kgscout eval robustness", {settings.run: trained.metadata}
+            settings,
+            "kgscout eval robustness",
+            {path: one.metadata for path, one in trained.items()},
         ),
     }
-    report = report_of(settings, values, context)
+    report = report_of(settings, values, similar, context)
     write_report(report, settings.out)
     return report
 
@@ -97,13 +108,17 @@ class Cells:
     """The values of each method, level and retriever, a file each."""
 
     def __init__(
-        self, settings: RobustnessSettings, shards: Shards, trained: TrainedPolicy
+        self,
+        settings: RobustnessSettings,
+        shards: Shards,
+        run: Path,
+        trained: TrainedPolicy,
     ) -> None:
         what = dataclasses.asdict(settings)
         kept = {name: what[name] for name in ("split", "limit", "prizes", "k", "seed")}
         kept["shards"] = shards.manifest["fingerprint"]
         kept["policy"] = trained.metadata.get("files") or [
-            str(settings.run.resolve()),
+            str(run.resolve()),
             trained.step,
         ]
         self.folder = settings.out / "cells" / fingerprint(kept)[:12]
@@ -121,6 +136,40 @@ class Cells:
     def write(self, method: str, level: float, name: str, value: Any) -> None:
         """Store the values, atomically."""
         write_json(self._file(method, level, name), value)
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """A row of the tables: a retriever, the policy behind it, and its values."""
+
+    retriever: RetrieverName
+    trained: TrainedPolicy
+    cells: Cells
+
+    def read(self, method: str, level: float) -> Any:
+        """The values; None where they are not measured yet."""
+        return self.cells.read(method, level, self.retriever)
+
+    def write(self, method: str, level: float, value: Any) -> None:
+        """Store the values, atomically."""
+        self.cells.write(method, level, self.retriever, value)
+
+
+def columns_of(
+    settings: RobustnessSettings,
+    shards: Shards,
+    trained: Mapping[Path, TrainedPolicy],
+) -> dict[str, Column]:
+    """The rows by name: retrievers of the run's policy, then the runs of ``--also``."""
+    cells = {path: Cells(settings, shards, path, one) for path, one in trained.items()}
+    ours, run = trained[settings.run], settings.run
+    return {
+        **{name: Column(name, ours, cells[run]) for name in settings.retrievers},
+        **{
+            name: Column("kgscout", trained[path], cells[path])
+            for name, path in settings.also_runs.items()
+        },
+    }
 
 
 @dataclasses.dataclass
@@ -152,14 +201,9 @@ class Graphs:
         return Graphs(settings, questions, gold, cache, questions.scorer(cache))
 
     def measure(
-        self,
-        method: str,
-        level: float,
-        retrievers: Sequence[str],
-        trained: TrainedPolicy,
-        cells: Cells,
-    ) -> None:
-        """Measure and store one point of the curves."""
+        self, method: str, level: float, columns: Sequence[Column]
+    ) -> dict[str, float]:
+        """Measure and store one point of the curves; how similar the graph is."""
         questions, k = self.questions, self.settings.k
         compact, remains = questions.perturbed_triplets(
             method,  # pyright: ignore[reportArgumentType] (checked by the settings)
@@ -175,18 +219,20 @@ class Graphs:
             "sd2": similarity(before.degree, after.degree),
             "triplets": len(compact),
         }
-        if retrievers:
-            shards, split = questions.with_mistakes(compact, remains, self.cache)
-            known = known_retrievers(trained, self.settings)
-            for name in retrievers:
-                rankings = known[name].rank(shards, split, k)
-                table = retrieval_metrics(rankings, shards, split, [k], gold=self.gold)
-                values = {key: table[key][k] for key in DEFINITIONS}
-                if has_answers(trained.policy.config):
-                    kept = kept_candidates(shards, split, rankings, k)
-                    values["hits@1"] = own_hits(trained, shards, split, kept)
-                cells.write(method, level, name, as_json(values))
-        cells.write(method, level, "similarity", found)
+        if not columns:
+            return found
+        shards, split = questions.with_mistakes(compact, remains, self.cache)
+        for column in columns:
+            trained = column.trained
+            retriever = known_retrievers(trained, self.settings)[column.retriever]
+            rankings = retriever.rank(shards, split, k)
+            table = retrieval_metrics(rankings, shards, split, [k], gold=self.gold)
+            values = {key: table[key][k] for key in DEFINITIONS}
+            if has_answers(trained.policy.config):
+                kept = kept_candidates(shards, split, rankings, k)
+                values["hits@1"] = own_hits(trained, shards, split, kept)
+            column.write(method, level, as_json(values))
+        return found
 
 
 def known_retrievers(

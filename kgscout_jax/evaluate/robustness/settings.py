@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.evaluate.settings import RetrieverName
+from kgscout_jax.evaluate.settings import RetrieverName, also_paths
 from kgscout_jax.utils.checks import check_at_least
 
 MethodName = Literal["rs", "rr", "er", "ed"]
@@ -43,6 +43,12 @@ class RobustnessSettings:
         "prize_subgraph",
     )
     """Rows of the table."""
+    also: tuple[str, ...] = ()
+    """Further runs, or exports, to measure beside --run, as NAME=PATH: each selects
+    with its own policy and answers with its own head."""
+    reference: str | None = None
+    """Row that the others are compared with, question by question. Default: the first
+    of --retrievers."""
     prizes: Literal["kgscout", "cosine"] = "kgscout"
     """What the prizes of prize_* come from: the run's logits and answers, or cosine."""
     methods: tuple[MethodName, ...] = ("rs", "rr", "er", "ed")
@@ -62,6 +68,12 @@ class RobustnessSettings:
             if not values or len(set(values)) < len(values):
                 found = " ".join(map(str, values)) or "nothing"
                 raise UserError(f"--{name}: {found}, expected each one at most once")
+        names = [*self.retrievers, *self.also_runs]
+        if self.reference is not None and self.reference not in names:
+            raise UserError(
+                f"--reference: found {self.reference!r}, expected one of "
+                f"{', '.join(names)}"
+            )
         for level in self.levels:
             if not 0 <= level <= 1:
                 raise UserError(
@@ -69,3 +81,8 @@ class RobustnessSettings:
                 )
         check_at_least(1, k=self.k, limit=self.limit)
         check_at_least(0, seed=self.seed)
+
+    @property
+    def also_runs(self) -> dict[str, Path]:
+        """The runs of ``--also`` by their names."""
+        return also_paths(self.also, taken=self.retrievers)
