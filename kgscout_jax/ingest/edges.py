@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from kgscout_jax.graph.hypernodes import OBJECT, SUBJECT
 from kgscout_jax.ingest.extract.protocol import NestedTriplet, Node, label
 from kgscout_jax.types import Triplet
-
-SUBJECT = "has subject"
-OBJECT = "has object"
-"""Relations from a hypernode to its head and to its tail."""
 
 
 def with_names(node: Node, name: Callable[[str], str]) -> Node:

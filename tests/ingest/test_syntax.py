@@ -65,6 +65,7 @@ CASES = {
     "John Smith said that Anna Berg died in Rome.": [
         nested("John Smith", "said", nested("Anna Berg", "died in", "Rome"))
     ],
+    "Acme has its seat in Ohio.": [nested("Acme", "seat in", "Ohio")],
     "If Anna wins, Bob leaves Rome in May.": [],
     "Who founded Acme in Ohio?": [],
     "Germany shares borders with France and Poland.": [
@@ -88,6 +89,30 @@ def test_a_pronoun_stands_for_the_subject_before_it(extractor: SyntaxExtractor):
     labels = [span.triplet.label for span in extractor.extract([text])[0].triplets]
     assert "Ada Lovelace wrote program" in labels
     assert "Ada Lovelace father Byron" in labels
+
+
+def test_a_person_is_known_by_a_part_of_the_name(extractor: SyntaxExtractor):
+    text = (
+        "Anna Berg and Tomas Lind founded Acme in Oslo. Berg studied in Rome. "
+        "Clara Lind left Acme. Lind moved to Paris. Henry Ford founded Ford."
+    )
+    labels = [span.triplet.label for span in extractor.extract([text])[0].triplets]
+    assert "Anna Berg studied in Rome" in labels
+    assert "Lind moved to Paris" in labels  # one of two
+    assert "Henry Ford founded Ford" in labels  # a company
+
+
+def test_a_line_of_key_and_value_is_about_the_heading(extractor: SyntaxExtractor):
+    text = (
+        "Acme Group\n\nCEO: Anna Berg\n\nNumber of staff: 4,200\n\nNote: see above: all"
+    )
+    triplets = [span.triplet for span in extractor.extract([text])[0].triplets]
+    assert triplets[:2] == [
+        nested("Acme Group", "CEO", "Anna Berg"),
+        nested("Acme Group", "number of staff", "4,200"),
+    ]
+    (alone,) = extractor.extract(["Number of staff: 4,200"])
+    assert alone.triplets == ()
 
 
 def test_a_range_holds_the_words_of_its_fact(extractor: SyntaxExtractor):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.hypernodes import hypernode_mask
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.aliases import read_aliases
 from kgscout_jax.graph.link.index import MANIFEST, LinkIndex
@@ -26,6 +27,7 @@ def open_or_build_index(
 ) -> LinkIndex:
     """The index over a graph's names: opened from ``folder``, or built.
 
+    Hypernodes are left out: a question that names the parts of a fact is about these.
     A stored index that is damaged or was built from other names or aliases is built
     again. If the folder cannot be written, the index stays in memory.
 
@@ -56,7 +58,7 @@ def open_or_build_index(
     index = build_index(
         graph.entities,
         aliases=listed,
-        unnamed_mask=graph.unnamed_mask,
+        unnamed_mask=graph.unnamed_mask | hypernode_mask(graph),
         degrees=np.diff(graph.by_head.offsets) + np.diff(graph.by_tail.offsets),
     )
     if folder is not None:

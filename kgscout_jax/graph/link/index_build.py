@@ -43,7 +43,7 @@ def build_index(
     Args:
         names: display names; the position is the entity's id.
         aliases: further names, each with its entity.
-        unnamed_mask: True where a name is only an identifier; never linked.
+        unnamed_mask: True where a name is never linked, such as an identifier.
         degrees: of each entity; the best connected of several matches wins.
 
     Raises:

@@ -2,6 +2,7 @@
 
 - a verb with subject and object; its prepositions hang on that fact, as a hypernode;
 - a verb without an object: each preposition gives a fact, a date hangs on those;
+- "has its seat in X" is (S, seat in, X);
 - passive voice with an agent is turned around; without one it is an objectless verb;
 - "the capital of X is Y", "Y is the capital of X", "X's capital, Y": (X, capital, Y);
 - "X is a writer from Y": (X, is a, writer), (X, writer from, Y);
@@ -236,6 +237,14 @@ class Sentence:
         verb: Token,
     ) -> Iterator[Fact]:
         """Facts of a subject, a verb and an object."""
+        if verb.lemma_ == "have" and (owner := possessor(target)) is not None:
+            # "has its seat in Rome"
+            places = [*contexts(target), *around]
+            if places and owner.tag_ == "PRP$" and self.names.name(owner) == name:
+                noun = text_of(target.doc, *core(target))
+                words = relation.removesuffix(verb.lower_) + noun
+                yield from self.objectless(name, words, places, first)
+                return
         loose = not is_name(target) and determiner(target) in ("a", "an", "")
         inner = [
             (text, token)

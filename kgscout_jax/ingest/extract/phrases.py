@@ -182,6 +182,10 @@ class Referents:
     """The subject of the clause that is read, for its possessive pronouns."""
     topic: str | None = None
     """The last subject of the sentences before."""
+    heading: str | None = None
+    """The last heading."""
+    full_names: dict[str, set[str]] = field(default_factory=dict)
+    """Last word of a person's name -> the names that end with it."""
 
     def mention(self, token: Token, name: str) -> None:
         """Take note of a subject."""
@@ -194,7 +198,21 @@ class Referents:
     def title(self, name: str) -> None:
         """Take note of a heading."""
         if name:
-            self.subject = self.topic = name
+            self.subject = self.topic = self.heading = name
+
+    def full_name(self, token: Token, name: str) -> str:
+        """The person whose name was written out before: "Berg" is "Anna Berg".
+
+        A word that two people share, or that ends no name, stays as it is.
+        """
+        person = token.ent_type_ == "PERSON"
+        if " " in name:
+            if person:
+                last = name.rpartition(" ")[2]
+                self.full_names.setdefault(last, set()).add(name)
+            return name
+        people = self.full_names.get(name, ()) if person or not token.ent_type_ else ()
+        return next(iter(people)) if len(people) == 1 else name
 
     def describe(self, name: str, noun: Token) -> None:
         """Take note that the entity is of this kind."""
@@ -239,7 +257,7 @@ class Names:
         if token.pos_ in ("PRON", "DET") or token.tag_ in ("WDT", "WP", "EX"):
             return None
         start, end = core(token)
-        text = text_of(token.doc, start, end)
+        text = self.referents.full_name(token, text_of(token.doc, start, end))
         for child in token.rights:
             # "University of Oxford", "list of strings"
             if child.dep_ == "prep" and child.lower_ == "of" and child.i >= end:

