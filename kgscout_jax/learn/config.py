@@ -109,9 +109,10 @@ class TrainConfig:
     """Passes over the training questions; with --patience at most so many."""
     patience: int | None = None
     """Stop after so many epochs without a higher dev score; default: never."""
-    select: Literal["reward", "path_triplet_recall"] = "reward"
+    select: Literal["reward", "path_triplet_recall", "hits@1"] = "reward"
     """Dev score, which picks the best checkpoint: the mean dev reward (walk: plus
-    Hits@1), or the mean recall of shortest-path triplets at the same budgets."""
+    Hits@1), the mean recall of shortest-path triplets at the same budgets, or Hits@1
+    of the policy's own answers."""
     batch_size: int = 16
     """Questions per update, of all devices. For more than 16 multiply the learning rate
     by the square root of how many times more."""
@@ -279,7 +280,7 @@ class ThesisTrainConfig(TrainConfig):
     """Section 3.3.3; sparse shortest paths on the host, as in the first code."""
     reward_direction: Literal["directed", "both"] = "directed"
     """Sections 3.3.3 and 4.2: "each triplet adds a directed edge"."""
-    select: Literal["reward", "path_triplet_recall"] = "reward"
+    select: Literal["reward", "path_triplet_recall", "hits@1"] = "reward"
     """Figures 3.3 and 3.4 follow the validation reward."""
 
 

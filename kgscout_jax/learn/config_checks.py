@@ -60,6 +60,9 @@ def check_train_config(config: TrainConfig) -> None:
     if config.batch_per_device is not None:
         adds = config.estimator != "reinforce"
         _check(config, "batch_per_device", adds, "it with closed_form or bce only")
+    if config.select == "hits@1":
+        answers = config.policy == "walk" and config.answer_width > 0
+        _check(config, "select", answers, "it with a policy that answers only")
     if config.devices is not None:
         _check(config, "devices", config.devices >= 1, "at least 1")
     _check_processes(config)

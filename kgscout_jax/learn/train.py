@@ -260,12 +260,12 @@ def is_run_out(run: RunFolder, config: TrainConfig, devices: Devices) -> bool:
 def dev_score(row: dict[str, Any], select: str = "reward") -> float | None:
     """What the best checkpoint has most of.
 
-    The dev reward, plus Hits@1 with a head, or path_triplet_recall.
+    The dev reward, plus Hits@1 with a head; or path_triplet_recall, or Hits@1.
     """
     if "dev_reward" not in row:
         return None
-    if select == "path_triplet_recall":
-        return row["dev_path_triplet_recall"]
+    if select != "reward":
+        return row[f"dev_{select}"]
     return round(row["dev_reward"] + row.get("dev_hits@1", 0.0), 6)
 
 

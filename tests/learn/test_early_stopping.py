@@ -13,12 +13,13 @@ from kgscout_jax.evaluate.settings import RetrievalSettings
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.early_stopping import out_of_patience
 from kgscout_jax.learn.estimators import cross_entropy
-from kgscout_jax.learn.train import train
+from kgscout_jax.learn.train import dev_score, train
 from kgscout_jax.runs.run_folder import read_run
 from kgscout_jax.runs.status import state_of
 from kgscout_jax.utils.io import read_json
 
 pytestmark = pytest.mark.usefixtures("kgscout_cache")
+SELECTIONS = ("reward", "path_triplet_recall", "hits@1")
 PEER = {
     "policy": "mlp",
     "estimator": "bce",
@@ -43,6 +44,15 @@ PEER = {
 )
 def test_patience_counts_epochs_since_the_first_highest_score(scores, patience, ends):
     assert out_of_patience(scores, patience) is ends
+
+
+def test_each_selection_has_its_dev_score(shards, tmp_path):
+    row = {"dev_reward": 4.0, "dev_hits@1": 0.5, "dev_path_triplet_recall": 0.25}
+    scores = {name: dev_score(row, name) for name in SELECTIONS}
+    assert scores == {"reward": 4.5, "path_triplet_recall": 0.25, "hits@1": 0.5}
+    assert dev_score({}, "hits@1") is None
+    with pytest.raises(UserError, match="--select: found hits@1, expected it with"):
+        tiny(shards, tmp_path, select="hits@1", policy="mlp")
 
 
 def test_a_run_ends_when_triplet_recall_stops_rising(shards, tmp_path, monkeypatch):
