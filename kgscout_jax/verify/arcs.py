@@ -49,13 +49,13 @@ class ArcFinder:
         """The paths from an entity."""
         out = Arcs()
         mediators = []
-        for arc, triplet, other in self._steps(entity, MAX_DEGREE):
+        for arc, triplet, other in self.steps(entity, MAX_DEGREE):
             if self.graph.unnamed_mask[other]:
                 mediators.append((arc, triplet, other))
             else:
                 out.targets[arc,].setdefault(other, (triplet,))
         for first, triplet, mediator in mediators[:MAX_MEDIATORS]:
-            for second, last, other in self._steps(mediator, MAX_MEDIATORS):
+            for second, last, other in self.steps(mediator, MAX_MEDIATORS):
                 # Back along the same arc is how siblings are joined, not a relation.
                 if other != entity and second != self.inverse(first):
                     path = first, second
@@ -103,9 +103,9 @@ class ArcFinder:
 
     def ends(self, entity: int) -> set[int]:
         """The arc types that lead out of an entity: what kind of thing it is."""
-        return {arc for arc, _, _ in self._steps(entity, MAX_MEDIATORS)}
+        return {arc for arc, _, _ in self.steps(entity, MAX_MEDIATORS)}
 
-    def _steps(self, entity: int, limit: int) -> list[tuple[int, int, int]]:
+    def steps(self, entity: int, limit: int) -> list[tuple[int, int, int]]:
         """(arc type, triplet, other end) of an entity's triplets, heads first."""
         one = np.array([entity])
         steps: list[tuple[int, int, int]] = []

@@ -27,6 +27,7 @@ from kgscout_jax.text.encoder import SentenceEncoder
 from kgscout_jax.types import Triplet, replace_surrogates
 from kgscout_jax.verify.arcs import ArcFinder, Path
 from kgscout_jax.verify.claims import Claim, find_claims
+from kgscout_jax.verify.contexts import ContextFinder
 from kgscout_jax.verify.mentions import Mention
 from kgscout_jax.verify.relation_model import RelationModel
 from kgscout_jax.verify.relation_words import claim_words, content_lemmas
@@ -122,6 +123,7 @@ class Verifier:
             graph, encoder or SentenceEncoder(), cache=cache
         )
         self.arcs = ArcFinder(graph)
+        self.contexts = ContextFinder(graph, self.arcs)
 
     def verify(self, text: str) -> list[ClaimVerdict]:
         """The verdict on each atomic claim of a text.
@@ -173,6 +175,10 @@ class Verifier:
             contradictions.append(against)
         if best.ids:
             return "supported", best
+        stated = self.contexts.evidence(claim)
+        if stated is not None:
+            verdict = "supported" if stated.supports else "contradicted"
+            return verdict, _Evidence(stated.ids, 0.0)
         against = max(contradictions, key=lambda e: e.log_probability, default=nothing)
         return ("contradicted", against) if against.ids else ("unknown", nothing)
 
