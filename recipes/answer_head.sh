@@ -15,7 +15,7 @@ answers() { # RUN SHARDS OUT
 
 python -m data_prep metaqa --input "$data/metaqa" --out "$out/metaqa"
 python train.py --shards "$out/metaqa" --run "$out/run_metaqa" --policy walk \
-    --candidates 256 --question-noise 0.2 --epochs 3
+    --question-noise 0.2 --epochs 3 --select hits@1 --dev-questions 1000
 answers "$out/run_metaqa" "$out/metaqa" "$out/answers_metaqa"
 
 python -m data_prep pathquestion --input "$data/pathquestion" --out "$out/pathquestion"

@@ -24,13 +24,15 @@ VIEW is one of
     parameters  the networks' numbers of parameters, from the code; needs no NAME
 
 and the keys are metrics, rows, ks (lists with commas), paired (the rows whose
-difference from the reference is shown), low=yes (the lowest lower end of the seeds'
+difference from the reference is shown, or that of a reference in the first row from
+them), low=yes (the lowest lower end of the seeds'
 intervals behind each mean).
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import itertools
 import re
 import sys
@@ -77,7 +79,16 @@ class Mean:
         self.n: set[int] = {int(one[3] or 0) for one in found}
         self.value = sum(one[0] for one in cells) / len(cells) if cells else None
         lows = [one[1] for one in cells if one[1] is not None]
-        self.low = min(lows, default=None)
+        highs = [one[2] for one in cells if one[2] is not None]
+        self.low, self.high = min(lows, default=None), max(highs, default=None)
+
+    def negated(self) -> Mean:
+        """The same difference the other way round."""
+        other = copy.copy(self)
+        other.value = None if self.value is None else -self.value
+        other.low = None if self.high is None else -self.high
+        other.high = None if self.low is None else -self.low
+        return other
 
     def text(self, *, low: bool = False, sign: str = "") -> str:
         """``0.918``, ``+0.095, low +0.035`` or a dash."""
@@ -155,7 +166,7 @@ def metrics(view: View) -> str:
     ks = view.chosen("ks", one["ks"])
     names, seeds = view.rows(one), [seed["figures"] for seed in one["seeds"]]
     paired = [seed["paired"] for seed in one["seeds"]]
-    compared = view.chosen("paired", names[:1])
+    compared, reference = view.chosen("paired", names[:1]), one["reference"]
     cells = []
     for metric in view.chosen("metrics", MAIN):
         label = metric
@@ -168,7 +179,10 @@ def metrics(view: View) -> str:
         for name in names:
             means = [Mean(paired, name, metric, k) for k in ks]
             if any(mean.seeds for mean in means) and name in compared:
-                title = f"{name} − {one['reference']}"
+                title = f"{name} − {reference}"
+                if reference == names[0]:
+                    title = f"{reference} − {name}"
+                    means = [mean.negated() for mean in means]
                 texts = [mean.text(low=True, sign="+") for mean in means]
                 cells.append(["", title, *texts])
     header = ["metric", "retriever", *(f"K = {k}" for k in ks)]
