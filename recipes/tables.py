@@ -85,9 +85,10 @@ class Mean:
     def negated(self) -> Mean:
         """The same difference the other way round."""
         other = copy.copy(self)
-        other.value = None if self.value is None else -self.value
-        other.low = None if self.high is None else -self.high
-        other.high = None if self.low is None else -self.low
+        # 0.0 - x, for -x would print zeros as -0.000
+        other.value = None if self.value is None else 0.0 - self.value
+        other.low = None if self.high is None else 0.0 - self.high
+        other.high = None if self.low is None else 0.0 - self.low
         return other
 
     def text(self, *, low: bool = False, sign: str = "") -> str:
