@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,10 +34,28 @@ for variable, value in {
 }.items():
     os.environ.setdefault(variable, value)
 
-# Tests write and flush thousands of small files: in memory, where there is room.
-MEMORY, ROOM = Path("/dev/shm"), 4 * 2**30
-if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
-    os.environ.setdefault("TMPDIR", str(MEMORY))
+
+def use_memory() -> None:
+    """Let tests write their thousands of small files to memory, where there is room.
+
+    The folder goes with this process; with $TMPDIR they write there, and it stays.
+    """
+    memory, room, process = Path("/dev/shm"), 4 * 2**30, os.getpid()
+    if "TMPDIR" in os.environ or not os.access(memory, os.W_OK):
+        return
+    if shutil.disk_usage(memory).free < room:
+        return
+    folder = tempfile.mkdtemp(prefix="kgscout-tests-", dir=memory)
+    os.environ["TMPDIR"] = folder  # workers and processes of tests have it too
+
+    def discard() -> None:
+        if os.getpid() == process:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(discard)
+
+
+use_memory()
 
 # Nothing of what is imported for the tests can be freed: the collector, which tracing
 # sets off all the time, need not look at it.
