@@ -40,6 +40,7 @@ class _Fact:
     """A hypernode's own fact and its circumstances, as triplet ids by entity."""
 
     ends: dict[int, int]
+    """Entity -> the relation that leads to it, to the fact's subject or object."""
     relation: str
     contexts: dict[int, int]
 
@@ -75,6 +76,8 @@ class ContextFinder:
                 relation = content_lemmas(_WORD.findall(fact.relation.lower()))
                 if not relation or not relation <= words:
                     continue
+                if self._is_reversed(fact, claim.text, mentions):
+                    continue
                 others = [each for each in mentions if each is not mention]
                 found = self._compare(fact, claim.text, others)
                 if found is not None and found.supports:
@@ -103,12 +106,29 @@ class ContextFinder:
         contexts: dict[int, int] = {}
         for arc, triplet, other in self.arcs.steps(node, MAX_FACTS):
             if arc < self.arcs.n_relations:
-                (ends if arc in self._parts else contexts)[other] = triplet
+                if arc in self._parts:
+                    ends[other] = arc
+                else:
+                    contexts[other] = triplet
         # The name of a hypernode is its head, its relation and its tail.
         relation = self.graph.entities[node]
         for end in sorted((self.graph.entities[e] for e in ends), key=len)[::-1]:
             relation = relation.replace(end, " ", 1)
         return _Fact(ends, relation, contexts)
+
+    def _is_reversed(self, fact: _Fact, text: str, mentions: Sequence[Mention]) -> bool:
+        """Whether the object stands before the subject, in a claim without "by"."""
+        named = [
+            (mention, fact.ends[entity])
+            for mention in mentions
+            for entity in mention.entities
+            if entity in fact.ends
+        ]
+        assert self._parts is not None
+        if [end for _, end in named] != [*reversed(self._parts)]:
+            return False
+        (first, _), (second, _) = named
+        return " by " not in text[first.stop : second.start]
 
     def _compare(
         self, fact: _Fact, text: str, others: Sequence[Mention]

@@ -45,6 +45,7 @@ def evidence(text: str):
         ("Acme Mills was founded in Oslo.", (True, ["Oslo"])),
         ("Acme Mills acquired Delta Cranes in 1985.", (True, ["4 May 1985"])),
         ("Acme Mills acquired Delta Cranes in 1986.", (False, ["4 May 1985"])),
+        ("Acme Mills founded Anna Berg in 2011.", None),
         ("Acme Mills was sold in 2011.", None),  # another relation
         ("Tom Lind founded Acme Mills in 2011.", None),  # another founder
         ("Acme Mills was founded in Paris.", None),  # a place may lie in another
