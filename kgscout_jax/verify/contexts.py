@@ -21,7 +21,7 @@ from kgscout_jax.verify.mentions import Mention
 from kgscout_jax.verify.relation_words import content_lemmas
 
 MAX_FACTS = 200
-"""Hypernodes of an entity that are looked at."""
+"""Triplets of an entity that are looked at, each way."""
 _YEAR = re.compile(r"\b\d{4}\b")
 _WORD = re.compile(r"\w+")
 
@@ -37,12 +37,14 @@ class ContextEvidence:
 
 @dataclass(frozen=True)
 class _Fact:
-    """A hypernode's own fact and its circumstances, as triplet ids by entity."""
+    """A hypernode's own fact and its circumstances."""
 
     ends: dict[int, int]
     """Entity -> the relation that leads to it, to the fact's subject or object."""
     relation: str
+    """The words between its ends."""
     contexts: dict[int, int]
+    """Circumstance -> the triplet that leads to it."""
 
 
 @dataclass(frozen=True)
