@@ -39,11 +39,12 @@ tr '|' '\t' <"$data/metaqa/kb.txt" >"$out/metaqa.tsv"
 sort -u "$data"/pathquestion/*-kb.txt >"$out/pathquestion.tsv"
 python - "$sets/world" "$out/world.tsv" <<'PYTHON'
 import sys
+from pathlib import Path
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.utils.io import write_lines
-shards = Shards.open(sys.argv[1])
+shards = Shards.open(Path(sys.argv[1]))
 name, relation = shards.entities, shards.relations
-write_lines(sys.argv[2], [
+write_lines(Path(sys.argv[2]), [
     f"{name[h]}\t{relation[r]}\t{name[t]}" for h, r, t in shards.triplets.tolist()
 ])
 PYTHON

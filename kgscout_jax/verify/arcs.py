@@ -8,6 +8,7 @@ mediators.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -105,8 +106,16 @@ class ArcFinder:
         """The arc types that lead out of an entity: what kind of thing it is."""
         return {arc for arc, _, _ in self.steps(entity, MAX_MEDIATORS)}
 
-    def steps(self, entity: int, limit: int) -> list[tuple[int, int, int]]:
-        """(arc type, triplet, other end) of an entity's triplets, heads first."""
+    def steps(
+        self, entity: int, limit: int, relations: Sequence[int] | None = None
+    ) -> list[tuple[int, int, int]]:
+        """(arc type, triplet, other end) of an entity's triplets, heads first.
+
+        Args:
+            entity: one end of the triplets.
+            limit: triplets at most, of those it is the head of and of the others.
+            relations: of the triplets; None for any.
+        """
         one = np.array([entity])
         steps: list[tuple[int, int, int]] = []
         for adjacency, far, shift in (
@@ -114,6 +123,8 @@ class ArcFinder:
             (self.graph.by_tail, 0, self.n_relations),
         ):
             _, ids = adjacency.rows(one)
+            if relations is not None:
+                ids = ids[np.isin(self.graph.triplets[ids, 1], relations)]
             ids = ids[:limit]
             rows = np.asarray(self.graph.triplets[ids])
             arcs = rows[:, 1] + shift

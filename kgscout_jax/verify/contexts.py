@@ -21,7 +21,7 @@ from kgscout_jax.verify.mentions import Mention
 from kgscout_jax.verify.relation_words import content_lemmas
 
 MAX_FACTS = 200
-"""Triplets of an entity that are looked at, each way."""
+"""Facts of an entity, and circumstances of a fact, that are looked at."""
 _YEAR = re.compile(r"\b\d{4}\b")
 _WORD = re.compile(r"\w+")
 
@@ -94,11 +94,8 @@ class ContextFinder:
         assert self._parts is not None
         half = self.arcs.n_relations
         for entity in entities:
-            nodes = [
-                node
-                for arc, _, node in self.arcs.steps(entity, MAX_FACTS)
-                if arc - half in self._parts
-            ]
+            steps = self.arcs.steps(entity, MAX_FACTS, self._parts)
+            nodes = [node for arc, _, node in steps if arc >= half]
             for node in dict.fromkeys(nodes):
                 yield self._fact(node)
 

@@ -57,6 +57,15 @@ def test_a_circumstance_is_that_of_the_fact(text, expected):
     assert evidence(text) == expected
 
 
+def test_facts_of_a_hub_are_found_behind_its_other_triplets():
+    others = [(f"Person {i}", "lives in", "Rome") for i in range(300)]
+    rows = [*others, *facts("Rome", "hosted", "Mill Fair", on="3 May 1950")]
+    graph = KnowledgeGraph.from_triplets(rows)
+    (claim,) = find_claims("Rome hosted in 1950.", linker_of(graph))
+    found = ContextFinder(graph, ArcFinder(graph)).evidence(claim)
+    assert found is not None and found.supports
+
+
 def test_a_graph_without_hypernodes_has_no_circumstances():
     graph = KnowledgeGraph.from_triplets([("Anna Berg", "founded", "Acme Mills")])
     (claim,) = find_claims("Anna Berg founded Acme Mills in 2011.", linker_of(graph))
