@@ -8,9 +8,10 @@ number of answers of a step known before the step is taken, also at hubs.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from jaxtyping import Bool, Int, Int32, Int64
+from jaxtyping import Bool, Float64, Int, Int32, Int64
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.utils.ragged import ranges
@@ -51,6 +52,14 @@ class ArcIndex:
     def sizes(self) -> Int64[np.ndarray, "g"]:
         """The number of arcs of each group."""
         return np.diff(self.offsets)
+
+    @cached_property
+    def functionality(self) -> Float64[np.ndarray, "r"]:
+        """Of each arc type, entities that have it by arcs: 1 if each has one target."""
+        types = self.keys % max(self.n_types, 1)
+        groups = np.bincount(types, minlength=self.n_types)
+        arcs = np.bincount(types, self.sizes, minlength=self.n_types)
+        return groups / np.maximum(arcs, 1)
 
     def inverse(self, types: Int[np.ndarray, "..."]) -> Int64[np.ndarray, "..."]:
         """The arc types in the other direction; -1 stays."""

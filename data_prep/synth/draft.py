@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Shape = Literal["chain", "pair", "count", "superlative", "comparison"]
+Shape = Literal["chain", "implied", "pair", "count", "superlative", "comparison"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,9 @@ class Draft:
     value: ValueTest | None = None
     returns: bool = False
     """Whether the first path leads back to its topic, which is no answer."""
+    implied: int = 0
+    """Links of the first path that the wording leaves out: the currency of an airport
+    is that of its country."""
     typed: bool = False
     """Whether only the types at the ends tell its relations from others."""
 

@@ -21,7 +21,12 @@ from data_prep.synth.relation_facts import arc_weights, is_sayable, relation_fac
 from data_prep.synth.sampler import Sampler
 from data_prep.synth.selection import Selection, quotas
 from data_prep.synth.settings import SynthSettings
-from data_prep.synth.shapes import BETWEEN, sample_chains, sample_pairs
+from data_prep.synth.shapes import (
+    BETWEEN,
+    sample_chains,
+    sample_implied,
+    sample_pairs,
+)
 from data_prep.synth.value_shapes import sample_values
 from data_prep.synth.values import is_number, is_year
 from data_prep.synth.verify import true_answers
@@ -30,15 +35,17 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.utils.progress import ProgressBar
 
 CLASSES = {
-    "chain 1": 0.27,
-    "chain 2": 0.24,
-    "chain 3": 0.12,
-    "pair 1": 0.11,
+    "chain 1": 0.19,
+    "chain 2": 0.15,
+    "chain 3": 0.09,
+    "implied 2": 0.14,
+    "implied 3": 0.11,
+    "pair 1": 0.10,
     "pair 2": 0.05,
-    "count 1": 0.05,
+    "count 1": 0.04,
     "count 2": 0.03,
-    "value 1": 0.08,
-    "value 2": 0.05,
+    "value 1": 0.06,
+    "value 2": 0.04,
 }
 """Share of each shape and number of hops; shapes that a graph does not give go to the
 others."""
@@ -94,6 +101,8 @@ def generate(graph: KnowledgeGraph, settings: SynthSettings) -> Generation:
                     return sample_pairs(sampler, n, settings.max_answers, deep=deep)
                 if shape == "value":
                     return sample_values(sampler, facts, *args)
+                if shape == "implied":
+                    return sample_implied(sampler, facts, *args)
                 return sample_chains(sampler, *args, counted=shape == "count")
 
             drafts: dict[object, Draft] = {}
@@ -173,6 +182,9 @@ class _Writer:
         topics = [self.graph.entities[leg.topic] for leg in draft.legs]
         if any(is_number(name) and not is_year(name) for name in topics):
             self.out.dropped["a number as topic"] += 1
+            return None
+        if draft.implied and topics[0][:1].isdigit():
+            self.out.dropped["a value as topic, with steps left out"] += 1
             return None
         if (
             draft.shape == "count"

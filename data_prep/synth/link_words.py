@@ -36,6 +36,10 @@ class LinkWords:
         others = tuple(f"other {name}" for name in names)
         return replace(self, target=EndType(others, self.target.kind))
 
+    def of_source(self) -> LinkWords:
+        """The readings with the source as subject: its capital, not what it is of."""
+        return replace(self, readings=tuple(r for r in self.readings if r[1]))
+
     def typed(self) -> LinkWords:
         """The words with the types that the relation's dotted name states."""
         if not self.target_domain:

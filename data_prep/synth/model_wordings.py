@@ -199,6 +199,8 @@ def word_prompt(question: SynthQuestion, graph: KnowledgeGraph) -> str:
         "superlative": "There are several ?candidate; ?answer is one of them.",
         "comparison": "There are several ?candidate; ?answer are some of them.",
     }.get(draft.shape, "")
+    if draft.implied:
+        what = f"Say nothing of ?x1{' or how it leads on' * (draft.implied > 1)}."
     last = "?candidate" if draft.value is not None else "?answer"
     facts = []
     for i, leg in enumerate(draft.legs):

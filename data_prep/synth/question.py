@@ -42,6 +42,8 @@ class SynthQuestion:
             "shape": draft.shape,
             "paths": [[arc_name(graph, arc) for arc in leg.path] for leg in draft.legs],
         }
+        if draft.implied:
+            record["implied"] = sum(map(len, draft.legs[0].links[: draft.implied]))
         if draft.value is not None:
             value = draft.value
             record["value"] = {

@@ -1,19 +1,23 @@
-"""Samples drafts of each shape: chains, two conditions, counts, values."""
+"""Samples drafts of each shape: chains, implied steps, two conditions, counts."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Int64
 
 from data_prep.synth.draft import Draft, Leg
 from data_prep.synth.follow import Trace, distinct_pairs, follow
+from data_prep.synth.relation_facts import RelationFacts
 from data_prep.synth.sampler import Sampler, joint_path
 
 BETWEEN = 3
 """Entities between topic and answers at most, as a multiple of the answers allowed."""
+ALL_IMPLIED = 0.6
+"""How often all links that lead to one entity are left out, not just some of them."""
 WIDE = 20_000
 """Arcs at most of a step towards one of two conditions."""
 MAX_TRIPLETS = 200
@@ -53,6 +57,42 @@ def sample_chains(
             continue
         shape = "count" if counted else "chain"
         drafts.append(Draft(shape, (leg,), answers, triplets, returns=returns))
+    return drafts
+
+
+def sample_implied(
+    sampler: Sampler, facts: Sequence[RelationFacts], n: int, hops: int, most: int
+) -> list[Draft]:
+    """Chains whose first links are left out, each of which leads to one entity.
+
+    Links that mostly lead to one entity are left out more often: the country of an
+    airport goes without saying, the film of an actor who is in only one does not.
+
+    Args:
+        sampler: the links.
+        facts: of every relation.
+        n: number of tries.
+        hops: links of a path, at least two.
+        most: answers at most.
+    """
+    half, functionality = len(facts), sampler.index.functionality
+    drafts = []
+    for draft in sample_chains(sampler, n, hops, most):
+        leg = draft.legs[0]
+        sizes = leg.sizes[:-1]
+        single = next((i for i, size in enumerate(sizes) if size > 1), len(sizes))
+        back = any(abs(a - b) == half for a, b in itertools.pairwise(leg.path))
+        # "The block of 128.6 days" leaves out too much.
+        first = leg.path[0]
+        of_value = first >= half and facts[first - half].kind != "entity"
+        if single and not back and not of_value:
+            all_of_them = sampler.rng.random() < ALL_IMPLIED
+            implied = (
+                single if all_of_them else int(sampler.rng.integers(1, single + 1))
+            )
+            arcs = [arc for link in leg.links[:implied] for arc in link]
+            if sampler.rng.random() < functionality[arcs].min() ** 2:
+                drafts.append(replace(draft, shape="implied", implied=implied))
     return drafts
 
 

@@ -59,7 +59,7 @@ class Wordings:
         return None
 
     def _text(self, draft: Draft, speaker: Speaker, rng: random.Random) -> str | None:
-        if draft.shape == "chain":
+        if draft.shape in ("chain", "implied"):
             return self._chain(draft, speaker, rng)
         if draft.shape == "pair":
             return self._pair(draft, speaker, rng)
@@ -92,21 +92,29 @@ class Wordings:
 
     def _last(self, leg: Leg, draft: Draft) -> LinkWords:
         """The words of a path's last link."""
-        words = self.lexicon.words(leg.links[-1])
-        words = words.typed() if draft.typed else words
+        words = self._words(leg, len(leg.links) - 1, draft)
         return words.with_other() if draft.returns and leg is draft.legs[0] else words
 
+    def _words(self, leg: Leg, i: int, draft: Draft) -> LinkWords:
+        """The words of a path's link ``i``."""
+        words = self.lexicon.words(leg.links[i])
+        if draft.implied and i == draft.implied:
+            words = words.of_source()
+        return words.typed() if draft.typed else words
+
     def _source(self, leg: Leg, draft: Draft, speaker: Speaker) -> Phrase | None:
-        """What the last link of a path starts from: the topic, or a phrase for it."""
+        """What the last link of a path starts from: the topic, or a phrase for it.
+
+        Of links that are implied nothing is said.
+        """
         first = self.lexicon.words(leg.links[0])
         source = self._topic(leg, first, speaker, typed=draft.typed)
-        for link, size in zip(leg.links[:-1], leg.sizes, strict=False):
-            words = self.lexicon.words(link)
-            words = words.typed() if draft.typed else words
-            text = speaker.say(words, "np", source, size > 1, alone=False)
+        for i in range(draft.implied, len(leg.links) - 1):
+            many, words = leg.sizes[i] > 1, self._words(leg, i, draft)
+            text = speaker.say(words, "np", source, many, alone=False)
             if text is None:
                 return None
-            source = Phrase(text, many=size > 1)
+            source = Phrase(text, many=many)
         return source
 
     def _topic(

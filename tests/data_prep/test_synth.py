@@ -12,6 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data_prep.sources import kg
+from data_prep.synth.ambiguity import Ambiguity
+from data_prep.synth.arc_index import ArcIndex
+from data_prep.synth.draft import Draft, Leg
 from data_prep.synth.frames import SPLITS, all_frames
 from data_prep.synth.generation import generate
 from data_prep.synth.readings import relation_readings
@@ -39,9 +42,11 @@ def triplets(draw):
     return draw(st.lists(rows | years, min_size=20, max_size=90, unique=True))
 
 
-def records_of(rows, **options):
+def records_of(rows, questions=60, **options):
     graph = KnowledgeGraph.from_triplets(rows)
-    settings = SynthSettings(graph=(), out=Path("unused"), questions=60, **options)
+    settings = SynthSettings(
+        graph=(), out=Path("unused"), questions=questions, **options
+    )
     made = generate(graph, settings)
     return {
         split: [question.record(graph) for question in made.questions[split]]
@@ -104,7 +109,7 @@ def test_answers_are_exactly_what_the_recorded_paths_give(rows, seed):
             relevant = {tuple(row) for row in record["relevant_triples"]}
             assert relevant <= set(rows)
             # The relevant triplets alone lead to every answer.
-            if record["shape"] in ("chain", "count"):
+            if record["shape"] in ("chain", "implied", "count"):
                 topic, path = record["q_entity"][0], record["paths"][0]
                 assert answers <= follow(relevant, topic, path)
             text = f" {' '.join(split_words(record['question']))} "
@@ -160,9 +165,57 @@ def test_every_split_and_shape_is_filled(records):
         "train": 48, "dev": 6, "test": 6,
     }  # fmt: skip
     shapes = {record["shape"] for record in records["train"]}
-    assert shapes == {"chain", "pair", "count", "superlative", "comparison"}
+    assert shapes == {
+        "chain", "implied", "pair", "count", "superlative", "comparison",
+    }  # fmt: skip
     texts = [r["question"].lower() for split in SPLITS for r in records[split]]
     assert len(set(texts)) == len(texts)
+
+
+def airport_graph():
+    """Airports in cities of countries, each of which has a currency of its own."""
+    rows = []
+    for i in range(60):
+        rows.append((f"Airport {i}", "serves_city", f"City {i % 24}"))
+        rows.append((f"City {i % 24}", "country", f"Land {i % 8}"))
+        rows.append((f"Land {i % 8}", "currency", f"Coin {i % 8}"))
+    return sorted(set(rows))
+
+
+def test_steps_that_lead_to_one_entity_are_left_out_of_some_questions():
+    rows = airport_graph()
+    made = [r for split in records_of(rows).values() for r in split]
+    implied = [record for record in made if record["shape"] == "implied"]
+    assert implied
+    for record in implied:
+        path, text = record["paths"][0], record["question"].lower()
+        unsaid = path[: record["implied"]]
+        assert 1 <= len(unsaid) < len(path)
+        for end in range(1, len(unsaid) + 1):
+            assert len(follow(rows, record["q_entity"][0], path[:end])) == 1
+        assert not [relation for relation in unsaid if relation.split("_")[-1] in text]
+
+
+@pytest.mark.parametrize(
+    ("extra", "clear"),
+    [
+        ([], True),
+        # An airport's own currency, its city's, and that of another country as near.
+        ([("Airport 0", "currency", "Token")], False),
+        ([("City 0", "currency", "Token")], False),
+        ([("City 0", "twin_country", "Land 1")], False),
+        # Those further away do not count.
+        ([("Land 0", "neighbour", "Land 1")], True),
+    ],
+)
+def test_steps_are_left_out_only_where_no_other_reading_is_as_near(extra, clear):
+    graph = KnowledgeGraph.from_triplets(airport_graph() + extra)
+    path = [graph.relations.index(r) for r in ("serves_city", "country", "currency")]
+    leg = Leg(graph.entities.index("Airport 0"), tuple((r,) for r in path), (1, 1, 1))
+    answers = (graph.entities.index("Coin 0"),)
+    draft = Draft("implied", (leg,), answers, triplets=(), implied=2)
+    kept = Ambiguity(ArcIndex.of(graph)).without_ambiguous([draft])
+    assert kept == ([draft] if clear else [])
 
 
 def test_unnamed_entities_are_passed_but_never_named():
