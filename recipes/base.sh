@@ -48,22 +48,22 @@ write_lines(Path(sys.argv[2]), [
     f"{name[h]}\t{relation[r]}\t{name[t]}" for h, r, t in shards.triplets.tolist()
 ])
 PYTHON
-synth synth-webqsp "$freebase" 8000
+synth synth-webqsp "$freebase" 6000
 for name in metaqa pathquestion world; do
     synth synth-$name "$out/$name.tsv" 3000
 done
 python recipes/base_graphs.py "$out/graphs"
 for graph in "$out"/graphs/*.tsv; do
-    synth "synth-$(basename "$graph" .tsv)" "$graph" 2000
+    synth "synth-$(basename "$graph" .tsv)" "$graph" 1500
 done
 
 # --- training: on all sets, and without those of some graphs
 train() { # RUN EPOCHS QUESTIONS SETS-LEFT-OUT
     local run=$1 epochs=$2 questions=$3 left_out=$4 folders=() mix=()
-    for pair in webqsp:2 cwq:2 synth-webqsp:3 metaqa:2.5 synth-metaqa:1.2 \
-        pathquestion:1 synth-pathquestion:0.6 world:1.5 synth-world:0.8 \
+    for pair in webqsp:1.5 cwq:1.5 synth-webqsp:2 metaqa:2.5 synth-metaqa:0.8 \
+        pathquestion:1 synth-pathquestion:0.4 world:1.5 synth-world:0.5 \
         $(for graph in "$out"/graphs/*.tsv; do
-            echo "synth-$(basename "$graph" .tsv):0.7"
+            echo "synth-$(basename "$graph" .tsv):0.5"
         done); do
         [[ ${pair%:*} =~ $left_out ]] && continue
         folders+=("$sets/${pair%:*}") mix+=("${pair#*:}")
@@ -72,7 +72,7 @@ train() { # RUN EPOCHS QUESTIONS SETS-LEFT-OUT
         --epochs "$epochs" --questions-per-epoch "$questions" --dev-questions 60 \
         --shards "${folders[@]}" --mix "${mix[@]}" --run "$run"
 }
-train "$out/base" 2 64000 '^$'
+train "$out/base" 2 52800 '^$'
 train "$out/without-freebase" 1 40000 'webqsp|cwq'
 train "$out/without-others" 1 40000 'metaqa|pathquestion|world'
 declare -A without=([webqsp]=freebase [metaqa]=others [pathquestion]=others
