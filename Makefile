@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Tests start many processes: each would compile the modules again where this is set.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo kg-rag test test-slow test-thorough check-docs docs lint setup clean
+.PHONY: demo kg-rag test test-extended test-slow test-thorough check-docs docs lint setup clean
 
 demo: setup
 	$(BIN)/python recipes/demo.py
@@ -17,11 +17,18 @@ kg-rag: setup
 	cd recipes && ../$(BIN)/python kg_rag.py ../build/kg_rag
 
 test: setup
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not extended"
+
+# Arrays are checked against their annotations here: that takes a third of the time of
+# the tests of the networks.
+SHAPES := --jaxtyping-packages=kgscout_jax.policy,kgscout_jax.graph.walk,array_shapes.check
+test-extended: setup
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(SHAPES) -m "extended and not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(SHAPES) -m "not extended and not slow" tests/policy
 
 test-slow: setup
 	$(BIN)/pip install --quiet --disable-pip-version-check $(CONSTRAINTS) -e '.[ray,wandb]'
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --dist worksteal -m slow --timeout 3600
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --dist worksteal $(SHAPES) -m slow --timeout 3600
 
 # Every property test with 200 random inputs instead of 12.
 test-thorough: setup

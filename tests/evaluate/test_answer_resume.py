@@ -96,6 +96,7 @@ def test_after_a_server_is_gone_the_cache_still_answers(shards, tmp_path, monkey
         assert (spent["replies"], spent["missing"]) == (5, N - 5)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "how", [pytest.param(signal.SIGTERM, marks=pytest.mark.slow), signal.SIGKILL]
 )

@@ -56,7 +56,14 @@ def saved(monkeypatch):
     return figures
 
 
-@pytest.mark.parametrize("ks", [(10, 30), (7,), (10, 11, 30, 50, 100, 150, 1000)])
+@pytest.mark.parametrize(
+    "ks",
+    [
+        (10, 30),
+        pytest.param((7,), marks=pytest.mark.extended),
+        pytest.param((10, 11, 30, 50, 100, 150, 1000), marks=pytest.mark.extended),
+    ],
+)
 def test_metric_against_k(tmp_path, saved, ks):
     without = ("triplet_recall",)
     files = metric_against_k(report(ks, without=without), tmp_path)
@@ -81,6 +88,7 @@ def test_metric_against_k(tmp_path, saved, ks):
     assert "webqsp, dev" in saved[0].get_suptitle()
 
 
+@pytest.mark.extended
 def test_metrics_with_the_same_figures_share_a_panel(tmp_path, saved):
     twins = ("answer_recall", "answer_recall_kg")
     metric_against_k(report(twins=twins), tmp_path)

@@ -185,6 +185,7 @@ async function play() {
     assert found["clicked"]["hash"].startswith("#retriever=none&k=3&verdict=")
 
 
+@pytest.mark.extended
 def test_an_address_restores_its_view(tmp_path):
     play = """
 async function play() {
@@ -235,6 +236,7 @@ async function play() {
     assert found["before"] == [0, 0] and found["after"] == [1, 20]
 
 
+@pytest.mark.extended
 def test_an_opened_question_is_drawn_and_a_closed_one_is_freed(tmp_path):
     play = """
 async function play() {

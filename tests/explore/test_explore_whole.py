@@ -48,6 +48,7 @@ def test_ask_explores_a_graph(films, export, ranking, most, calls, capsys):
     assert f"answered, 1 tries, {calls} requests, {12 * calls} tokens, 0 malf" in out
 
 
+@pytest.mark.extended
 def test_a_path_is_a_ranking_with_its_trace(tmp_path, kgscout_cache):
     world = shared_world("guided")
     graph, split = KnowledgeGraph.open(world.file), world.shards.split("test")

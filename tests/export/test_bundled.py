@@ -70,6 +70,7 @@ def test_training_starts_from_it(base, tmp_path, kgscout_cache, monkeypatch):
         np.testing.assert_allclose(leaf, before[name], atol=1e-6, err_msg=name)
 
 
+@pytest.mark.extended
 def test_the_recipe_writes_the_card_with_licences_and_hash(tmp_path, capsys):
     run = RunFolder(tmp_path / "run")
     run.write_config(trained("walk").metadata)

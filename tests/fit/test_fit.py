@@ -137,6 +137,7 @@ def weights(path: Path) -> dict[str, np.ndarray]:
     return parameters_of(load_trained(path).policy.weights)
 
 
+@pytest.mark.extended
 def test_the_policy_is_an_export_calibrated_for_the_graph(fitted):
     exported = load_exported(fitted)
     assert exported.metadata["calibration"]["questions"] == 10
@@ -147,6 +148,7 @@ def test_the_policy_is_an_export_calibrated_for_the_graph(fitted):
     assert names == ["synthetic", "real"]
 
 
+@pytest.mark.extended
 def test_the_figures_are_those_of_the_evaluation(fitted):
     result = json.loads((fitted / RESULT).read_text())
     assert result["gains"] and result["step"] > 0
@@ -179,6 +181,7 @@ def test_the_figures_are_those_of_the_evaluation(fitted):
         assert of_fitted == round(first["fitted"]["value"] * one["questions"])
 
 
+@pytest.mark.extended
 def test_the_page_needs_no_network_and_shows_every_example(fitted):
     page = (fitted / REPORT).read_text("utf-8")
     assert not re.search(r"https?://|src=|<script|<link|url\(", page)
@@ -190,6 +193,7 @@ def test_the_page_needs_no_network_and_shows_every_example(fitted):
     assert "Real questions: 12 of test, held out" in page
 
 
+@pytest.mark.extended
 def test_the_same_command_does_nothing_and_another_asks(world, fitted, capsys):
     before = contents(fitted)
     again = command(world, fitted, "--questions", world / "asked")
@@ -201,6 +205,7 @@ def test_the_same_command_does_nothing_and_another_asks(world, fitted, capsys):
     assert contents(fitted) == before
 
 
+@pytest.mark.extended
 def test_a_base_that_is_as_good_is_exported_with_a_calibration(
     world, fitted, tmp_path, capsys, monkeypatch
 ):

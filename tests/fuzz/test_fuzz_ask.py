@@ -26,6 +26,8 @@ from kgscout_jax.graph.link.linker import Link
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout
 
+pytestmark = pytest.mark.extended
+
 
 def printed(result: RetrievalResult, capsys) -> str:
     capsys.readouterr()

@@ -15,6 +15,8 @@ from fuzz.small_files import small_file_attacks
 from fuzz.structures import structure_attacks
 from fuzz.work_folders import work_folder_attacks
 
+pytestmark = pytest.mark.extended
+
 COUNT = 8
 """Inputs of each attack; ``python -m fuzz.attacks --count`` takes more."""
 NAMES = [

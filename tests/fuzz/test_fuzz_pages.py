@@ -14,6 +14,8 @@ from show.test_in_browser import CHROMIUM, chromium, play
 
 from kgscout_jax.show import GraphView, graph_fragment, graph_page
 
+pytestmark = pytest.mark.extended
+
 LONG = "x" * 100_000
 TITLE = "document.title='broken'"
 

@@ -21,6 +21,8 @@ from kgscout_jax.reason.prompts import (
 from kgscout_jax.reason.readers.protocol import Evidence
 from kgscout_jax.reason.selection import PromptSettings, prompt_for
 
+pytestmark = pytest.mark.extended
+
 BREAKS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ufeff]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from fuzz.strangers import FUZZ, TEXT
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -18,6 +19,8 @@ from kgscout_jax.inference.batch import (
 )
 from kgscout_jax.inference.scout import Scout
 from kgscout_jax.types import replace_surrogates
+
+pytestmark = pytest.mark.extended
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | TEXT,

@@ -20,6 +20,8 @@ from kgscout_jax.export.load import load_exported
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.scout import Scout
 
+pytestmark = pytest.mark.extended
+
 CALLERS = 8
 
 

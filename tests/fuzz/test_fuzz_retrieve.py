@@ -18,6 +18,8 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.arguments import check_question
 from kgscout_jax.types import entity_key
 
+pytestmark = pytest.mark.extended
+
 LARGE = 1_000_000
 
 

@@ -104,6 +104,7 @@ def described(world, folder):
     return here, sent(here)
 
 
+@pytest.mark.extended
 def test_another_process_opens_the_inputs_once(loaded_once, described, monkeypatch):
     here, there = described
     rows = [Row(id="1", question=f"Where is {NAMES[0]}?", topics=(NAMES[0],))]

@@ -52,11 +52,11 @@ def same(one, other, tolerance: float = 1e-5) -> None:
     ("name", "embedded"),
     [
         ("guided", True),
-        ("guided", False),
+        pytest.param("guided", False, marks=pytest.mark.extended),
         ("thesis", True),
-        ("pruned", False),
+        pytest.param("pruned", False, marks=pytest.mark.extended),
         ("walk", True),
-        ("mlp", False),
+        pytest.param("mlp", False, marks=pytest.mark.extended),
     ],
 )
 def test_scores_are_those_of_evaluation(made, name, embedded):
@@ -104,6 +104,7 @@ def test_a_batch_finds_what_single_questions_find(ready):
         assert [link.name for link in found.links] == [link.name for link in one.links]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "name", ["guided", pytest.param("mlp", marks=pytest.mark.slow)]
 )
@@ -133,6 +134,7 @@ def test_each_question_may_have_its_own_k(ready):
         assert found.triplets == longer.triplets[:k]
 
 
+@pytest.mark.extended
 def test_sixteen_threads_find_the_same(made):
     one = made("guided")
     alone = [

@@ -148,6 +148,7 @@ def test_documents_are_added_to_those_of_before(made, tmp_path):
     assert before < after
 
 
+@pytest.mark.extended
 def test_a_killed_run_goes_on_and_ends_with_the_same_graph(made, tmp_path):
     # enough documents for several batches, so that a kill falls between them
     docs = write_texts(

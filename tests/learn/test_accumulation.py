@@ -43,6 +43,7 @@ def update(shards, **more: Any) -> tuple[Any, dict[str, Any]]:
     return jax.tree.leaves(state.params), metrics
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("estimator", "more"),
     [

@@ -112,6 +112,7 @@ for count in (3, 8):
 """
 
 
+@pytest.mark.extended
 def test_rows_of_split_tables():
     # Even and most uneven wishes: all of one row, so that every round is full.
     words = [sys.executable, "-c", ROWS]

@@ -33,7 +33,9 @@ KINDS = {
 }
 
 
-@pytest.fixture(scope="module", params=list(KINDS))
+@pytest.fixture(
+    scope="module", params=[pytest.param("walk", marks=pytest.mark.extended), "mlp"]
+)
 def finished(request, shards, tmp_path_factory):
     run = tmp_path_factory.mktemp("runs") / request.param
     train(tiny(shards, run, **KINDS[request.param]))

@@ -128,6 +128,7 @@ def test_the_guard_sees_what_a_step_does_not_name():
         jax.jit(lambda x: x + 1)(np.ones(3, np.float32))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "more",
     [
@@ -153,6 +154,7 @@ def test_resident_questions_give_the_bits_of_streamed_ones(mixed, tmp_path, more
     assert rows(tmp_path / "resident") == rows(tmp_path / "streamed")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "more",
     [

@@ -56,7 +56,13 @@ def test_what_was_planted_is_learned(shards, finished, leaving_one_out, estimato
     assert epochs(run)[-1]["train_answer_hit@4"] > 0.9
 
 
-@pytest.mark.parametrize("baseline", ["greedy", "moving_average", "leave_one_out"])
+@pytest.mark.parametrize(
+    "baseline",
+    [
+        pytest.param("greedy", marks=pytest.mark.extended),
+        *("moving_average", "leave_one_out"),
+    ],
+)
 def test_every_baseline_runs(shards, moving, leaving_one_out, tmp_path, baseline):
     run = {"moving_average": moving, "leave_one_out": leaving_one_out}.get(baseline)
     if run is None:

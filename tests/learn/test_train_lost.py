@@ -104,6 +104,7 @@ def small_disk(tmp_path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@pytest.mark.extended
 def test_a_full_disk_is_one_line_and_the_run_resumes(
     shards, finished, small_disk, capsys
 ):
@@ -167,7 +168,14 @@ def truncate(path: Path) -> None:
     os.truncate(path, path.stat().st_size // 2)
 
 
-@pytest.mark.parametrize("damage", [flip, truncate, Path.unlink])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        flip,
+        pytest.param(truncate, marks=pytest.mark.extended),
+        pytest.param(Path.unlink, marks=pytest.mark.extended),
+    ],
+)
 def test_a_damaged_latest_checkpoint_is_set_aside(
     shards, finished, tmp_path, damage, caplog
 ):

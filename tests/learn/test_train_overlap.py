@@ -171,6 +171,7 @@ def signalled(monkeypatch):
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "step",
     [pytest.param(step, marks=pytest.mark.slow) for step in (1, 4)] + [2],

@@ -57,6 +57,7 @@ def test_the_reasoning_is_no_part_of_the_answer(finished):
     assert row["reasoning"] == "Because." and row["answer"].startswith("Alien was")
 
 
+@pytest.mark.extended
 def test_a_finished_table_asks_for_nothing_again(
     finished, film_graph, film_questions
 ):  # fmt: skip
@@ -69,6 +70,7 @@ def test_a_finished_table_asks_for_nothing_again(
     assert metrics(out)["calls"] == before["calls"] > 0
 
 
+@pytest.mark.extended
 def test_malformed_replies_are_counted_and_no_zero(
     film_graph, film_questions, kgscout_cache, tmp_path
 ):

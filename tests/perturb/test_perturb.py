@@ -136,6 +136,7 @@ def test_similarity_by_hand():
     assert empty.degree.tolist() == [0, 0] and empty.clustering.tolist() == [0, 0]
 
 
+@pytest.mark.extended
 def test_the_scorer_prefers_triplets_of_its_graph():
     """Two kinds of entities, by their vectors, and relations between given kinds."""
     rng = np.random.default_rng(0)

@@ -164,6 +164,7 @@ def test_no_gradient_flows_to_the_frozen_embeddings(config):
     assert not gradient(inputs.triplets).any()
 
 
+@pytest.mark.extended
 @every_network
 def test_float16_tables_and_bfloat16_compute_are_close(config):
     weights, inputs = weights_of(config), make_inputs([N, 25, 3, 1])
@@ -383,6 +384,7 @@ def test_ppr_statistics_standardise_the_real_candidates():
     assert ppr_statistics(np.ones_like(ppr), mask)[1] == (1.0, 1.0)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("part", PARTS)
 def test_a_network_without_a_part_does_not_learn_from_it(part):
     config = dataclasses.replace(WALK, without=(part,))

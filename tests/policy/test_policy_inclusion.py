@@ -159,6 +159,7 @@ def test_close_to_plackett_luce_on_small_cases(k):
     assert (np.argsort(-found) == np.argsort(-exact)).all()
 
 
+@pytest.mark.extended
 def test_close_to_gumbel_top_k_at_a_working_size():
     """Within 0.012, Monte Carlo's own error included, at n = 300 and k = 30."""
     logits = 1.5 * jax.random.normal(jax.random.key(2), (300,))

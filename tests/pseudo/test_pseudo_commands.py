@@ -139,6 +139,7 @@ def test_refused(ask):
     assert code == 2 and "expected one of the two" in told.err
 
 
+@pytest.mark.extended
 def test_the_ablation_of_a_split(world, tmp_path, capsys):
     every = ("none", "pseudo", "verified", "verified_scout", "scout_pseudo")
 
@@ -203,6 +204,7 @@ def test_the_ablation_of_a_split(world, tmp_path, capsys):
         )
 
 
+@pytest.mark.extended
 def test_other_graphs_can_be_the_source(world, tmp_path):
     (tmp_path / "other.tsv").write_text("Siena\tplace of birth\tKiel\n")
     args = [

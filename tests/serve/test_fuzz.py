@@ -17,6 +17,8 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.serve.app import create_app
 from kgscout_jax.serve.settings import ServiceSettings
 
+pytestmark = pytest.mark.extended
+
 LIMITS = ServiceSettings(max_k=40, max_question_chars=200, batch_wait_ms=0)
 # without surrogates: this is what files and JSON hold; halves of pairs are below
 TEXT = st.text(max_size=60) | st.sampled_from(

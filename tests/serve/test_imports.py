@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 
+@pytest.mark.extended
 def test_the_service_needs_no_parser_and_no_pytorch_to_listen():
     code = (
         "import sys, kgscout_jax.serve.server, kgscout_jax.serve.mcp_server; "

@@ -228,6 +228,7 @@ def test_what_is_drawn_and_that_the_controls_work(tmp_path):
     assert seen["nothing"]["drawn"] == [1, 0] and seen["empty"].startswith("No ")
 
 
+@pytest.mark.extended
 def test_labels_point_to_the_tail_and_crossing_lines_run_under_them(tmp_path):
     view = dense(0)
     seen = play(
@@ -258,6 +259,7 @@ def test_labels_point_to_the_tail_and_crossing_lines_run_under_them(tmp_path):
     assert seen["labels"] != seen["moved"]
 
 
+@pytest.mark.extended
 def test_no_boxes_overlap_and_the_same_data_gives_the_same_picture(tmp_path):
     views = {f"dense{seed}": dense(seed) for seed in range(2)}
     views["again"] = dense(1)
@@ -351,6 +353,7 @@ def test_a_question_of_a_report_becomes_the_data_of_a_page(tmp_path):
     assert found[3]["names"] == ["a", "b", "z"] and found[3]["kinds"] == [6, 6, 6]
 
 
+@pytest.mark.extended
 def test_a_dark_page_has_a_dark_drawing_and_a_phone_whole_words(tmp_path):
     dark = tmp_path / "dark.png"
     flags = f"--screenshot={dark}", "--blink-settings=preferredColorScheme=0"

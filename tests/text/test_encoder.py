@@ -116,6 +116,7 @@ class TestEveryBackend:
             best = [set(np.argsort(-row)[:50].tolist()) for row in (ours, theirs)]
             assert len(best[0] & best[1]) >= 48
 
+    @pytest.mark.extended
     @ALL_BACKENDS
     def test_a_string_has_the_same_bits_whatever_its_neighbours(self, backend):
         encoder, rng = encoder_of(backend), random.Random(1)

@@ -74,6 +74,7 @@ def test_a_full_disk_is_one_line_that_names_the_file(tmp_path, task, size, file,
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.extended
 def test_a_graph_that_is_embedded_on_a_full_disk_ends_by_no_signal(tmp_path, table):
     """A sparse file would be mapped, and the first page without room kills."""
     disk, size = tmp_path / "disk", 3 << 20

@@ -56,6 +56,7 @@ def test_of_racing_processes_one_holds_the_lock(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.extended
 def test_shared_and_exclusive_holders_never_meet(tmp_path):
     assert race(tmp_path, ["shared", "exclusive", "shared", "exclusive"]) > 100
 
