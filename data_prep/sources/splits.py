@@ -22,6 +22,8 @@ SPLIT_OF = {
 """How sources spell a split -> train, dev or test."""
 
 JSON_LINES = (".jsonl", ".jsonl.gz")
+LISTED = 8
+"""Names that an error lists of a folder."""
 
 
 def split_by_topic(topic: str) -> str:
@@ -34,15 +36,15 @@ def split_by_topic(topic: str) -> str:
     return {0: "test", 1: "dev"}.get(first % 10, "train")
 
 
-def listing(folder: Path, limit: int = 8) -> str:
+def listing(folder: Path) -> str:
     """What a folder holds, for an error message."""
     names = sorted(
         path.name + "/" * path.is_dir()
         for path in folder.iterdir()
         if not path.name.startswith(".")
     )
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return "there is: " + (", ".join(names[:limit]) or "nothing") + more
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return "there is: " + (", ".join(names[:LISTED]) or "nothing") + more
 
 
 def check_folder(path: Path) -> None:

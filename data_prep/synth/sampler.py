@@ -66,15 +66,13 @@ class Sampler:
         return topics, *self._completed(types, reached)
 
     def links(
-        self,
-        entities: Int64[np.ndarray, "k"],
-        weights: Float64[np.ndarray, "types"] | None = None,
+        self, entities: Int64[np.ndarray, "k"]
     ) -> tuple[Int64[np.ndarray, "k 2"], Int64[np.ndarray, "k"]]:
         """(arc types, an entity reached) of a random link out of each entity.
 
         Failed links are -1: of entities that are -1, and where no step is accepted.
         """
-        types, reached = self.step(entities, weights)
+        types, reached = self.step(entities)
         return self._completed(types, reached)
 
     def _completed(

@@ -103,7 +103,7 @@ class KnowledgeGraph:
             path: a folder that ``kgscout graph`` wrote, a triplet file, or several.
             verify: also compare every byte of a folder with its checksum.
             options: how files are read.
-            notes: counts of omitted triplets are added here, see ``read_triplets``.
+            notes: counts of omitted triplets are added here, see ``TripletFiles.rows``.
 
         Raises:
             UserError: a folder or file is missing, unfinished, newer, damaged or no

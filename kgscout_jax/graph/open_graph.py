@@ -50,7 +50,7 @@ def open_graph(
 
     Args:
         paths: see ``KnowledgeGraph.open``.
-        notes: counts of omitted triplets are added here, see ``read_triplets``.
+        notes: counts of omitted triplets are added here, see ``TripletFiles.rows``.
         options: how files are read.
 
     Raises:

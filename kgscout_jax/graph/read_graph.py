@@ -25,7 +25,7 @@ def read_graph(
     Args:
         paths: triplet files.
         options: how they are read.
-        notes: counts of omitted triplets are added here, see ``read_triplets``.
+        notes: counts of omitted triplets are added here, see ``TripletFiles.rows``.
 
     Raises:
         UserError: a file is malformed, or there are no triplets.

@@ -6,9 +6,6 @@ import re
 
 from kgscout_jax.graph.opaque_names import OPAQUE
 
-KINDS = ("identifier", "letters", "general", "joined", "script")
-"""What may be wrong with a name, see ``relation_problem``."""
-
 _IDENTIFIER = re.compile(
     rf"{OPAQUE}|[A-Za-z]{{1,12}}[._ -]?[0-9]+|[0-9a-f]{{8,}}|\W*[0-9]+\W*"
 )

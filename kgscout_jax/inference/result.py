@@ -15,7 +15,6 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.inference.answer_kinds import AnswerKind
 from kgscout_jax.inference.result_json import (
     ROLES,
-    answer_record,
     result_object,
     retrieved_record,
 )
@@ -221,17 +220,9 @@ class RetrievalResult:
             'sandbox="allow-scripts"></iframe>'
         )
 
-    def to_record(self, id: str, *, retriever: str = "kgscout") -> Retrieved:
+    def to_record(self, id: str) -> Retrieved:
         """As a line of ``retrieved.jsonl``, with topics and links."""
-        return retrieved_record(self, id, retriever=retriever)
-
-    def answer_record(self) -> dict[str, Any]:
-        """The answers from the graph as JSON fields; {} without an answer head.
-
-        ``graph_answers`` and ``best_guesses`` hold name, probability and path, as
-        triplets; ``kind``, ``support`` and ``abstained`` as the fields of this class.
-        """
-        return answer_record(self)
+        return retrieved_record(self, id)
 
     def to_dict(self) -> dict[str, Any]:
         """Question, topics, answers and triplets as JSON values, each with its names.

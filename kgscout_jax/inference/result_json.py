@@ -92,7 +92,11 @@ def _answer_objects(
 
 
 def answer_record(result: RetrievalResult) -> dict[str, Any]:
-    """``RetrievalResult.answer_record``."""
+    """The answers from the graph as JSON fields; {} without an answer head.
+
+    ``graph_answers`` and ``best_guesses`` hold name, probability and path, as triplets;
+    ``kind``, ``support`` and ``abstained`` as the fields of ``RetrievalResult``.
+    """
     if not result.answers and not result.abstained:
         return {}
     record: dict[str, Any] = {
@@ -107,7 +111,7 @@ def answer_record(result: RetrievalResult) -> dict[str, Any]:
     return record
 
 
-def retrieved_record(result: RetrievalResult, id: str, *, retriever: str) -> Retrieved:
+def retrieved_record(result: RetrievalResult, id: str) -> Retrieved:
     """``RetrievalResult.to_record``."""
     extra: dict[str, Any] = {
         "topics": list(result.topics),
@@ -127,7 +131,7 @@ def retrieved_record(result: RetrievalResult, id: str, *, retriever: str) -> Ret
     return Retrieved(
         id=id,
         question=result.question,
-        retriever=retriever,
+        retriever="kgscout",
         triplets=result.scored,
         seconds=result.seconds,
         extra=extra,

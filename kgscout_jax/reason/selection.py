@@ -118,7 +118,6 @@ def select(
     k: int,
     form: SelectionForm,
     token_budget: int | None = None,
-    prompt: str = "one_shot",
     answer_paths: Sequence[Sequence[int]] = (),
     sources: Sequence[str] = (),
 ) -> Selection:
@@ -132,7 +131,6 @@ def select(
         k: how many triplets at most.
         form: lines, paths or answers.
         token_budget: the most tokens the prompt may have; None: no limit.
-        prompt: the template.
         answer_paths: for ``answers``: ranks of the triplets on the path to each answer,
             the most probable one first.
         sources: where each triplet stands; () to write none.
@@ -142,9 +140,7 @@ def select(
             the question.
     """
     check_form(form)
-    settings = PromptSettings(
-        prompt=prompt, form="paths" if form == "paths" else "lines"
-    )
+    settings = PromptSettings(form="paths" if form == "paths" else "lines")
     if form != "answers":
         triplets = triplets[: pool_size(k, form)]
     triplets = list(triplets)

@@ -190,8 +190,6 @@ def _add_headquarters(edges: Edges, company: str, text: str) -> None:
 
 
 PLANES = 700
-MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August")
-MONTHS += ("September", "October", "November", "December")
 
 
 def flights() -> Edges:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from kgscout_jax.graph.builder import GraphBuilder
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.read.arrow_batches import triplet_batches
+from kgscout_jax.graph.read.options import ReadOptions
+from kgscout_jax.graph.read.triplets import TripletFiles
+from kgscout_jax.types import Triplet
 
 IDS = [("m.01", "by", "m.02"), ("m.01", "cvt", "m.03"), ("m.04", "year", "1979")]
 
@@ -15,6 +20,21 @@ IDS = [("m.01", "by", "m.02"), ("m.01", "cvt", "m.03"), ("m.04", "year", "1979")
 def write_tsv(path: Path, rows) -> Path:
     path.write_text("".join("\t".join(row) + "\n" for row in rows), "utf-8")
     return path
+
+
+def read_triplets(path: Path, notes=None, **options) -> Iterator[Triplet]:
+    """The triplets of a file, line by line."""
+    return TripletFiles(ReadOptions(**options), notes, [path]).rows(path)
+
+
+def batch_rows(path: Path, *, exact: bool = False, **options) -> list[Triplet]:
+    """The same, as an index reads them: in batches."""
+    files = TripletFiles(ReadOptions(**options), files=[path])
+    return [
+        row
+        for columns in triplet_batches(path, files, exact=exact)
+        for row in zip(*(column.to_pylist() for column in columns), strict=True)
+    ]
 
 
 def memory_graph(*chunks) -> KnowledgeGraph:

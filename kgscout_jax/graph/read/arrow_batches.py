@@ -43,12 +43,12 @@ def triplet_batches(
     when it derives identities, and can run the exact reader to name the line.
 
     Args:
-        path: see ``read_triplets``.
+        path: see ``TripletFiles.rows``.
         files: the options and counts of the graph's files.
         exact: do not use arrow's decoders.
 
     Raises:
-        UserError: (on iteration) as ``read_triplets``.
+        UserError: (on iteration) as ``TripletFiles.rows``.
     """
     files = TripletFiles(files=[path]) if files is None else files
     suffix = file_format(path)

@@ -98,7 +98,24 @@ class TripletFiles:
         return names and not others
 
     def rows(self, path: Path) -> Iterator[Triplet]:
-        """The triplets of one file in its order, streaming; see ``read_triplets``."""
+        """The triplets of one file in its order, streaming.
+
+        The file's name selects the format: ``.tsv``, ``.txt`` (tab-separated, no
+        quoting), ``.csv``, ``.nt``, ``.ttl``, ``.nq``, ``.trig``, each also with
+        ``.gz``, ``.bz2``, ``.xz``, ``.zst``; ``.parquet``. A first line of a text table
+        that names head, relation and tail is a header, see ``header``; such columns are
+        also read of parquet, else the first three string columns. In RDF an IRI is
+        named by its last segment, see ``iri_name``, a literal by its lexical value.
+        ``.graphml``, ``.gexf``, Neo4j's ``.csv`` and ``.jsonl`` are graphs of nodes and
+        edges: a node is named by its property name, label or title, else by its id.
+
+        ``notes`` counts what is left out: ``blank_triplets``, RDF statements with a
+        blank literal, and ``other_language``. In other formats an empty name is an
+        error.
+
+        Raises:
+            UserError: (on iteration) the file is missing, empty or malformed.
+        """
         suffix = file_format(path)
         if suffix in TABLES:
             return self._table(path)
@@ -188,38 +205,3 @@ class TripletFiles:
             if equal:
                 self.notes["nodes_of_equal_name"] = equal
         return self._names
-
-
-def read_triplets(
-    path: Path,
-    notes: dict[str, int] | None = None,
-    language: str | None = None,
-    *,
-    columns: Sequence[str] = (),
-    properties: bool = False,
-) -> Iterator[Triplet]:
-    """The triplets of one file in its order, streaming.
-
-    Args:
-        path: its name selects the format: ``.tsv``, ``.txt`` (tab-separated, no
-            quoting), ``.csv``, ``.nt``, ``.ttl``, ``.nq``, ``.trig``, each also with
-            ``.gz``, ``.bz2``, ``.xz``, ``.zst``; ``.parquet``. A first line of a text
-            table that names head, relation and tail is a header, see ``header``; such
-            columns are also read of parquet, else the first three string columns. In
-            RDF an IRI is named by its last segment, see ``iri_name``, a literal by its
-            lexical value. ``.graphml``, ``.gexf``, Neo4j's ``.csv`` and ``.jsonl``
-            are graphs of nodes and edges: a node is named by its property name, label
-            or title, else by its id.
-        notes: ``blank_triplets`` counts RDF statements with a blank literal,
-            ``other_language`` those of other languages; both are left out. In other
-            formats an empty name is an error.
-        language: select RDF literals of this language and those without a tag; ``en``
-            selects en and en-GB.
-        columns: the columns of head, relation and tail, see ``ReadOptions``.
-        properties: whether extra columns become triplets, see ``ReadOptions``.
-
-    Raises:
-        UserError: (on iteration) the file is missing, empty or malformed.
-    """
-    options = ReadOptions(columns=columns, properties=properties, language=language)
-    return TripletFiles(options, notes, [path]).rows(path)

@@ -50,8 +50,6 @@ Failure = Literal[
 
 KEYS = ("ans", "answer", "answers")
 """The names under which answers are looked for, the prompt's own first."""
-NOT_AVAILABLE = "answer not available"
-"""What the prompt asks for where the triplets don't hold the answer."""
 MAX_OBJECTS = 256
 """How many openings of an object are looked at, the last ones of a reply."""
 MAX_CHARS = 1 << 18

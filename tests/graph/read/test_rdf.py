@@ -6,9 +6,9 @@ import itertools
 
 import networkx as nx
 import pytest
+from graph.graph_files import read_triplets
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read import read_triplets
 
 TURTLE = """\
 @prefix x: <http://x.org/ns#> .

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from graph.graph_files import batch_rows, read_triplets
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,8 +20,6 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.build.driver import build_graph
 from kgscout_jax.graph.build.settings import BuildSettings
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.read import read_triplets
-from kgscout_jax.graph.read.arrow_batches import triplet_batches
 from kgscout_jax.graph.read.header import ENDS, MIXED, RELATIONS
 from kgscout_jax.graph.read.options import (
     MAX_LINE,
@@ -28,7 +27,6 @@ from kgscout_jax.graph.read.options import (
     ReadOptions,
     parse_columns,
 )
-from kgscout_jax.graph.read.triplets import TripletFiles
 
 HERE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 ROWS = [("Alien; the film", "directed by", "Ridley, Scott"), ("a|b", "r\t", 'say "x"')]
@@ -37,15 +35,6 @@ ROWS = [("Alien; the film", "directed by", "Ridley, Scott"), ("a|b", "r\t", 'say
 def write(path: Path, text: str) -> Path:
     path.write_bytes(text.encode())
     return path
-
-
-def batch_rows(path: Path, **options) -> list[tuple[str, str, str]]:
-    files = TripletFiles(ReadOptions(**options))
-    return [
-        row
-        for columns in triplet_batches(path, files)
-        for row in zip(*(column.to_pylist() for column in columns), strict=True)
-    ]
 
 
 def table(rows, separator: str) -> str:
@@ -252,7 +241,7 @@ def test_bombs_are_refused_in_bounded_memory(tmp_path, name, end, repeats, expec
     if name[-2:] in ("nt", "tl"):
         first = '<a> <r> "b" .\n'
     path = tmp_path / (name + ".gz")
-    with gzip.open(path, "wb", compresslevel=1) as file:
+    with gzip.GzipFile(path, "wb", compresslevel=1) as file:
         file.write(first.encode())
         for _ in range(repeats):
             file.write(end.encode())

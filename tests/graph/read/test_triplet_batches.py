@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from graph.graph_files import batch_rows, read_triplets
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,8 +20,7 @@ from kgscout_jax.graph.build.driver import build_graph
 from kgscout_jax.graph.build.settings import BuildSettings
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph
-from kgscout_jax.graph.read import arrow_batches, read_triplets
-from kgscout_jax.graph.read.arrow_batches import triplet_batches
+from kgscout_jax.graph.read import arrow_batches
 from kgscout_jax.graph.read.labels import label_batches, relation_names
 
 HERE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -70,14 +70,6 @@ FILES = {
 }
 
 
-def rows_of(path: Path, **how) -> list[tuple[str, str, str]]:
-    return [
-        row
-        for columns in triplet_batches(path, **how)
-        for row in zip(*(column.to_pylist() for column in columns), strict=True)
-    ]
-
-
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("name", FILES)
 def test_compressed_files_read_whole_or_are_refused(tmp_path, name, suffix):
@@ -88,12 +80,12 @@ def test_compressed_files_read_whole_or_are_refused(tmp_path, name, suffix):
     data = compress(FILES[name].encode(), suffix)
     path.write_bytes(data)
     assert list(read_triplets(path)) == expected
-    assert rows_of(path) == expected
+    assert batch_rows(path) == expected
     if not suffix:
         return
     for broken in (data[: len(data) // 2], data[:-3], b"no " + data, b"\0" * 40):
         path.write_bytes(broken)
-        for read in (lambda: list(read_triplets(path)), lambda: rows_of(path)):
+        for read in (lambda: list(read_triplets(path)), lambda: batch_rows(path)):
             with pytest.raises(UserError, match="not a whole") as caught:
                 read()
             assert str(caught.value).startswith(str(path))
@@ -133,9 +125,9 @@ def test_tables_agree_with_the_exact_reader(tmp_path, monkeypatch, lines, kind, 
     text = "".join(between.join(line) + end for line in lines)
     path.write_bytes(text.encode())
     expected = outcome(lambda: list(read_triplets(path)))
-    found = outcome(lambda: rows_of(path))
+    found = outcome(lambda: batch_rows(path))
     assert found == expected or has_blank_names(found)
-    assert outcome(lambda: rows_of(path, exact=True)) == expected
+    assert outcome(lambda: batch_rows(path, exact=True)) == expected
 
 
 COLUMN = st.lists(st.sampled_from(["a", "é", "", " ", None]), min_size=4, max_size=4)
@@ -150,7 +142,7 @@ def test_parquet_agrees_with_the_exact_reader(tmp_path, columns, dictionary):
     path = tmp_path / "kg.parquet"
     pq.write_table(pa.table(arrays, names=["tail", "head", "relation"]), path)
     expected = outcome(lambda: list(read_triplets(path)))
-    found = outcome(lambda: rows_of(path))
+    found = outcome(lambda: batch_rows(path))
     assert found == expected or has_blank_names(found)
 
 
