@@ -4,19 +4,20 @@ A mention is a span of the sentence with the entities that it may mean. Spans co
 the linker's candidates; the longest whole names win, a part of a longer name
 ("Zemeckis") only where no whole name is. Capitalised words and numbers that no entity
 explains are mentions without an entity: a sentence with them says something that the
-graph cannot know.
+graph cannot know. A number or date is one mention, however it is written.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from data_prep.synth.words import lemmas
 from kgscout_jax.graph.link.candidates import Candidate
 from kgscout_jax.graph.link.linker import Linker
 from kgscout_jax.graph.link.question_tokens import QuestionTokens, tokenise_question
 from kgscout_jax.graph.link.stop_words import ARTICLES, GRAMMAR, STOP_WORDS
+from kgscout_jax.verify.values import Value, find_values, parse_value
 
 FULL = 0.9
 """Least likeness of a whole name."""
@@ -41,6 +42,8 @@ class Mention:
     """Whether the span is the whole name of its entities."""
     plain: bool = False
     """Whether it is a common word, in lower case, which may belong to the relation."""
+    value: Value | None = None
+    """The number or date that it is."""
 
 
 def find_mentions(text: str, linker: Linker) -> list[Mention]:
@@ -57,10 +60,27 @@ def find_mentions(text: str, linker: Linker) -> list[Mention]:
             partial.append(c)
     spans = _cover(full, [])
     spans = _cover([c for c in partial if _is_name(tokens, c)], spans)
-    mentions = [_mention(tokens, linker, group) for group in spans]
-    covered = {i for group in spans for i in range(group[0].first, group[0].last + 1)}
+    mentions = _with_values(text, [_mention(tokens, linker, group) for group in spans])
+    covered = {
+        i
+        for i, (start, stop) in enumerate(zip(tokens.starts, tokens.stops, strict=True))
+        if any(m.start < stop and start < m.stop for m in mentions)
+    }
     mentions += _unknown_names(tokens, covered)
     return sorted(mentions, key=lambda mention: mention.start)
+
+
+def _with_values(text: str, mentions: list[Mention]) -> list[Mention]:
+    """The mentions, with numbers and dates that are no part of a longer name."""
+    out = [replace(m, value=parse_value(text[m.start : m.stop])) for m in mentions]
+    for start, stop, value in find_values(text):
+        near = [m for m in out if m.start < stop and start < m.stop]
+        if all(start <= m.start and m.stop <= stop for m in near):
+            same = [m for m in near if (m.start, m.stop) == (start, stop)]
+            entities = same[0].entities if same else ()
+            out = [m for m in out if m not in near]
+            out.append(Mention(start=start, stop=stop, entities=entities, value=value))
+    return out
 
 
 def _cover(

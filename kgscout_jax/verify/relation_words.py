@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from data_prep.synth.readings import Reading, lexicon, relation_readings
+from data_prep.synth.readings import Reading, lexicon, relation_readings, word_list
 from data_prep.synth.words import (
     PREPOSITIONS,
     head_noun,
@@ -168,6 +168,8 @@ def direction(words: ClaimWords, relation: str) -> int:
 def _direction(words: ClaimWords, relation: str) -> int:
     votes = 0
     own = tuple(relation_words(relation))
+    if word_list("reciprocal") & {word for each in own for word in word_lemmas(each)}:
+        return 0  # a rival of one is that of the other
     if own and own == words.between:
         return 1  # the graph's own wording
     for reading in readings_of(relation):

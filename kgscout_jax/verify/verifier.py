@@ -30,11 +30,17 @@ from kgscout_jax.verify.claims import Claim, find_claims
 from kgscout_jax.verify.contexts import ContextFinder
 from kgscout_jax.verify.mentions import Mention
 from kgscout_jax.verify.relation_model import RelationModel
-from kgscout_jax.verify.relation_words import claim_words, content_lemmas
+from kgscout_jax.verify.relation_words import ClaimWords, claim_words, content_lemmas
+from kgscout_jax.verify.values import Comparison, compare, parse_value
 
 Verdict = Literal["supported", "contradicted", "unknown"]
 MAX_TRIPLETS = 20
 """Triplets shown with a verdict."""
+_ADJUNCT = re.compile(
+    r"\b(?:in|on|at|near|since|from|by|until|before|after|during|for)(?:\s+the)?\s*$",
+    re.I,
+)
+"""What may begin a place or a time: "founded in"."""
 _NEGATION = re.compile(r"\b(?:not|never|cannot)\b|n['’]t\b", re.I)
 GENERIC = content_lemmas(
     "film movie company firm city town country place person people man woman book song "
@@ -162,15 +168,17 @@ class Verifier:
         unlinked = [m for m in mentions if not m.entities]
         if not linked:
             return "unknown", nothing
+        alone = len(mentions) == 2
         contradictions = []
         best = nothing
         for a, b in combinations(mentions, 2):
             if not (a.entities or b.entities):
                 continue
-            joined, against = self._pair(claim, a, b)
+            joined, against = self._pair(claim, a, b, alone)
             extra = [m for m in linked if m not in (a, b) and not m.plain]
             better = joined.log_probability > best.log_probability
-            if better and not unlinked and self._explained(extra, joined):
+            known = all(m in (a, b) for m in unlinked)
+            if better and known and self._explained(extra, joined):
                 best = joined
             contradictions.append(against)
         if best.ids:
@@ -194,9 +202,16 @@ class Verifier:
         return frozenset(initials).union(*words)
 
     def _pair(
-        self, claim: Claim, a: Mention, b: Mention
+        self, claim: Claim, a: Mention, b: Mention, alone: bool
     ) -> tuple[_Evidence, _Evidence]:
-        """The evidence for and against a claim about two of its names."""
+        """The evidence for and against a claim about two of its names.
+
+        Args:
+            claim: a claim.
+            a: a name of it.
+            b: a later one.
+            alone: whether it has no other names.
+        """
         text = claim.text
         for start, stop in _negations(claim):
             text = text[:start] + " " * (stop - start) + text[stop:]
@@ -212,6 +227,21 @@ class Verifier:
         relations = self.model.relations(words, near)
         ends_a = {arc for path in paths_a for arc in path}
         ends_b = {finder.inverse(arc) for path in paths_b for arc in path}
+        # A value takes the place of any other value of its kind.
+        for (_, found), other, ends in (
+            *((each, b, ends_b) for each in from_a),
+            *((each, a, ends_a) for each in from_b),
+        ):
+            if other.value is not None:
+                ends |= {
+                    finder.inverse(arc)
+                    for path, targets in found.targets.items()
+                    if any(
+                        self._compared(e, text, other) not in (None, "open")
+                        for e in targets
+                    )
+                    for arc in path
+                }
         logs = self.model.log_probabilities(
             self.model.features(words, relations, ends_a, ends_b)
         )
@@ -227,18 +257,17 @@ class Verifier:
         support = limits.bare if bare else limits.support
         behind = limits.bare_behind if bare else limits.behind
         joined = against = _Evidence((), -np.inf)
-        for _, found in from_a:
-            fits = {}
-            for path, targets in found.targets.items():
-                ids = [targets[e] for e in b.entities if e in targets]
-                if ids and (value := fit(path)) >= top - behind:
-                    fits[path] = value, _flat(ids)
-            joined = max(joined, _best(fits, support), key=_likelihood)
-        related = any(
-            set(b.entities) & set(targets)
-            for _, found in from_a
-            for targets in found.targets.values()
-        )
+        related = False
+        for side, other, forward in ((from_a, b, True), (from_b, a, False)):
+            for _, found in side:
+                fits = {}
+                for path, targets in found.targets.items():
+                    ids = self._meant(targets, text, other)
+                    related |= bool(ids)
+                    value = fit(path if forward else finder.reverse(path))
+                    if ids and value >= top - behind:
+                        fits[path] = value, _flat(ids)
+                joined = max(joined, _best(fits, support), key=_likelihood)
         least = limits.despite if related else limits.contradict
         for side, other, forward in ((from_a, b, True), (from_b, a, False)):
             for _, found in side:
@@ -253,7 +282,11 @@ class Verifier:
                     if (
                         fits[best][0] >= top - limits.rival
                         and self._excludes(best, len(reached))
-                        and self._comparable(reached, claim.text, other)
+                        and self._comparable(best, reached, text, other)
+                        and (
+                            self._same_kind(reached, other)
+                            or (alone and self._stated(best, words, text, other))
+                        )
                     ):
                         found_here = _best(fits, least)
                         against = max(against, found_here, key=_likelihood)
@@ -270,24 +303,74 @@ class Verifier:
         inverse = path[0] >= finder.n_relations
         return not inverse or finder.sources(path) >= limits.sources
 
-    def _comparable(self, targets: frozenset[int], text: str, mention: Mention) -> bool:
-        """Whether a name is another value of the kind that a path leads to.
+    def _compared(self, entity: int, text: str, mention: Mention) -> Comparison | None:
+        """How a stated value compares with an entity; None if one of them is none."""
+        if mention.value is None:
+            return None
+        known = parse_value(self.graph.entities[entity])
+        if known is None:
+            return None
+        before, after = text[: mention.start], text[mention.stop :]
+        return compare(mention.value, known, before, after)
 
-        A number is no rival of a name. A name that the graph joins to what the path
-        leads to is none either: the headquarters are in Milan and in Italy.
+    def _meant(
+        self, targets: dict[int, tuple[int, ...]], text: str, mention: Mention
+    ) -> list[tuple[int, ...]]:
+        """The triplets to those of the ``targets`` that a name or value may mean."""
+        ids = [
+            targets[e]
+            for e in mention.entities
+            if e in targets and self._compared(e, text, mention) in (None, "same")
+        ]
+        if mention.value is None:
+            return ids
+        values = (e for e in targets if self._compared(e, text, mention) == "same")
+        return ids or [targets[e] for e in values]
+
+    def _comparable(
+        self, path: Path, targets: frozenset[int], text: str, mention: Mention
+    ) -> bool:
+        """Whether a name is another value than those that a path leads to.
+
+        A name that the graph joins to what the path leads to is none: the headquarters
+        are in Milan and in Italy. It is if the path leads to it elsewhere and the two
+        are joined one to one: another team, which is the rival of this one.
         """
+        compared = {self._compared(e, text, mention) for e in targets}
+        if compared & {"same", "open"}:
+            return False
         entities = set(mention.entities)
-        if entities & targets:
+        if mention.value is None and entities & targets:
             return False
-        values = [_is_value(self.graph.entities[e]) for e in targets]
-        if _is_value(text[mention.start : mention.stop]) != all(values):
-            return False
+        finder, limit = self.arcs, self.thresholds.functional
+        ends = (arc for e in entities for arc in finder.ends(e))
+        elsewhere = finder.inverse(path[-1]) in ends
         return not any(
             entities & set(reached)
-            and self.arcs.functionality(path) >= self.thresholds.functional
+            and finder.functionality(way) >= limit
+            and not (elsewhere and finder.functionality(finder.reverse(way)) >= limit)
             for target in targets
-            for path, reached in self.arcs.arcs(target).targets.items()
+            for way, reached in finder.arcs(target).targets.items()
         )
+
+    def _same_kind(self, targets: frozenset[int], mention: Mention) -> bool:
+        """Whether a mention and the ``targets`` are names, or all of them values."""
+        values = [parse_value(self.graph.entities[e]) is not None for e in targets]
+        return all(values) == (mention.value is not None)
+
+    def _stated(
+        self, path: Path, words: ClaimWords, text: str, mention: Mention
+    ) -> bool:
+        """Whether a claim names a relation, and the mention as what it leads to.
+
+        "The captain of Leeds is 1990" does, "Leeds was founded in Yorkshire" does not
+        even if the graph knows the year: it may be about the place.
+        """
+        if _ADJUNCT.search(text[: mention.start]):
+            return False
+        names = (self.graph.relations[arc % self.arcs.n_relations] for arc in path)
+        own = [content_lemmas(relation_words(name)) for name in names]
+        return any(each and each <= words.content for each in own)
 
     def _explained(self, extra: Sequence[Mention], joined: _Evidence) -> bool:
         """Whether the graph joins every further name to the fact that was found."""
@@ -328,11 +411,6 @@ def _best(fits: dict[Path, tuple[float, tuple[int, ...]]], least: float) -> _Evi
 
 def _flat(groups: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(i for group in groups for i in group))
-
-
-def _is_value(name: str) -> bool:
-    """Whether a name is a number or a date."""
-    return bool(re.fullmatch(r"[+-]?\d[\d.,:/TZ+-]*", name.strip()))
 
 
 def verify(
