@@ -51,7 +51,10 @@ class RelationCount:
 
 @dataclass(frozen=True, kw_only=True)
 class Survey:
-    """What a graph is like; counts are of entities unless a name says otherwise."""
+    """What a graph is like; counts are of entities unless a name says otherwise.
+
+    ``kgscout inspect --json`` prints every field under its name.
+    """
 
     triplets: int
     entities: int
@@ -60,6 +63,7 @@ class Survey:
     mean_degree: float
     degree_quantiles: dict[int, int]
     """Percentage -> degree that so many entities do not exceed."""
+    largest_degree: int
     single: int
     """Entities of one triplet."""
     unused: int
@@ -103,6 +107,7 @@ def survey(graph: KnowledgeGraph) -> Survey:
         degree_quantiles={
             q: int(value) for q, value in zip(QUANTILES, quantiles, strict=False)
         },
+        largest_degree=int(degrees.max(initial=0)),
         single=int((degrees == 1).sum()),
         unused=int((degrees == 0).sum()),
         hubs=[
