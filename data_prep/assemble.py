@@ -72,7 +72,7 @@ class ShardTriplets:
         at = np.searchsorted(self.triplets, triplets, sorter=order)
         return order[at].astype(np.int32)
 
-    def renumbered(self, graph: KnowledgeGraph) -> Int32[np.ndarray, "m 3"]:
+    def shard_rows(self, graph: KnowledgeGraph) -> Int32[np.ndarray, "m 3"]:
         """The triplets in the shards' own ids."""
         rows = graph.triplets[self.triplets]
         return np.stack(

@@ -193,7 +193,7 @@ class Preparation:
             out,
             entities=[graph.entities[int(i)] for i in content.entities],
             relations=[graph.relations[int(i)] for i in content.relations],
-            triplets=content.renumbered(graph),
+            triplets=content.shard_rows(graph),
             triplet_embeddings=stages.table_rows(
                 job, content.triplets[: content.n_candidates]
             ),

@@ -35,7 +35,7 @@ class Partition:
         """Every n-th item, from the i-th on."""
         return items[self.i - 1 :: self.n]
 
-    def rotated(self, items: Sequence[T]) -> Sequence[T]:
+    def rotation(self, items: Sequence[T]) -> Sequence[T]:
         """All items, beginning after the shares of the partitions before this one."""
         begin = (self.i - 1) * len(items) // self.n
         return [*items[begin:], *items[:begin]]

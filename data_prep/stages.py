@@ -101,7 +101,7 @@ def embed_all(
     while batch := list(itertools.islice(remaining, MERGED)):  # memory is bounded
         results = [job.workspace.read(c.task("cut"), "triplet_ids") for c in batch]
         ids = np.unique(np.concatenate([ids, *(r["triplet_ids"] for r in results)]))
-    ranges = partition.rotated(list(job.table.ranges(ids)))
+    ranges = partition.rotation(list(job.table.ranges(ids)))
     owner = f"{partition.i}-of-{partition.n}"
     total = [0, 0]
     sizes: list[int] = []

@@ -120,7 +120,7 @@ def answer_logits(
     messages = add_bias(hidden @ weights.message.kernel, weights.message.bias)
     incoming, outgoing = jnp.split(messages, 2, axis=-1)
     # The nodes twice, in one call: as tails, then as heads.
-    both = attended(
+    both = end_sums(
         jnp.concatenate([tail, head + v], axis=1),
         jnp.concatenate([log_share, log_share], axis=1),
         jnp.concatenate([incoming, outgoing], axis=1),
@@ -128,8 +128,8 @@ def answer_logits(
         jnp.concatenate([mask, mask], axis=1),
         2 * v,
     )
-    into = Attended(*(each[:, :v] for each in both))
-    out_of = Attended(*(each[:, v:] for each in both))
+    into = EndSums(*(each[:, :v] for each in both))
+    out_of = EndSums(*(each[:, v:] for each in both))
     count = into.degree + out_of.degree
     ppr = jnp.maximum(into.ppr, out_of.ppr)
     place = [
@@ -157,7 +157,7 @@ def answer_logits(
     return jnp.where(count > 0, logits, -jnp.inf)
 
 
-class Attended(NamedTuple):
+class EndSums(NamedTuple):
     """What the candidates at one end say of each node; zeros where there are none."""
 
     degree: Float[Array, "b v"]
@@ -168,14 +168,14 @@ class Attended(NamedTuple):
     ppr: Float[Array, "b v"]
 
 
-def attended(
+def end_sums(
     ends: Int[Array, "b e"],
     log_share: Float[Array, "b e"],
     messages: Float[Array, "b e m"],
     ppr: Float[Array, "b e"],
     mask: Bool[Array, "b e"],
     v: int,
-) -> Attended:
+) -> EndSums:
     """Sums over the candidates whose end is each node, weighted by their share."""
     constant = jax.lax.stop_gradient(log_share)
     floor = jnp.full(v, -1e9, jnp.float32)
@@ -193,7 +193,7 @@ def attended(
     count, total, ppr_sum = sums[..., 0], sums[..., 1], sums[..., -1]
     some = count > 0
     safe = jnp.where(some, total, 1.0)
-    return Attended(
+    return EndSums(
         degree=count,
         share=jnp.where(some, jnp.where(some, peak, 0.0) + jnp.log(safe), -40.0),
         message=sums[..., 2:-1] / safe[..., None],

@@ -194,7 +194,7 @@ def path_closure(
     hops, reached_by = _hops(triplets, topics)
     positions: dict[int, None] = {}
     for hop in sorted(hops, key=lambda hop: hop.triplet):
-        way = (step.triplet for step in _way(hop, reached_by))
+        way = (step.triplet for step in _path_to(hop, reached_by))
         missing = [rank for rank in way if rank not in positions]
         if len(positions) + len(missing) <= k:
             positions.update(dict.fromkeys(missing))
@@ -220,12 +220,12 @@ def _chains(
         if hop.triplet not in inner:
             group = (hop.start, triplets[hop.triplet][1], hop.forward)
             groups.setdefault(group, []).append(hop)
-    chains = [(_way(ends[0], reached_by), ends[1:]) for ends in groups.values()]
+    chains = [(_path_to(ends[0], reached_by), ends[1:]) for ends in groups.values()]
     used = {hop.triplet for hop in hops}
     return chains, [rank for rank in range(len(triplets)) if rank not in used]
 
 
-def _way(hop: _Hop, reached_by: dict[str, _Hop]) -> list[_Hop]:
+def _path_to(hop: _Hop, reached_by: dict[str, _Hop]) -> list[_Hop]:
     """The hops from a topic to this one, itself included."""
     way = [hop]
     while (before := reached_by.get(way[-1].start)) is not None:

@@ -20,6 +20,6 @@ def test_partitions_share_every_item_once():
         partitions = [Partition(i, n) for i in range(1, n + 1)]
         assert sorted(x for one in partitions for x in one.share(items)) == items
         for partition in partitions:
-            assert sorted(partition.rotated(items)) == items
-        begins = [partition.rotated(items)[0] for partition in partitions]
+            assert sorted(partition.rotation(items)) == items
+        begins = [partition.rotation(items)[0] for partition in partitions]
         assert begins == sorted(begins) and begins[0] == 0

@@ -180,7 +180,7 @@ class Linker:
         for c, score in sorted(
             pairs, key=lambda p: (-p[1], p[0].first, -p[0].last, p[0].surface)
         ):
-            twins = [self._twin(c, s) for s in selection]
+            twins = [self._is_twin(c, s) for s in selection]
             if score < self._least(c, first=not links or any(twins)):
                 continue
             entity = self.index.entity_of(c.surface)
@@ -197,7 +197,7 @@ class Linker:
                 break
         return links
 
-    def _twin(self, one: Candidate, other: Candidate) -> bool:
+    def _is_twin(self, one: Candidate, other: Candidate) -> bool:
         """Whether the same words are two entities because no graph has both."""
         if self.holders is None or (one.first, one.last) != (other.first, other.last):
             return False

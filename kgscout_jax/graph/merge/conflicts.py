@@ -100,11 +100,15 @@ def _leads_to(
 
 
 def equal_pairs(
-    left: Int64[np.ndarray, "k"], right: Int64[np.ndarray, "l"]
+    left: Int64[np.ndarray, "k"],
+    right: Int64[np.ndarray, "l"],
+    most: int | None = None,
 ) -> Int64[np.ndarray, "p 2"]:
-    """All pairs of positions with equal numbers."""
+    """All pairs of positions with equal numbers, but for numbers of over ``most``."""
     order = np.argsort(right, kind="stable")
     low = np.searchsorted(right[order], left, "left")
     counts = np.searchsorted(right[order], left, "right") - low
+    if most is not None:
+        counts[np.bincount(left, counts, minlength=1)[left] > most] = 0
     found = order[ranges(low, counts)]
     return np.stack([np.repeat(np.arange(len(left)), counts), found], axis=1)

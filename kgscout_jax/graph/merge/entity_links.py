@@ -19,10 +19,9 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float64, Int32, Int64
 
-from kgscout_jax.graph.merge.conflicts import conflicts
+from kgscout_jax.graph.merge.conflicts import conflicts, equal_pairs
 from kgscout_jax.graph.merge.named_graph import NamedGraph, Side, sides_of
 from kgscout_jax.graph.merge.neighbours import other_kinds, shared_weight
-from kgscout_jax.utils.ragged import ranges
 
 SAME_ID, AMBIGUOUS, NEAR = 2.0, -0.01, -0.3
 """Score before the neighbourhood: of one Q-id or mid, of a name that several entities
@@ -65,9 +64,9 @@ def name_pairs(
     left: Side, right: Side
 ) -> tuple[Int64[np.ndarray, "p 2"], Float64[np.ndarray, "p"]]:
     """(pairs of entities that may be one, their scores before the neighbourhood)."""
-    same_id = _joined(left.ids, right.ids)
-    exact = _joined(left.exact, right.exact)
-    near = _joined(left.near, right.near)
+    same_id = _entity_pairs(left.ids, right.ids)
+    exact = _entity_pairs(left.exact, right.exact)
+    near = _entity_pairs(left.near, right.near)
     alone = [np.bincount(side.exact[side.exact >= 0]) == 1 for side in (left, right)]
     unique = alone[0][left.exact[exact[:, 0]]] & alone[1][right.exact[exact[:, 1]]]
     pairs = np.concatenate([same_id, exact, near])
@@ -84,16 +83,10 @@ def name_pairs(
     return pairs[first], prior[first]
 
 
-def _joined(
+def _entity_pairs(
     left: Int64[np.ndarray, "e"], right: Int64[np.ndarray, "f"]
 ) -> Int64[np.ndarray, "p 2"]:
-    """All pairs of positions with equal numbers; -1 equals none."""
+    """The pairs of entities with equal numbers; -1 equals none."""
     at = np.flatnonzero(left >= 0)
-    order = np.argsort(right, kind="stable")
-    low = np.searchsorted(right[order], left[at], "left")
-    high = np.searchsorted(right[order], left[at], "right")
-    counts = high - low
-    of_name = np.bincount(left[at], counts, minlength=1)[left[at]]
-    counts[of_name > MOST_PAIRS] = 0
-    found = order[ranges(low, counts)]
-    return np.stack([np.repeat(at, counts), found], axis=1)
+    pairs = equal_pairs(left[at], right, most=MOST_PAIRS)
+    return np.stack([at[pairs[:, 0]], pairs[:, 1]], axis=1)

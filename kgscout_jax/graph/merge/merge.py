@@ -110,11 +110,11 @@ def _merge(
         maps.append(ids)
         owners += [number] * len(new)
         relations = list(dict.fromkeys([*relations, *graph.relations]))
-        base = _united(base, each, new, _renumbered(graph, ids, relations))
+        base = _union(base, each, new, _with_ids(graph, ids, relations))
     held = _member_rows(
         base.triplets,
         [
-            _renumbered(graph, ids, relations)
+            _with_ids(graph, ids, relations)
             for (_, graph), ids in zip(named, maps, strict=True)
         ],
     )
@@ -134,7 +134,7 @@ def _merge(
     return KnowledgeGraph(names, relations, base.triplets, members=members)
 
 
-def _united(
+def _union(
     base: NamedGraph,
     graph: NamedGraph,
     new: Int[np.ndarray, "n"],
@@ -153,7 +153,7 @@ def _united(
     )
 
 
-def _renumbered(
+def _with_ids(
     graph: KnowledgeGraph, entities: Int32[np.ndarray, "e"], relations: Sequence[str]
 ) -> Int32[np.ndarray, "m 3"]:
     """The triplets of a graph with the ids of another, in their own order."""

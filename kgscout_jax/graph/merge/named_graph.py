@@ -68,6 +68,7 @@ def near_key(name: str) -> str:
 def sides_of(
     base: NamedGraph, graph: NamedGraph, roles: Sequence[Int64[np.ndarray, "r"]]
 ) -> list[Side]:
+    """Both graphs; equal texts have equal numbers in them."""
     numbers: dict[tuple[str, str], int] = {}
 
     def numbered(kind: str, texts: Sequence[str | None]) -> Int64[np.ndarray, "e"]:
