@@ -14,10 +14,14 @@ from typing import Any
 logger = logging.getLogger("kgscout")
 
 
+SLOW = 2.0
+"""Seconds from which a step is worth a line."""
+
+
 @contextlib.contextmanager
-def slow_step(label: str, seconds: float = 2.0) -> Iterator[None]:
-    """Log ``label`` once if the block takes longer than ``seconds``."""
-    timer = threading.Timer(seconds, logger.info, (f"{label} ...",))
+def slow_step(label: str) -> Iterator[None]:
+    """Log ``label`` once if the block takes longer than ``SLOW`` seconds."""
+    timer = threading.Timer(SLOW, logger.info, (f"{label} ...",))
     timer.daemon = True
     timer.start()
     try:

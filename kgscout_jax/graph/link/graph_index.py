@@ -13,7 +13,7 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.aliases import read_aliases
 from kgscout_jax.graph.link.index import MANIFEST, LinkIndex
 from kgscout_jax.graph.link.index_build import build_index
-from kgscout_jax.graph.link.linker import Linker, LinkSettings
+from kgscout_jax.graph.link.linker import Linker
 from kgscout_jax.utils.io import sha256_file
 from kgscout_jax.utils.lock import locked
 
@@ -77,13 +77,12 @@ def graph_linker(
     *,
     aliases: Path | None = None,
     folder: Path | None = None,
-    settings: LinkSettings | None = None,
 ) -> Linker:
     """A linker over a graph's names, see ``open_or_build_index``."""
     index = open_or_build_index(graph, aliases=aliases, folder=folder)
     members = graph.members
     holders = None if members is None else members.holds(len(graph.entities))
-    return Linker(index, settings, holders=holders)
+    return Linker(index, holders=holders)
 
 
 def linker_of(graph: KnowledgeGraph) -> Linker:

@@ -97,16 +97,19 @@ def read_ntriples(
         raise UserError(f"{path}: holds no triplets")
 
 
-class Cache(dict[str, str]):
-    """A dict that computes missing values; it empties itself at ``limit`` items."""
+CACHED = 1 << 20
+"""Items at which a cache empties itself."""
 
-    def __init__(self, compute: Callable[[str], str], limit: int = 1 << 20) -> None:
+
+class Cache(dict[str, str]):
+    """A dict that computes missing values, of at most ``CACHED`` items."""
+
+    def __init__(self, compute: Callable[[str], str]) -> None:
         super().__init__()
         self._compute = compute
-        self._limit = limit
 
     def __missing__(self, key: str) -> str:
-        if len(self) >= self._limit:
+        if len(self) >= CACHED:
             self.clear()
         value = self[key] = self._compute(key)
         return value
