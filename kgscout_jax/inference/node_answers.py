@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int
 
+from kgscout_jax.graph.hypernodes import OBJECT, SUBJECT
 from kgscout_jax.inference.answer_kinds import (
     YES,
     AnswerKind,
@@ -76,12 +77,29 @@ class NodeAnswers:
         ]
 
 
+def answer_mask(
+    candidates: Candidates, relation_of: Callable[[int], str]
+) -> Bool[np.ndarray, "v"]:
+    """True for the nodes that may be answers: all but facts that stand for themselves.
+
+    A fact that is a node, so that a date can hang on it, is an answer only where it is
+    what somebody said, which is another fact's tail.
+    """
+    parts = [relation_of(int(i)) in (SUBJECT, OBJECT) for i in candidates.relations]
+    of_fact = np.array(parts, bool)[candidates.relation_index]
+    mask = np.ones(len(candidates.entities), bool)
+    mask[candidates.nodes[of_fact, 0]] = False
+    mask[candidates.nodes[~of_fact, 1]] = True
+    return mask
+
+
 def read_answers(
     question: str,
     candidates: Candidates,
     scores: Scores,
     scale: AnswerScale,
     name_of: Callable[[int], str],
+    relation_of: Callable[[int], str],
     least: float,
 ) -> NodeAnswers:
     """The answers of a question, a set or a count.
@@ -96,11 +114,13 @@ def read_answers(
         scores: with logits of nodes.
         scale: the policy's probabilities.
         name_of: the name of an entity.
+        relation_of: the name of a relation.
         least: P(answer) of the best node below which there is no answer.
     """
     assert scores.nodes is not None and scores.follow is not None
     order = np.argsort(-scores.nodes, kind="stable")
-    order = order[np.isfinite(scores.nodes[order])]
+    possible = np.isfinite(scores.nodes) & answer_mask(candidates, relation_of)
+    order = order[possible[order]]
     probability = scale.probability(scores.nodes[order])
     abstained = not len(order) or bool(probability[0] < least)
     size, certainty = set_size(probability, scale.threshold)

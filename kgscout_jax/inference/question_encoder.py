@@ -11,7 +11,7 @@ from jaxtyping import Float16
 from kgscout_jax.inference.inputs import QuestionVectors
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
 from kgscout_jax.text.linearize import question_text
-from kgscout_jax.text.words import question_words
+from kgscout_jax.text.words import QuestionWord, question_words
 from kgscout_jax.utils.call_coalescing import CallCoalescer
 
 MOST_WORDS = 2**15
@@ -53,6 +53,7 @@ class QuestionEncoder:
         vectors: Sequence[QuestionVectors],
         texts: Sequence[str],
         names: Sequence[Sequence[str]],
+        definitions: Sequence[str | None],
     ) -> list[QuestionVectors]:
         """``vectors`` with the words of the questions.
 
@@ -60,8 +61,14 @@ class QuestionEncoder:
             vectors: of the questions as a whole.
             texts: the questions.
             names: names of the topics of each.
+            definitions: what stands for the words of a question that has none; None:
+                nothing does.
         """
         words = [question_words(*each) for each in zip(texts, names, strict=True)]
+        words = [
+            [QuestionWord(phrase, -1)] if phrase and not each else each
+            for each, phrase in zip(words, definitions, strict=True)
+        ]
         rows = iter(self.words([word.text for each in words for word in each]))
         return [
             replace(

@@ -63,6 +63,10 @@ class ScoredQuestion:
         """The name of an entity."""
         return str(self.graph.entities[entity])
 
+    def relation_of(self, relation: int) -> str:
+        """The name of a relation."""
+        return str(self.graph.relations[relation])
+
     def result(
         self,
         k: int,
@@ -255,7 +259,13 @@ def with_answers(
             each = dataclasses.replace(each, answers=answers)
         elif each.candidates is not None:
             answers = read_answers(
-                each.text, each.candidates, each.scores, scale, each.name_of, least
+                each.text,
+                each.candidates,
+                each.scores,
+                scale,
+                each.name_of,
+                each.relation_of,
+                least,
             )
             each = dataclasses.replace(each, answers=answers)
         out.append(each)

@@ -12,6 +12,7 @@ from jaxtyping import Float16
 from kgscout_jax.graph.embeddings import Embeddings, embeddings_of
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
+from kgscout_jax.inference.definitions import definition_word
 from kgscout_jax.inference.inputs import Candidates, QuestionVectors, find_candidates
 from kgscout_jax.inference.question_encoder import QuestionEncoder
 from kgscout_jax.inference.topics import SearchStart, Topics, search_start
@@ -99,7 +100,11 @@ class Searcher:
                 start.names(text, graph)
                 for text, start, graph in zip(texts, starts, graphs, strict=True)
             ]
-            vectors = self.questions.with_words(vectors, texts, names)
+            definitions = [
+                definition_word(*each)
+                for each in zip(texts, graphs, candidates, strict=True)
+            ]
+            vectors = self.questions.with_words(vectors, texts, names, definitions)
         return [
             Search(
                 text=texts[i],
