@@ -35,6 +35,11 @@ class Fact:
     first: int
     last: int
 
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """The first and the last token: a clause may stand before its subject."""
+        return min(self.first, self.last), max(self.first, self.last)
+
 
 @dataclass(frozen=True)
 class Descriptions:

@@ -104,7 +104,7 @@ def text_triplets(blocks: Sequence[tuple[int, Doc]]) -> tuple[TripletSpan, ...]:
             referents.title(display_name(doc.text).strip(" .:"))
         for sentence in doc.sents:
             for fact in Sentence(sentence, referents).facts():
-                first, last = doc[fact.first], doc[min(fact.last, sentence.end - 1)]
+                first, last = (doc[min(i, sentence.end - 1)] for i in fact.tokens)
                 place = start + first.idx, start + last.idx + len(last)
                 found.setdefault(fact.triplet, TripletSpan(fact.triplet, *place))
     return tuple(found.values())
