@@ -12,10 +12,10 @@ def with_kg_lists(args: Sequence[str], fields: Iterable[str]) -> list[str]:
     """The arguments with one ``--kg``, which has the values of all, behind the rest.
 
     ``--kg A B --kg C`` is ``--kg A B C``. Its list ends before an exported policy, and,
-    where a question may follow, before the first word that is no file or folder:
-    ``kgscout ask --kg A B "Who?"``.
+    where a question or a statement may follow, before the first word that is no file or
+    folder: ``kgscout ask --kg A B "Who?"``.
     """
-    has_question = "question" in fields
+    has_question = not {"question", "statement"}.isdisjoint(fields)
 
     def ends(word: str) -> bool:
         is_file = word != "" and exists(word)  # "" is the current folder

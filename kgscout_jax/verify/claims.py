@@ -2,7 +2,8 @@
 
 Sentences are cut at clauses and at lists of names: "Cast Away stars Tom Hanks and Helen
 Hunt, and was released in 2000" gives three claims. A clause without a subject has that
-of the clause before it, and so has a sentence that begins with a pronoun.
+of the clause before it, and so has a sentence that begins with a pronoun. "Founded in
+1902, Acme makes cranes" has the subject of what follows.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _ABBREVIATION = re.compile(
 )
 _END = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s|$)|\n+")
 _LIST = re.compile(
-    r"\s*(?:,|&|,?\s*(?:and|or|as well as)\b)(?:\s+(?:the|a|an))?\s*", re.I
+    r"\s*(?:,(?:\s+the)?|&|,?\s*(?:and|or|as well as)\b(?:\s+(?:the|a|an))?)\s*", re.I
 )
 _RELATIVE = re.compile(r"\s*,?\s*\b(?:who|which|whose)\b\s*", re.I)
 _APPOSITION = re.compile(r"\s*,\s+(?=(?:an?|the)\s)", re.I)
@@ -38,6 +39,7 @@ _PRONOUN = re.compile(r"\s*(he|she|it|they|its|his|her|their)\b", re.I)
 _AUXILIARIES = frozenset(
     "is are was were be been has have had does do did can could will would may".split()
 )
+_COMMA = re.compile(r"\s*,\s+(?:and\s+)?")
 _POSSESSIVE = ("its", "his", "her", "their")
 
 
@@ -112,10 +114,27 @@ def find_claims(text: str, linker: Linker) -> Iterator[Claim]:
             owner = "'s" * (match.group(1).lower() in _POSSESSIVE)
             sentence = subject + owner + sentence[match.end() :]
         mentions = find_mentions(sentence, linker)
+        if ordered := _subject_first(sentence, mentions):
+            sentence, mentions = ordered, find_mentions(ordered, linker)
         if mentions:
             subject = sentence[mentions[0].start : mentions[0].stop]
         for clause in _clauses(sentence, mentions):
             yield from _atoms(clause, linker)
+
+
+def _subject_first(sentence: str, mentions: list[Mention]) -> str | None:
+    """A sentence that opens with a participle, with its subject before that."""
+    if len(mentions) < 3:
+        return None
+    first, second = mentions[:2]
+    opening = sentence[: first.stop]
+    words = opening.split()
+    if not _COMMA.fullmatch(sentence[first.stop : second.start]) or first.start == 0:
+        return None
+    if not words[0].isalpha() or not is_participle(words[0].lower()):
+        return None
+    subject, rest = sentence[second.start : second.stop], sentence[second.stop :]
+    return f"{subject}, {opening[0].lower()}{opening[1:]}, {rest.lstrip(' ,')}"
 
 
 def _clauses(sentence: str, mentions: list[Mention]) -> Iterator[str]:
@@ -145,11 +164,16 @@ def _clauses(sentence: str, mentions: list[Mention]) -> Iterator[str]:
             yield text
             outer = sentence[mention.start : mention.stop]
             text, relative, size = outer, False, 0
-        elif size > 1 and (match := _APPOSITION.match(between)):
-            yield text
+        elif match := _APPOSITION.match(between):
+            if size > 1:
+                yield text
             text, size = f"{subject} is {part[match.end() :]}", 1
         elif size > 1 and (
             (match := _CLAUSE.match(between))
+            or (
+                (match := _COMMA.match(between))
+                and begins_with_verb(between[match.end() :])
+            )
             or (relative and (match := _RESUME.match(between)))
         ):
             yield text

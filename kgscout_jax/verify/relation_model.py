@@ -14,6 +14,7 @@ from pathlib import Path as FilePath
 import numpy as np
 from jaxtyping import Float32, Float64
 
+from data_prep.synth.words import relation_words
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
@@ -127,11 +128,25 @@ class RelationModel:
         return np.concatenate([part(1, ends_a, ends_b), part(-1, ends_a, ends_b)])
 
     def log_probabilities(
-        self, features: Float64[np.ndarray, "n f"]
-    ) -> Float64[np.ndarray, "n"]:
-        """log P(the claim states this arc), against the others and none of them."""
+        self, features: Float64[np.ndarray, "2r f"], relations: Sequence[int]
+    ) -> Float64[np.ndarray, "2r"]:
+        """log P(the claim states this arc), against the others and none of them.
+
+        Relations of the same words count once: a schema has a ``member_of`` for teams
+        and one for nations, and they are no alternatives to each other.
+
+        Args:
+            features: of the relations, first from A to B.
+            relations: ids.
+        """
         logits = features @ self.weights
-        return logits - np.logaddexp.reduce(np.r_[logits, 0.0])
+        names = [tuple(relation_words(self.graph.relations[r])) for r in relations]
+        ids = {name: i for i, name in enumerate(dict.fromkeys(names))}
+        one_way = np.array([ids[name] for name in names], int)
+        groups = np.r_[one_way, one_way + len(ids)]
+        best = np.full(2 * len(ids), -np.inf)
+        np.maximum.at(best, groups, logits)
+        return logits - np.logaddexp.reduce(np.r_[best, 0.0])
 
     def _phrase(self, words: ClaimWords) -> Float32[np.ndarray, "d"]:
         if (row := self._phrases.get(words.phrase)) is None:

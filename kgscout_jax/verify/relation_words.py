@@ -26,6 +26,7 @@ from data_prep.synth.words import (
 from kgscout_jax.graph.link.stop_words import GRAMMAR
 
 _HAS = frozenset("has have had with features include includes".split())
+_IS = frozenset("is was are were".split())
 _EMPTY = GRAMMAR - PREPOSITIONS | frozenset("called named".split())
 FUNCTION = GRAMMAR | PREPOSITIONS
 
@@ -45,6 +46,11 @@ class ClaimWords:
     def all(self) -> tuple[str, ...]:
         """All words in their order."""
         return self.before + self.between + self.after
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether all that they say is that A is B."""
+        return frozenset(self.all) <= _IS
 
     @property
     def phrase(self) -> str:

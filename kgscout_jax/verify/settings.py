@@ -26,7 +26,10 @@ class VerifySettings(GraphFileSettings):
         tyro.conf.arg(metavar="[STATEMENT]", help_behavior_hint=""),
     ] = None
     """A statement or a paragraph, in quotes."""
-    kg: tyro.conf.UseAppendAction[tuple[Path, ...]]
-    """A triplet file or a GRAPH folder; repeat the option for more files."""
+    kg: Annotated[
+        tuple[Path, ...],
+        tyro.conf.arg(metavar="FILE|GRAPH ...", help_behavior_hint=""),
+    ]
+    """Triplet files of one graph, or one GRAPH folder."""
     json: Annotated[bool, tyro.conf.arg(name="json")] = False
     """Print {"claims": [{"text", "verdict", "triplets"}]}."""

@@ -17,7 +17,12 @@ Comparison = Literal["same", "differs", "open"]
 ABOUT = 0.05
 """Relative difference up to which a number is about another."""
 
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTHS: dict[str, int] = {
+    name: number
+    for number, name in enumerate(
+        "jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1
+    )
+}
 _MONTH = (
     r"(?P<{}>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
@@ -100,9 +105,8 @@ def _date(match: re.Match[str]) -> Value | None:
     groups = match.groupdict()
     way = next(i for i in "12345" if groups[f"y{i}"])
     year, month, day = (groups.get(f"{part}{way}") for part in "ymd")
-    if month and month[:3].lower() in _MONTHS:
-        month = _MONTHS.index(month[:3].lower()) + 1
-    month, day = int(month or 0), int(day or 0)
+    month = _MONTHS.get((month or "")[:3].lower()) or int(month or 0)
+    day = int(day or 0)
     if way == "5" and month > 12:
         month, day = day, month  # 9/17/1990
     elif way == "5" and day <= 12 and day != month:

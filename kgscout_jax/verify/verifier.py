@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from data_prep.synth.words import relation_words
+from data_prep.synth.words import relation_words, split_words
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.graph_index import linker_of
@@ -64,8 +64,10 @@ class Thresholds:
     """Least P(relation) of a joining relation."""
     bare: float = 0.1
     """``support`` of a claim that names no relation: "Heat is a drama"."""
-    bare_behind: float = 2.0
+    bare_behind: float = 1.0
     """``behind`` of such a claim."""
+    alike: float = 0.5
+    """Least share of the relations of one thing that another of its kind has."""
     despite: float = 0.6
     """``contradict`` where the graph joins the names by another relation."""
     rival: float = 0.5
@@ -163,7 +165,8 @@ class Verifier:
 
     def _judge(self, claim: Claim) -> tuple[Verdict, _Evidence]:
         nothing = _Evidence((), -np.inf)
-        mentions = [m for m in claim.mentions if not self._is_of_relation(claim, m)]
+        names = [m for m in claim.mentions if not self._is_of_relation(claim, m)]
+        mentions = names if len(names) > 1 else list(claim.mentions)
         linked = [m for m in mentions if m.entities]
         unlinked = [m for m in mentions if not m.entities]
         if not linked:
@@ -191,13 +194,32 @@ class Verifier:
         return ("contradicted", against) if against.ids else ("unknown", nothing)
 
     def _is_of_relation(self, claim: Claim, mention: Mention) -> bool:
-        """Whether no whole name but a relation's words or initials: IATA code, CEO."""
-        words = claim.text[mention.start : mention.stop].lower().split()
-        return not mention.whole and self._relation_words.issuperset(words)
+        """Whether no entity but a relation, its words or initials: IATA code, CEO."""
+        text, start, stop = claim.text, mention.start, mention.stop
+        while start and not text[start - 1].isspace():
+            start -= 1
+        while stop < len(text) and not text[stop].isspace():
+            stop += 1
+        if text[start:stop].strip(".,;:!?\"'()") in self._relation_names:
+            return True
+        words = tuple(split_words(text[mention.start : mention.stop]))
+        if mention.whole:
+            named = text[mention.start : mention.stop].islower()
+            return named and len(words) > 1 and words in self._relation_words
+        return self._words_of_relations.issuperset(words)
 
     @cached_property
-    def _relation_words(self) -> frozenset[str]:
-        words = [relation_words(name) for name in self.graph.relations]
+    def _relation_names(self) -> frozenset[str]:
+        """Names of relations that nobody but the graph writes so: place_of_birth."""
+        return frozenset(n for n in self.graph.relations if re.search(r"\w[._/]\w", n))
+
+    @cached_property
+    def _relation_words(self) -> frozenset[tuple[str, ...]]:
+        return frozenset(tuple(relation_words(name)) for name in self.graph.relations)
+
+    @cached_property
+    def _words_of_relations(self) -> frozenset[str]:
+        words = self._relation_words
         initials = ("".join(w[0] for w in each) for each in words if len(each) > 1)
         return frozenset(initials).union(*words)
 
@@ -243,7 +265,7 @@ class Verifier:
                     for arc in path
                 }
         logs = self.model.log_probabilities(
-            self.model.features(words, relations, ends_a, ends_b)
+            self.model.features(words, relations, ends_a, ends_b), relations
         )
         arcs = [*relations, *(r + half for r in relations)]
         score = dict(zip(arcs, logs.tolist(), strict=True))
@@ -254,6 +276,8 @@ class Verifier:
 
         # "Heat is a drama": the names alone must tell the relation.
         bare = words.content <= GENERIC
+        identity = bare and words.is_identity and not b.plain
+        identity = identity and self._alike(ends_a, ends_b)
         support = limits.bare if bare else limits.support
         behind = limits.bare_behind if bare else limits.behind
         joined = against = _Evidence((), -np.inf)
@@ -267,7 +291,8 @@ class Verifier:
                     value = fit(path if forward else finder.reverse(path))
                     if ids and value >= top - behind:
                         fits[path] = value, _flat(ids)
-                joined = max(joined, _best(fits, support), key=_likelihood)
+                if not identity:
+                    joined = max(joined, _best(fits, support), key=_likelihood)
         least = limits.despite if related else limits.contradict
         for side, other, forward in ((from_a, b, True), (from_b, a, False)):
             for _, found in side:
@@ -291,6 +316,11 @@ class Verifier:
                         found_here = _best(fits, least)
                         against = max(against, found_here, key=_likelihood)
         return joined, against
+
+    def _alike(self, ends_a: set[int], ends_b: set[int]) -> bool:
+        """Whether two things have mostly the same relations, as two persons do."""
+        common = len(ends_a & ends_b)
+        return common >= self.thresholds.alike * min(len(ends_a), len(ends_b))
 
     def _excludes(self, path: Path, n: int) -> bool:
         """Whether the ``n`` entities that a path leads to leave no room for another."""

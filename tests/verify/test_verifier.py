@@ -130,6 +130,11 @@ def test_the_command_prints_json_and_its_exit_code_tells(
     assert json.loads(capsys.readouterr().out)["claims"][0]["verdict"] == "contradicted"
     assert main([*args, "  "]) == 2
     assert "expected some text" in capsys.readouterr().err
+    more = tmp_path / "more.tsv"
+    more.write_text("Peru\tcapital\tLima\n")
+    text = "Lima is the capital of Peru. Tokyo is the capital of Japan."
+    assert main([*args[:3], "--kg", str(more), text]) == 0
+    assert main([*args[:3], str(more), "Lima is the capital of Japan."]) == 1
 
 
 def test_a_sentence_may_begin_with_a_name_in_lower_case(kgscout_cache):
