@@ -30,3 +30,16 @@ def folder_of(path: Path | str) -> Path:
             f"{path.absolute()} names the folder; rename it to use the other by name"
         )
     return FOLDER
+
+
+def identity_of(path: Path | str) -> str:
+    """What files record of a run or an export, the same from every directory.
+
+    Its absolute path; the name of the bundled policy, also for its folder and for the
+    path that earlier versions recorded, its name behind the directory they ran in.
+    """
+    path = Path(path)
+    is_folder = path.exists()
+    if (path.name == NAME and not is_folder) or (is_folder and path.samefile(FOLDER)):
+        return NAME
+    return str(path.resolve())

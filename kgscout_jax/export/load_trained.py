@@ -46,6 +46,7 @@ def load_trained(
             "fingerprint": training["fingerprint"],
             "settings": exported.metadata["preparation"],
         },
+        "files": exported.metadata["files"],
     }
     if "sets" in training:
         metadata["shard_sets"] = training["sets"]

@@ -13,8 +13,9 @@ from written_shards import write_shards
 
 from kgscout_jax.cli.main import main, train_main
 from kgscout_jax.errors import UserError
+from kgscout_jax.evaluate.answers.setup import write_or_check_config
 from kgscout_jax.export import bundled, from_pretrained, load_exported
-from kgscout_jax.export.bundled import NAME, folder_of
+from kgscout_jax.export.bundled import NAME, folder_of, identity_of
 from kgscout_jax.export.format import MODEL, named_leaves
 from kgscout_jax.export.load import load_calibration
 from kgscout_jax.export.load_trained import load_trained
@@ -53,6 +54,21 @@ def test_a_folder_of_its_name_is_asked_about(base, tmp_path, monkeypatch):
         load_trained(Path(NAME))
     assert from_pretrained().path == base
     assert folder_of(folder) == folder and load_exported(folder).path == folder
+
+
+def test_what_files_record_of_it_is_the_same_from_every_directory(
+    base, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert identity_of(NAME) == identity_of(base) == NAME
+    assert identity_of("run") == str(tmp_path / "run")
+    # what earlier versions recorded, with the directory they ran in
+    write_or_check_config(tmp_path, {"run": f"/elsewhere/{NAME}", "step": 7})
+    write_or_check_config(tmp_path, {"run": identity_of(NAME), "step": 7})
+    with pytest.raises(UserError, match=f"with run '{NAME}', expected '{tmp_path}/r'"):
+        write_or_check_config(tmp_path, {"run": identity_of("r"), "step": 7})
+    folder = shutil.copytree(base, tmp_path / NAME)
+    assert identity_of(folder) == str(folder)
 
 
 @pytest.mark.slow

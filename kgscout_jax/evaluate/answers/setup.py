@@ -14,6 +14,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.answers.cells import HEADLINE
 from kgscout_jax.evaluate.commands import commands_of
 from kgscout_jax.evaluate.settings import AnswerSettings
+from kgscout_jax.export.bundled import identity_of
 from kgscout_jax.learn.shard_sets import is_trained_on
 from kgscout_jax.pseudo.settings import check_threshold
 from kgscout_jax.reason.selection import PromptSettings
@@ -152,7 +153,7 @@ def batch_config(
         "model": settings.model if settings.asks_model else None,
     }
     if trained is not None and settings.run is not None:
-        config |= {"run": str(settings.run.resolve()), "step": trained.step}
+        config |= {"run": identity_of(settings.run), "step": trained.step}
     if endpoint:
         words = prompt.template().messages, prompt.empty_template().messages
         words_around = asdict(prompt)
@@ -184,6 +185,8 @@ def write_or_check_config(folder: Path, config: Mapping[str, Any]) -> None:
     theirs: Any = read_json(path) if path.exists() else {"format": FORMAT}
     if not isinstance(theirs, dict) or theirs.get("format") != FORMAT:
         raise UserError(f"{path}: not of a batch of answers, expected another --out")
+    if "run" in theirs:
+        theirs["run"] = identity_of(str(theirs["run"]))
     for name in (name for name in ours if name in theirs):
         if ours[name] != theirs[name]:
             raise UserError(
