@@ -69,6 +69,8 @@ class RetrievalSettings(EngineSettings):
     """Folder for metrics.json, questions.jsonl, retrieved.jsonl, table.md and plots."""
     split: str = "test"
     """The split to measure on."""
+    limit: int | None = None
+    """At most so many questions: a sample by the seed, stratified by hops."""
     k: tuple[int, ...] = (10, 30, 50, 100, 150)
     """Numbers of triplets to select."""
     against: tuple[Path, ...] = ()
@@ -104,10 +106,11 @@ class RetrievalSettings(EngineSettings):
     step: int | None = None
     """Checkpoint to use; default the best by dev reward."""
     seed: int = 0
-    """Seed of the bootstrap."""
+    """Seed of the sample and of the bootstrap."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_at_least(1, limit=self.limit)
         for name in ("retrievers", "forms"):
             values = getattr(self, name)
             if not values or len(set(values)) < len(values):

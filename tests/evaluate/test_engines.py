@@ -70,6 +70,21 @@ def of_one_process(many, a_run, tmp_path_factory):
     return folders
 
 
+def test_a_limit_measures_a_sample_as_the_whole_does(
+    many, a_run, of_one_process, tmp_path, capsys
+):
+    words = flags("retrieval", a_run, many, tmp_path / "out", "--limit", "9")
+    assert eval_main(words, "eval.py") == 0
+    sample, whole = (
+        (folder / "questions.jsonl").read_text().splitlines()
+        for folder in (tmp_path / "out", of_one_process["retrieval"])
+    )
+    assert len(sample) == 9 < len(whole)
+    assert sample == [line for line in whole if line in sample]
+    assert eval_main([*words[:-1], "0"], "eval.py") == 2
+    assert "--limit" in capsys.readouterr().err
+
+
 def contents(folder: Path) -> dict[str, object]:
     """The content of every file, but for times; pages and tables print some."""
     found: dict[str, object] = {}

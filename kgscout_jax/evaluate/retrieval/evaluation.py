@@ -52,7 +52,7 @@ UNKNOWN_HOP = "unknown"
 
 def evaluate_retrieval(
     shards: Shards,
-    split_name: str,
+    split: Split | str,
     retrievers: Sequence[Retriever],
     ks: Sequence[int],
     out: Path,
@@ -76,7 +76,7 @@ def evaluate_retrieval(
 
     Args:
         shards: where the questions are.
-        split_name: which of them.
+        split: which of them, or the name of a split.
         retrievers: the main one first; their names are the keys of the result.
         ks: numbers of triplets, in any order.
         out: the folder; made if need be.
@@ -98,9 +98,10 @@ def evaluate_retrieval(
             ``against`` is malformed, ``out`` cannot be made.
     """
     ks = check_ks(ks)
-    split = shards.split(split_name)
+    if isinstance(split, str):
+        split = shards.split(split)
     if len(split) == 0:
-        raise UserError(f"{shards.path}: split {split_name!r} has no questions")
+        raise UserError(f"{shards.path}: split {split.name!r} has no questions")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kgscout_jax.data.shards import Shards
+import numpy as np
+
+from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
+from kgscout_jax.evaluate.answers.questions import draw_order, take_questions
 from kgscout_jax.evaluate.commands import commands_of
 from kgscout_jax.evaluate.retrieval.evaluation import check_ks, evaluate_retrieval
 from kgscout_jax.evaluate.retrieval.seeds import seed_runs, seeds_console
@@ -35,13 +38,20 @@ def evaluate_run(settings: RetrievalSettings) -> dict[str, Any]:
     """
     ks = check_ks(settings.k)
     shards = Shards.open(settings.shards)
-    shards.split(settings.split)
+    split = shards.split(settings.split)
+    if settings.limit is not None:
+        rows = draw_order(split, settings.seed)[: settings.limit]
+        split = take_questions(split, np.sort(rows))
     with settings.open_engine() as engine:
-        return _evaluate(settings, ks, shards, engine)
+        return _evaluate(settings, ks, shards, split, engine)
 
 
 def _evaluate(
-    settings: RetrievalSettings, ks: Sequence[int], shards: Shards, engine: Engine
+    settings: RetrievalSettings,
+    ks: Sequence[int],
+    shards: Shards,
+    split: Split,
+    engine: Engine,
 ) -> dict[str, Any]:
     trained = load_trained(settings.run, step=settings.step)
     check_encoder(trained.metadata, shards, settings.run)
@@ -63,11 +73,11 @@ def _evaluate(
         {path: one.metadata for path, one in runs.items()},
     )
     retrievers, tokens = build_retrievers(
-        settings, shards, trained, others, ks[-1], engine
+        settings, shards, split, trained, others, ks[-1], engine
     )
     report = evaluate_retrieval(
         shards,
-        settings.split,
+        split,
         retrievers,
         ks,
         settings.out,
@@ -97,6 +107,7 @@ def _evaluate(
 def build_retrievers(
     settings: RetrievalSettings,
     shards: Shards,
+    split: Split,
     trained: TrainedPolicy,
     others: Mapping[Path, TrainedPolicy],
     most: int,
@@ -107,12 +118,12 @@ def build_retrievers(
     Args:
         settings: the names, and the prompts to count.
         shards: to measure on.
+        split: the questions.
         trained: the policy behind ``kgscout``.
         others: those of ``--also``, by their paths.
         most: the largest K.
         engine: what works on the questions.
     """
-    split = shards.split(settings.split)
     scout = KGScout(trained.policy, engine=engine)
     prizes = prize_retrievers(trained.policy, settings.prizes, engine)
     known = {**RETRIEVERS, **prizes}

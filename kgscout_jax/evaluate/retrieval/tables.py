@@ -119,7 +119,8 @@ def _context(report: Mapping[str, Any]) -> str:
         text += (
             "\n\n**Cross-dataset** (thesis, tables 4.5 and 4.6): trained on "
             f"{context.get('trained_on') or 'another data set'}, measured on "
-            f"{context.get('measured_on') or 'this one'}, which it has never seen."
+            f"{context.get('measured_on') or 'this one'}, other shards than those of "
+            "its training."
         )
     return text
 
