@@ -1,6 +1,6 @@
 """Markdown, HTML, reStructuredText and PDF as plain text: a block, then a blank line.
 
-Code, scripts, navigation and pictures are left out.
+Code, scripts, navigation and pictures are left out. Tables become lines "key: value".
 """
 
 from __future__ import annotations
@@ -24,6 +24,11 @@ OMITTED = frozenset(
     """script style nav template noscript pre svg math iframe button select textarea
     head""".split()
 )
+ROLE = re.compile(r"\{[\w:.+-]+\}$")
+TARGET = re.compile(r"\s*<[^>]*>$")
+"""Before and within a reference of MyST: "{ref}`the guide <guide>`"."""
+LONGEST_CELL = 200
+"""Characters of a table's cell that is a value, and no text."""
 MARK = re.compile(r"[=\-`:.'\"~^_*+#<>]{3,}")
 """A line that underlines a title in reStructuredText."""
 
@@ -52,20 +57,61 @@ def joined(blocks: list[str]) -> PlainText:
     return PlainText("\n\n".join(block for block in blocks if block))
 
 
+def table_blocks(rows: list[list[str]], headed: bool) -> list[str]:
+    """A table as lines "key: value", which say it of the heading above them.
+
+    A row below a header has its first cell as the heading; a row of two cells without
+    one is a line.
+
+    Args:
+        rows: the texts of the cells.
+        headed: whether the first row names the columns.
+    """
+    header = rows[0] if headed and rows and all(rows[0][1:]) else None
+    blocks = []
+    for row in rows[int(headed) :]:
+        if header is not None and len(row) == len(header) > 1 and row[0]:
+            cells = zip(header[1:], row[1:], strict=True)
+            blocks += [row[0], *(f"{key}: {value}" for key, value in cells if value)]
+        elif len(row) == 2 and all(row):
+            blocks.append(f"{row[0].rstrip(':')}: {row[1]}")
+        else:
+            blocks += row
+    return blocks
+
+
 def markdown_text(source: str) -> PlainText:
     """The text of Markdown: headings, paragraphs, items and cells, without code."""
     parser = library("markdown_it", "Markdown").MarkdownIt("commonmark").enable("table")
-    blocks = []
+    blocks: list[str] = []
+    rows: list[list[str]] | None = None
+    """Of the table that is read."""
     for token in parser.parse(source):
-        if token.type == "html_block":
+        if token.type == "table_open":
+            rows = []
+        elif token.type == "tr_open" and rows is not None:
+            rows.append([])
+        elif token.type == "table_close" and rows is not None:
+            blocks += table_blocks(rows, headed=True)
+            rows = None
+        elif token.type == "html_block":
             blocks += html_text(token.content).text.split("\n\n")
         elif token.type == "inline":
-            parts = [
-                " " if child.type in ("softbreak", "hardbreak") else child.content
-                for child in token.children or ()
-                if child.type not in ("image", "html_inline")
-            ]
-            blocks.append(display_name("".join(parts)))
+            parts = []
+            for child in token.children or ():
+                if child.type in ("softbreak", "hardbreak"):
+                    parts.append(" ")
+                elif child.type == "code_inline" and parts and ROLE.search(parts[-1]):
+                    # "{class}`~click.Context`", as MyST writes a reference
+                    parts[-1] = ROLE.sub("", parts[-1])
+                    parts.append(TARGET.sub("", child.content).lstrip("~"))
+                elif child.type not in ("image", "html_inline"):
+                    parts.append(child.content)
+            text = display_name("".join(parts))
+            if rows is None:
+                blocks.append(text)
+            else:
+                rows[-1].append(text)
     return joined(blocks)
 
 
@@ -73,10 +119,14 @@ def html_text(source: str) -> PlainText:
     """The text of a page's main part, or of all of it where none is marked."""
     parser = library("selectolax.lexbor", "HTML").LexborHTMLParser(source)
     root = parser.css_first("main, [role=main], article") or parser.body
-    blocks: list[list[str]] = [[]]
+    return joined(node_blocks(None if root is None else root.child))
 
+
+def node_blocks(first: Any) -> list[str]:
+    """The texts of the blocks of a node and of all that follow it."""
+    blocks: list[list[str]] = [[]]
     # (next node, whether it is within a block): pages may be nested deeper than calls.
-    stack = [] if root is None else [(root.child, False)]
+    stack = [(first, False)]
     while stack:
         node, within_block = stack.pop()
         if node is None:  # behind the last child
@@ -86,12 +136,30 @@ def html_text(source: str) -> PlainText:
         stack.append((node.next, within_block))
         if node.tag == "-text":
             blocks[-1].append(node.text_content or "")
+        elif node.tag == "table" and (rows := cell_texts(node)):
+            header = node.css_first("tr").css("td")
+            for caption in node.css("caption"):
+                blocks += [[block] for block in node_blocks(caption.child)]
+            lines = table_blocks(rows, headed=not header)
+            blocks += [*([line] for line in lines), []]
         elif node.tag not in OMITTED:
             is_block = node.tag in BLOCKS
             if is_block:
                 blocks.append([])
             stack.append((node.child, is_block))
-    return joined([display_name("".join(block)) for block in blocks])
+    return [display_name("".join(block)) for block in blocks]
+
+
+def cell_texts(table: Any) -> list[list[str]]:
+    """The texts of a table's cells; [] where it lays out a page."""
+    if table.css_first("table table, p, ul, ol, div, pre, h1, h2, h3") is not None:
+        return []
+    rows = []
+    for row in table.css("tr"):
+        cells = [cell for cell in row.css("th, td") if cell.tag not in OMITTED]
+        rows.append([" ".join(filter(None, node_blocks(c.child))) for c in cells])
+    short = all(len(cell) <= LONGEST_CELL for row in rows for cell in row)
+    return rows if short else []
 
 
 def rst_text(source: str) -> PlainText:

@@ -296,6 +296,33 @@ class YesToTaylor(Handler):
         return value
 
 
+ROWS = "Rivers\n\nRhine\n\nLength: 1,230 km\n\nMouth: North Sea\n\nSource: Alps"
+TABLES = {
+    "a.md": "# Rivers\n\n| River | Length | Mouth |\n|--|--|--|\n| Rhine | 1,230 km | "
+    "North Sea |\n\n| | |\n|--|--|\n| Source | Alps |\n",
+    "a.html": "<h1>Rivers</h1><table><tr><th>River<th>Length<th>Mouth<tr><td>Rhine"
+    "<td>1,230 km<td><b>North</b> Sea</table><table><tr><th>Source:<td>Alps</table>",
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_cells_of_a_table_are_lines_of_key_and_value(tmp_path, name):
+    (tmp_path / name).write_text(TABLES[name])
+    assert DocumentFile(name=name, path=tmp_path / name).read()[1].text == ROWS
+
+
+def test_a_table_that_lays_out_a_page_stays_text(tmp_path):
+    (tmp_path / "a.html").write_text("<table><tr><td><p>One.</p><td>Two.</table>")
+    _, text = DocumentFile(name="a", path=tmp_path / "a.html").read()
+    assert text.text == "One.\n\nTwo."
+
+
+def test_a_reference_in_markdown_is_its_title(tmp_path):
+    (tmp_path / "a.md").write_text("See {meth}`~Run.stop`, {ref}`all <x>`, `{y}`.")
+    _, text = DocumentFile(name="a", path=tmp_path / "a.md").read()
+    assert text.text == "See Run.stop, all, {y}."
+
+
 def test_a_page_may_be_nested_deeper_than_calls(tmp_path):
     (tmp_path / "a.html").write_text("<div>" * 5000 + "Paris" + "<b>x</b>" * 2)
     _, text = DocumentFile(name="a", path=tmp_path / "a.html").read()

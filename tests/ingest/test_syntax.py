@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.ingest.extract.descriptions import Fact
 from kgscout_jax.ingest.extract.protocol import NestedTriplet, Node
 from kgscout_jax.ingest.extract.syntax import SyntaxExtractor, load_parser
 
@@ -75,6 +76,28 @@ CASES = {
     "Trinidad and Tobago is an island country.": [
         nested("Trinidad and Tobago", "is a", "island country")
     ],
+    "A topic is a named stream of messages.": [
+        nested("topic", "named stream of", "messages"),
+        nested("topic", "is a", "named stream of messages"),
+    ],
+    "Norway has been a member of NATO since 1949.": [
+        nested("Norway", "member of", "NATO"),
+        nested("Norway", "is a", "member of NATO"),
+        nested(nested("Norway", "member of", "NATO"), "since", "1949"),
+    ],
+    "Acme employs 1,850 people in four countries.": [
+        nested("Acme", "employs", "1,850 people"),
+        nested(nested("Acme", "employs", "1,850 people"), "in", "four countries"),
+    ],
+    "Acme runs a factory in Oslo.": [
+        nested("Acme", "runs", "factory"),
+        nested("Acme", "runs factory in", "Oslo"),
+    ],
+    "Lise Meitner moved to Berlin in 1907, where she worked with Otto Hahn.": [
+        nested("Lise Meitner", "moved to", "Berlin"),
+        nested(nested("Lise Meitner", "moved to", "Berlin"), "in", "1907"),
+        nested("Lise Meitner", "worked with", "Otto Hahn"),
+    ],
 }
 
 
@@ -89,6 +112,14 @@ def test_a_pronoun_stands_for_the_subject_before_it(extractor: SyntaxExtractor):
     labels = [span.triplet.label for span in extractor.extract([text])[0].triplets]
     assert "Ada Lovelace wrote program" in labels
     assert "Ada Lovelace father Byron" in labels
+
+
+def test_a_role_without_an_owner_is_one_in_what_the_text_is_about(
+    extractor: SyntaxExtractor,
+):
+    text = "Halden Paper makes paper. Ingrid Solberg is the chief executive."
+    labels = [span.triplet.label for span in extractor.extract([text])[0].triplets]
+    assert "Halden Paper chief executive Ingrid Solberg" in labels
 
 
 def test_a_person_is_known_by_a_part_of_the_name(extractor: SyntaxExtractor):
@@ -113,6 +144,9 @@ def test_a_line_of_key_and_value_is_about_the_heading(extractor: SyntaxExtractor
     ]
     (alone,) = extractor.extract(["Number of staff: 4,200"])
     assert alone.triplets == ()
+    # the nearest heading is none: nothing is said of one further up
+    (other,) = extractor.extract(["Acme\n\nHow to get help and ask\n\nPhone: 12"])
+    assert other.triplets == ()
 
 
 def test_a_range_holds_the_words_of_its_fact(extractor: SyntaxExtractor):
@@ -122,6 +156,10 @@ def test_a_range_holds_the_words_of_its_fact(extractor: SyntaxExtractor):
         "Paris was captured by the Germans",
         "Paris was captured by the Germans in 1940",
     ]
+
+
+def test_a_range_runs_forward_where_a_clause_stands_before_its_subject():
+    assert Fact(BORN, 7, 3).tokens == Fact(BORN, 3, 7).tokens == (3, 7)
 
 
 def test_a_hypernode_is_labelled_with_its_full_meaning():

@@ -6,6 +6,8 @@
 - passive voice with an agent is turned around; without one it is an objectless verb;
 - "the capital of X is Y", "Y is the capital of X", "X's capital, Y": (X, capital, Y);
 - "X is a writer from Y": (X, is a, writer), (X, writer from, Y);
+- "X is a list of Y": (X, is a, list of Y), (X, list of, Y);
+- "X, the director": (what the text is about, director, X);
 - coordination, relative clauses, participles and appositions share their nouns.
 
 What is asked, supposed ("if") or ordered is no fact. What somebody says is the tail of
@@ -47,6 +49,8 @@ SPEECH = frozenset(
 )
 SUPPOSITION = frozenset(("if", "unless", "whether"))
 MODALS = frozenset(("can", "could", "may", "might", "should", "must", "would"))
+LIGHT_VERBS = frozenset("have share take make give hold play form bear".split())
+"""Verbs that say little without what their object governs: "share a border with"."""
 NAMES = ("NOUN", "PROPN")
 
 
@@ -55,6 +59,14 @@ def past_tense(verb: Token) -> str:
     from lemminflect import getInflection
 
     return next(iter(getInflection(verb.lemma_, tag="VBD")), verb.lower_)
+
+
+def participle_before(noun: Token) -> Token | None:
+    """The participle between "and" and a noun: "studied" in "and studied law"."""
+    first = noun.left_edge
+    after_and = first.i > noun.sent.start and first.nbor(-1).dep_ == "cc"
+    is_verb = first.dep_ == "amod" and first.tag_ in ("VBN", "VBD")
+    return first if after_and and is_verb else None
 
 
 class Sentence:
@@ -193,7 +205,10 @@ class Sentence:
             for each in conjuncts(child)
         ]
         # "won a prize in 1903 and another in 1911" is parsed as a conjunct of the verb
-        targets += [t for t in inner.children if t.dep_ == "conj" and t.pos_ in NAMES]
+        joined = [t for t in inner.children if t.dep_ == "conj" and t.pos_ in NAMES]
+        # "was born in Rome and studied law" is so too, with an adjective
+        verbs = {t.i: v for t in joined if (v := participle_before(t)) is not None}
+        targets += [t for t in joined if t.i not in verbs]
         if verb.dep_ == "relcl":
             targets = self.relative_objects(verb, targets)
         around = list(contexts(inner))
@@ -213,6 +228,12 @@ class Sentence:
                     )
             return
         for _, name in pairs:
+            for token in joined:
+                if (other := verbs.get(token.i)) is not None:
+                    tail = text_of(token.doc, other.i + 1, core(token)[1])
+                    yield from self.fact(
+                        name, other.lower_, tail, list(contexts(token)), first, token.i
+                    )
             if not targets:
                 yield from self.objectless(name, relation, around, first)
             for target in targets:
@@ -220,6 +241,8 @@ class Sentence:
 
     def relative_objects(self, verb: Token, targets: list[Token]) -> list[Token]:
         """The objects, with the noun of the clause in the pronoun's place."""
+        if any(t.tag_ == "WRB" for t in verb.children):
+            return targets  # "where she worked"
         own = [t for t in verb.children if t.dep_ in SUBJECTS]
         pronouns = [t for t in targets if t.lower_ in RELATIVE]
         reduced = not targets and not any(t.lower_ in RELATIVE for t in own)
@@ -245,7 +268,9 @@ class Sentence:
                 words = relation.removesuffix(verb.lower_) + noun
                 yield from self.objectless(name, words, places, first)
                 return
-        loose = not is_name(target) and determiner(target) in ("a", "an", "")
+        counted = any(t.dep_ == "nummod" for t in target.children)
+        indefinite = determiner(target) in ("a", "an", "") and not counted
+        loose = not is_name(target) and indefinite
         inner = [
             (text, token)
             for text, token in contexts(target)
@@ -255,6 +280,8 @@ class Sentence:
             # "shares borders with France", "has a population of 500"
             start, end = core(target)
             noun = text_of(target.doc, start, end)
+            if verb.lemma_ not in LIGHT_VERBS:  # "runs a factory in Oslo"
+                yield from self.fact(name, relation, noun, [], first, target.i)
             for text, token in inner:
                 if (tail := self.names.name(token)) is not None:
                     words = f"{relation} {noun} {text}"

@@ -13,6 +13,7 @@ from kgscout_jax.ingest.extract.phrases import (
     core,
     determiner,
     is_name,
+    is_time,
     objects,
     possessor,
     prepositions,
@@ -23,6 +24,14 @@ from kgscout_jax.ingest.extract.protocol import NestedTriplet, Node
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
+ROLES = frozenset(
+    """author capital ceo chair chairman chairwoman chancellor chief coach
+    commander composer currency customer designer developer director editor
+    executive founder governor headmaster headquarters head leader maintainer
+    manager mayor minister officer owner patron president principal secretary
+    spokesman spokeswoman treasurer""".split()
+)
+"""Nouns that are somebody's or something's, also where a text leaves out whose."""
 LONGEST_CLAUSE = 14
 """Words of a clause that is taken as a tail whole."""
 
@@ -82,6 +91,7 @@ class Descriptions:
         kind = text_of(noun.doc, start, end)
         named = noun.i in self.names.stand_ins
         article, functional = determiner(noun), False
+        whole, whole_end = kind, max(subject.i, noun.i)
 
         def fact(head: Node, relation: str, tail: Node, last: int) -> Fact:
             return Fact(NestedTriplet(head, relation, tail), first, max(last, end - 1))
@@ -91,6 +101,12 @@ class Descriptions:
             functional = True
             yield fact(str(whose), kind, name, max(subject.i, noun.i))
         for text, prep in prepositions(noun if shared is None else shared):
+            if text == "of" and article in ("a", "an"):
+                parts = [self.names.name(token) for token in objects(prep)]
+                if parts and all(parts) and name not in parts:
+                    # "a unit of work", "a maker of paper and glass"
+                    whole = f"{whole} of {' and '.join(map(str, parts))}"
+                    whole_end = max(whole_end, core(objects(prep)[-1])[1] - 1)
             for token in objects(prep):
                 other = self.names.name(token)
                 if other is None or other == name:
@@ -106,8 +122,13 @@ class Descriptions:
             for clause in prep.children:
                 if clause.dep_ == "pcomp" and (what := self.clause_text(clause)):
                     yield fact(name, f"{kind} {text}", what, clause.right_edge.i)
+        role = article == "the" and noun.lemma_.lower() in ROLES
+        topic = self.names.referents.topic_thing if role and not functional else None
+        if topic is not None and topic != name:
+            # "Anna Berg, the chief executive": of what the text is about
+            yield fact(topic, kind, name, max(subject.i, noun.i))
         if not functional or article in ("a", "an"):
-            yield fact(name, "is a", kind, max(subject.i, noun.i))
+            yield fact(name, "is a", whole, whole_end)
         if not named:
             self.names.stand_ins[noun.i] = name
         self.names.referents.describe(name, noun)
@@ -125,13 +146,18 @@ class Descriptions:
         """Facts of "to be"."""
         negation = "not " if any(t.dep_ == "neg" for t in verb.children) else ""
         start = verb.left_edge.i
+        times = [each for each in contexts(verb) if is_time(each[1])]
         for child in verb.children:
             if child.dep_ in ("attr", "acomp", "nsubj") and child.i > verb.i:
                 values = conjuncts(child)
                 for each in values:
-                    yield from self.predicate(
-                        verb, pairs, tokens, each, values[-1], negation
+                    facts = list(
+                        self.predicate(verb, pairs, tokens, each, values[-1], negation)
                     )
+                    yield from facts
+                    for text, token in times if facts else ():
+                        # "has been the mayor since 2019"
+                        yield from self.dated(facts[0], text, token)
         attributes = [t for t in verb.children if t.dep_ in ("attr", "acomp")]
         if attributes:
             return
@@ -141,6 +167,12 @@ class Descriptions:
             for _, name in pairs:
                 triplet = NestedTriplet(name, f"{negation}is {text}", place)
                 yield Fact(triplet, start, token.right_edge.i)
+
+    def dated(self, fact: Fact, text: str, token: Token) -> Iterator[Fact]:
+        """The fact and its time."""
+        if (time := self.names.name(token)) is not None:
+            last = max(fact.last, core(token)[1] - 1)
+            yield Fact(NestedTriplet(fact.triplet, text, time), fact.first, last)
 
     def predicate(
         self,

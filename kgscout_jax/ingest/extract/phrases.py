@@ -80,7 +80,12 @@ def conjuncts(token: Token) -> list[Token]:
 
 def objects(prep: Token) -> list[Token]:
     """The nouns that a preposition governs, coordination included."""
-    found = [t for t in prep.children if t.dep_ == "pobj"]
+    found = [
+        t
+        for t in prep.children
+        # an unknown name may be read as punctuation
+        if t.dep_ == "pobj" or (t.dep_ == "punct" and t.text[0].isalnum())
+    ]
     return [each for token in found for each in conjuncts(token)]
 
 
@@ -89,6 +94,11 @@ def prepositions(token: Token) -> Iterator[tuple[str, Token]]:
     for child in token.children:
         if child.dep_ in ("prep", "dative") and child.pos_ in ("ADP", "SCONJ", "VERB"):
             inner = [t for t in child.children if t.dep_ == "prep"]
+            inner_words = [t.lower_ for t in child.children
+                           if t.dep_ == "pcomp" and t.tag_ == "IN"]  # fmt: skip
+            if inner_words:
+                yield f"{child.lower_} {inner_words[0]}", child  # "because of"
+                continue
             if inner and not objects(child):
                 yield f"{child.lower_} {inner[0].lower_}", inner[0]
                 continue
@@ -186,6 +196,11 @@ class Referents:
     """The last heading."""
     full_names: dict[str, set[str]] = field(default_factory=dict)
     """Last word of a person's name -> the names that end with it."""
+
+    @property
+    def topic_thing(self) -> str | None:
+        """What the text is about, unless that is a person."""
+        return None if self.topic in self.people else self.topic
 
     def mention(self, token: Token, name: str) -> None:
         """Take note of a subject."""

@@ -36,7 +36,7 @@ ENTRY = re.compile(r"(?P<key>[^\W\d][\w /'-]{1,40}):\s+(?P<value>\S.*)")
 """A line such as "Founder: Anna Berg", which says it of the heading above."""
 LONGEST_KEY, LONGEST_VALUE = 4, 8
 """Words of its parts."""
-RULES = 2
+RULES = 3
 """Version of the rules; another one gives other triplets."""
 
 
@@ -102,6 +102,8 @@ def text_triplets(blocks: Sequence[tuple[int, Doc]]) -> tuple[TripletSpan, ...]:
             continue
         if len(doc) <= LONGEST_TITLE and not any(t.pos_ in VERBS for t in doc):
             referents.title(display_name(doc.text).strip(" .:"))
+        elif not doc.text.rstrip().endswith((".", "!", "?", ":")):
+            referents.heading = None  # another one, which is no name
         for sentence in doc.sents:
             for fact in Sentence(sentence, referents).facts():
                 first, last = (doc[min(i, sentence.end - 1)] for i in fact.tokens)
