@@ -7,7 +7,7 @@ problem: the triplet whose relation is GOOD leads from the topic to the answer.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,7 @@ PLANTED = {
 
 def write_shards(
     out: Path,
-    cases: dict[str, Sequence[Case]] = PLANTED,
+    cases: Mapping[str, Sequence[Case]] = PLANTED,
     *,
     encoder: dict[str, Any] | None = None,
     fingerprint: str = "tiny",

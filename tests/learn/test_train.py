@@ -37,6 +37,7 @@ from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.train import train
 from kgscout_jax.learn.trained_policy import check_encoder, load_policy
 from kgscout_jax.policy.module import Policy
+from kgscout_jax.policy.walk_config import WalkConfig
 from kgscout_jax.utils.lock import locked
 
 pytestmark = pytest.mark.usefixtures("kgscout_cache")
@@ -114,7 +115,7 @@ def test_a_policy_is_loaded_at_its_best(shards, finished):
     assert trained.step == folder.best_first[0]
     leaves = folder.load(trained.step)
     folder.close()
-    temperature = np.asarray(trained.policy.log_temperature[...])
+    temperature = np.asarray(trained.policy.weights.log_temperature)
     np.testing.assert_array_equal(leaves["params/log_temperature"], temperature)
     latest = load_policy(finished, step=20)
     assert latest.step == 20
@@ -251,7 +252,8 @@ def test_a_run_of_an_earlier_version_keeps_its_network(shards, tmp_path):
     (run / "config.json").write_text(json.dumps(about))
     train(tiny(shards, run, **sizes, **off))
     assert "params/walkers/returns" not in final(run)
-    assert not load_policy(run).policy.config.return_gates
+    config = load_policy(run).policy.config
+    assert isinstance(config, WalkConfig) and not config.return_gates
 
 
 def test_init_starts_from_another_runs_parameters(
@@ -364,7 +366,7 @@ def test_without_a_dev_split_the_latest_checkpoint_is_the_best(shards, tmp_path)
 
 
 def test_a_loss_that_is_not_finite_stops_the_run(shards, tmp_path):
-    # The closed form, by the command: tests/cli/test_commands.py.
+    # The closed form, by the command: tests/cli/test_evaluation_commands.py.
     table = np.array(shards.relation_embeddings)
     table[0] = np.inf
     poisoned = write_shards(tmp_path / "shards", relation_embeddings=table)
