@@ -89,6 +89,9 @@ def folder_writer(
     Raises:
         UserError: ``kg`` is missing or malformed, or ``out`` holds a graph already.
     """
+    for path in kg:
+        if not path.exists():
+            raise UserError(f"{path}: no such file or folder")
     with exclusive_writer(out):
         if (out / "manifest.json").exists() and not overwrite:
             raise UserError(
@@ -96,7 +99,7 @@ def folder_writer(
                 "--overwrite"
             )
         version = next_version(out)
-        if len(kg) == 1 and (kg[0].is_dir() or not kg[0].exists()):
+        if len(kg) == 1 and kg[0].is_dir():
             source = GraphFolder.open(kg[0])
         else:
             settings = BuildSettings(

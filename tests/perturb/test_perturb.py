@@ -200,3 +200,5 @@ def test_the_command_writes_a_graph_and_says_how_similar_it_is(
     assert list(same.entities) == list(graph.entities)
     assert run(file, "rs", 0.1, "same") == (2, None)
     assert run(file, "rs", 1.1, "other") == (2, None)
+    assert run(tmp_path / "missing.tsv", "rs", 0.1, "other") == (2, None)
+    assert not (tmp_path / "other").exists()
