@@ -24,7 +24,8 @@ _ABBREVIATION = re.compile(
 )
 _END = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s|$)|\n+")
 _LIST = re.compile(
-    r"\s*(?:,(?:\s+the)?|&|,?\s*(?:and|or|as well as)\b(?:\s+(?:the|a|an))?)\s*", re.I
+    r"\s*(?:,(?:\s+the)?|&|,?\s*(?:and|or|nor|as well as)\b(?:\s+(?:the|a|an))?)\s*",
+    re.I,
 )
 _RELATIVE = re.compile(r"\s*,?\s*\b(?:who|which|whose)\b\s*", re.I)
 _APPOSITION = re.compile(r"\s*,\s+(?=(?:an?|the)\s)", re.I)
@@ -39,6 +40,9 @@ _PRONOUN = re.compile(r"\s*(he|she|it|they|its|his|her|their)\b", re.I)
 _AUXILIARIES = frozenset(
     "is are was were be been has have had does do did can could will would may".split()
 )
+_OPENING = re.compile(r"(?:in|on|at|by|from|for|as|since|during)\s+(?:the\s+)?", re.I)
+_MARKER = re.compile(r"^[ \t]*(?:[-*•–]|\(?\d{1,3}[.)])[ \t]+", re.M)
+_RESPECTIVELY = re.compile(r",?\s*\brespectively\b", re.I)
 _COMMA = re.compile(r"\s*,\s+(?:and\s+)?")
 _POSSESSIVE = ("its", "his", "her", "their")
 
@@ -53,7 +57,7 @@ class Claim:
 
 
 def sentences(text: str, linker: Linker | None = None) -> Iterator[str]:
-    """The sentences of a text, without white space around them.
+    """The sentences of a text, without white space or list markers around them.
 
     With a linker, a full stop within an entity's name ends none, and a sentence may
     begin with an entity's name in lower case ("zlib depends on ...").
@@ -62,6 +66,15 @@ def sentences(text: str, linker: Linker | None = None) -> Iterator[str]:
     ['J. R. R. Tolkien wrote it.', 'He was born in 1892.']
     """
     exact = [] if linker is None else _exact_names(text, linker)
+
+    def unmarked(match: re.Match[str]) -> str:
+        first, last = match.span()
+        is_name = any(first <= start < last < stop for start, stop, _ in exact)
+        return match.group() if is_name else ""
+
+    if (plain := _MARKER.sub(unmarked, text)) != text:
+        yield from sentences(plain, linker)
+        return
     names = _names_with_stops(text, exact)
     openings = {first for first, _, name in exact if name.lower() not in STOP_WORDS}
     start = 0
@@ -199,10 +212,21 @@ def _atoms(clause: str, linker: Linker) -> Iterator[Claim]:
     groups: list[list[Mention]] = []
     for mention in mentions:
         between = clause[groups[-1][-1].stop : mention.start] if groups else "x"
-        if groups and _LIST.fullmatch(between):
+        opening = len(groups) == 1 and _OPENING.fullmatch(clause[: groups[0][0].start])
+        if groups and _LIST.fullmatch(between) and not (opening and "," in between):
             groups[-1].append(mention)
         else:
             groups.append([mention])
+    lists = [group for group in groups if len(group) > 1]
+    if len(lists) == 2 and (word := _RESPECTIVELY.search(clause)):
+        (a, b), size = lists, len(lists[0])
+        if len(b) == size:
+            tail = clause[b[-1].stop : word.start()] + clause[word.end() :]
+            for one, two in zip(a, b, strict=True):
+                text = clause[: a[0].start] + clause[one.start : one.stop]
+                text += clause[a[-1].stop : b[0].start] + clause[two.start : two.stop]
+                yield from _atoms(text + tail, linker)
+            return
     longest = max(groups, key=len, default=[])
     if len(longest) < 2 or len(groups) < 2:
         yield Claim(text=clause, mentions=tuple(mentions))

@@ -25,7 +25,7 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.text.encoder import SentenceEncoder
 from kgscout_jax.types import Triplet, replace_surrogates
-from kgscout_jax.verify.arcs import ArcFinder, Path
+from kgscout_jax.verify.arcs import ArcFinder, Arcs, Path
 from kgscout_jax.verify.claims import Claim, find_claims
 from kgscout_jax.verify.contexts import ContextFinder
 from kgscout_jax.verify.mentions import Mention
@@ -37,11 +37,12 @@ Verdict = Literal["supported", "contradicted", "unknown"]
 MAX_TRIPLETS = 20
 """Triplets shown with a verdict."""
 _ADJUNCT = re.compile(
-    r"\b(?:in|on|at|near|since|from|by|until|before|after|during|for)(?:\s+the)?\s*$",
+    r"\b(?:in|on|at|near|since|from|until|before|after|during|for|than|as)"
+    r"(?:\s+(?:the|an?))?\s*$",
     re.I,
 )
-"""What may begin a place or a time: "founded in"."""
-_NEGATION = re.compile(r"\b(?:not|never|cannot)\b|n['’]t\b", re.I)
+"""What may begin a place, a time or a comparison: "founded in"."""
+_NEGATION = re.compile(r"\b(?:not|never|cannot|neither)\b|n['’]t\b", re.I)
 GENERIC = content_lemmas(
     "film movie company firm city town country place person people man woman book song "
     "album thing creature animal kind type lie lies located situated".split()
@@ -70,6 +71,8 @@ class Thresholds:
     """Least share of the relations of one thing that another of its kind has."""
     despite: float = 0.6
     """``contradict`` where the graph joins the names by another relation."""
+    value: float = 0.5
+    """``contradict`` of a number, which any of several relations may lead to."""
     rival: float = 0.5
     """A relation that contradicts may be so much less likely than the likeliest."""
     contradict: float = 0.25
@@ -178,7 +181,9 @@ class Verifier:
             if not (a.entities or b.entities):
                 continue
             joined, against = self._pair(claim, a, b, alone)
-            extra = [m for m in linked if m not in (a, b) and not m.plain]
+            extra = [
+                m for m in linked if m not in (a, b) and not self._is_word(claim, m)
+            ]
             better = joined.log_probability > best.log_probability
             known = all(m in (a, b) for m in unlinked)
             if better and known and self._explained(extra, joined):
@@ -207,6 +212,12 @@ class Verifier:
             named = text[mention.start : mention.stop].islower()
             return named and len(words) > 1 and words in self._relation_words
         return self._words_of_relations.issuperset(words)
+
+    def _is_word(self, claim: Claim, mention: Mention) -> bool:
+        """Whether a common word that says nothing of its own: "the film", "club"."""
+        words = split_words(claim.text[mention.start : mention.stop])
+        known = content_lemmas(words) <= GENERIC
+        return mention.plain and (known or self._words_of_relations.issuperset(words))
 
     @cached_property
     def _relation_names(self) -> frozenset[str]:
@@ -249,21 +260,8 @@ class Verifier:
         relations = self.model.relations(words, near)
         ends_a = {arc for path in paths_a for arc in path}
         ends_b = {finder.inverse(arc) for path in paths_b for arc in path}
-        # A value takes the place of any other value of its kind.
-        for (_, found), other, ends in (
-            *((each, b, ends_b) for each in from_a),
-            *((each, a, ends_a) for each in from_b),
-        ):
-            if other.value is not None:
-                ends |= {
-                    finder.inverse(arc)
-                    for path, targets in found.targets.items()
-                    if any(
-                        self._compared(e, text, other) not in (None, "open")
-                        for e in targets
-                    )
-                    for arc in path
-                }
+        ends_b |= self._value_ends(from_a, text, b)
+        ends_a |= self._value_ends(from_b, text, a)
         logs = self.model.log_probabilities(
             self.model.features(words, relations, ends_a, ends_b), relations
         )
@@ -294,6 +292,8 @@ class Verifier:
                 if not identity:
                     joined = max(joined, _best(fits, support), key=_likelihood)
         least = limits.despite if related else limits.contradict
+        if any(m.value is not None and m.value.year is None for m in (a, b)):
+            least = max(least, limits.value)
         for side, other, forward in ((from_a, b, True), (from_b, a, False)):
             for _, found in side:
                 rivals: dict[frozenset[int], dict[Path, Any]] = {}
@@ -309,13 +309,27 @@ class Verifier:
                         and self._excludes(best, len(reached))
                         and self._comparable(best, reached, text, other)
                         and (
-                            self._same_kind(reached, other)
+                            self._same_kind(best, reached, other, related)
                             or (alone and self._stated(best, words, text, other))
                         )
                     ):
                         found_here = _best(fits, least)
                         against = max(against, found_here, key=_likelihood)
         return joined, against
+
+    def _value_ends(
+        self, side: Sequence[tuple[int, Arcs]], text: str, mention: Mention
+    ) -> set[int]:
+        """The arc types that lead out of a value, like any other value of its kind."""
+        return {
+            self.arcs.inverse(arc)
+            for _, found in side
+            for path, targets in found.targets.items()
+            if any(
+                self._compared(e, text, mention) in ("same", "differs") for e in targets
+            )
+            for arc in path
+        }
 
     def _alike(self, ends_a: set[int], ends_b: set[int]) -> bool:
         """Whether two things have mostly the same relations, as two persons do."""
@@ -373,8 +387,7 @@ class Verifier:
         if mention.value is None and entities & targets:
             return False
         finder, limit = self.arcs, self.thresholds.functional
-        ends = (arc for e in entities for arc in finder.ends(e))
-        elsewhere = finder.inverse(path[-1]) in ends
+        elsewhere = self._ends(path, mention)
         return not any(
             entities & set(reached)
             and finder.functionality(way) >= limit
@@ -383,10 +396,23 @@ class Verifier:
             for way, reached in finder.arcs(target).targets.items()
         )
 
-    def _same_kind(self, targets: frozenset[int], mention: Mention) -> bool:
-        """Whether a mention and the ``targets`` are names, or all of them values."""
+    def _ends(self, path: Path, mention: Mention) -> bool:
+        """Whether a path leads from anything to what a mention names."""
+        last = self.arcs.inverse(path[-1])
+        return any(last in self.arcs.ends(entity) for entity in mention.entities)
+
+    def _same_kind(
+        self, path: Path, targets: frozenset[int], mention: Mention, related: bool
+    ) -> bool:
+        """Whether a mention and the ``targets`` are names, or all of them values.
+
+        A name that the graph joins otherwise (``related``) must be an end of the path
+        elsewhere: who "plays as a winger" plays for no winger.
+        """
         values = [parse_value(self.graph.entities[e]) is not None for e in targets]
-        return all(values) == (mention.value is not None)
+        if mention.value is not None or any(values):
+            return mention.value is not None and all(values)
+        return not related or self._ends(path, mention)
 
     def _stated(
         self, path: Path, words: ClaimWords, text: str, mention: Mention

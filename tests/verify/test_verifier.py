@@ -71,6 +71,11 @@ def verifier(kgscout_cache) -> Verifier:
         ("Tom Hanks directed Cast Away.", "contradicted"),
         ("Alien was released in 1979.", "supported"),
         ("Alien was released in 1980.", "contradicted"),
+        ("Alien was released before 1980.", "supported"),
+        ("Alien was released after 1980.", "contradicted"),
+        ("The capital of France is 1979.", "contradicted"),
+        ("Tom Hanks is Robert De Niro.", "unknown"),
+        ("Cast Away film.film.directed_by Robert Zemeckis", "supported"),
         ("Tom Hanks starred in Cast Away.", "supported"),
         ("Tom Hanks starred in Alien.", "unknown"),
         ("Brad Pitt starred in Heat.", "unknown"),
@@ -108,6 +113,20 @@ def test_a_paragraph_is_cut_into_atomic_claims(verifier):
         ("Heat was released in 1995.", "supported"),
         ("Heat was directed by Michael Mann.", "supported"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "verdicts"),
+    [
+        ("Released in 1979, Alien was directed by Ridley Scott.", "ss"),
+        ("Heat was released in 1995, directed by Ridley Scott.", "sc"),
+        ("Heat and Alien were released in 1995 and 1979 respectively.", "ss"),
+        ("1. Heat was released in 1995.\n2. Heat was directed by Michael Mann.", "ss"),
+        ("Neither Berlin nor Tokyo is the capital of France.", "ss"),
+    ],
+)
+def test_a_clause_is_a_claim_with_its_subject(verifier, text, verdicts):
+    assert "".join(c.verdict[0] for c in verifier.verify(text)) == verdicts
 
 
 def test_the_command_prints_json_and_its_exit_code_tells(
