@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
 # OKGQA: prizes of the policy against prizes of cosine; `robustness.sh` is on graphs with mistakes.
 #
-#   recipes/okgqa.sh SHARDS RUN NAME OUT
+#   recipes/okgqa.sh SHARDS RUN NAME OUT [FLAGS]
 #
-# SHARDS are those that RUN was trained on. It takes minutes; the same command resumes.
+# RUN may be kgscout-base. FLAGS go to `eval.py retrieval`: --limit 300 measures a sample.
+# It takes minutes.
 set -euo pipefail
 shards=$1 run=$2 name=$3 out=$4
+flags=("${@:5}")
 
 retrieval() { # FOLDER ARGUMENTS
     local folder=$1
     shift
     python eval.py retrieval --run "$run" --shards "$shards" --split dev --k 10 30 100 \
-        --out "$out/$folder" "$@"
+        --out "$out/$folder" "$@" "${flags[@]}"
 }
 retrieval kgscout \
     --retrievers kgscout cosine bm25 ppr prize_triplets prize_paths prize_subgraph ceiling
