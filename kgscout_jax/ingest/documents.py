@@ -1,7 +1,8 @@
 """Documents on disk as plain text: text, Markdown, HTML, PDF.
 
 Ranges of characters count in this plain text, which is stored beside the graph. For a
-text file it is the file itself.
+text file it is the file itself, with "\\n" for the line ends of other systems and
+without a mark of the byte order.
 """
 
 from __future__ import annotations

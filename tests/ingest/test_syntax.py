@@ -85,6 +85,9 @@ CASES = {
         nested("Norway", "is a", "member of NATO"),
         nested(nested("Norway", "member of", "NATO"), "since", "1949"),
     ],
+    "Tern is no database, because there is no standard way to store it.": [
+        nested("Tern", "not is", "database")
+    ],
     "Acme employs 1,850 people in four countries.": [
         nested("Acme", "employs", "1,850 people"),
         nested(nested("Acme", "employs", "1,850 people"), "in", "four countries"),

@@ -110,8 +110,9 @@ class Sentence:
                 return conjuncts(child)
         if verb.dep_ == "acl" and verb.tag_ in ("VBN", "VBG"):
             return [verb.head]
+        finite = verb.dep_ == "advcl" and verb.tag_ in ("VBZ", "VBP")
         if verb.dep_ in ("conj", "advcl") and verb.head.pos_ in ("VERB", "AUX"):
-            return self.subject_tokens(verb.head)
+            return [] if finite else self.subject_tokens(verb.head)
         return []
 
     def is_passive(self, verb: Token) -> bool:
@@ -149,6 +150,8 @@ class Sentence:
         marks = {t.lower_ for v in clauses for t in v.children if t.dep_ == "mark"}
         if marks & SUPPOSITION or verb.dep_ == "xcomp":
             return
+        if any(t.dep_ == "expl" for t in verb.children):
+            return  # "there is a way"
         tokens = self.subject_tokens(verb)
         pairs = self.subject_names(verb, tokens)
         owner = possessor(pairs[0][0]) if len(pairs) == 1 else None

@@ -194,6 +194,7 @@ class Descriptions:
             what = self.names.name(value)
             if what is None or what == name:
                 continue
+            negation = negation or ("not " if determiner(value) == "no" else "")
             adjective = value.pos_ == "ADJ" and value.dep_ == "acomp"
             if common and owned and not known and not negation:
                 # "the capital of France is Paris"
