@@ -37,11 +37,11 @@ Verdict = Literal["supported", "contradicted", "unknown"]
 MAX_TRIPLETS = 20
 """Triplets shown with a verdict."""
 _ADJUNCT = re.compile(
-    r"\b(?:in|on|at|near|since|from|until|before|after|during|for|than|as)"
+    r"\b(?:in|on|at|near|since|until|before|after|during|than|(?P<own>for|from|as))"
     r"(?:\s+(?:the|an?))?\s*$",
     re.I,
 )
-"""What may begin a place, a time or a comparison: "founded in"."""
+"""What may begin a place, a time or a comparison; ``own`` if not the relation's own."""
 _NEGATION = re.compile(r"\b(?:not|never|cannot|neither)\b|n['’]t\b", re.I)
 GENERIC = content_lemmas(
     "film movie company firm city town country place person people man woman book song "
@@ -422,11 +422,14 @@ class Verifier:
         "The captain of Leeds is 1990" does, "Leeds was founded in Yorkshire" does not
         even if the graph knows the year: it may be about the place.
         """
-        if _ADJUNCT.search(text[: mention.start]):
+        names = [self.graph.relations[arc % self.arcs.n_relations] for arc in path]
+        spelled = [relation_words(name) for name in names]
+        adjunct = _ADJUNCT.search(text[: mention.start])
+        own = adjunct and adjunct["own"]
+        if adjunct and not (own and any(own.lower() in each for each in spelled)):
             return False
-        names = (self.graph.relations[arc % self.arcs.n_relations] for arc in path)
-        own = [content_lemmas(relation_words(name)) for name in names]
-        return any(each and each <= words.content for each in own)
+        lemmas = map(content_lemmas, spelled)
+        return any(each and each <= words.content for each in lemmas)
 
     def _explained(self, extra: Sequence[Mention], joined: _Evidence) -> bool:
         """Whether the graph joins every further name to the fact that was found."""
