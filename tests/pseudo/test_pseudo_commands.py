@@ -186,14 +186,18 @@ def test_the_ablation_of_a_split(world, tmp_path, capsys):
     table = (tmp_path / "table.md").read_text()
     assert "ran after the repair 5 (100.0%)" in table and "## Pseudo-graphs" in table
     assert (tmp_path / "pruning.png").read_bytes()[:4] == b"\x89PNG"
-    page = pgakv_page.ablation(report).splitlines()
+    figures = pgakv_page.figures_of(report)
+    page = pgakv_page.ablation(figures).splitlines()
     cells = {line.split("|")[1].strip(): line.split("|")[-3:-1] for line in page}
     # the guess costs two requests, and one more reads KG-Scout's triplets
     assert [float(cells[row][0]) for row in ("none", "verified", "scout_pseudo")] == [
         1, 4, 3,
     ]  # fmt: skip
     assert float(cells["verified"][1]) == 4 * 12
-    assert " 100% |" in pgakv_page.drafts({"set": report})
+    found = {"webqsp_cypher": figures}
+    assert " 100% |" in pgakv_page.pseudo_graphs(found)
+    assert f" {n} |" in pgakv_page.verdicts(found)  # corrected: all of them
+    assert len(pgakv_page.pruning(found, "threshold").splitlines()) == 2 + len(holds)
     capsys.readouterr()
     with guesser() as server:
         assert evaluate(server, *options, rows=("none", "pseudo", "verified")) == 0

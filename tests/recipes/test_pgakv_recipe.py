@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "recipes"))
+import pgakv_page
 import pgakv_questions
 
 EXCERPT = [
@@ -32,3 +34,8 @@ def test_second_hops_are_facts_that_the_excerpt_lacks():
         "What is the time zone of the place where Bo was born?": ["America/Lima"],
     }
     assert len(pgakv_questions.questions(EXCERPT, WORLD, 1)) == 1
+
+
+def test_the_page_is_that_of_the_committed_figures():
+    found = json.loads(pgakv_page.FIGURES.read_text("utf-8"))
+    assert pgakv_page.PAGE.read_text("utf-8") == pgakv_page.page(found)
