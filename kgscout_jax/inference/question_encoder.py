@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -53,7 +53,7 @@ class QuestionEncoder:
         vectors: Sequence[QuestionVectors],
         texts: Sequence[str],
         names: Sequence[Sequence[str]],
-        definitions: Sequence[str | None],
+        definition_of: Callable[[int], str | None],
     ) -> list[QuestionVectors]:
         """``vectors`` with the words of the questions.
 
@@ -61,14 +61,13 @@ class QuestionEncoder:
             vectors: of the questions as a whole.
             texts: the questions.
             names: names of the topics of each.
-            definitions: what stands for the words of a question that has none; None:
-                nothing does.
+            definition_of: index of a question that has no words -> what stands for
+                them; None: nothing does.
         """
         words = [question_words(*each) for each in zip(texts, names, strict=True)]
-        words = [
-            [QuestionWord(phrase, -1)] if phrase and not each else each
-            for each, phrase in zip(words, definitions, strict=True)
-        ]
+        for i, each in enumerate(words):
+            if not each and (phrase := definition_of(i)):
+                words[i] = [QuestionWord(phrase, -1)]
         rows = iter(self.words([word.text for each in words for word in each]))
         return [
             replace(

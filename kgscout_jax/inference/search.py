@@ -100,11 +100,12 @@ class Searcher:
                 start.names(text, graph)
                 for text, start, graph in zip(texts, starts, graphs, strict=True)
             ]
-            definitions = [
-                definition_word(*each)
-                for each in zip(texts, graphs, candidates, strict=True)
-            ]
-            vectors = self.questions.with_words(vectors, texts, names, definitions)
+            vectors = self.questions.with_words(
+                vectors,
+                texts,
+                names,
+                lambda i: definition_word(texts[i], graphs[i], candidates[i]),
+            )
         return [
             Search(
                 text=texts[i],
