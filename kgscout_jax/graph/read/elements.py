@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sqlite3
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +20,8 @@ Attributes = list[tuple[str, str]]
 
 TYPE = "type"
 """The relation of a node to its labels (Neo4j: Person, Movie)."""
+MISSING = "nodes_without_a_record"
+"""The note that counts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ class NodeNames:
             "PRAGMA cache_size = -65536",
             "CREATE TABLE node (id TEXT PRIMARY KEY, name TEXT) WITHOUT ROWID",
             "CREATE TABLE owner (key TEXT PRIMARY KEY) WITHOUT ROWID",
+            "CREATE TABLE missing (id TEXT PRIMARY KEY) WITHOUT ROWID",
             "BEGIN",
         ):
             self._base.execute(statement)
@@ -112,11 +115,19 @@ class NodeNames:
         """The name of a node; None if it is unknown."""
         return self._cached(f"{scope} {node}")
 
+    def is_newly_missed(self, scope: int, node: str) -> bool:
+        """Whether other nodes of the scope are known, and this is first missed now."""
+        if scope not in self.scopes:
+            return False
+        statement = "INSERT OR IGNORE INTO missing VALUES (?)"
+        return self._base.execute(statement, (f"{scope} {node}",)).rowcount > 0
+
 
 def element_triplets(
     path: Path,
     elements: Iterable[Node | Edge],
-    find: Callable[[str], str | None],
+    names: NodeNames,
+    scope: int,
     options: ReadOptions,
     notes: dict[str, int],
 ) -> Iterator[Triplet]:
@@ -125,9 +136,11 @@ def element_triplets(
     Args:
         path: for errors.
         elements: the nodes and edges.
-        find: the name of a node by its id; None if it is unknown.
+        names: of the nodes.
+        scope: of the file's ids.
         options: whether properties are read, and the attribute that is the relation.
-        notes: ``nodes_without_a_record`` counts ends of edges that no node describes.
+        notes: ``nodes_without_a_record`` counts nodes of edges that nothing describes,
+            where other nodes are described.
 
     Raises:
         UserError: an edge has no relation, or an end without a name.
@@ -139,7 +152,7 @@ def element_triplets(
         if isinstance(element, Node):
             if not options.properties:
                 continue
-            head = find(element.id) or display_name(element.name)
+            head = names.get(scope, element.id) or display_name(element.name)
             used = element.name_attribute
             facts = [(TYPE, label) for label in element.labels]
             facts += [pair for pair in element.attributes if pair[0] != used]
@@ -155,11 +168,10 @@ def element_triplets(
             relation, used = _relation(element, chosen, where)
         ends = []
         for end in (element.source, element.target):
-            name = find(end)
+            name = names.get(scope, end)
             if name is None:
-                notes["nodes_without_a_record"] = (
-                    notes.get("nodes_without_a_record", 0) + 1
-                )
+                if names.is_newly_missed(scope, end):
+                    notes[MISSING] = notes.get(MISSING, 0) + 1
                 name = end
             if not name.strip():
                 raise UserError(f"{where}: an edge whose end has no id")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.dialect import (
     SEPARATIONS,
     Dialect,
@@ -14,10 +15,10 @@ from kgscout_jax.graph.read.dialect import (
     usual_dialect,
 )
 from kgscout_jax.graph.read.given_columns import given_layout
-from kgscout_jax.graph.read.header import find_roles
+from kgscout_jax.graph.read.header import find_ends, find_roles, plain
 from kgscout_jax.graph.read.layout import Layout
 from kgscout_jax.graph.read.node_columns import id_space, lists_nodes, node_columns
-from kgscout_jax.graph.read.options import ReadOptions
+from kgscout_jax.graph.read.options import ReadOptions, excerpt
 
 
 def table_layout(path: Path, options: ReadOptions) -> Layout:
@@ -27,7 +28,8 @@ def table_layout(path: Path, options: ReadOptions) -> Layout:
     columns, is read in the order head, relation, tail.
 
     Raises:
-        UserError: the file cannot be read, or has not the columns of the options.
+        UserError: the file cannot be read, has not the columns of the options, or a
+            header with head and tail and no relation.
     """
     usual, samples = usual_dialect(path), sample_rows(path)
     if options.columns:
@@ -41,9 +43,14 @@ def table_layout(path: Path, options: ReadOptions) -> Layout:
     ):
         return found
     if rows and all(len(row) == 3 for row in rows):
-        return Layout(usual, sample=rows, doubt=_suspicion(rows))
+        return _header_of_ends(path, usual, rows) or Layout(
+            usual, sample=rows, doubt=_suspicion(rows)
+        )
     for dialect, rows in samples.items():
         if found := _header_layout(dialect, rows):
+            return found
+    for dialect, rows in samples.items():
+        if found := _header_of_ends(path, dialect, rows):
             return found
     for dialect, rows in samples.items():
         if dialect not in (usual, in_quotes) and all(len(row) == 3 for row in rows):
@@ -81,6 +88,38 @@ def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None
         tail=roles.tail,
         spaces=(id_space(header[roles.head]), id_space(header[roles.tail])),
         doubt=doubt if roles.ambiguous and not certain else None,
+    )
+
+
+def _header_of_ends(
+    path: Path, dialect: Dialect, rows: Sequence[list[str]]
+) -> Layout | None:
+    """The layout if the first row names head and tail, and the relation unusually.
+
+    Between them stands the relation. Elsewhere it may be missing, as in an edge list
+    with weights.
+
+    Raises:
+        UserError: another column than the one between them would be the relation.
+    """
+    header = tuple(cell.strip() for cell in rows[0])
+    ends = find_ends([plain(cell) for cell in header])
+    if len(header) < 3 or ends is None:
+        return None
+    if (*ends[:2], len(header)) == (0, 2, 3):
+        return Layout(
+            dialect,
+            header=header,
+            skip_first=True,
+            sample=list(rows[:4]),
+            doubt="the first line is taken for a header",
+        )
+    head, tail = (header[i] for i in ends[:2])
+    found = ", ".join(excerpt(cell, 30) for cell in header[:8])
+    raise UserError(
+        f"{path}:1: a header without a relation; found the columns {found} "
+        f"(--columns {head},NAME,{tail} names the relation's column, "
+        f"{head},=NAME,{tail} gives all rows one relation)"
     )
 
 

@@ -16,8 +16,12 @@ _decode = json.JSONDecoder().raw_decode
 
 
 def starts_array(handle: TextIO) -> bool:
-    """Whether a text, of which the start is read, begins with ``[``."""
-    return handle.read(CHUNK_CHARS).lstrip(SPACE).startswith("[")
+    """Whether a text, of which the start is read, is one array, no array a line.
+
+    An array that begins with text is a triplet.
+    """
+    start = handle.read(CHUNK_CHARS).lstrip(SPACE)
+    return start.startswith("[") and not start[1:].lstrip(SPACE).startswith('"')
 
 
 def array_values(path: Path, handle: TextIO) -> Iterator[tuple[int, Any]]:
@@ -27,21 +31,12 @@ def array_values(path: Path, handle: TextIO) -> Iterator[tuple[int, Any]]:
         UserError: (on iteration) the text is no array, goes on behind it, or holds a
             value over the limit.
     """
-    text = _Text(path, handle)
-    text.take("[")
-    if text.first() == "]":
-        text.take("]")
-    else:
-        yield text.line, text.value()
-        while text.first() == ",":
-            text.take(",")
-            text.first()
-            yield text.line, text.value()
-        text.take("]")
+    text = JsonText(path, handle)
+    yield from text.array()
     text.take("")
 
 
-class _Text:
+class JsonText:
     """The part of a text that is not decoded yet."""
 
     def __init__(self, path: Path, handle: TextIO) -> None:
@@ -55,13 +50,37 @@ class _Text:
             if self._rest or not self._read(CHUNK_CHARS):
                 return self._rest[:1]
 
-    def take(self, expected: str) -> None:
-        """Skip this character; "" is the end."""
+    def array(self) -> Iterator[tuple[int, Any]]:
+        """(line number, value) of the values of the array that begins here."""
+        self.take("[")
+        if self.first() != "]":
+            yield self.line, self.value()
+            while self.first() == ",":
+                self.take(",")
+                self.first()
+                yield self.line, self.value()
+        self.take("]")
+
+    def members(self) -> Iterator[str]:
+        """The keys of the object that begins here; the caller decodes each value."""
+        self.take("{", "object")
+        while self.first() == '"':
+            key = self.value()
+            self.take(":", "object")
+            self.first()
+            yield key
+            if self.first() != ",":
+                break
+            self.take(",", "object")
+        self.take("}", "object")
+
+    def take(self, expected: str, of: str = "array") -> None:
+        """Skip this character of an array or an object; "" is the end."""
         found = self.first()
         if found != expected:
-            what = {"": "the end", "]": ", or ]"}.get(expected, expected)
+            what = {"": "the end", "]": ", or ]", "}": ", or }"}.get(expected, expected)
             where = "the end" if found == "" else excerpt(found)
-            problem = f"expected {what} of a JSON array, found {where}"
+            problem = f"expected {what} of a JSON {of}, found {where}"
             raise UserError(f"{self._path}:{self.line}: {problem}")
         self._drop(len(found))
 
@@ -84,6 +103,9 @@ class _Text:
                         f"than {MAX_LINE:,} characters"
                     ) from None
             else:
+                # The next characters may be digits of the same number.
+                if end == len(self._rest) and self._read(CHUNK_CHARS):
+                    continue
                 self._drop(end)
                 return value
 

@@ -9,21 +9,40 @@ from typing import Any, TextIO
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.elements import Attributes, Edge, Node
-from kgscout_jax.graph.read.header import find_roles, in_roles
+from kgscout_jax.graph.read.header import (
+    CANONICAL,
+    find_ends,
+    find_roles,
+    in_roles,
+    plain,
+)
 from kgscout_jax.graph.read.json_array import array_values, starts_array
+from kgscout_jax.graph.read.json_document import (
+    ELEMENTS,
+    NODES,
+    document_rows,
+    is_document,
+)
 from kgscout_jax.graph.read.options import excerpt
 from kgscout_jax.graph.read.streams import bounded_lines, open_text
 from kgscout_jax.types import replace_surrogates
 
 JSON_LINES = (".jsonl", ".ndjson", ".json")
+NAMELESS = CANONICAL[0]
+"""The fields of an array of three names."""
+NESTED = ("properties", "attributes", "data")
+"""Fields of nodes and edges whose fields are theirs."""
+IDS = ("id", "key")
+"""Fields with the id of a node, or of an edge, which says nothing."""
 
 
 def json_elements(path: Path, columns: Sequence[str] = ()) -> Iterator[Node | Edge]:
-    """The nodes and edges of JSON lines, or of one array.
+    """The nodes and edges of JSON lines, of one array, or of one object with lists.
 
-    A line, or a value of the array, is a node or relationship of ``apoc.export.json``,
-    or an object with fields for head, relation and tail, found by their names or given
-    by ``columns``.
+    A line, or a value of the array, is a node or relationship of ``apoc.export.json``;
+    an object with fields for head, relation and tail, found by their names or given
+    by ``columns``; one with an id, a node; or an array of three names. An object with
+    lists of nodes and edges is read by ``json_document``.
 
     Raises:
         UserError: (on iteration) the file is missing, or a line is something else.
@@ -32,9 +51,16 @@ def json_elements(path: Path, columns: Sequence[str] = ()) -> Iterator[Node | Ed
     with open_text(path) as handle:
         is_array = starts_array(handle)
     with open_text(path) as handle:
+        one_object = not is_array and is_document(path, handle)
+    with open_text(path) as handle:
+        if one_object:
+            yield from _document_elements(path, handle)
+            return
         rows = array_values(path, handle) if is_array else _line_values(path, handle)
         for number, row in rows:
             where = f"{path}:{number}"
+            if isinstance(row, list) and len(row) == len(NAMELESS):
+                row = dict(zip(NAMELESS, row, strict=True))
             if not isinstance(row, dict):
                 raise UserError(f"{where}: expected an object, found {excerpt(row)}")
             yield from _elements(row, keys, where, number)
@@ -74,8 +100,79 @@ def _elements(
             raise UserError(f"{where}: a relationship without a label")
         properties = _properties(row.get("properties"), where)
         yield Edge(line, ends[0], ends[1], properties, relation=label)
+    elif columns or find_roles(list(row)):
+        described = "id" in row and not any(name in row for name in columns)
+        if columns and described:
+            yield _node(row, where, line)
+        else:
+            yield _triplet(row, columns, where, line)
+    elif (edge := _edge(row, where, line)) is not None:
+        yield edge
+    elif "id" in row:
+        yield _node(row, where, line)
     else:
-        yield _triplet(row, columns, where, line)
+        raise UserError(
+            f"{where}: expected a node or relationship of Neo4j, or fields for head, "
+            f"relation and tail; found {', '.join(excerpt(n, 20) for n in [*row][:8])}"
+        )
+
+
+def _document_elements(path: Path, handle: TextIO) -> Iterator[Node | Edge]:
+    """The elements of one object with lists of nodes and edges."""
+    count = 0
+    for line, part, row in document_rows(path, handle):
+        where = f"{path}:{line}"
+        if not isinstance(row, dict):
+            raise UserError(f"{where}: expected an object, found {excerpt(row)}")
+        edge = None if part == NODES else _edge(row, where, line)
+        if edge is not None:
+            yield edge
+        elif part in (NODES, ELEMENTS):
+            # Nodes without ids are numbered by their place (D3).
+            fields = _fields(row, where)
+            ids = [fields[name] for name in IDS if name in fields]
+            yield _node({**row, "id": ids[0] if ids else count}, where, line)
+            count += 1
+        else:
+            found = ", ".join(excerpt(name, 20) for name in [*row][:8])
+            raise UserError(
+                f"{where}: an edge without source and target; found {found}"
+            )
+
+
+def _fields(row: dict[str, Any], where: str) -> dict[str, Any]:
+    """The fields of a node or an edge, those of nested objects with it."""
+    fields = {name: value for name, value in row.items() if name not in NESTED}
+    for name in NESTED:
+        nested = row.get(name)
+        if isinstance(nested, dict):
+            fields = {**nested, **fields}
+        elif name == NESTED[0] and nested is not None:
+            raise UserError(
+                f"{where}: properties are {excerpt(nested)}, expected an object"
+            )
+        elif nested is not None:
+            fields[name] = nested
+    return fields
+
+
+def _edge(row: dict[str, Any], where: str, line: int) -> Edge | None:
+    """An object with fields for its two ends; None without them."""
+    fields = _fields(row, where)
+    names = list(fields)
+    found = find_ends([plain(name) for name in names])
+    if found is None:
+        return None
+    ends = []
+    for name in (names[found[0]], names[found[1]]):
+        value = fields.pop(name)
+        end = _text(value.get("id") if isinstance(value, dict) else value)
+        if end is None or not end.strip():
+            raise UserError(
+                f"{where}: {excerpt(name, 30)} is {excerpt(value)}, expected a node"
+            )
+        ends.append(end)
+    return Edge(line, ends[0], ends[1], _properties(fields, where), IDS)
 
 
 def _triplet(
@@ -91,11 +188,6 @@ def _triplet(
     cells = [
         fixed if i == 1 and fixed else _text(row.get(k)) for i, k in enumerate(keys)
     ]
-    if not cells:
-        raise UserError(
-            f"{where}: expected a node or relationship of Neo4j, or fields for head, "
-            f"relation and tail; found {', '.join(excerpt(n, 20) for n in names[:8])}"
-        )
     for key, cell in zip(keys, cells, strict=True):
         if cell is None or not cell.strip():
             raise UserError(
@@ -114,12 +206,16 @@ def _node(row: dict[str, Any], where: str, line: int) -> Node:
         raise UserError(
             f"{where}: a node without an id, found {excerpt(row.get('id'))}"
         )
-    labels = row.get("labels")
+    fields = _fields(row, where)
+    labels = fields.pop("labels", None)
     labels = labels if isinstance(labels, list) else []
+    if fields.get("type") == "node":
+        del fields["type"]
+    others = {name: value for name, value in fields.items() if name not in IDS}
     return Node(
         line,
         id,
-        _properties(row.get("properties"), where),
+        _properties(others, where),
         [text for text in map(_text, labels) if text],
     )
 

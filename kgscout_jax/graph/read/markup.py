@@ -154,6 +154,8 @@ class _Markup:
 ENDS = ("source", "target")
 INTERNAL = ("id", "networkx_key", "directed", "sourceport", "targetport")
 """Attributes of edges that are no relation and no property."""
+DIRECTIONS = ("directed", "undirected", "mutual")
+"""What the type of an edge is in GEXF."""
 
 
 class _GraphML(_Markup):
@@ -249,11 +251,16 @@ class _Gexf(_Markup):
 
     def node(self, line: int, attributes: dict[str, str], data: Attributes) -> Node:
         data = self._with_defaults("node", data)
-        label = attributes.get("label")
-        named = [("label", label)] if label is not None else []
+        # networkx repeats the id as the label.
+        label = attributes.get("label", attributes["id"])
+        named = [("label", label)] if label != attributes["id"] else []
         return Node(line, attributes["id"], data + named)
 
     def edge(self, line: int, attributes: dict[str, str], data: Attributes) -> Edge:
-        # The type is directed, undirected or mutual.
-        rest = {name: value for name, value in attributes.items() if name != "type"}
+        # networkx writes an edge's own attribute "type" in the place of the direction.
+        rest = {
+            name: value
+            for name, value in attributes.items()
+            if name != "type" or value.lower() not in DIRECTIONS
+        }
         return super().edge(line, rest, self._with_defaults("edge", data))

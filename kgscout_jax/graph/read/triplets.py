@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -48,8 +47,8 @@ def file_format(path: Path) -> str:
         return suffix
     raise UserError(
         f"{path}: unknown triplet format; expected .tsv, .txt, .csv, .nt, .ttl, .nq, "
-        f".trig, .graphml, .gexf, .jsonl (each also with {', '.join(COMPRESSED)}) or "
-        ".parquet"
+        ".trig, .graphml, .gexf, .json, .jsonl (each also with "
+        f"{', '.join(COMPRESSED)}) or .parquet"
     )
 
 
@@ -145,7 +144,8 @@ class TripletFiles:
         for triplet in element_triplets(
             path,
             self._elements(path),
-            functools.partial(self._node_names.get, scope),
+            self._node_names,
+            scope,
             self.options,
             self.notes,
         ):

@@ -17,6 +17,7 @@ from kgscout_jax.graph.build.driver import build_graph
 from kgscout_jax.graph.build.settings import BuildSettings
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.read.options import ReadOptions, parse_columns
+from kgscout_jax.graph.read.triplets import TripletFiles
 
 HERE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 WRITERS = {".graphml": nx.write_graphml, ".gexf": nx.write_gexf}
@@ -77,6 +78,10 @@ def test_files_of_networkx_name_nodes_and_keep_equal_names_apart(tmp_path, suffi
     }
     with pytest.raises(UserError, match=r"edge without the attribute since; found the"):
         facts(path, "source,since,target")
+    typed = nx.MultiDiGraph()  # networkx writes it where GEXF has the direction.
+    typed.add_edge("a", "b", type="knows")
+    WRITERS[suffix](typed, path)
+    assert facts(path) == {"a | knows | b"}
 
 
 NAME = st.text(
@@ -234,6 +239,64 @@ def test_an_array_of_any_layout_is_read_as_its_objects_a_line(tmp_path, indent):
     assert facts(write(tmp_path / "all.json", elements)) == facts(apoc)
 
 
+def test_json_of_networkx_names_nodes_and_keeps_equal_names_apart(tmp_path):
+    graph = films()
+    links = nx.node_link_data(graph, edges="links")
+    cytoscape = nx.cytoscape_data(graph)
+    for node in cytoscape["elements"]["nodes"]:  # as Cytoscape.js has them
+        node["data"] = {k: v for k, v in node["data"].items() if k != "value"}
+    documents = [
+        links,
+        nx.node_link_data(graph, edges="edges"),
+        dict(reversed(links.items())),
+        cytoscape,
+    ]
+    flat = [each for part in cytoscape["elements"].values() for each in part]
+    for document in [*documents, {"elements": flat}]:
+        for indent in (None, 2):
+            path = write(tmp_path / "kg.json", json.dumps(document, indent=indent))
+            assert facts(path) >= FILMS - {"Alien (n2) | seen <&> with | Heat"}
+            assert len(facts(path)) == len(FILMS)
+            assert facts(path, properties=True) >= MORE
+    by_place = {
+        "nodes": [{"name": "Ann", "group": 1}, {"name": "Bo"}],
+        "links": [{"source": 0, "target": 1, "value": 3}],
+    }
+    path = write(tmp_path / "d3.json", json.dumps(by_place))
+    assert facts(path, "source,=knows,target") == {"Ann | knows | Bo"}
+    with pytest.raises(UserError, match=r"d3\.json:1: an edge without a relation"):
+        facts(path)
+
+
+def test_json_lines_of_nodes_edges_and_arrays(tmp_path):
+    rows = [
+        {"id": "n1", "name": "Ann", "age": 30},
+        {"type": "node", "key": "x", "id": "n2", "attributes": {"label": "Bo"}},
+        {"source": "n1", "target": "n2", "relation": "knows"},
+        {"from": "n2", "to": {"id": "n1"}, "kind": "likes"},
+        ["Bo", "owns", "Rex"],
+    ]
+    path = write(tmp_path / "kg.jsonl", "\n".join(map(json.dumps, rows)))
+    expected = {"Ann | knows | Bo", "Bo | likes | Ann", "Bo | owns | Rex"}
+    assert facts(path) == expected
+    assert facts(path, properties=True) == expected | {"Ann | age | 30"}
+    arrays = [["a", "r", "b"], ["b", "r", 7]]
+    for text in (json.dumps(arrays), "\n".join(map(json.dumps, arrays))):
+        assert facts(write(tmp_path / "kg.json", text)) == {"a | r | b", "b | r | 7"}
+
+
+def test_only_nodes_that_lack_a_record_among_others_are_counted_once(tmp_path):
+    def note(rows: list[dict]) -> int:
+        path = write(tmp_path / "kg.jsonl", "\n".join(map(json.dumps, rows)))
+        notes: dict[str, int] = {}
+        assert list(TripletFiles(notes=notes, files=[path]).rows(path))
+        return notes.get("nodes_without_a_record", 0)
+
+    edges = [{"head": "a", "relation": "r", "tail": tail} for tail in "bcb"]
+    assert note(edges) == 0
+    assert note([*edges, {"id": "a", "name": "Ann"}]) == 2
+
+
 GRAPHML = '<graphml><graph><node id="a"/>{}</graph></graphml>'
 EDGE = '<edge source="a" target="b" {}>{}</edge>'
 JSON_ROW = '[{"head": "a", "relation": "r", "tail": "b"}'
@@ -261,6 +324,14 @@ ENTITY = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
         ("kg.jsonl", "[\n1]", ":2: expected an object, found 1"),
         ("kg.json", "[" * 99_999, ":1: nested too deep"),
         ("kg.json", "[]", ": holds no triplets"),
+        ("kg.json", '{"nodes": [1]}', ":1: expected an object, found 1"),
+        ("kg.json", '{"nodes": [{}],\n"links": [{"a": 1}]}',
+         ":2: an edge without source and target; found 'a'"),
+        ("kg.json", '{"nodes": [], "links": [{"source": null, "target": 1}]}',
+         ":1: 'source' is None, expected a node"),
+        ("kg.json", '{"nodes": [\n', ":2: not valid JSON (Expecting value)"),
+        ("kg.json", '{"nodes": []} x', ":1: expected the end of a JSON object, found"),
+        ("kg.json", '{"nodes": [] "a"', ":1: expected , or } of a JSON object, found"),
         ("kg.json", "[{},", ":1: expected a node or relationship of Neo4j, or"),
         ("kg.json", JSON_ROW, ":1: expected , or ] of a JSON array, found the end"),
         ("kg.json", JSON_ROW + "\n{", ":2: expected , or ] of a JSON array, found '{'"),

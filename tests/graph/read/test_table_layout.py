@@ -87,6 +87,28 @@ CSV = "a,r,b\nc,r,d\n"
         ("kg.tsv", TSV, "", "a r b, c r d"),
         ("kg.csv", CSV, "", "a r b, c r d"),
         ("kg.csv", "type,label,name\na,r,b\n", "", "type label name, a r b"),
+        # a relation under an unknown name, or none
+        ("kg.csv", "source,verb phrase,target\na,r,b\n", "", "a r b"),
+        (
+            "kg.csv",
+            "source,target,weight\na,b,1\n",
+            "",
+            ":1: a header without a relation; found the columns 'source', 'target', "
+            "'weight' (--columns source,NAME,target names the relation's column, "
+            "source,=NAME,target gives all rows one relation)",
+        ),
+        (
+            "kg.tsv",
+            "from;to;km;x\na;b;1;2\n",
+            "",
+            ":1: a header without a relation; found the columns 'from', 'to', 'km'",
+        ),
+        (
+            "kg.csv",
+            "source,target,weight\na,b,1\n",
+            "source,=knows,target",
+            "a knows b",
+        ),
         # one letter a column
         ("kg.csv", "s,p,o\na,r,b\n", "", "a r b"),
         ("kg.tsv", "H\tR\tT\na\tr\tb\n", "", "a r b"),
@@ -168,6 +190,7 @@ def test_layouts_worked_out_by_hand(tmp_path, name, text, columns, expected):
             "the first line may be a header; read as ('von', 'art', 'nach'), ",
         ),
         ("Paris,in,France\nRome,in,Italy\nParis,on,Seine\n", None),
+        ("head,verb phrase,tail\na,r,b\n", "the first line is taken for a header; "),
         ("s,p,o\na,r,b\n", "the first line is taken for a header; read as ('a', 'r'"),
     ],
 )

@@ -1,0 +1,57 @@
+"""Streaming reader of one JSON object with a list of nodes and a list of edges.
+
+networkx (``node_link_data``, ``cytoscape_data``), D3, Cytoscape.js, vis.js and
+graphology write them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.json_array import JsonText
+
+NODES = "nodes"
+ELEMENTS = "elements"
+"""An object with both lists, or one list of all."""
+LISTS = (NODES, "edges", "links", ELEMENTS)
+
+
+def is_document(path: Path, handle: TextIO) -> bool:
+    """Whether a text begins with an object that has nodes."""
+    text = JsonText(path, handle)
+    if text.first() != "{":
+        return False
+    try:
+        for key in text.members():
+            if key in (NODES, ELEMENTS):
+                return text.first() in ("[", "{")
+            text.value()
+    except UserError:
+        pass  # The reader of lines says what is wrong.
+    return False
+
+
+def document_rows(path: Path, handle: TextIO) -> Iterator[tuple[int, str, Any]]:
+    """(line number from 1, name of the list, value) of the nodes and edges.
+
+    Raises:
+        UserError: (on iteration) the text is not valid JSON, goes on behind the object,
+            or holds a value over the limit.
+    """
+    text = JsonText(path, handle)
+    yield from _rows(text)
+    text.take("", "object")
+
+
+def _rows(text: JsonText) -> Iterator[tuple[int, str, Any]]:
+    for key in text.members():
+        if key == ELEMENTS and text.first() == "{":
+            yield from _rows(text)
+        elif key in LISTS and text.first() == "[":
+            for line, value in text.array():
+                yield line, key, value
+        else:
+            text.value()
