@@ -19,8 +19,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.bundled import FOLDER, NAME
 from kgscout_jax.export.format import CARD, CONFIG, MODEL, read_config
@@ -30,6 +28,7 @@ from kgscout_jax.learn.trained_policy import load_policy
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 from kgscout_jax.utils.io import read_json, write_text
 from kgscout_jax.utils.tables import markdown_table
+from kgscout_jax.utils.templates import text_from_template
 
 LIMIT = 1_000_000
 """Most bytes of all files together."""
@@ -169,12 +168,9 @@ def card(folder: Path, rows: Sequence[Sequence[str]], figures: str | None) -> st
     parameters = record.files[MODEL].bytes // 2
     facts = training_facts(metadata)
     kept = ("checkpoint", "subgraph", "candidates", "epochs", "batch_size", "k", "seed")
-    return jinja2.Template(
+    return text_from_template(
         template,
-        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
-        keep_trailing_newline=True,
-    ).render(
         name=NAME,
         sha256=record.files[MODEL].sha256,
         parameters=f"{round(parameters, -3):,}",

@@ -15,6 +15,7 @@ has the tables.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from kg_rag_corpus import Corpus, compare, write_corpus, write_documents
 from kg_rag_model import holds, measure
 
 from kgscout_jax.cli.main import main as kgscout
+from kgscout_jax.cli.runner import guarded
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout
@@ -250,4 +252,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(guarded(main))

@@ -20,6 +20,7 @@ from typing import Protocol
 import numpy as np
 from kg_rag_corpus import Question
 
+from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.bootstrap import Estimate, bootstrap_means
 from kgscout_jax.evaluate.span_scores import span_score
 from kgscout_jax.explore.make import explorer
@@ -107,17 +108,34 @@ class Ways:
             )
 
     def ask(self, prompt: str) -> Reply:
-        """The reply to one prompt; empty if there is none."""
+        """The reply to one prompt.
+
+        Raises:
+            UserError: there is none.
+        """
         reply = self.server.ask(Request(messages=(("user", prompt),)))
-        return Reply(reply.text or "", 1, reply.prompt_tokens + reply.reply_tokens)
+        if reply.text is None:
+            raise missing_reply(reply.error)
+        return Reply(reply.text, 1, reply.prompt_tokens + reply.reply_tokens)
 
     def rag(self, context: Callable[[int], str]) -> Callable[[int, str], Reply]:
         """The way that answers from a text."""
         return lambda i, text: self.ask(RAG.format(context=context(i), question=text))
 
 
+def missing_reply(error: str | None) -> UserError:
+    """A request without a reply: no answer to score, so the measurement stops."""
+    return UserError(f"the model gave no reply: {error}; the same command goes on")
+
+
 def reply_of(found: Exploration) -> Reply:
-    """An exploration as a reply."""
+    """An exploration as a reply.
+
+    Raises:
+        UserError: a request of it has none.
+    """
+    if found.outcome == "error":
+        raise missing_reply(found.error)
     tokens = found.prompt_tokens + found.reply_tokens
     return Reply(found.answer, found.calls, tokens, found)
 

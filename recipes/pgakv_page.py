@@ -14,12 +14,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from kgscout_jax.errors import UserError
 from kgscout_jax.pseudo.draft import OUTCOMES
 from kgscout_jax.utils.io import read_json, write_text
 from kgscout_jax.utils.tables import figure, markdown_table
+from kgscout_jax.utils.templates import text_from_template
 
 HERE = Path(__file__).resolve().parent
 FIGURES = HERE / "figures" / "pgakv.json"
@@ -164,12 +163,8 @@ def page(found: dict[str, Any]) -> str:
         name, _, form = folder.rpartition("_")
         title = SETS[folder] if folder in SETS else f"{SETS[name]}, {FORMS[form]}"
         ablations.append((title, one["n"], ablation(one)))
-    template = jinja2.Template(
+    return text_from_template(
         TEMPLATE.read_text("utf-8"),
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-    )
-    return template.render(
         **{key: some[key] for key in ("k", "policy", "reader")},
         ablations=ablations,
         pseudo_graphs=pseudo_graphs(found),

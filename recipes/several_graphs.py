@@ -20,7 +20,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import numpy as np
 from several_graphs_planted import planted_tables
 
@@ -32,6 +31,7 @@ from kgscout_jax.types import entity_key
 from kgscout_jax.utils.io import write_json, write_lines
 from kgscout_jax.utils.progress import ProgressBar
 from kgscout_jax.utils.tables import markdown_table
+from kgscout_jax.utils.templates import text_from_template
 
 PER_KIND = 14
 CUTOFFS = (10, 30, 100)
@@ -234,10 +234,8 @@ def page(
     template = Path(__file__).with_name("several_graphs.md.jinja").read_text("utf-8")
     one, n_one = tables.get("one graph", ("not run", 0))
     two, n_two = tables["two graphs"]
-    return jinja2.Template(
-        template, undefined=jinja2.StrictUndefined, keep_trailing_newline=True
-    ).render(
-        two=two, n_two=n_two, one=one, n_one=n_one,
+    return text_from_template(
+        template, two=two, n_two=n_two, one=one, n_one=n_one,
         links=planted[0], facts=planted[1], policy=policy,
     )  # fmt: skip
 

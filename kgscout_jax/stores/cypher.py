@@ -71,11 +71,17 @@ class CypherStore:
     near: str
     set_vectors: str
 
-    def __init__(self, run: Run):
+    def __init__(self, run: Run, refusals: tuple[type[Exception], ...]):
+        """
+        Args:
+            run: runs a query.
+            refusals: what the client raises where the database cannot or will not.
+        """
+
         def checked(query: str, values: dict[str, Any]) -> list[list[Any]]:
             try:
                 return run(query, values)
-            except Exception as error:  # noqa: BLE001 (the clients' own classes)
+            except refusals as error:
                 problem = " ".join(str(error).split())
                 raise UserError(f"{self.product}: {problem}") from None
 
@@ -200,7 +206,9 @@ UNWIND $rows AS row MATCH (n:Entity {key: row.key}) SET n.vector = vecf32(row.ve
         def run(query: str, values: dict[str, Any]) -> list[list[Any]]:
             return graph.query(query, values).result_set
 
-        super().__init__(run)
+        from redis.exceptions import RedisError
+
+        super().__init__(run, (OSError, RedisError))
         # options of an index take no parameters: a whole number cannot hold a query
         options = f"dimension: {int(dimension)}, similarityFunction: 'cosine'"
         index = (
@@ -271,7 +279,9 @@ CALL db.create.setNodeVectorProperty(n, 'vector', row.vector)"""
             records, _, _ = driver.execute_query(query, values, database_=database)
             return [list(record.values()) for record in records]
 
-        super().__init__(run)
+        from neo4j.exceptions import DriverError, Neo4jError
+
+        super().__init__(run, (OSError, DriverError, Neo4jError))
         config = {
             "vector.dimensions": int(dimension),
             "vector.similarity_function": "cosine",
@@ -305,9 +315,10 @@ CALL db.create.setNodeVectorProperty(n, 'vector', row.vector)"""
                 "neo4j is not installed: pip install 'kgscout-jax[neo4j]'"
             ) from None
         driver = neo4j.GraphDatabase.driver(url, auth=(user, password))
+        refusals = neo4j.exceptions.DriverError, neo4j.exceptions.Neo4jError
         try:
             driver.verify_connectivity()
-        except Exception as error:  # noqa: BLE001 (the client's own classes)
+        except (OSError, *refusals) as error:
             driver.close()
             raise UserError(f"{url}: {error}") from None
         return Neo4jStore(driver, dimension, database=database)
