@@ -2,13 +2,15 @@
 
 An extract holds one data set's figures of one or more seeds:
 
-    {"kind": "retrieval" | "answers" | "robustness", "source", "split", "questions",
-     "ks", "rows", "reference", "commands": [...],
+    {"kind": "retrieval" | "answers" | "robustness" | "open", "source", "split",
+     "questions", "ks", "rows", "reference", "commands": [...],
      "seeds": [{"step", "figures", "by_hop": {HOPS: figures}, "paired": figures}]}
 
 with figures as ROW -> METRIC -> K -> [value, low, high, n], shares (also those of
 answers), five digits. Of robustness, K is "METHOD LEVEL", and ``paired`` is the
 difference from the lowest level, ``against`` that from the row ``compared_with``.
+Of open questions, K is the number of triplets of a prompt, and ``paired`` is the
+difference from the same prompt without triplets.
 ``--folds N`` pools N results each: their questions
 together are one seed, and intervals are bootstrapped over all of them.
 """
@@ -33,6 +35,14 @@ Figures = dict[str, dict[str, dict[str, list[float | int | None]]]]
 """Row -> metric -> K -> [value, low, high, n]."""
 
 ANSWER_METRICS = ("hit", "hits@1", "macro_f1", "em")
+OPEN_METRICS = (
+    "context_relevance",
+    "comprehensiveness",
+    "correctness",
+    "empowerment",
+    "factscore",
+    "safe",
+)
 ERRORS = {"ece_best": "best", "ece_listed": "listed"}
 """Calibration errors of answers, by their names in metrics.json; no intervals."""
 
@@ -128,6 +138,15 @@ def description(report: dict[str, Any]) -> dict[str, Any]:
             "ks": points,
             "reference": f"K = {report['k']}",
         }
+    if "cells" in report:
+        return {
+            "kind": "open",
+            "source": Path(report["settings"]["questions"]).name,
+            "split": "open",
+            "questions": report["n"],
+            "ks": [report["settings"]["k"]],
+            "reference": "the prompt alone",
+        }
     is_answers = "rules" in report
     # Of a sample (--limit), the most that were answered at any K.
     questions = (
@@ -156,6 +175,8 @@ def seed_of(report: dict[str, Any]) -> dict[str, Any]:
             "against": by_point(report.get("against", {})),
             "compared_with": report.get("reference"),
         }
+    if "cells" in report:
+        return open_seed(report)
     if "rules" not in report:
         names = report["retrievers"]
         return {
@@ -186,6 +207,30 @@ def seed_of(report: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def open_seed(report: dict[str, Any]) -> dict[str, Any]:
+    """The figures of open questions: a row is a way to prompt, ``cot/ppr/paths``."""
+    k = str(report["settings"]["k"])
+    cells = {cell["name"]: cell for cell in report["cells"]}
+    figures = rounded(
+        {name: {k: cell["metrics"]} for name, cell in cells.items()}, scale=0.01
+    )
+    for name, cell in cells.items():
+        of_row = figures.setdefault(name, {})
+        for fact in ("answers", "words"):
+            of_row[fact] = {k: [cell[fact], None, None, report["n"]]}
+    differences = {
+        name: {k: cell["against_closed_book"]}
+        for name, cell in cells.items()
+        if cell["against_closed_book"]
+    }
+    return {
+        "step": None,
+        "figures": figures,
+        "by_hop": {},
+        "paired": rounded(differences, scale=0.01),
+    }
+
+
 def by_point(figures: dict[str, Any]) -> Figures:
     """The figures of robustness: metric -> row -> method -> level there."""
     out: Figures = {}
@@ -210,7 +255,7 @@ def rounded(report: dict[str, Any], scale: float = 1.0) -> Figures:
             for other, one in inner.items():
                 by_k = key.isdecimal()
                 metric, k = (other, key) if by_k else (key, other)
-                if metric not in (*DEFINITIONS, *ANSWER_METRICS):
+                if metric not in (*DEFINITIONS, *ANSWER_METRICS, *OPEN_METRICS):
                     continue
                 value = one.get("value", one.get("difference"))
                 numbers = [value, one.get("low"), one.get("high")]
@@ -321,7 +366,8 @@ def renamed(seed: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
 def all_commands(reports: Sequence[dict[str, Any]]) -> Iterator[str]:
     """The commands of all reports; folders are named without what is above them."""
     for report in reports:
-        for command in report["context"].get("commands", ()):
+        context = report["context"]
+        for command in context.get("commands", [context.get("command", "")]):
             words = [
                 re.sub(r"(^|=)/(?:[^/]+/)*([^/]+)/?$", r"\1\2", word)
                 for word in shlex.split(command)

@@ -18,6 +18,7 @@
 #   --judges "..."   (geval factscore safe)
 #   --k N            triplets per question (10)
 #   --tokens N       longest answer (160)
+#   --samples N      replies per score of geval without probabilities (20)
 #   --concurrency N  requests at once (1); more for a server that batches
 #
 # Left out: a second seed, another judge than the model itself, Wikipedia's pages.
@@ -27,14 +28,14 @@
 # "subgraph" --judges "geval factscore" is an evening (60 answers of about 3.5 minutes),
 # all of it weeks.
 set -euo pipefail
-url=http://127.0.0.1:8081/v1 model=qwen limit=50 n=40 k=10 tokens=160 concurrency=1
+url=http://127.0.0.1:8081/v1 model=qwen limit=50 n=40 k=10 tokens=160 samples=20 concurrency=1
 ladder="zero_shot 4_shot cot cot_sc" judges="geval factscore safe"
 retrievers="kgscout cosine prize_triplets prize_paths prize_subgraph"
 forms="triplets paths subgraph"
 while [[ ${1:-} == --* ]]; do
     name=${1#--}
     case $name in
-        url | model | limit | n | k | tokens | ladder | judges | retrievers | forms \
+        url | model | limit | n | k | tokens | samples | ladder | judges | retrievers | forms \
             | concurrency)
             printf -v "$name" %s "${2:?value of --$name}"
             shift 2
@@ -57,8 +58,8 @@ table() {  # QUESTIONS GRAPH FOLDER [FLAGS]
     # shellcheck disable=SC2086  # lists of words
     python eval.py open --questions "$1" --kg "$2" --out "$3" \
         --ladder $ladder --retrievers $retrievers --forms $forms --judges $judges \
-        --k "$k" --max-tokens "$tokens" --sc-samples 3 --safe-searches 1 \
-        --passages 3 --search bm25 "${model_flags[@]}" "${@:4}"
+        --k "$k" --max-tokens "$tokens" --sc-samples 3 --geval-samples "$samples" \
+        --safe-searches 1 --passages 3 --search bm25 "${model_flags[@]}" "${@:4}"
 }
 
 mkdir -p "$out/world"

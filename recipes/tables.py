@@ -19,6 +19,7 @@ VIEW is one of
     sets        rows: data set and retriever; one metric
     hops        rows: number of hops and retriever; one metric
     answers     rows: data set and hops; columns: Hits@1, Macro-F1, ... (for answers)
+    open        rows: triplets in the prompt and prompt; columns: judgements
     robustness  rows: kind of mistake and retriever; columns: levels; one metric
     commands    the commands that trained and measured
     parameters  the networks' numbers of parameters, from the code; needs no NAME
@@ -40,10 +41,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from extracts import Figures, appended, extract, extract_text
+from extracts import OPEN_METRICS, Figures, appended, extract, extract_text
+from network_sizes import parameters
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.robustness.report import NAMES
+from kgscout_jax.okgqa.ladder import LABELS as PROMPTS
 from kgscout_jax.utils.io import read_json, write_text
 from kgscout_jax.utils.tables import markdown_table
 
@@ -61,8 +64,10 @@ LABELS = {
     "em": "EM",
     "ece_best": "ECE, best answer",
     "ece_listed": "ECE, ten best",
+    "context_relevance": "context relevance",
+    "factscore": "FActScore",
+    "safe": "SAFE",
 }
-NETWORKS = ("thesis", "walk", "mlp")
 
 
 class Mean:
@@ -307,30 +312,32 @@ def commands(view: View) -> str:
     return "```\n" + "\n".join(lines) + "\n```"
 
 
-def parameters(view: View) -> str:
-    """Numbers of parameters of the networks that ship, at 384 dimensions."""
-    del view
-    from kgscout_jax.policy.registry import ARCHITECTURES
+def open_answers(view: View) -> str:
+    """Judgements of open answers: a row for each way to prompt, then differences."""
+    (one,) = view.extracts
+    (k,) = one["ks"]
+    names, rows = view.chosen("metrics", OPEN_METRICS), view.rows(one)
+    seeds = [seed["figures"] for seed in one["seeds"]]
+    paired = [seed["paired"] for seed in one["seeds"]]
+    names = [m for m in names if any(m in seed.get(rows[0], {}) for seed in seeds)]
 
-    rows = [
-        [f"`--policy {name}`", f"{parameter_count(ARCHITECTURES[name].config()):,}"]
-        for name in NETWORKS
-    ]
-    walk: Any = ARCHITECTURES["walk"].config
-    without = parameter_count(walk(answers=0))
-    rows.insert(2, ["`--policy walk --answer-width 0`", f"{without:,}"])
-    words = parameter_count(walk(word_rank=0))
-    rows.insert(3, ["`--policy walk --word-rank 0`", f"{words:,}"])
-    return markdown_table(["network", "parameters at 384 dimensions"], rows)
+    def label(row: str) -> list[str]:
+        prompt, *triplets = row.split("/")
+        return [", ".join(triplets) or "none", PROMPTS[prompt]]
 
-
-def parameter_count(config: Any) -> int:
-    """How many numbers a network has."""
-    import jax
-
-    from kgscout_jax.policy.registry import weight_shapes
-
-    return sum(leaf.size for leaf in jax.tree.leaves(weight_shapes(config)))
+    cells = []
+    for row in rows:
+        means = [Mean(seeds, row, metric, str(k)) for metric in names]
+        words = Mean(seeds, row, "words", str(k)).value
+        texts = [mean.text(low=view.low) for mean in means]
+        cells.append([*label(row), *texts, f"{words:.0f}" if words else "–"])
+    for row in view.chosen("paired", []):
+        means = [Mean(paired, row, metric, str(k)) for metric in names]
+        triplets, prompt = label(row)
+        texts = [mean.text(low=True, sign="+") for mean in means]
+        cells.append([f"{triplets} − none", prompt, *texts, ""])
+    header = ["triplets", "prompt", *(LABELS.get(m, m) for m in names), "words"]
+    return f"{facts(view)}\n\n{markdown_table(header, cells)}"
 
 
 VIEWS: dict[str, Callable[[View], str]] = {
@@ -339,6 +346,7 @@ VIEWS: dict[str, Callable[[View], str]] = {
     "hops": hops,
     "answers": answers,
     "robustness": robustness,
+    "open": open_answers,
     "commands": commands,
 }
 

@@ -278,3 +278,34 @@ def test_bad_marks_and_results_are_one_line(figures, tmp_path, capsys):
     assert tables.main(["write", str(page)]) == 0
     assert tables.main(["check", str(page)]) == 0
     assert "old" not in page.read_text() and page.read_text().endswith("after\n")
+
+
+def test_open_answers_are_rows_of_triplets_and_prompt(tmp_path):
+    def cell(prompt: str, value: float, **more):
+        judged = {"correctness": {"value": value, "low": value - 5, "n": 40}}
+        return {"name": prompt, "answers": 40, "words": 7.6, "metrics": judged,
+                "against_closed_book": {}, **more}  # fmt: skip
+
+    change = {"correctness": {"difference": 12.5, "low": 2.5, "n": 40}}
+    report = {
+        "cells": [cell("cot", 50), cell("cot/ppr/paths", 62.5,
+                                        against_closed_book=change)],
+        "n": 40, "settings": {"questions": "some.jsonl", "k": 10},
+        "context": {"command": "kgscout eval open --questions /data/some.jsonl"},
+    }  # fmt: skip
+    (tmp_path / "metrics.json").write_text(json.dumps(report))
+    into = tmp_path / "open.json"
+    assert tables.main(["collect", str(tmp_path), "--into", str(into)]) == 0
+    mark = "<!-- table: open open low=yes paired=cot/ppr/paths -->\n<!-- end -->"
+    rows = [
+        [part.strip() for part in line.split("|")[1:-1]]
+        for line in tables.rewritten(mark, tmp_path).splitlines()
+        if line.startswith("|")
+    ]
+    assert rows[0] == ["triplets", "prompt", "correctness", "words"]
+    assert rows[2:] == [
+        ["none", "CoT", "0.500, low 0.450", "8"],
+        ["ppr, paths", "CoT", "0.625, low 0.575", "8"],
+        ["ppr, paths − none", "CoT", "+0.125, low +0.025", ""],
+    ]
+    assert "--questions some.jsonl" in into.read_text()
