@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +11,8 @@ from kgscout_jax.cli.main import main
 from kgscout_jax.errors import UserError
 from kgscout_jax.okgqa.questions import read_questions
 from kgscout_jax.okgqa.writing.agreement import cohens_kappa, pearson
-from kgscout_jax.okgqa.writing.draft import read_object
+from kgscout_jax.okgqa.writing.draft import Draft, read_object, read_reply
+from kgscout_jax.okgqa.writing.entity_order import kinds_of, varied_order
 
 METRICS = ("naturalness", "relevance", "specificity", "novelty", "actionability")
 
@@ -67,6 +69,31 @@ def test_questions_name_entities_of_the_graph(server, film_graph, tmp_path):
     asked = len(server.bodies)
     assert run_questions(tmp_path, server, "--kg", film_graph, "--n", 8) == 0
     assert len(server.bodies) == asked
+
+
+def test_a_rare_kind_of_entity_is_among_the_first_ones():
+    airports = [(i, 0, 1000 + i % 7) for i in range(400)]
+    people = [(500 + i, 1, 600) for i in range(16)]
+    triplets = np.array([*airports, *people, (700, 1, 600), (700, 2, 600)])
+    kinds = kinds_of(triplets, 1007)
+    assert len(set(kinds[:400])) == len(set(kinds[500:516])) == 1
+    assert len({kinds[i] for i in (0, 500, 600, 700, 1000, 900)}) == 6
+    some = np.r_[0:400, 500:516, 700]
+    order = varied_order(kinds[some], seed=3)
+    assert sorted(order.tolist()) == list(range(len(some)))
+    assert np.array_equal(order, varied_order(kinds[some], seed=3))
+    first = some[order[:50]]
+    assert 700 in first and 6 <= sum(500 <= one < 516 for one in first) <= 14
+
+
+def test_placeholders_are_those_of_the_template():
+    template = {"template": "Why did [person] go to [place]?", "type": "t",
+                "sub_type": "s"}  # fmt: skip
+    draft = Draft(template=template, entities=("Ada",), context="")
+    reply = {"question": "Why did Ada go?", "placeholders": {
+        "person": "Ada", "place": "...", "placeholder": "its replacement"}}  # fmt: skip
+    row, problem = read_reply(json.dumps(reply), draft)
+    assert not problem and row["placeholders"] == {"person": "Ada"}
 
 
 @pytest.fixture

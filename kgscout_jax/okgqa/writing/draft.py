@@ -7,7 +7,9 @@ used are counted by reason, and other entities are tried.
 
 from __future__ import annotations
 
+import json
 import random
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +22,7 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.okgqa.judges.protocol import JUDGED, text_of
 from kgscout_jax.okgqa.passages import Passage, sentence
 from kgscout_jax.okgqa.prompts import data, fill
+from kgscout_jax.okgqa.writing.entity_order import kinds_of, varied_order
 from kgscout_jax.reason.calls import Model
 from kgscout_jax.reason.prompts import prompt_name, prompt_text
 from kgscout_jax.types import display_name
@@ -101,7 +104,7 @@ def write_questions(
 
 
 class EntityChooser:
-    """Chooses entities with a few triplets, each once."""
+    """Chooses entities with a few triplets, each once, of all kinds."""
 
     def __init__(
         self, graph: KnowledgeGraph, documents: Sequence[Passage], seed: int
@@ -110,15 +113,17 @@ class EntityChooser:
         self.texts: dict[str, str] = {}
         for one in documents:
             self.texts.setdefault(one.title.lower(), one.text)
-        degree = np.bincount(
-            np.asarray(graph.triplets)[:, [0, 2]].ravel(), minlength=len(graph.entities)
-        )
+        triplets = np.asarray(graph.triplets)
+        size = len(graph.entities)
+        degree = np.bincount(triplets[:, [0, 2]].ravel(), minlength=size)
         fit = np.flatnonzero((degree >= LEAST) & (degree <= MOST) & ~graph.unnamed_mask)
         self.pool = [int(i) for i in fit if self._is_name(graph.entities[int(i)])]
         if documents:
             told = [i for i in self.pool if graph.entities[i].lower() in self.texts]
             self.pool = told or self.pool
-        self.rng.shuffle(self.pool)
+        kinds = kinds_of(triplets, size)[self.pool]
+        order = varied_order(kinds, seed).tolist()
+        self.pool = [self.pool[i] for i in reversed(order)]  # taken from its end
 
     @staticmethod
     def _is_name(name: str) -> bool:
@@ -185,7 +190,13 @@ def _prompt(draft: Draft) -> Any:
         example=draft.template["example"],
         entities=" and ".join(f'"{prompt_name(name)}"' for name in draft.entities),
         context=draft.context,
+        placeholders=json.dumps(dict.fromkeys(placeholders_of(draft), "...")),
     )
+
+
+def placeholders_of(draft: Draft) -> list[str]:
+    """What stands in brackets in a draft's template."""
+    return re.findall(r"\[([^]]+)\]", draft.template["template"])
 
 
 def read_object(text: str) -> dict[str, Any]:
@@ -215,6 +226,13 @@ def read_reply(text: str, draft: Draft) -> tuple[dict[str, Any], str]:
     if any(name.lower() not in question.lower() for name in draft.entities):
         return {}, "an entity is missing"
     placeholders = found.get("placeholders")
+    replaced = {
+        name: value
+        for name in placeholders_of(draft)
+        if isinstance(placeholders, dict)
+        and isinstance(value := placeholders.get(name), str)
+        and value.strip(". ")
+    }
     grades = {
         name: value if isinstance(value := found.get(name), str) else None
         for name in ("naturalness", "difficulty")
@@ -226,7 +244,7 @@ def read_reply(text: str, draft: Draft) -> tuple[dict[str, Any], str]:
         "type": draft.template["type"],
         "sub_type": draft.template["sub_type"],
         "entities": list(draft.entities),
-        "placeholders": placeholders if isinstance(placeholders, dict) else {},
+        "placeholders": replaced,
         **grades,
         "context": draft.context,
     }, ""
