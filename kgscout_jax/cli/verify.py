@@ -11,7 +11,8 @@ from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.reason.path_text import path_line
 from kgscout_jax.utils.progress import slow_step
 from kgscout_jax.verify.settings import VerifySettings
-from kgscout_jax.verify.verifier import ClaimVerdict, Verifier
+from kgscout_jax.verify.verdicts import ClaimVerdict
+from kgscout_jax.verify.verifier import Verifier
 
 
 def verify(settings: VerifySettings) -> int:

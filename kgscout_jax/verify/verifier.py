@@ -10,12 +10,11 @@ way round.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path as FilePath
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -24,16 +23,27 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.text.encoder import SentenceEncoder
-from kgscout_jax.types import Triplet, replace_surrogates
+from kgscout_jax.types import replace_surrogates
 from kgscout_jax.verify.arcs import ArcFinder, Arcs, Path
 from kgscout_jax.verify.claims import Claim, find_claims
 from kgscout_jax.verify.contexts import ContextFinder
+from kgscout_jax.verify.meanings import Meaning
 from kgscout_jax.verify.mentions import Mention
 from kgscout_jax.verify.relation_model import RelationModel
 from kgscout_jax.verify.relation_words import ClaimWords, claim_words, content_lemmas
-from kgscout_jax.verify.values import Comparison, compare, parse_value
+from kgscout_jax.verify.values import parse_value
+from kgscout_jax.verify.verdicts import (
+    NO_EVIDENCE,
+    OPPOSITE,
+    ClaimVerdict,
+    Evidence,
+    Thresholds,
+    Verdict,
+    flat,
+    likeliest,
+    likelihood,
+)
 
-Verdict = Literal["supported", "contradicted", "unknown"]
 MAX_TRIPLETS = 20
 """Triplets shown with a verdict."""
 _ADJUNCT = re.compile(
@@ -48,64 +58,6 @@ GENERIC = content_lemmas(
     "album thing creature animal kind type lie lies located situated".split()
 )
 """Words for things that name no relation."""
-_OPPOSITE: dict[Verdict, Verdict] = {
-    "supported": "contradicted",
-    "contradicted": "supported",
-    "unknown": "unknown",
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Thresholds:
-    """Where a verdict begins; chosen on planted statements (recipes/verify.md)."""
-
-    behind: float = 1.5
-    """A joining relation may be so much less likely than the likeliest, in nats."""
-    support: float = 0.4
-    """Least P(relation) of a joining relation."""
-    bare: float = 0.1
-    """``support`` of a claim that names no relation: "Heat is a drama"."""
-    bare_behind: float = 1.0
-    """``behind`` of such a claim."""
-    alike: float = 0.5
-    """Least share of the relations of one thing that another of its kind has."""
-    despite: float = 0.6
-    """``contradict`` where the graph joins the names by another relation."""
-    value: float = 0.5
-    """``contradict`` of a number, which any of several relations may lead to."""
-    rival: float = 0.5
-    """A relation that contradicts may be so much less likely than the likeliest."""
-    contradict: float = 0.25
-    """Least P(relation) of a contradiction."""
-    functional: float = 0.83
-    """Least functionality of a relation that contradicts."""
-    sources: int = 10
-    """Least number of tails of a relation that contradicts from tail to head."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClaimVerdict:
-    """One claim and what the graph says of it."""
-
-    text: str
-    verdict: Verdict
-    triplets: tuple[Triplet, ...] = ()
-    """Those that say so; () where it is unknown."""
-    probability: float = 0.0
-    """P(the claim states the relation of these triplets)."""
-
-    def to_json(self) -> dict[str, Any]:
-        """The claim as JSON fields."""
-        triplets = [list(triplet) for triplet in self.triplets]
-        return {"text": self.text, "verdict": self.verdict, "triplets": triplets}
-
-
-@dataclass(frozen=True)
-class _Evidence:
-    """Triplets for one reading of a claim."""
-
-    ids: tuple[int, ...]
-    log_probability: float
 
 
 class Verifier:
@@ -152,7 +104,7 @@ class Verifier:
         """The verdict on one claim."""
         verdict, evidence = self._judge(claim)
         if len(_negations(claim)) % 2:
-            verdict = _OPPOSITE[verdict]
+            verdict = OPPOSITE[verdict]
         unnamed = self.graph.unnamed_mask
         # A fact through an unnamed entity reads from its named head on.
         ids = sorted(
@@ -166,8 +118,8 @@ class Verifier:
             probability=float(np.exp(evidence.log_probability)),
         )
 
-    def _judge(self, claim: Claim) -> tuple[Verdict, _Evidence]:
-        nothing = _Evidence((), -np.inf)
+    def _judge(self, claim: Claim) -> tuple[Verdict, Evidence]:
+        nothing = NO_EVIDENCE
         names = [m for m in claim.mentions if not self._is_of_relation(claim, m)]
         mentions = names if len(names) > 1 else list(claim.mentions)
         linked = [m for m in mentions if m.entities]
@@ -194,7 +146,7 @@ class Verifier:
         stated = self.contexts.evidence(claim)
         if stated is not None:
             verdict = "supported" if stated.supports else "contradicted"
-            return verdict, _Evidence(stated.ids, 0.0)
+            return verdict, Evidence(stated.ids, 0.0)
         against = max(contradictions, key=lambda e: e.log_probability, default=nothing)
         return ("contradicted", against) if against.ids else ("unknown", nothing)
 
@@ -236,7 +188,7 @@ class Verifier:
 
     def _pair(
         self, claim: Claim, a: Mention, b: Mention, alone: bool
-    ) -> tuple[_Evidence, _Evidence]:
+    ) -> tuple[Evidence, Evidence]:
         """The evidence for and against a claim about two of its names.
 
         Args:
@@ -260,8 +212,9 @@ class Verifier:
         relations = self.model.relations(words, near)
         ends_a = {arc for path in paths_a for arc in path}
         ends_b = {finder.inverse(arc) for path in paths_b for arc in path}
-        ends_b |= self._value_ends(from_a, text, b)
-        ends_a |= self._value_ends(from_b, text, a)
+        meaning_a, meaning_b = (Meaning(self.graph, text, each) for each in (a, b))
+        ends_b |= self._value_ends(from_a, meaning_b)
+        ends_a |= self._value_ends(from_b, meaning_a)
         logs = self.model.log_probabilities(
             self.model.features(words, relations, ends_a, ends_b), relations
         )
@@ -278,28 +231,29 @@ class Verifier:
         identity = identity and self._alike(ends_a, ends_b)
         support = limits.bare if bare else limits.support
         behind = limits.bare_behind if bare else limits.behind
-        joined = against = _Evidence((), -np.inf)
+        joined = against = NO_EVIDENCE
         related = False
-        for side, other, forward in ((from_a, b, True), (from_b, a, False)):
+        sides = ((from_a, meaning_b, True), (from_b, meaning_a, False))
+        for side, other, forward in sides:
             for _, found in side:
                 fits = {}
                 for path, targets in found.targets.items():
-                    ids = self._meant(targets, text, other)
+                    ids = other.triplets(targets)
                     related |= bool(ids)
                     value = fit(path if forward else finder.reverse(path))
                     if ids and value >= top - behind:
-                        fits[path] = value, _flat(ids)
+                        fits[path] = value, flat(ids)
                 if not identity:
-                    joined = max(joined, _best(fits, support), key=_likelihood)
+                    joined = max(joined, likeliest(fits, support), key=likelihood)
         least = limits.despite if related else limits.contradict
         if any(m.value is not None and m.value.year is None for m in (a, b)):
             least = max(least, limits.value)
-        for side, other, forward in ((from_a, b, True), (from_b, a, False)):
+        for side, other, forward in sides:
             for _, found in side:
                 rivals: dict[frozenset[int], dict[Path, Any]] = {}
                 for path, targets in found.targets.items():
                     value = fit(path if forward else finder.reverse(path))
-                    ids = _flat(targets.values())
+                    ids = flat(targets.values())
                     # Relations that lead to the same are one: capital, capital of.
                     rivals.setdefault(frozenset(targets), {})[path] = value, ids
                 for reached, fits in rivals.items():
@@ -307,27 +261,25 @@ class Verifier:
                     if (
                         fits[best][0] >= top - limits.rival
                         and self._excludes(best, len(reached))
-                        and self._comparable(best, reached, text, other)
+                        and self._comparable(best, reached, other)
                         and (
-                            self._same_kind(best, reached, other, related)
-                            or (alone and self._stated(best, words, text, other))
+                            self._same_kind(best, reached, other.mention, related)
+                            or (alone and self._stated(best, words, other))
                         )
                     ):
-                        found_here = _best(fits, least)
-                        against = max(against, found_here, key=_likelihood)
+                        found_here = likeliest(fits, least)
+                        against = max(against, found_here, key=likelihood)
         return joined, against
 
     def _value_ends(
-        self, side: Sequence[tuple[int, Arcs]], text: str, mention: Mention
+        self, side: Sequence[tuple[int, Arcs]], meaning: Meaning
     ) -> set[int]:
         """The arc types that lead out of a value, like any other value of its kind."""
         return {
             self.arcs.inverse(arc)
             for _, found in side
             for path, targets in found.targets.items()
-            if any(
-                self._compared(e, text, mention) in ("same", "differs") for e in targets
-            )
+            if meaning.comparisons(targets) & {"same", "differs"}
             for arc in path
         }
 
@@ -347,32 +299,8 @@ class Verifier:
         inverse = path[0] >= finder.n_relations
         return not inverse or finder.sources(path) >= limits.sources
 
-    def _compared(self, entity: int, text: str, mention: Mention) -> Comparison | None:
-        """How a stated value compares with an entity; None if one of them is none."""
-        if mention.value is None:
-            return None
-        known = parse_value(self.graph.entities[entity])
-        if known is None:
-            return None
-        before, after = text[: mention.start], text[mention.stop :]
-        return compare(mention.value, known, before, after)
-
-    def _meant(
-        self, targets: dict[int, tuple[int, ...]], text: str, mention: Mention
-    ) -> list[tuple[int, ...]]:
-        """The triplets to those of the ``targets`` that a name or value may mean."""
-        ids = [
-            targets[e]
-            for e in mention.entities
-            if e in targets and self._compared(e, text, mention) in (None, "same")
-        ]
-        if mention.value is None:
-            return ids
-        values = (e for e in targets if self._compared(e, text, mention) == "same")
-        return ids or [targets[e] for e in values]
-
     def _comparable(
-        self, path: Path, targets: frozenset[int], text: str, mention: Mention
+        self, path: Path, targets: frozenset[int], meaning: Meaning
     ) -> bool:
         """Whether a name is another value than those that a path leads to.
 
@@ -380,8 +308,8 @@ class Verifier:
         are in Milan and in Italy. It is if the path leads to it elsewhere and the two
         are joined one to one: another team, which is the rival of this one.
         """
-        compared = {self._compared(e, text, mention) for e in targets}
-        if compared & {"same", "open"}:
+        mention = meaning.mention
+        if meaning.comparisons(targets) & {"same", "open"}:
             return False
         entities = set(mention.entities)
         if mention.value is None and entities & targets:
@@ -414,9 +342,7 @@ class Verifier:
             return mention.value is not None and all(values)
         return not related or self._ends(path, mention)
 
-    def _stated(
-        self, path: Path, words: ClaimWords, text: str, mention: Mention
-    ) -> bool:
+    def _stated(self, path: Path, words: ClaimWords, meaning: Meaning) -> bool:
         """Whether a claim names a relation, and the mention as what it leads to.
 
         "The captain of Leeds is 1990" does, "Leeds was founded in Yorkshire" does not
@@ -424,14 +350,14 @@ class Verifier:
         """
         names = [self.graph.relations[arc % self.arcs.n_relations] for arc in path]
         spelled = [relation_words(name) for name in names]
-        adjunct = _ADJUNCT.search(text[: mention.start])
+        adjunct = _ADJUNCT.search(meaning.before)
         own = adjunct and adjunct["own"]
         if adjunct and not (own and any(own.lower() in each for each in spelled)):
             return False
         lemmas = map(content_lemmas, spelled)
         return any(each and each <= words.content for each in lemmas)
 
-    def _explained(self, extra: Sequence[Mention], joined: _Evidence) -> bool:
+    def _explained(self, extra: Sequence[Mention], joined: Evidence) -> bool:
         """Whether the graph joins every further name to the fact that was found."""
         rows = np.asarray(self.graph.triplets[list(joined.ids)])
         inside = set(rows[:, [0, 2]].ravel().tolist())
@@ -452,24 +378,6 @@ def _negations(claim: Claim) -> list[tuple[int, int]]:
         for match in _NEGATION.finditer(claim.text)
         if not any(m.start <= match.start() < m.stop for m in claim.mentions)
     ]
-
-
-def _likelihood(evidence: _Evidence) -> float:
-    return evidence.log_probability
-
-
-def _best(fits: dict[Path, tuple[float, tuple[int, ...]]], least: float) -> _Evidence:
-    """The triplets of the likeliest path, if all paths are together likely enough."""
-    if not fits:
-        return _Evidence((), -np.inf)
-    total = min(float(np.logaddexp.reduce([value for value, _ in fits.values()])), 0.0)
-    if total < np.log(least):
-        return _Evidence((), -np.inf)
-    return _Evidence(max(fits.values(), key=lambda each: each[0])[1], total)
-
-
-def _flat(groups: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(i for group in groups for i in group))
 
 
 def verify(
