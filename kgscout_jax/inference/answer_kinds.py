@@ -4,10 +4,8 @@ Counts: "how many ..." is answered by the size of the set of answers, unless the
 answer is a number itself, which a graph then holds as a node. The probability is that
 of exactly this set, as if nodes were answers independently of each other.
 
-Yes or no: "is X in Y?" names two entities or more. Each takes a turn as the one that is
-asked for, while the walk starts from the others: "yes" where P(answer) of one of them
-is at least 0.5. A "no" says that the walk does not arrive in this graph, not that the
-statement is false in the world.
+Yes or no: "is X in Y?" names two entities or more, see ``yes_no``. A "no" says that the
+walk does not arrive in this graph, not that the statement is false in the world.
 
 Dates and other values are nodes of the graph, and answers like all others.
 """

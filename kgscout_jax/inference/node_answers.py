@@ -11,10 +11,8 @@ from jaxtyping import Bool, Float32, Float64, Int
 
 from kgscout_jax.graph.hypernodes import OBJECT, SUBJECT
 from kgscout_jax.inference.answer_kinds import (
-    YES,
     AnswerKind,
     asks_for_count,
-    asks_yes_no,
     is_number,
     set_size,
 )
@@ -139,74 +137,6 @@ def read_answers(
     return dataclasses.replace(
         answers, kind="count", value=str(size), probability=certainty
     )
-
-
-# --- yes or no
-
-
-def yes_no_turns(
-    question: str, candidates: Candidates, groups: Sequence[Int[np.ndarray, "g"]]
-) -> list[tuple[Candidates, Int[np.ndarray, "g"]]]:
-    """(candidates that start from the other topics, nodes asked for) of each topic.
-
-    [] for a question that is not answered by yes or no, or that does not name two
-    entities among its candidates.
-
-    Args:
-        question: the question.
-        candidates: of the question.
-        groups: entities that each name in the question may mean.
-    """
-    if not asks_yes_no(question):
-        return []
-    nodes = [np.flatnonzero(np.isin(candidates.entities, group)) for group in groups]
-    nodes = [group for group in nodes if len(group)]
-    if len(nodes) < 2:
-        return []
-    return [
-        (
-            dataclasses.replace(
-                candidates, topics=np.concatenate([*nodes[:i], *nodes[i + 1 :]])
-            ),
-            asked,
-        )
-        for i, asked in enumerate(nodes)
-    ]
-
-
-def read_yes_no(
-    turns: Sequence[tuple[Candidates, Int[np.ndarray, "g"]]],
-    scores: Sequence[Scores],
-    scale: AnswerScale,
-    least: float,
-) -> NodeAnswers:
-    """Yes or no, from the turn whose walk most probably arrives.
-
-    Args:
-        turns: of ``yes_no_turns``.
-        scores: of each turn.
-        scale: the policy's probabilities.
-        least: the probability of the answer below which there is none.
-    """
-    best: NodeAnswers | None = None
-    for (candidates, asked), each in zip(turns, scores, strict=True):
-        assert each.nodes is not None and each.follow is not None
-        probability = scale.probability(each.nodes[asked])
-        place = int(probability.argmax())
-        p = float(probability[place])
-        if best is None or p > best.probabilities[0]:
-            best = NodeAnswers(
-                nodes=asked[[place]],
-                probabilities=probability[[place]],
-                abstained=max(p, 1.0 - p) < least,
-                topics=candidates.topics,
-                follow=each.follow,
-                kind="yes_no",
-                value="yes" if p >= YES else "no",
-                probability=max(p, 1.0 - p),
-            )
-    assert best is not None
-    return best
 
 
 def faithful_paths(

@@ -21,8 +21,6 @@ from kgscout_jax.inference.node_answers import (
     Path,
     faithful_paths,
     read_answers,
-    read_yes_no,
-    yes_no_turns,
 )
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scoring import Scores, score_questions, walkers_of
@@ -34,6 +32,7 @@ from kgscout_jax.inference.selection import (
 )
 from kgscout_jax.inference.sources import sources_of
 from kgscout_jax.inference.topics import SearchStart
+from kgscout_jax.inference.yes_no import read_yes_no, yes_no_turns
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 from kgscout_jax.retrieve.protocol import top_k
 from kgscout_jax.types import Answer, Triplet

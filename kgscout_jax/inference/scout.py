@@ -26,6 +26,7 @@ from kgscout_jax.export.load import Exported
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.graph.merge import Graphs
+from kgscout_jax.inference.answer_kinds import asks_yes_no
 from kgscout_jax.inference.arguments import (
     budgets_of,
     check_lengths,
@@ -300,7 +301,9 @@ class Scout:
 
     def link(self, question: str, graph: KnowledgeGraph) -> list[Link]:
         """The topics of ``question`` in ``graph``, likeliest first."""
-        return linker_of(graph).link(question) if len(graph.entities) else []
+        if not len(graph.entities):
+            return []
+        return linker_of(graph).link(question, statement=asks_yes_no(question))
 
     def encode(self, questions: Sequence[str]) -> Float16[np.ndarray, "b d"]:
         """Embeddings of questions, or of words, as in preparation.

@@ -255,6 +255,60 @@ def test_yes_where_the_walk_from_the_other_topic_arrives(logit, said, sure):
 
 
 @pytest.mark.parametrize(
+    ("of_asked", "of_rivals", "said", "p", "sure"),
+    [
+        # P = .3 each, .1 the others: each is the other's best answer
+        ((0.3, 0.3), 0.1, "yes", 0.75, True),
+        ((0.3, 0.3), 0.35, "no", 0.5, False),  # nearly, but neither is the best
+        ((0.3, 0.1), 0.35, "no", 0.5, False),  # a good answer from one side
+        ((0.05, 0.02), 0.4, "no", 0.95, True),
+        ((0.04, 0.04), 0.01, "no", 0.5, False),  # the best of nothing
+    ],
+)
+def test_neighbours_are_compared_with_the_other_nodes(
+    of_asked, of_rivals, said, p, sure
+):
+    triplets = [("Alien", "by", "Scott"), ("Heat", "by", "Mann"), ("Scott", "in", "UK")]
+    graph = KnowledgeGraph.from_triplets([*triplets, ("Mann", "in", "UK")])
+
+    def answers_to(names: list[str]) -> RetrievalResult:
+        topics = graph.find_all(names)
+        candidates = candidates_of(graph, topics, np.random.default_rng(0))
+
+        def score(positions, of_rows):
+            out = []
+            for each, p_asked in zip(of_rows, of_asked, strict=True):
+                nodes = np.full(len(each.entities), of_rivals)
+                start = each.entities[each.topics]
+                nodes[np.isin(each.entities, np.setdiff1d(topics, start))] = p_asked
+                nodes[each.topics] = 0.9  # topics are no rivals
+                follow = np.full((2, 2 * 2 * WALKERS), 0.5, np.float32)
+                logits = np.zeros(len(each.ids), np.float32)
+                of_nodes = np.log(nodes / (1 - nodes)).astype(np.float32)
+                out.append(Scores(logits=logits, nodes=of_nodes, follow=follow))
+            return out
+
+        asked = ScoredQuestion(
+            text="Is it so?",
+            graph=graph,
+            start=SearchStart(topics, (), ()),
+            candidates=candidates,
+            scores=Scores(logits=np.zeros(4, np.float32)),
+        )
+        scale = AnswerScale(threshold=0.1, abstention=0.5)
+        (asked,) = with_answers([asked], score, scale, None)
+        return asked.result(5, SelectionConfig(), None, WALKERS)
+
+    result = answers_to(["Alien", "Scott"])
+    (answer,) = result.answers or result.best_guesses
+    assert (answer.name, result.abstained) == (said, not sure)
+    assert answer.probability == pytest.approx(p)
+    # Alien and Mann are no neighbours: P(answer) alone counts.
+    (far,) = answers_to(["Alien", "Mann"]).answers
+    assert (far.name, far.probability) == ("no", pytest.approx(1 - max(of_asked)))
+
+
+@pytest.mark.parametrize(
     ("question", "count", "yes_no"),
     [
         ("How many films are there?", True, False),

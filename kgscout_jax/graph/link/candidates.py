@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -88,10 +89,12 @@ def _key_candidate(
     text = index.text_of(surface)
     how: Match = "alias" if index.is_alias(surface) else "normalised"
     key = entity_key(text)
+    # People write the underscores of IRIs and identifiers as spaces.
+    keys = dict.fromkeys((key, key.replace("_", " ").strip()))
     begins = [start, start - 1]
     if first and question.words[first - 1] in ARTICLES:
         begins.append(question.starts[first - 1])
-    for begin in begins:
+    for begin, key in itertools.product(begins, keys):
         end = begin + len(key)
         if begin < 0 or question.lower[end : end + 1].isalnum():
             continue
@@ -147,6 +150,7 @@ def word_candidates(
         np.concatenate([surfaces for surfaces, _, _ in postings]),
         np.repeat([place for _, place, _ in postings], lengths),
         np.repeat([worth for _, _, worth in postings], lengths),
+        question,
     )
     return _compare(question, index, *mentions)
 
@@ -231,15 +235,24 @@ def _group_mentions(
     surfaces: Int32[np.ndarray, "k"],
     places: Int64[np.ndarray, "k"],
     worths: Float64[np.ndarray, "k"],
+    question: QuestionTokens,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Per mention (surface, neighbouring tokens): surface, first, last, worth."""
+    """Per mention (surface, neighbouring tokens): surface, first, last, worth.
+
+    A word that comes again, behind others or in the plural, begins a new mention, as in
+    "Alien and Aliens".
+    """
     order = np.lexsort((-worths, places, surfaces))
     surfaces, places, worths = surfaces[order], places[order], worths[order]
     new = np.ones(len(surfaces), bool)
     new[1:] = (surfaces[1:] != surfaces[:-1]) | (places[1:] != places[:-1])
     surfaces, places, worths = surfaces[new], places[new], worths[new]
     starts = np.ones(len(surfaces), bool)
-    starts[1:] = (surfaces[1:] != surfaces[:-1]) | (places[1:] - places[:-1] > MAX_GAP)
+    gaps = places[1:] - places[:-1]
+    again = question.hashes[places[1:]] == question.hashes[places[:-1]]
+    written = np.array(question.words)[places]
+    again &= (gaps > 1) | (written[1:] != written[:-1])
+    starts[1:] = (surfaces[1:] != surfaces[:-1]) | (gaps > MAX_GAP) | again
     at = np.flatnonzero(starts)
     last = np.r_[at[1:], len(places)] - 1
     return surfaces[at], places[at], places[last], np.add.reduceat(worths, at)

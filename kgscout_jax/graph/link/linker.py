@@ -44,7 +44,8 @@ class LinkSettings:
     threshold_full: float = 0.3
     """The same for links by a whole name, such as wget in "curl and wget"."""
     threshold_identifier: float = 0.05
-    """The same for links by a whole name without capitals, such as libc6."""
+    """The same for links by a whole name without capitals, such as libc6, and by any
+    whole name of a statement."""
     floor: float = 0.0125
     """A first link less likely than this is left out too."""
     floor_full: float = 0.005
@@ -104,10 +105,17 @@ class Linker:
         small = self.index.tables.small
         return float(np.mean(small)) / 200 if len(small) else 0.0
 
-    def link(self, question: str, k: int | None = None) -> list[Link]:
+    def link(
+        self, question: str, k: int | None = None, *, statement: bool = False
+    ) -> list[Link]:
         """The entities of ``question``, likeliest first; their spans do not overlap.
 
         If a part in [brackets] can be linked, only bracketed parts are.
+
+        Args:
+            question: the question.
+            k: the most links.
+            statement: both ends of a fact are named, as in "is Titanic a drama?".
         """
         k = self.settings.k if k is None else k
         links = self._bracket_links(question, k) if "[" in question else []
@@ -117,7 +125,8 @@ class Linker:
         candidates = self.candidates(tokens)
         probabilities = scores(tokens, self.index, candidates, self.weights)
         explained = self._explained_mask(candidates, probabilities)
-        return self._select(candidates, np.where(explained, 0, probabilities), k)
+        probabilities = np.where(explained, 0, probabilities)
+        return self._select(tokens, candidates, probabilities, k, statement=statement)
 
     def ranking(self, question: str, k: int = 5) -> list[Link]:
         """The ``k`` likeliest entities, however unlikely; their spans may overlap."""
@@ -169,9 +178,12 @@ class Linker:
 
     def _select(
         self,
+        question: QuestionTokens,
         candidates: list[Candidate],
         probabilities: Float64[np.ndarray, "c"],
         k: int,
+        *,
+        statement: bool,
     ) -> list[Link]:
         """The likeliest candidates that do not overlap."""
         links: list[Link] = []
@@ -181,7 +193,10 @@ class Linker:
             pairs, key=lambda p: (-p[1], p[0].first, -p[0].last, p[0].surface)
         ):
             twins = [self._is_twin(c, s) for s in selection]
-            if score < self._least(c, first=not links or any(twins)):
+            least = self._least(c, first=not links or any(twins))
+            if statement and c.how != "fuzzy" and _has_content(question, c):
+                least = min(least, self.settings.threshold_identifier)
+            if score < least:
                 continue
             entity = self.index.entity_of(c.surface)
             if any(entity == link.entity for link in links):
@@ -278,6 +293,11 @@ class Linker:
             start=c.start + shift,
             stop=c.stop + shift,
         )
+
+
+def _has_content(question: QuestionTokens, c: Candidate) -> bool:
+    """Whether a candidate's words are not only stop words."""
+    return not STOP_WORDS.issuperset(question.words[c.first : c.last + 1])
 
 
 def _full_match_mask(

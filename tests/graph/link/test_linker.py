@@ -71,6 +71,32 @@ def test_two_topics_are_two_links(linker):
     assert len(linker.link("was Tom Hanks ever in the Czech Republic", k=1)) == 1
 
 
+def test_a_name_and_its_plural_are_two_links():
+    names = ["Alien", "Aliens", "Heat", "Bora Bora"]
+    linker = Linker(build_index(names, degrees=np.array([4, 4, 4, 4])))
+    for text in ("were Alien and Aliens made by one", "who acted in Alien, Aliens"):
+        assert [link.name for link in linker.link(text)] == ["Alien", "Aliens"]
+    assert [link.name for link in linker.link("where is bora bora")] == ["Bora Bora"]
+
+
+def test_underscores_of_a_name_are_spaces_of_the_question():
+    names = ["University_of_Paris", "Paris"]
+    linker = Linker(build_index(names, degrees=np.array([2, 9])))
+    (link,) = linker.link("Who studied at the University of Paris?")
+    assert (link.name, link.how, link.stop) == ("University_of_Paris", "exact", 38)
+    (link,) = linker.link("who studied at university_of_paris")
+    assert (link.name, link.how) == ("University_of_Paris", "exact")
+
+
+def test_a_statement_names_both_ends_also_without_capitals():
+    names = ["Titanic", "Drama", "Ridley Scott", "Crime", "Film", *"ABCDEFGH"]
+    linker = Linker(build_index(names, degrees=np.array([9, 2, 5, 3, 9, *[1] * 8])))
+    question = "Is Titanic a drama film?"
+    assert [link.name for link in linker.link(question)] == ["Titanic"]
+    both = linker.link(question, statement=True)
+    assert [link.name for link in both] == ["Titanic", "Drama"]  # "film" is any film
+
+
 def test_whole_names_come_before_parts_of_identifiers():
     names = ["wireshark", "wireshark-qt", "curl", "wget", "libcurl4", "web", "Ada Byte"]
     degrees = np.array([90, 120, 20, 2, 40, 300, 30])
