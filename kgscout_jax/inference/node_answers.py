@@ -13,6 +13,7 @@ from kgscout_jax.graph.hypernodes import OBJECT, SUBJECT
 from kgscout_jax.inference.answer_kinds import (
     AnswerKind,
     asks_for_count,
+    fits_question,
     is_number,
     set_size,
 )
@@ -102,9 +103,9 @@ def read_answers(
 ) -> NodeAnswers:
     """The answers of a question, a set or a count.
 
-    Answers are all nodes from ``scale.threshold`` on, at most ``MAX_ANSWERS``, and the
-    best one always. Where that one lies below ``least`` there are ``GUESSES`` guesses
-    instead.
+    Answers are all nodes from ``scale.threshold`` on that are of the kind that the
+    question asks for, at most ``MAX_ANSWERS``, and the best one always. Where that one
+    lies below ``least`` there are ``GUESSES`` guesses instead.
 
     Args:
         question: the question.
@@ -119,6 +120,7 @@ def read_answers(
     order = np.argsort(-scores.nodes, kind="stable")
     possible = np.isfinite(scores.nodes) & answer_mask(candidates, relation_of)
     order = order[possible[order]]
+    order = order[_fit_mask(question, order, candidates, scores, scale, name_of)]
     probability = scale.probability(scores.nodes[order])
     abstained = not len(order) or bool(probability[0] < least)
     size, certainty = set_size(probability, scale.threshold)
@@ -137,6 +139,28 @@ def read_answers(
     return dataclasses.replace(
         answers, kind="count", value=str(size), probability=certainty
     )
+
+
+def _fit_mask(
+    question: str,
+    order: Int[np.ndarray, "v"],
+    candidates: Candidates,
+    scores: Scores,
+    scale: AnswerScale,
+    name_of: Callable[[int], str],
+) -> Bool[np.ndarray, "v"]:
+    """False for nodes of another kind than the question asks for.
+
+    All are True where no answer is of that kind.
+    """
+    assert scores.nodes is not None
+    mask = np.ones(len(order), bool)
+    fits = fits_question(question)
+    size = int((scale.probability(scores.nodes[order]) >= scale.threshold).sum())
+    if fits is None or not size:
+        return mask
+    mask[:size] = [fits(name_of(int(candidates.entities[i]))) for i in order[:size]]
+    return mask if mask[:size].any() else np.ones(len(order), bool)
 
 
 def faithful_paths(

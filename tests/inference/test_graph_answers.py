@@ -17,6 +17,7 @@ from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.answer_kinds import (
     asks_for_count,
     asks_yes_no,
+    fits_question,
     is_number,
     mentions,
     set_size,
@@ -199,6 +200,45 @@ def test_a_number_in_the_graph_is_the_answer_itself():
     names = ["Chad", "16,425,864", "e2"]
     result = with_logits([-9.0, 3.0, 1.0], "How many people are there?", names=names)
     assert result.kind == "set" and result.answers[0].name == "16,425,864"
+
+
+def test_when_asks_for_a_date_and_who_for_a_name():
+    names = ["Ada", "Bern", "1815-12-10", "in 1833"]
+    logits = [-9.0, 3.0, 1.0, 0.5]
+    said = {
+        "When was Ada born?": ["1815-12-10", "in 1833"],
+        "In what year was Ada born?": ["1815-12-10", "in 1833"],
+        "Where was Ada born?": ["Bern", "in 1833"],
+        "What of Ada?": ["Bern", "1815-12-10", "in 1833"],
+    }
+    for question, expected in said.items():
+        result = with_logits(logits, question, names=names)
+        assert [answer.name for answer in result.answers] == expected
+    # where no answer is of that kind, they stay as they are
+    for question in ("When was it?", "Where was it?"):
+        place = "Bern" if question.startswith("When") else "1815"
+        result = with_logits([-9.0, 3.0, -9.0], question, names=["Ada", place, "x"])
+        assert [answer.name for answer in result.answers] == [place]
+
+
+@pytest.mark.parametrize(
+    ("name", "dated"),
+    [
+        ("1979", True),
+        ("1952-03-11T00:00:00Z", True),
+        ("12.5.1999", True),
+        ("2008 World Series", True),
+        ("25 May 1979", True),
+        ("2102650", False),
+        ("+1.96", False),
+        ("1,976,000", False),
+        ("Paris", False),
+    ],
+)
+def test_dates_are_told_from_other_values(name, dated):
+    fits = fits_question("when?")
+    assert fits is not None and fits(name) == dated
+    assert fits_question("What is it?") is None
 
 
 def test_without_candidates_the_policy_abstains():
