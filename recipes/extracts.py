@@ -10,7 +10,8 @@ with figures as ROW -> METRIC -> K -> [value, low, high, n], shares (also those 
 answers), five digits. Of robustness, K is "METHOD LEVEL", and ``paired`` is the
 difference from the lowest level, ``against`` that from the row ``compared_with``.
 Of open questions, K is the number of triplets of a prompt, and ``paired`` is the
-difference from the same prompt without triplets.
+difference from the same prompt without triplets. Of judges there are ``judges``
+instead of ``seeds``.
 ``--folds N`` pools N results each: their questions
 together are one seed, and intervals are bootstrapped over all of them.
 """
@@ -60,6 +61,8 @@ def extract(
     Raises:
         UserError: a file is missing, or the results are not of the same measurement.
     """
+    if len(results) == 1 and (file := results[0] / "judge.json").is_file():
+        return judge_extract(read_json(file))
     if not results or len(results) % folds:
         raise UserError(
             f"found {len(results)} results, expected a multiple of {folds}, the folds"
@@ -205,6 +208,32 @@ def seed_of(report: dict[str, Any]) -> dict[str, Any]:
         },
         "paired": rounded(report["paired"], scale=0.01),
     }
+
+
+def judge_extract(report: dict[str, Any]) -> dict[str, Any]:
+    """What ``okgqa_judge.py`` measured, without the answers."""
+    keys = ("altered", "judged", "flagged", "precision", "recall")
+    found = {
+        name: {key: rounded_rate(one[key]) for key in keys}
+        for name, one in report.items()
+        if isinstance(one, dict) and "precision" in one
+    }
+    return {
+        "kind": "judges",
+        "source": "planted facts",
+        "questions": len(report["answers"]),
+        "judges": found,
+        "rows": list(found),
+        "seeds": [],
+        "commands": [],
+    }
+
+
+def rounded_rate(value: Any) -> Any:
+    """A count, or the ends and the value of a rate to five digits."""
+    if not isinstance(value, dict):
+        return value
+    return {key: None if x is None else round(x, 5) for key, x in value.items()}
 
 
 def open_seed(report: dict[str, Any]) -> dict[str, Any]:

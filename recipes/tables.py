@@ -20,6 +20,7 @@ VIEW is one of
     hops        rows: number of hops and retriever; one metric
     answers     rows: data set and hops; columns: Hits@1, Macro-F1, ... (for answers)
     open        rows: triplets in the prompt and prompt; columns: judgements
+    judges      rows: judges of open answers (of okgqa_judge.py)
     robustness  rows: kind of mistake and retriever; columns: levels; one metric
     commands    the commands that trained and measured
     parameters  the networks' numbers of parameters, from the code; needs no NAME
@@ -33,20 +34,19 @@ intervals behind each mean).
 from __future__ import annotations
 
 import argparse
-import copy
 import itertools
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from extracts import OPEN_METRICS, Figures, appended, extract, extract_text
+from extracts import Figures, appended, extract, extract_text
 from network_sizes import parameters
+from open_views import judges, open_answers
+from view import LABELS, Mean, View, Views, counts, facts
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.evaluate.robustness.report import NAMES
-from kgscout_jax.okgqa.ladder import LABELS as PROMPTS
 from kgscout_jax.utils.io import read_json, write_text
 from kgscout_jax.utils.tables import markdown_table
 
@@ -57,113 +57,6 @@ REGION = re.compile(
 )
 MAIN = ("answer_hit", "answer_recall", "path_hit", "path_hit_undirected")
 MAIN = (*MAIN, "path_triplet_recall")
-LABELS = {
-    "hits@1": "Hits@1",
-    "macro_f1": "Macro-F1",
-    "hit": "Hit",
-    "em": "EM",
-    "ece_best": "ECE, best answer",
-    "ece_listed": "ECE, ten best",
-    "context_relevance": "context relevance",
-    "factscore": "FActScore",
-    "safe": "SAFE",
-}
-
-
-class Mean:
-    """The mean of a figure over seeds, and the lowest end of its intervals."""
-
-    def __init__(self, seeds: Sequence[Figures], row: str, metric: str, k: str) -> None:
-        found = [
-            one[row][metric][k]
-            for one in seeds
-            if k in one.get(row, {}).get(metric, {})
-        ]
-        cells: Any = [one for one in found if one[0] is not None]
-        self.seeds = len(cells)
-        self.n: set[int] = {int(one[3] or 0) for one in found}
-        self.value = sum(one[0] for one in cells) / len(cells) if cells else None
-        lows = [one[1] for one in cells if one[1] is not None]
-        highs = [one[2] for one in cells if one[2] is not None]
-        self.low, self.high = min(lows, default=None), max(highs, default=None)
-
-    def negated(self) -> Mean:
-        """The same difference the other way round."""
-        other = copy.copy(self)
-        # 0.0 - x, for -x would print zeros as -0.000
-        other.value = None if self.value is None else 0.0 - self.value
-        other.low = None if self.high is None else 0.0 - self.high
-        other.high = None if self.low is None else 0.0 - self.low
-        return other
-
-    def text(self, *, low: bool = False, sign: str = "") -> str:
-        """``0.918``, ``+0.095, low +0.035`` or a dash."""
-        if self.value is None:
-            return "–"
-        text = format(self.value, f"{sign}.3f")
-        if low and self.low is not None:
-            text += f", low {format(self.low, f'{sign}.3f')}"
-        return text
-
-
-class View:
-    """One table: the extracts it is made of, and its options."""
-
-    def __init__(self, words: str, figures: Path) -> None:
-        first, *rest = words.split()
-        views = {**VIEWS, "parameters": parameters}
-        self.names = [] if first == "parameters" else first.split(",")
-        self.extracts = [read_json(figures / f"{name}.json") for name in self.names]
-        kind = self.extracts[0]["kind"] if self.extracts else ""
-        name = {"": "parameters", "retrieval": "metrics", "answers": "answers"}.get(
-            kind, kind
-        )
-        if rest and "=" not in rest[0]:
-            name = rest.pop(0)
-        if name not in views:
-            raise UserError(
-                f"table {words!r}: view {name!r}, expected one of {', '.join(views)}"
-            )
-        self.options: dict[str, str] = {}
-        for word in rest:
-            key, equals, value = word.partition("=")
-            if not equals or key not in ("metrics", "rows", "ks", "paired", "low"):
-                raise UserError(
-                    f"table {words!r}: {word!r}, expected metrics=, rows=, ks=, "
-                    "paired= or low=yes"
-                )
-            self.options[key] = value
-        self.function: Callable[[View], str] = views[name]
-        self.low = self.options.get("low") == "yes"
-
-    def chosen(self, key: str, default: Sequence[Any]) -> list[str]:
-        """The list that an option names, else the default."""
-        given = self.options.get(key)
-        return given.split(",") if given else [str(each) for each in default]
-
-    def rows(self, one: dict[str, Any]) -> list[str]:
-        """The rows of an extract, in the order asked for."""
-        return [row for row in self.chosen("rows", one["rows"]) if row in one["rows"]]
-
-
-def facts(view: View) -> str:
-    """The line above a table: sets, questions, seeds."""
-    parts = []
-    for one in view.extracts:
-        seeds = len(one["seeds"])
-        text = f"`{one['source']}` {one['split']}, {one['questions']:,} questions"
-        text += f", {seeds} seed{'s' * (seeds > 1)}"
-        if one["folds"] > 1:
-            text += f", {one['folds']} folds pooled"
-        parts.append(text)
-    end = "; ".join(dict.fromkeys(parts)) + "."
-    if any(len(one["seeds"]) > 1 for one in view.extracts):
-        end += (
-            " Means over seeds; low: the lowest lower end of the seeds' 95% intervals."
-        )
-    elif view.low:
-        end += " low: the lower end of the 95% interval over questions."
-    return end
 
 
 def metrics(view: View) -> str:
@@ -300,54 +193,22 @@ def robustness(view: View) -> str:
     return f"{facts(view)}\n\n{markdown_table(header, cells)}"
 
 
-def counts(means: Sequence[Mean]) -> str:
-    """The number of questions behind a row."""
-    known = {n for mean in means for n in mean.n}
-    return " to ".join(f"{n:,}" for n in sorted({min(known), max(known)})) or "–"
-
-
 def commands(view: View) -> str:
     """The commands behind the extracts, as a block of code."""
     lines = dict.fromkeys(line for one in view.extracts for line in one["commands"])
     return "```\n" + "\n".join(lines) + "\n```"
 
 
-def open_answers(view: View) -> str:
-    """Judgements of open answers: a row for each way to prompt, then differences."""
-    (one,) = view.extracts
-    (k,) = one["ks"]
-    names, rows = view.chosen("metrics", OPEN_METRICS), view.rows(one)
-    seeds = [seed["figures"] for seed in one["seeds"]]
-    paired = [seed["paired"] for seed in one["seeds"]]
-    names = [m for m in names if any(m in seed.get(rows[0], {}) for seed in seeds)]
-
-    def label(row: str) -> list[str]:
-        prompt, *triplets = row.split("/")
-        return [", ".join(triplets) or "none", PROMPTS[prompt]]
-
-    cells = []
-    for row in rows:
-        means = [Mean(seeds, row, metric, str(k)) for metric in names]
-        words = Mean(seeds, row, "words", str(k)).value
-        texts = [mean.text(low=view.low) for mean in means]
-        cells.append([*label(row), *texts, f"{words:.0f}" if words else "–"])
-    for row in view.chosen("paired", []):
-        means = [Mean(paired, row, metric, str(k)) for metric in names]
-        triplets, prompt = label(row)
-        texts = [mean.text(low=True, sign="+") for mean in means]
-        cells.append([f"{triplets} − none", prompt, *texts, ""])
-    header = ["triplets", "prompt", *(LABELS.get(m, m) for m in names), "words"]
-    return f"{facts(view)}\n\n{markdown_table(header, cells)}"
-
-
-VIEWS: dict[str, Callable[[View], str]] = {
+VIEWS: Views = {
     "metrics": metrics,
     "sets": sets,
     "hops": hops,
     "answers": answers,
     "robustness": robustness,
     "open": open_answers,
+    "judges": judges,
     "commands": commands,
+    "parameters": parameters,
 }
 
 
@@ -355,7 +216,7 @@ def rewritten(text: str, figures: Path | None = None) -> str:
     """A page with its marked regions written again."""
 
     def region(found: re.Match[str]) -> str:
-        view = View(found["words"], figures or FIGURES)
+        view = View(found["words"], figures or FIGURES, VIEWS)
         return f"{found['mark']}\n{view.function(view)}\n<!-- end -->"
 
     return REGION.sub(region, text)
