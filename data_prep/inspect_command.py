@@ -42,6 +42,8 @@ def inspect(settings: InspectSettings) -> None:
     Raises:
         UserError: the path is missing or damaged, or is neither.
     """
+    if not settings.shards.exists():
+        raise UserError(f"{settings.shards}: no such file or folder")
     if settings.shards.is_file() or _is_graph(settings.shards):
         inspect_graph(settings)
         return

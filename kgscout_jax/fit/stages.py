@@ -54,11 +54,13 @@ def make_questions(settings: FitSettings, work: Work) -> dict[str, Any]:
     )
     counts = report["questions"]
     if min(counts["dev"], counts["test"]) < HELD_OUT:
+        more = "raise --synthetic-questions, or use"
+        if sum(counts.values()) < settings.synthetic_questions:
+            more = "the graph gives no more, use"
         raise UserError(
             f"{', '.join(map(str, settings.graph))}: gives {counts['dev']} dev and "
             f"{counts['test']} test questions, expected at least {HELD_OUT} of each to "
-            f"tell what fitting gains; raise --synthetic-questions, or use "
-            f"{settings.base} as it is"
+            f"tell what fitting gains; {more} {settings.base} as it is"
         )
     return report
 

@@ -96,4 +96,4 @@ def test_inspect_takes_columns_for_graphs_only(tmp_path, capsys):
         assert kgscout(["inspect", str(tmp_path / args[0]), *args[1:]]) == 2
         assert "are for graphs, expected a GRAPH" in capsys.readouterr().err
     assert kgscout(["inspect", str(tmp_path / "none")]) == 2
-    assert "none" in capsys.readouterr().err
+    assert "none: no such file or folder" in capsys.readouterr().err
