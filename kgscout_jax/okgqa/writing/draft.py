@@ -33,7 +33,7 @@ SENTENCES = 12
 """Of the graph, as text about an entity."""
 WORDS = 120
 """Of documents, as text about an entity."""
-ROUNDS = 3
+ROUNDS = 5
 """Attempts at as many questions as are missing."""
 LONGEST = 400
 """Characters of a question."""
