@@ -35,6 +35,8 @@ WORDS = 120
 """Of documents, as text about an entity."""
 ROUNDS = 5
 """Attempts at as many questions as are missing."""
+OWN_ROUNDS = 3
+"""Those by the template itself; further ones by the other of its type."""
 LONGEST = 400
 """Characters of a question."""
 LONGEST_REPLY = 10_000
@@ -66,6 +68,8 @@ def write_questions(
 ) -> Written:
     """At most ``n`` questions, the ten templates in turn.
 
+    A template that failed ``OWN_ROUNDS`` times is replaced by the other of its type.
+
     Args:
         graph: what they are about.
         documents: text about its entities, by title; () for the graph's own triplets.
@@ -77,7 +81,7 @@ def write_questions(
     templates = data("questions")["templates"]
     wanted = [templates[i % len(templates)] for i in range(n)]
     texts: set[str] = set()
-    for _ in range(ROUNDS):
+    for attempt in range(ROUNDS):
         drafts = [chooser.draft(template) for template in wanted]
         drafts = [draft for draft in drafts if draft is not None]
         replies = model.ask(
@@ -98,9 +102,22 @@ def write_questions(
             texts.add(row["question"].lower())
             written.rows.append({"id": f"open-{len(written.rows):04d}", **row})
         wanted = missing
+        if attempt + 1 >= OWN_ROUNDS:
+            wanted = [other_template(one, templates) for one in missing]
         if not wanted:
             break
     return written
+
+
+def other_template(
+    template: Mapping[str, Any], templates: Sequence[Mapping[str, Any]]
+) -> Mapping[str, Any]:
+    """Another template of the same type; itself where there is none."""
+    others = (
+        one for one in templates
+        if one["type"] == template["type"] and one is not template
+    )  # fmt: skip
+    return next(others, template)
 
 
 class EntityChooser:
