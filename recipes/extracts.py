@@ -7,13 +7,13 @@ An extract holds one data set's figures of one or more seeds:
      "seeds": [{"step", "figures", "by_hop": {HOPS: figures}, "paired": figures}]}
 
 with figures as ROW -> METRIC -> K -> [value, low, high, n], shares (also those of
-answers), five digits. Of robustness, K is "METHOD LEVEL", and ``paired`` is the
-difference from the lowest level, ``against`` that from the row ``compared_with``.
-Of open questions, K is the number of triplets of a prompt, and ``paired`` is the
-difference from the same prompt without triplets. Of judges there are ``judges``
-instead of ``seeds``.
-``--folds N`` pools N results each: their questions
-together are one seed, and intervals are bootstrapped over all of them.
+answers), five digits. Of answers, ``failures`` has the causes of wrong ones, ROW -> K
+-> CAUSE -> number. Of robustness, K is "METHOD LEVEL", ``paired`` is the difference
+from the lowest level, ``against`` that from the row ``compared_with``. Of open
+questions, K is the number of triplets of a prompt, and ``paired`` is the difference
+from the same prompt without triplets. Of judges there are ``judges`` instead of
+``seeds``. ``--folds N`` pools N results each: their questions together are one seed,
+and intervals are bootstrapped over all of them.
 """
 
 from __future__ import annotations
@@ -207,7 +207,17 @@ def seed_of(report: dict[str, Any]) -> dict[str, Any]:
             for hop, one in report.get("by_hop", {}).items()
         },
         "paired": rounded(report["paired"], scale=0.01),
+        "failures": {
+            row: {k: failure_counts(one) for k, one in by_k.items()}
+            for row, by_k in report.get("failures", {}).items()
+        },
     }
+
+
+def failure_counts(one: dict[str, Any]) -> dict[str, int]:
+    """The numbers of questions, of wrong answers, and of those by cause."""
+    causes = {name: found["count"] for name, found in one["causes"].items()}
+    return {"n": one["n"], "wrong": one["wrong"], **causes}
 
 
 def judge_extract(report: dict[str, Any]) -> dict[str, Any]:
@@ -386,6 +396,8 @@ def renamed(seed: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
         "by_hop": {hop: rows(figures) for hop, figures in seed["by_hop"].items()},
         "paired": rows(seed["paired"]),
     }
+    if seed.get("failures"):
+        found["failures"] = rows(seed["failures"])
     if seed.get("against"):
         found["against"] = rows(seed["against"])
         found["compared_with"] = names.get(seed["compared_with"], seed["compared_with"])

@@ -21,6 +21,7 @@ VIEW is one of
     answers     rows: data set and hops; columns: Hits@1, Macro-F1, ... (for answers)
     open        rows: triplets in the prompt and prompt; columns: judgements
     judges      rows: judges of open answers (of okgqa_judge.py)
+    failures    rows: K and row; columns: causes of wrong answers (for answers)
     robustness  rows: kind of mistake and retriever; columns: levels; one metric
     commands    the commands that trained and measured
     parameters  the networks' numbers of parameters, from the code; needs no NAME
@@ -46,6 +47,7 @@ from open_views import judges, open_answers
 from view import LABELS, Mean, View, Views, counts, facts
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.evaluate.answers.failures import FAILURES
 from kgscout_jax.evaluate.robustness.report import NAMES
 from kgscout_jax.utils.io import read_json, write_text
 from kgscout_jax.utils.tables import markdown_table
@@ -155,6 +157,19 @@ def answers(view: View) -> str:
     return f"{facts(view)}\n\n{markdown_table(header, cells)}"
 
 
+def failures(view: View) -> str:
+    """Why answers are wrong: a row for each K and row of one seed."""
+    (one,) = view.extracts
+    (seed,) = one["seeds"]
+    cells = []
+    for k, row in itertools.product(view.chosen("ks", one["ks"]), view.rows(one)):
+        found = seed["failures"][row][k]
+        causes = (str(found[cause]) for cause in FAILURES)
+        cells.append([k, row, str(found["n"]), str(found["wrong"]), *causes])
+    header = ["K", "triplets of", "questions", "wrong", *FAILURES.values()]
+    return f"{facts(view)}\n\n{markdown_table(header, cells)}"
+
+
 def robustness(view: View) -> str:
     """One metric against the share of triplets with a mistake, by kind of mistake.
 
@@ -204,6 +219,7 @@ VIEWS: Views = {
     "sets": sets,
     "hops": hops,
     "answers": answers,
+    "failures": failures,
     "robustness": robustness,
     "open": open_answers,
     "judges": judges,

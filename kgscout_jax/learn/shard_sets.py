@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,16 @@ def with_found_shards(metadata: dict[str, Any], run: Path) -> dict[str, Any]:
         found.append(str(folder if folder.is_dir() or not seen else seen[0]))
     shards = found if isinstance(config["shards"], list) else found[0]
     return {**metadata, "config": {**config, "shards": shards}}
+
+
+def source_names(source: str) -> str:
+    """The sources of several sets, each once with its number.
+
+    >>> source_names("kg + kg + metaqa")
+    '2 of kg, metaqa'
+    """
+    counts = Counter(source.split(" + "))
+    return ", ".join(f"{n} of {name}" if n > 1 else name for name, n in counts.items())
 
 
 def is_trained_on(metadata: Mapping[str, Any], fingerprint: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from kgscout_jax.evaluate.answers.cells import METRICS
 from kgscout_jax.evaluate.answers.failures import FAILURES
 from kgscout_jax.evaluate.answers.pseudo_report import pseudo_parts
+from kgscout_jax.learn.shard_sets import source_names
 from kgscout_jax.utils.tables import figure, markdown_table
 
 SHARES = (0, 10, 25, 50, 75, 100)
@@ -223,7 +224,7 @@ def facts(report: Mapping[str, Any]) -> list[str]:
         sentences.insert(
             0,
             f"Retriever scout: run {context['run']}, step {context['step']}, trained "
-            f"on {context['trained_on']}.",
+            f"on {source_names(context['trained_on'])}.",
         )
     if report["paired"]:
         sentences.append(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgscout_jax.evaluate.retrieval.metrics import DEFINITIONS, VARIANT
 from kgscout_jax.evaluate.retrieval.seeds import seeds_markdown
+from kgscout_jax.learn.shard_sets import source_names
 from kgscout_jax.utils.tables import console_grid, figure, markdown_table
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _context(report: Mapping[str, Any]) -> str:
     if context.get("run"):
         facts.append(f"run {context['run']}")
     if context.get("trained_on"):
-        facts.append(f"trained on {context['trained_on']}")
+        facts.append(f"trained on {source_names(context['trained_on'])}")
     text = ", ".join(facts) + (
         f". In brackets: {report['level']:.0%} bootstrap intervals over questions "
         f"({report['resamples']} resamples, seed {report['seed']})."
@@ -116,9 +117,10 @@ def _context(report: Mapping[str, Any]) -> str:
             "by question."
         )
     if is_cross_dataset(context):
+        trained = context.get("trained_on")
         text += (
             "\n\n**Cross-dataset** (thesis, tables 4.5 and 4.6): trained on "
-            f"{context.get('trained_on') or 'another data set'}, measured on "
+            f"{source_names(trained) if trained else 'another data set'}, measured on "
             f"{context.get('measured_on') or 'this one'}, other shards than those of "
             "its training."
         )
