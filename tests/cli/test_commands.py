@@ -148,7 +148,7 @@ EVAL = ["retrieval", "--shards", "nowhere", "--run", "run", "--out", "out"]
         (prep_main, ["rog", "--out", "x", "--seed", "a"], "--seed.*'a'"),
         (prep_main, ["rog", "--out", "x", "--direction", "up"], "'up'.*both"),
         (inspect_main, [], "shards|PATH"),
-        (inspect_main, ["nowhere"], "nowhere: no such folder of shards"),
+        (inspect_main, ["nowhere"], "nowhere: no such file or folder"),
         (inspect_main, ["n" * 5000], r"n{200}\.\.\.n{60}: File name too long"),
         (eval_main, [*EVAL[:2], "s" * 300, *EVAL[3:]], "s{300}: File name too long"),
     ],
