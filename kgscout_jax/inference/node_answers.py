@@ -120,8 +120,11 @@ def read_answers(
     order = np.argsort(-scores.nodes, kind="stable")
     possible = np.isfinite(scores.nodes) & answer_mask(candidates, relation_of)
     order = order[possible[order]]
-    order = order[_fit_mask(question, order, candidates, scores, scale, name_of)]
     probability = scale.probability(scores.nodes[order])
+    likely = order[probability >= scale.threshold]
+    fits = np.ones(len(order), bool)
+    fits[: len(likely)] = _fit_mask(question, candidates.entities[likely], name_of)
+    order, probability = order[fits], probability[fits]
     abstained = not len(order) or bool(probability[0] < least)
     size, certainty = set_size(probability, scale.threshold)
     shown = GUESSES if abstained else min(size, MAX_ANSWERS)
@@ -142,25 +145,17 @@ def read_answers(
 
 
 def _fit_mask(
-    question: str,
-    order: Int[np.ndarray, "v"],
-    candidates: Candidates,
-    scores: Scores,
-    scale: AnswerScale,
-    name_of: Callable[[int], str],
+    question: str, entities: Int[np.ndarray, "v"], name_of: Callable[[int], str]
 ) -> Bool[np.ndarray, "v"]:
-    """False for nodes of another kind than the question asks for.
+    """False for answers of another kind than the question asks for.
 
-    All are True where no answer is of that kind.
+    All are True where none is of that kind.
     """
-    assert scores.nodes is not None
-    mask = np.ones(len(order), bool)
     fits = fits_question(question)
-    size = int((scale.probability(scores.nodes[order]) >= scale.threshold).sum())
-    if fits is None or not size:
-        return mask
-    mask[:size] = [fits(name_of(int(candidates.entities[i]))) for i in order[:size]]
-    return mask if mask[:size].any() else np.ones(len(order), bool)
+    if fits is None:
+        return np.ones(len(entities), bool)
+    mask = np.array([fits(name_of(int(i))) for i in entities], bool)
+    return mask if mask.any() else ~mask
 
 
 def faithful_paths(
