@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import resource
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -63,6 +65,24 @@ def race(
             if turn >= warm_up:
                 laps[name].append(now() - start)
     return {name: Timing(laps=tuple(seconds)) for name, seconds in laps.items()}
+
+
+def command_usage(
+    command: Sequence[str], stdout: Any = subprocess.DEVNULL
+) -> tuple[float, float, float]:
+    """Seconds, processor seconds and peak gigabytes of a command, in its own process.
+
+    Raises:
+        SystemExit: it fails.
+    """
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=stdout)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    if status:
+        raise SystemExit(f"{' '.join(command)} failed: {status}")
+    seconds = time.perf_counter() - start
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e9
 
 
 def peak_memory() -> int:

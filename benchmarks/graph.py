@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from common import command_usage
 
 from kgscout_jax.graph.folder import GraphFolder
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
@@ -88,18 +89,8 @@ def generate(path: Path, n: int) -> None:
 
 def build_seconds(kg: Path, out: Path, memory: float) -> tuple[float, float, float]:
     """Seconds, CPU seconds, peak gigabytes of building it in a process of its own."""
-    start = time.perf_counter()
     command = [sys.executable, "-m", "data_prep", "graph", "--kg", str(kg)]
-    process = subprocess.Popen(
-        [*command, "--out", str(out), "--memory", str(memory)],
-        stdout=subprocess.DEVNULL,
-    )
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise SystemExit(f"building failed: {status}")
-    process.returncode = 0
-    seconds = time.perf_counter() - start
-    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e9
+    return command_usage([*command, "--out", str(out), "--memory", str(memory)])
 
 
 def open_seconds(folder: Path, name: str) -> tuple[float, float]:

@@ -12,11 +12,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -30,22 +27,15 @@ METHODS = ("rs", "rr", "er", "ed")
 
 def perturb_seconds(kg: Path, out: Path, method: str, level: float) -> dict[str, Any]:
     """Seconds, processor seconds, peak gigabytes and measurements of one command."""
-    start = time.perf_counter()
     command = [sys.executable, "-m", "kgscout_jax", "perturb", "--kg", str(kg)]
     command += ["--method", method, "--level", str(level), "--seed", "0", "--json"]
     with open(out.with_suffix(".json"), "w+b") as lines:
-        process = subprocess.Popen([*command, "--out", str(out)], stdout=lines)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = 0
-        if status:
-            raise SystemExit(f"{' '.join(command)} failed: {status}")
+        usage = common.command_usage([*command, "--out", str(out)], lines)
         lines.seek(0)
         measured = json.loads(lines.read().splitlines()[-1])
     return {
         "method": method,
-        "seconds": time.perf_counter() - start,
-        "cpu_seconds": usage.ru_utime + usage.ru_stime,
-        "peak_gb": usage.ru_maxrss * 1024 / 1e9,
+        **dict(zip(("seconds", "cpu_seconds", "peak_gb"), usage, strict=True)),
         **{key: measured[key] for key in ("changed", "ats", "sc2d", "sd2")},
     }
 
