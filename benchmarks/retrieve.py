@@ -55,6 +55,8 @@ class RetrieveBenchmark:
     """An exported policy; None: one of the default size, not trained."""
     sizes: tuple[int, ...] = (5_000, 50_000, 500_000)
     """Triplets within two hops of the topics, about."""
+    graph_triplets: int | None = None
+    """Of each graph; None: 2.4 times those around the topics, or more."""
     questions: int = 100
     """At each size; p99 is over these times the rounds."""
     rounds: int = 2
@@ -80,6 +82,11 @@ class RetrieveBenchmark:
                 found = getattr(self, name)
                 flag = name.replace("_", "-")
                 raise UserError(f"--{flag}: found {found}, expected at least 1")
+        if self.graph_triplets is not None and self.graph_triplets < min(self.sizes):
+            raise UserError(
+                f"--graph-triplets: found {self.graph_triplets}, expected more than "
+                "--sizes"
+            )
         for size in self.sizes:
             if size < 100:
                 raise UserError(f"--sizes: found {size}, expected at least 100")
@@ -179,7 +186,9 @@ def apart_export(folder: Path) -> None:
 def flags_of(settings: RetrieveBenchmark, export: Path, size: int) -> list[str]:
     """What the process of one size is told."""
     peer_questions = settings.peer_questions if size < 100_000 else 1
+    whole = settings.graph_triplets
     return [
+        *(() if whole is None else ("--graph-triplets", str(whole))),
         *("--export", str(export), "--questions", str(settings.questions)),
         *("--rounds", str(settings.rounds), "--callers", str(settings.callers)),
         *("--peer-questions", str(peer_questions), "--peers", *settings.peers),
@@ -234,6 +243,7 @@ def work(settings: RetrieveBenchmark) -> None:
             callers=settings.callers,
             peers=settings.peers,
             peer_questions=settings.peer_questions,
+            triplets=settings.graph_triplets,
         )
         print(json.dumps(figures))
     else:

@@ -122,13 +122,14 @@ def measure_size(
     callers: int,
     peers: Sequence[str],
     peer_questions: int,
+    triplets: int | None = None,
 ) -> dict[str, Any]:
     """Every figure at about ``size`` triplets around the topics."""
     import torch
 
     scout = Scout.from_pretrained(export)
     begin = time.perf_counter()
-    world = make_world(size, questions, scout.encoder)
+    world = make_world(size, questions, scout.encoder, triplets)
     graph, texts, topics = world.graph, world.questions, world.topics
     out: dict[str, Any] = {
         "triplets": len(graph.triplets),

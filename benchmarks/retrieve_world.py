@@ -64,11 +64,12 @@ class World:
 
 
 def name_of(number: int) -> str:
-    """Two or three words, others for each number."""
-    number, first = divmod(number, len(WORDS))
-    number, second = divmod(number, len(WORDS))
-    words = [WORDS[first], WORDS[second]]
-    return " ".join([*words, WORDS[number - 1]] if number else words)
+    """Two words or more, others for each number."""
+    words = []
+    while number or len(words) < 2:
+        number, word = divmod(number, len(WORDS))
+        words.append(WORDS[word])
+    return " ".join(words)
 
 
 def relation_of(number: int) -> str:
@@ -81,14 +82,22 @@ def relation_of(number: int) -> str:
     )
 
 
-def make_world(size: int, questions: int, encoder: SentenceEncoder) -> World:
+def make_world(
+    size: int, questions: int, encoder: SentenceEncoder, triplets: int | None = None
+) -> World:
     """A world with about ``size`` triplets around each topic.
+
+    Args:
+        size: triplets within two hops of a topic.
+        questions: the number of questions.
+        encoder: embeds the relations.
+        triplets: of the whole graph; None: ``PER_BALL`` times ``size``, or more.
 
     Raises:
         UserError: no entity of the graph has so many around it.
     """
     rng = np.random.default_rng(size)
-    triplets = max(int(PER_BALL * size), min(MORE * size, ENOUGH))
+    triplets = triplets or max(int(PER_BALL * size), min(MORE * size, ENOUGH))
     entities = triplets // 3
     heads = np.minimum(rng.pareto(1.0, triplets) * 20, entities - 1).astype(int)
     tails = rng.integers(0, entities, triplets)

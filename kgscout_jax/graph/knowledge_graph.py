@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Int32
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.arc_columns import ArcColumns
 from kgscout_jax.graph.arrays import Adjacency, group_by
 from kgscout_jax.graph.convert import (
     checked_name,
@@ -192,6 +193,11 @@ class KnowledgeGraph:
         if self.storage is not None:
             return self.storage.by_tail
         return group_by(self.triplets[:, 2], len(self.entities))
+
+    @cached_property
+    def arc_columns(self) -> ArcColumns:
+        """What the guided walk needs of each triplet, in memory."""
+        return ArcColumns.of(self.triplets, self.by_head, self.by_tail)
 
     def find(self, name: str) -> int | None:
         """The id of the entity with this name, in any spelling of its identity.

@@ -71,7 +71,7 @@ def find_candidates(
         return None
     start = time.perf_counter()
     relation_match = relation_cosines(embedding, embedded.relations_float32)
-    subgraph = cut_questions(graph, [topics], relation_match, cut)
+    subgraph = cut_questions(graph, [topics], relation_match, cut, all_nodes=False)
     if not len(subgraph.triplet_ids):
         return None
     rows = embedded.rows(subgraph.triplet_ids)
@@ -134,6 +134,8 @@ def inputs_of(
 ) -> PolicyInputs:
     """The inputs of the network, padded to the smallest bucket that holds them.
 
+    They stay on the host: a compiled call moves them to its device with less overhead.
+
     Args:
         questions: embeddings of the questions; of all or of none with words.
         candidates: candidates of each question.
@@ -141,8 +143,6 @@ def inputs_of(
         largest: maximum number of candidates of a question.
         products: of each question, where they are kept.
     """
-    import jax.numpy as jnp
-
     from kgscout_jax.policy.inputs import NO_WORD, PolicyInputs, Products
 
     d = len(questions[0].whole)
@@ -166,23 +166,23 @@ def inputs_of(
         index[i, :m], nodes[i, :m] = c.relation_index, c.nodes
         topics[i, c.topics] = True
         unique[i, : len(c.relations)] = table[c.relations]
-    arrays = (question, triplets, unique, index, ppr, mask, nodes, topics)
-    on_device: Any = map(jnp.asarray, arrays)
-    inputs = PolicyInputs(*on_device)
+    arrays: Any = (question, triplets, unique, index, ppr, mask, nodes, topics)
+    inputs = PolicyInputs(*arrays)
     if products is not None:
-        triplet_rows = padded([each.triplets for each in products], b, n)
-        relation_rows = padded([each.relations for each in products], b, u)
-        kept = Products(jnp.asarray(triplet_rows), jnp.asarray(relation_rows))
-        inputs = inputs._replace(products=kept)
+        kept: Any = (
+            padded([each.triplets for each in products], b, n),
+            padded([each.relations for each in products], b, u),
+        )
+        inputs = inputs._replace(products=Products(*kept))
     if questions[0].words is None:
         return inputs
-    words = np.zeros((b, WORDS, d), np.float16)
-    places = np.full((b, WORDS), NO_WORD, np.int32)
+    words: Any = np.zeros((b, WORDS, d), np.float16)
+    places: Any = np.full((b, WORDS), NO_WORD, np.int32)
     for i, each in enumerate(questions):
         assert each.words is not None
         if m := len(each.words):
             words[i, :m], places[i, :m] = np.stack(each.words), each.places
-    return inputs._replace(words=jnp.asarray(words), word_places=jnp.asarray(places))
+    return inputs._replace(words=words, word_places=places)
 
 
 def padded(

@@ -16,7 +16,8 @@ from jaxtyping import Float, Float16, Float32, Int, Int32, Int64
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.walk.block_ranking import hybrid_scores, top_of_block
-from kgscout_jax.graph.walk.guided_walk import Guide, walk_subgraphs
+from kgscout_jax.graph.walk.guide import Guide
+from kgscout_jax.graph.walk.guided_walk import walk_subgraphs
 from kgscout_jax.graph.walk.subgraph import Direction, Subgraphs, cut_subgraphs
 from kgscout_jax.utils.arrays import to_float32
 
@@ -50,6 +51,7 @@ def cut_questions(
     settings: CutSettings,
     *,
     own_triplets: Sequence[Int32[np.ndarray, "m"]] | None = None,
+    all_nodes: bool = True,
 ) -> Subgraphs:
     """The cut subgraph of each question.
 
@@ -63,6 +65,7 @@ def cut_questions(
         settings: how to cut.
         own_triplets: per question, ids of the triplets of its own subgraph; None to cut
             it out of ``graph``.
+        all_nodes: whether a guided walk lists ``nodes_before_cut``.
     """
     guide = Guide()
     common = {
@@ -73,7 +76,14 @@ def cut_questions(
         "direction": settings.direction,
     }
     if settings.cut == "guided":
-        return walk_subgraphs(graph, topics, relation_cosines, guide=guide, **common)
+        return walk_subgraphs(
+            graph,
+            topics,
+            relation_cosines,
+            guide=guide,
+            all_nodes=all_nodes,
+            **common,
+        )
     cut = cut_subgraphs(graph, topics, hub_degree=settings.hub_degree, **common)
     similarity = relation_cosines[cut.blocks, graph.triplets[cut.triplet_ids, 1]]
     return replace(

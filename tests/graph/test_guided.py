@@ -1,6 +1,7 @@
 """The guided walk against one written out with dictionaries, and by hand."""
 
 import math
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -9,9 +10,10 @@ from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.walk import guided_walk
+from kgscout_jax.graph.walk import guided_walk, keyed_walk
 from kgscout_jax.graph.walk.block_ranking import hybrid_scores, places
-from kgscout_jax.graph.walk.guided_walk import Guide, walk_subgraphs
+from kgscout_jax.graph.walk.guide import Guide
+from kgscout_jax.graph.walk.guided_walk import walk_subgraphs
 
 
 def ids(*values):
@@ -64,6 +66,16 @@ def oracle(triplets, topics, cosines, guide, hops, direction):
     return rank, flow
 
 
+WAYS = (
+    {"LISTED": 4},
+    {"LISTED": 1 << 30},
+    {"LISTED": 1 / 1000},
+    {"ARRAY_ENTITIES": 0},
+    {"ARRAY_ENTITIES": 0, "ARRAY_TRIPLETS": 0},
+)
+"""Arrays over entities with listed and with all arcs; keys without and with arrays."""
+
+
 @st.composite
 def graphs(draw):
     n, r = draw(st.integers(1, 7)), draw(st.integers(1, 4))
@@ -88,16 +100,18 @@ def graphs(draw):
     st.sampled_from([0.0, 0.02, 0.3]),
     st.sampled_from([0.1, 1.0]),
     st.sampled_from([0.0, 0.05]),
+    st.sampled_from(WAYS),
 )
 def test_rank_and_flow_equal_the_definition(
-    made, hops, direction, threshold, temperature, per_triplet
+    made, hops, direction, threshold, temperature, per_triplet, way
 ):
     graph, topics, cosines = made
     guide = Guide(threshold=threshold, temperature=temperature, per_triplet=per_triplet)
-    found = walk_subgraphs(
-        graph, topics, cosines, guide=guide, hops=hops, max_triplets=None,
-        direction=direction,
-    )  # fmt: skip
+    with patch.multiple(guided_walk, **way):
+        found = walk_subgraphs(
+            graph, topics, cosines, guide=guide, hops=hops, max_triplets=None,
+            direction=direction,
+        )  # fmt: skip
     rows = [tuple(map(int, row)) for row in graph.triplets]
     for b, start in enumerate(topics):
         rank, flow = oracle(rows, start.tolist(), cosines[b], guide, hops, direction)
@@ -129,7 +143,10 @@ def test_own_triplets_are_walked_like_a_graph_of_their_own(made, hops, direction
     assert not np.delete(own.scores, at).any()
 
 
-def test_questions_do_not_depend_on_each_other(monkeypatch):
+@pytest.mark.parametrize("way", WAYS)
+def test_questions_do_not_depend_on_each_other(monkeypatch, way):
+    for name, value in way.items():
+        monkeypatch.setattr(guided_walk, name, value)
     rng = np.random.default_rng(0)
     graph = KnowledgeGraph.from_triplets(
         (f"e{h}", f"r{r}", f"e{t}")
@@ -145,7 +162,7 @@ def test_questions_do_not_depend_on_each_other(monkeypatch):
 
     together = walk(0, 9)
     monkeypatch.setattr(guided_walk, "MAX_BATCH_ARCS", 40)
-    monkeypatch.setattr(guided_walk, "MAX_TABLE_CELLS", 0)
+    monkeypatch.setattr(keyed_walk, "MAX_TABLE_CELLS", 0)
     apart = walk(0, 9)
     alone = walk(4, 5)
     for (

@@ -9,8 +9,9 @@ that the walk ends at one of its ends and chooses to cross it. The triplets with
 largest flow are the subgraph.
 
 Probability is pushed forward from the topics. Entities with little probability, in
-total or per triplet, are not expanded and retain it. The cost depends on the
-neighbourhood, not on the graph.
+total or per triplet, are not expanded and retain it. There are two ways to compute it:
+``question_walk`` has an array over all entities, ``keyed_walk`` looks up those that it
+reaches. Which one a question gets depends on the graph and the question alone.
 
 The walk derives from guided PageRank (edges weighted by the relation's similarity to
 the question, triplets ranked by their ends). It differs in three ways: it chooses a
@@ -21,53 +22,27 @@ the effect of each.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Float64, Int, Int32, Int64
+from jaxtyping import Float, Int32
 
-from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.walk.arcs import Arcs, ArcSource, GraphArcs, SubgraphArcs
-from kgscout_jax.graph.walk.block_keys import (
-    blocks_of,
-    node_keys,
-    positions,
-    unique_keys,
-)
-from kgscout_jax.graph.walk.subgraph import Direction, Subgraphs, cut_rows
+from kgscout_jax.graph.walk.arcs import ArcSource, GraphArcs, SubgraphArcs
+from kgscout_jax.graph.walk.block_keys import node_keys
+from kgscout_jax.graph.walk.guide import Guide
+from kgscout_jax.graph.walk.keyed_walk import ArcLimitError, cut_walks, push
+from kgscout_jax.graph.walk.question_walk import walk_question
+from kgscout_jax.graph.walk.subgraph import CutRule, Direction, Subgraphs
 
 MAX_BATCH_ARCS = 1 << 22
 """Questions walk together while no step has more arcs (about 200 MB)."""
-MAX_TABLE_CELLS = 1 << 22
-"""Up to this many (entity, arc type) pairs are counted in a table, else by sorting."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Guide:
-    """Parameters of the walk."""
-
-    temperature: float = 0.1
-    """Of the choice among relations; smaller values follow the cosine more."""
-    alpha: float = 0.8
-    """Probability of continuing at each step."""
-    threshold: float = 1e-4
-    """Entities with less probability are not expanded."""
-
-    per_triplet: float = 1e-7
-    """Entities with less probability per triplet, except topics, are not expanded. A
-    later step thus has at most 1 / per_triplet triplets in any graph."""
-
-    def __post_init__(self) -> None:
-        if not self.temperature > 0:
-            raise UserError(f"temperature: {self.temperature}, expected more than 0")
-        if not 0 <= self.alpha <= 1:
-            raise UserError(f"alpha: {self.alpha}, expected a number from 0 to 1")
-        if not 0 <= self.threshold < 1:
-            raise UserError(f"threshold: {self.threshold}, expected 0 <= it < 1")
-        if not 0 <= self.per_triplet < 1:
-            raise UserError(f"per_triplet: {self.per_triplet}, expected 0 <= it < 1")
+ARRAY_ENTITIES = 1 << 17
+"""In graphs of at most so many entities every question has an array over them."""
+LISTED, KEYED = 4, 16
+"""Arcs are listed while they are at most one in so many of the graph's triplets; looked
+up by key, which costs more, likewise."""
+ARRAY_TRIPLETS = 1 << 23
+"""In graphs of at most so many triplets, questions that reach many of them have one."""
 
 
 def walk_subgraphs(
@@ -81,6 +56,7 @@ def walk_subgraphs(
     max_triplets: int | None = 2000,
     ppr_threshold: float | None = None,
     direction: Direction = "both",
+    all_nodes: bool = True,
 ) -> Subgraphs:
     """The subgraph of each question: the triplets with the largest flow.
 
@@ -99,10 +75,30 @@ def walk_subgraphs(
         max_triplets: size of the cut, ties by triplet id; None for all.
         ppr_threshold: leave out triplets with less ``ppr`` at an end.
         direction: "directed" crosses triplets from head to tail only.
+        all_nodes: whether ``nodes_before_cut`` is needed; else it is empty.
     """
     n, m = len(graph.entities), max(len(graph.triplets), 1)
+    wide = np.asarray(cosines, np.float64)
+    guide = guide or Guide()
+    # With a threshold of 0 an array cannot tell what was reached by what was not.
+    array = own_triplets is None and m <= ARRAY_TRIPLETS and guide.threshold > 0
+    cut = CutRule(
+        max_triplets=max_triplets, ppr_threshold=ppr_threshold, all_nodes=all_nodes
+    )
 
-    def walk(low: int, high: int) -> list[Subgraphs]:
+    def alone(i: int) -> Subgraphs:
+        return walk_question(
+            graph,
+            topics[i],
+            wide[i],
+            guide,
+            hops,
+            listed=m / LISTED,
+            direction=direction,
+            cut=cut,
+        )
+
+    def together(low: int, high: int) -> list[Subgraphs]:
         own = None
         arcs: ArcSource = GraphArcs(graph, direction)
         if own_triplets is not None:
@@ -112,176 +108,20 @@ def walk_subgraphs(
             result = push(
                 arcs,
                 node_keys(topics[low:high], n),
-                np.asarray(cosines[low:high], np.float64),
-                guide or Guide(),
+                wide[low:high],
+                guide,
                 hops,
                 n_entities=n,
                 max_arcs=MAX_BATCH_ARCS if high - low > 1 else None,
+                max_question_arcs=m / KEYED if array else None,
             )
         except ArcLimitError:
+            if high - low == 1:
+                return [alone(low)]
             middle = (low + high) // 2
-            return [*walk(low, middle), *walk(middle, high)]
-        return [_cut(graph, result, own, high - low, max_triplets, ppr_threshold)]
+            return [*together(low, middle), *together(middle, high)]
+        return [cut_walks(graph, result, own, high - low, cut)]
 
-    return Subgraphs.concatenate(walk(0, len(topics)), n)
-
-
-class ArcLimitError(Exception):
-    """A step of several questions has too many arcs."""
-
-
-class WalkResult(NamedTuple):
-    """Entities and triplets that a walk reached."""
-
-    nodes: Int64[np.ndarray, "k"]
-    """Keys of the entities, ascending."""
-    rank: Float64[np.ndarray, "k"]
-    """Probability that the walk ends at each entity."""
-    triplets: Int64[np.ndarray, "m"]
-    """Keys of the triplets, ascending."""
-    flow: Float64[np.ndarray, "m"]
-
-
-def push(
-    source: ArcSource,
-    topics: Int64[np.ndarray, "t"],
-    cosines: Float64[np.ndarray, "b r"],
-    guide: Guide,
-    hops: int,
-    *,
-    n_entities: int,
-    max_arcs: int | None = None,
-) -> WalkResult:
-    """The guided walks of b questions from their ``topics`` (node keys).
-
-    Raises:
-        ArcLimitError: a step has more than ``max_arcs``.
-    """
-    n = max(n_entities, 1)
-    cells = len(cosines) * n
-    # The largest cosine cancels: no temperature overflows.
-    top = cosines.max(axis=1, keepdims=True, initial=-np.inf)
-    weights = np.exp((cosines - top) / guide.temperature)
-    nodes = np.unique(topics)
-    per_block = np.bincount(nodes // n, minlength=1)
-    mass = 1.0 / per_block[nodes // n]
-    rank = np.zeros(len(nodes))
-    expanded = np.zeros(len(nodes), bool)
-    keys = np.empty(0, np.int64)
-    # All arcs so far: source, target and triplet keys, and probability at the source.
-    walked = keys, keys, keys, np.empty(0)
-    for step in range(hops):
-        fresh = np.flatnonzero((mass >= guide.threshold) & ~expanded)
-        counts = source.counts(nodes[fresh])
-        if step:
-            narrow = mass[fresh] >= guide.per_triplet * counts
-            fresh, counts = fresh[narrow], counts[narrow]
-        expanded[fresh] = True
-        if max_arcs is not None and counts.sum() > max_arcs:
-            raise ArcLimitError
-        arcs = source.arcs(nodes[fresh])
-        share = _probabilities(arcs, nodes[fresh] // n, weights)
-        new = nodes[fresh][arcs.source], arcs.target, arcs.triplet, share
-        walked = tuple(map(np.concatenate, zip(walked, new, strict=True)))
-        reached = unique_keys(np.concatenate([nodes, arcs.target]), cells)
-        at = positions(reached, nodes, cells)
-        mass, rank, expanded = (
-            _scatter(values, at, len(reached)) for values in (mass, rank, expanded)
-        )
-        nodes = reached
-        begin, end = (positions(nodes, ends, cells) for ends in walked[:2])
-        moving = np.zeros(len(nodes), bool)
-        moving[begin] = True
-        moving &= mass >= guide.threshold
-        # Entities without arcs, or with too little probability, retain all of it.
-        rank += guide.alpha**step * np.where(moving, (1 - guide.alpha) * mass, mass)
-        outflow = np.where(moving, mass, 0.0)[begin] * walked[3]
-        mass = np.bincount(end, weights=outflow, minlength=len(nodes))
-    rank += guide.alpha**hops * mass
-    begins, _, triplet, share = walked
-    begin = positions(nodes, begins, cells)
-    cells = int(triplet.max(initial=-1)) + 1
-    triplets = unique_keys(triplet, cells)
-    flow = np.bincount(
-        positions(triplets, triplet, cells),
-        weights=rank[begin] * share,
-        minlength=len(triplets),
-    )
-    return WalkResult(nodes, rank, triplets, flow)
-
-
-def _probabilities(
-    arcs: Arcs,
-    blocks: Int64[np.ndarray, "k"],
-    weights: Float64[np.ndarray, "b r"],
-) -> Float64[np.ndarray, "a"]:
-    """The probability of each arc: relations by weight, their edges uniformly.
-
-    Args:
-        arcs: all arcs out of some nodes.
-        blocks: the question of each of these nodes.
-        weights: of each relation for each question.
-    """
-    if not len(arcs.source):
-        return np.empty(0)
-    n_relations = weights.shape[1]
-    n_types = 2 * n_relations
-    pair = arcs.source * n_types + arcs.arc_type
-    cells = len(blocks) * n_types
-    if cells <= MAX_TABLE_CELLS:
-        counts = np.bincount(pair, minlength=cells)
-        present = np.flatnonzero(counts)
-        sizes = counts[present]
-        which = np.empty(cells, np.int64)
-        which[present] = np.arange(len(present))
-        which = which[pair]
-    else:
-        present, which, sizes = np.unique(pair, return_inverse=True, return_counts=True)
-    node, arc_type = np.divmod(present, n_types)
-    weight = weights[blocks[node], arc_type % n_relations]
-    # A weight far below the largest may round to 0: the relation has no flow.
-    total = np.bincount(node, weights=weight, minlength=len(blocks))
-    share = weight / np.where(total > 0, total, 1.0)[node]
-    return (share / sizes)[which]
-
-
-def _scatter(values: np.ndarray, at: Int[np.ndarray, "k"], size: int) -> np.ndarray:
-    """``values`` at positions ``at`` of an array of zeros."""
-    out = np.zeros(size, values.dtype)
-    out[at] = values
-    return out
-
-
-def _cut(
-    graph: KnowledgeGraph,
-    walk: WalkResult,
-    own: Int64[np.ndarray, "k"] | None,
-    b: int,
-    max_triplets: int | None,
-    ppr_threshold: float | None,
-) -> Subgraphs:
-    """The cut subgraphs of b questions."""
-    n, m = len(graph.entities), max(len(graph.triplets), 1)
-    keys, flow = walk.triplets, walk.flow
-    if own is not None:
-        all_flow = np.zeros(len(own))
-        all_flow[np.searchsorted(own, keys)] = flow
-        keys, flow = own, all_flow
-    blocks = blocks_of(keys, b, m)
-    ids = keys - blocks * m
-    ends = graph.triplets[ids][:, [0, 2]] + (blocks * n)[:, None]
-    nodes = unique_keys(ends.ravel(), b * n)
-    at = np.searchsorted(walk.nodes, nodes)
-    reached = np.append(walk.nodes, -1)[at] == nodes
-    rank = np.where(reached, np.append(walk.rank, 0.0)[at], 0.0)
-    ppr = rank[positions(nodes, ends, b * n)]
-    return cut_rows(
-        blocks=blocks,
-        ids=ids,
-        ppr=ppr,
-        scores=flow,
-        nodes=nodes,
-        n_blocks=b,
-        max_triplets=max_triplets,
-        ppr_threshold=ppr_threshold,
-    )
+    if array and n <= ARRAY_ENTITIES and len(topics):
+        return Subgraphs.concatenate([alone(i) for i in range(len(topics))], n)
+    return Subgraphs.concatenate(together(0, len(topics)), n)

@@ -7,7 +7,7 @@ as one int64 key, block * n_entities + entity, and a block's triplets likewise
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -26,6 +26,18 @@ from kgscout_jax.graph.walk.pagerank import pagerank
 
 Direction = Literal["both", "directed"]
 """How a walk follows triplets: both ways, or from head to tail only."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutRule:
+    """Which triplets of a ball are its subgraph."""
+
+    max_triplets: int | None
+    """The most of a question; None for all."""
+    ppr_threshold: float | None = None
+    """Triplets with an end of less PageRank are left out."""
+    all_nodes: bool = True
+    """Whether ``Subgraphs.nodes_before_cut`` is listed; else it is empty."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,16 +171,14 @@ def cut_subgraphs(
         np.searchsorted(nodes, topic_keys),
         direction=direction,
     )
-    ppr = np.stack([rank[heads], rank[tails]], axis=1)
     return cut_rows(
         blocks=blocks,
         ids=ids,
-        ppr=ppr,
-        scores=ppr[:, 0] + ppr[:, 1],
-        nodes=end_keys,
+        ppr_of=lambda rows: np.stack([rank[heads[rows]], rank[tails[rows]]], axis=1),
+        scores=rank[heads] + rank[tails],
+        nodes=lambda: end_keys,
         n_blocks=len(topics),
-        max_triplets=max_triplets,
-        ppr_threshold=ppr_threshold,
+        rule=CutRule(max_triplets=max_triplets, ppr_threshold=ppr_threshold),
     )
 
 
@@ -176,26 +186,33 @@ def cut_rows(
     *,
     blocks: Int64[np.ndarray, "m"],
     ids: Int64[np.ndarray, "m"],
-    ppr: Float64[np.ndarray, "m 2"],
+    ppr_of: Callable[[Int64[np.ndarray, "k"]], Float64[np.ndarray, "k 2"]],
     scores: Num[np.ndarray, "m"],
-    nodes: Int64[np.ndarray, "k"],
+    nodes: Callable[[], Int64[np.ndarray, "v"]],
     n_blocks: int,
-    max_triplets: int | None,
-    ppr_threshold: float | None = None,
+    rule: CutRule,
 ) -> Subgraphs:
-    """Subgraphs of the rows with the highest scores, ``max_triplets`` of each block.
+    """The cut subgraphs of b questions.
 
-    Rows are ordered by (block, triplet id); ``nodes`` are the keys of their ends. With
-    ``ppr_threshold``, rows with an end below it are left out.
+    Args:
+        blocks: the question of each row, ascending.
+        ids: the triplet of each row, ascending within a question.
+        ppr_of: the PageRank of head and tail of some rows.
+        scores: the rows with the highest are the subgraph, ties by triplet id.
+        nodes: the keys of the ends of all rows.
+        n_blocks: b.
+        rule: what is cut.
     """
-    selected = top_of_block(blocks, ids, scores, max_triplets)
-    if ppr_threshold is not None:
-        selected &= ppr.min(axis=1) >= ppr_threshold
+    selected = np.flatnonzero(top_of_block(blocks, ids, scores, rule.max_triplets))
+    ppr = ppr_of(selected)
+    if rule.ppr_threshold is not None:
+        likely = ppr.min(axis=1) >= rule.ppr_threshold
+        selected, ppr = selected[likely], ppr[likely]
     return Subgraphs(
         blocks=blocks[selected].astype(np.int32),
         triplet_ids=ids[selected].astype(np.int32),
-        ppr=ppr[selected],
+        ppr=ppr,
         scores=scores[selected],
         sizes_before_cut=np.bincount(blocks, minlength=n_blocks),
-        nodes_before_cut=nodes,
+        nodes_before_cut=nodes() if rule.all_nodes else np.empty(0, np.int64),
     )
