@@ -82,10 +82,10 @@ class RetrieveBenchmark:
                 found = getattr(self, name)
                 flag = name.replace("_", "-")
                 raise UserError(f"--{flag}: found {found}, expected at least 1")
-        if self.graph_triplets is not None and self.graph_triplets < min(self.sizes):
+        if self.graph_triplets is not None and self.graph_triplets < max(self.sizes):
             raise UserError(
-                f"--graph-triplets: found {self.graph_triplets}, expected more than "
-                "--sizes"
+                f"--graph-triplets: found {self.graph_triplets}, expected at least "
+                f"{max(self.sizes)}, the largest of --sizes"
             )
         for size in self.sizes:
             if size < 100:

@@ -11,12 +11,10 @@ from jaxtyping import Bool, Float64, Int32, Int64
 from scipy.sparse import csr_array
 
 from kgscout_jax.graph.arc_columns import ArcColumns
-from kgscout_jax.graph.arrays import Adjacency
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.walk.block_keys import positions, unique_keys
 from kgscout_jax.graph.walk.guide import Guide
 from kgscout_jax.graph.walk.subgraph import CutRule, Direction, Subgraphs, cut_rows
-from kgscout_jax.utils.ragged import ranges
 
 Entities = Float64[np.ndarray, "e"]
 Flow = tuple[Int64[np.ndarray, "k"], Float64[np.ndarray, "k"]]
@@ -27,29 +25,25 @@ class ListedArcs:
     """The arcs of the entities that have expanded, with their probabilities."""
 
     def __init__(
-        self,
-        columns: ArcColumns,
-        by_tail: Adjacency | None,
-        weights: Float64[np.ndarray, "r"],
+        self, graph: KnowledgeGraph, weights: Float64[np.ndarray, "r"], both: bool
     ) -> None:
-        """``by_tail``: None to cross triplets from head to tail only."""
-        self._columns, self._by_tail, self._weights = columns, by_tail, weights
+        self._columns, self._weights = graph.arc_columns, weights
+        columns = self._columns
+        self._sides = [(graph.by_head, columns.tails, columns.per_head)]
+        if both:
+            self._sides.append((graph.by_tail, columns.heads, columns.per_tail))
         none = np.empty(0, np.int64)
         self.source, self.target, self.ids = none, none, none
         self.share = np.empty(0)
 
     def expand(self, nodes: Int64[np.ndarray, "k"]) -> None:
         """Add all arcs out of ``nodes``."""
-        columns = self._columns
-        degrees = columns.head_degrees[nodes]
-        ids = ranges(columns.offsets[nodes], degrees)
-        value = self._weights[columns.relations[ids]] * columns.per_head[ids]
-        sides = [(np.repeat(nodes, degrees), columns.tails[ids], ids, value)]
-        if self._by_tail is not None:
-            owner, ids = self._by_tail.rows(nodes)
-            value = self._weights[columns.relations[ids]] * columns.per_tail[ids]
-            sides.append((nodes[owner], columns.heads[ids], ids, value))
-        source, target, ids, value = map(np.concatenate, zip(*sides, strict=True))
+        parts = []
+        for side, other_end, per_group in self._sides:
+            owner, ids = side.rows(nodes)
+            value = self._weights[self._columns.relations[ids]] * per_group[ids]
+            parts.append((nodes[owner], other_end[ids], ids, value))
+        source, target, ids, value = map(np.concatenate, zip(*parts, strict=True))
         total = np.bincount(source, value, minlength=1)
         # A weight far below the largest may round to 0: the relation has no flow.
         value /= np.where(total > 0, total, 1.0)[source]
@@ -131,9 +125,7 @@ def walk_question(
     # The largest cosine cancels: no temperature overflows.
     weights = np.exp((cosines - cosines.max(initial=-np.inf)) / guide.temperature)
     degrees = columns.head_degrees + (columns.tail_degrees if both else 0)
-    arcs: ListedArcs | AllArcs = ListedArcs(
-        columns, graph.by_tail if both else None, weights
-    )
+    arcs: ListedArcs | AllArcs = ListedArcs(graph, weights, both)
     count = 0
     mass, rank, expanded = np.zeros(n), np.zeros(n), np.zeros(n, bool)
     mass[topics] = 1 / max(len(np.unique(topics)), 1)
