@@ -24,7 +24,7 @@ test: setup
 SHAPES := --jaxtyping-packages=kgscout_jax.policy,kgscout_jax.graph.walk,array_shapes.check
 test-extended: setup
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(SHAPES) -m "extended and not slow"
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(SHAPES) -m "not extended and not slow" tests/policy
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(SHAPES) -m "not extended and not slow" tests/policy tests/graph/test_guided.py
 
 test-slow: setup
 	$(BIN)/pip install --quiet --disable-pip-version-check $(CONSTRAINTS) -e '.[ray,wandb]'

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from jaxtyping import Int, Int32, Int64
+from jaxtyping import Float64, Int, Int32, Int64
 
 from kgscout_jax.utils.ragged import offsets_of, ranges
 
@@ -55,6 +55,14 @@ def group_by(ends: Int32[np.ndarray, "m"], n_entities: int) -> Adjacency:
     """Adjacency over one column of the triplets; ids ascend within an entity."""
     offsets = offsets_of(np.bincount(ends, minlength=n_entities))
     return Adjacency(offsets, np.argsort(ends, kind="stable").astype(np.int32))
+
+
+def group_sums(
+    values: Float64[np.ndarray, "n"], groups: Int[np.ndarray, "n"], n_groups: int
+) -> Float64[np.ndarray, "g"]:
+    """The sum of each group's values; ``groups`` has the group of each value."""
+    # numpy's counts of no values are integers.
+    return np.bincount(groups, values, n_groups).astype(np.float64, copy=False)
 
 
 def match_rows(

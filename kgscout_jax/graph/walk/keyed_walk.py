@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float64, Int, Int64
 
+from kgscout_jax.graph.arrays import group_sums
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.walk.arcs import Arcs, ArcSource
 from kgscout_jax.graph.walk.block_keys import blocks_of, positions, unique_keys
@@ -98,17 +99,14 @@ def push(
         # Entities without arcs, or with too little probability, retain all of it.
         rank += guide.alpha**step * np.where(moving, (1 - guide.alpha) * mass, mass)
         outflow = np.where(moving, mass, 0.0)[begin] * walked[3]
-        mass = np.bincount(end, weights=outflow, minlength=len(nodes))
+        mass = group_sums(outflow, end, len(nodes))
     rank += guide.alpha**hops * mass
     begins, _, triplet, share = walked
     begin = positions(nodes, begins, cells)
     cells = int(triplet.max(initial=-1)) + 1
     triplets = unique_keys(triplet, cells)
-    flow = np.bincount(
-        positions(triplets, triplet, cells),
-        weights=rank[begin] * share,
-        minlength=len(triplets),
-    )
+    at = positions(triplets, triplet, cells)
+    flow = group_sums(rank[begin] * share, at, len(triplets))
     return WalkResult(nodes, rank, triplets, flow)
 
 
@@ -142,7 +140,7 @@ def _probabilities(
     node, arc_type = np.divmod(present, n_types)
     weight = weights[blocks[node], arc_type % n_relations]
     # A weight far below the largest may round to 0: the relation has no flow.
-    total = np.bincount(node, weights=weight, minlength=len(blocks))
+    total = group_sums(weight, node, len(blocks))
     share = weight / np.where(total > 0, total, 1.0)[node]
     return (share / sizes)[which]
 

@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float64, Int32, Int64
 from scipy.sparse import csr_array
 
 from kgscout_jax.graph.arc_columns import ArcColumns
+from kgscout_jax.graph.arrays import group_sums
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.walk.block_keys import positions, unique_keys
 from kgscout_jax.graph.walk.guide import Guide
@@ -44,7 +45,7 @@ class ListedArcs:
             value = self._weights[self._columns.relations[ids]] * per_group[ids]
             parts.append((nodes[owner], other_end[ids], ids, value))
         source, target, ids, value = map(np.concatenate, zip(*parts, strict=True))
-        total = np.bincount(source, value, minlength=1)
+        total = group_sums(value, source, len(self._columns.head_degrees))
         # A weight far below the largest may round to 0: the relation has no flow.
         value /= np.where(total > 0, total, 1.0)[source]
         self.source = np.concatenate([self.source, source])
@@ -55,14 +56,14 @@ class ListedArcs:
     def step(self, mass: Entities) -> Entities:
         """What each entity receives of ``mass``."""
         moved = mass[self.source] * self.share
-        return np.bincount(self.target, moved, minlength=len(mass))
+        return group_sums(moved, self.target, len(mass))
 
     def flow(self, rank: Entities, expanded: Bool[np.ndarray, "e"]) -> Flow:
         """Of the triplets of entities that are ``expanded``, which all are listed."""
         m = len(self._columns.tails)
         ids = unique_keys(self.ids, m)
         moved = rank[self.source] * self.share
-        return ids, np.bincount(positions(ids, self.ids, m), moved, len(ids))
+        return ids, group_sums(moved, positions(ids, self.ids, m), len(ids))
 
 
 class AllArcs:
