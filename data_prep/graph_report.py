@@ -23,7 +23,6 @@ PROBLEMS = {
     "identifier": "an identifier",
     "letters": "one or two letters",
     "general": "says little",
-    "joined": "embedded as one word",
     "script": "not in Latin letters",
 }
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+from kgscout_jax.text.linearize import relation_phrase
+
 PREPOSITIONS = frozenset(
     "by in at on of from to with for as about after under into near over through "
     "against within during before between upon towards around".split()
@@ -18,8 +19,7 @@ def split_words(text: str) -> list[str]:
     >>> split_words("birthPlace"), split_words("place_of_birth")
     (['birth', 'place'], ['place', 'of', 'birth'])
     """
-    spaced = "".join(c if c.isalnum() else " " for c in _CAMEL.sub(" ", text))
-    return spaced.lower().split()
+    return relation_phrase(text).split()
 
 
 def name_parts(relation: str) -> list[list[str]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -37,6 +37,7 @@ from kgscout_jax.text.encoder import (
     EncoderIdentity,
     SentenceEncoder,
 )
+from kgscout_jax.text.linearize import is_camel_case
 from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.progress import ProgressBar
 
@@ -196,10 +197,20 @@ def stored_table(
     """
     if graph.storage is None:
         return None
+    identity = table_identity(graph, identity)
     table = open_table(graph.storage.path / FOLDER / identity.fingerprint, identity)
     if table is None or table.fingerprint != storage_fingerprint(graph.storage):
         return None
     return table
+
+
+def table_identity(graph: NamedTriplets, identity: EncoderIdentity) -> EncoderIdentity:
+    """The identity with the lowest text version that has the graph's texts.
+
+    Tables of version 1 so remain valid, unless the graph has camelCase relations.
+    """
+    split = any(map(is_camel_case, map(str, graph.relations)))
+    return identity if split else replace(identity, text_version=1)
 
 
 def storage_fingerprint(storage: GraphFolder) -> str:
@@ -248,7 +259,8 @@ def _embed_in_folder(
     graph: EmbeddableGraph, encoder: SentenceEncoder
 ) -> EmbeddingTable:
     assert graph.storage is not None
-    identity, fingerprint = encoder.identity, storage_fingerprint(graph.storage)
+    identity = table_identity(graph, encoder.identity)
+    fingerprint = storage_fingerprint(graph.storage)
     folder = graph.storage.path / FOLDER / identity.fingerprint
     with locked(folder, "embedding of this graph"):
         # Rows are copied, and sealed with new checksums.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from kgscout_jax.graph.opaque_names import OPAQUE
+from kgscout_jax.text.linearize import relation_phrase
 
 _IDENTIFIER = re.compile(
     rf"{OPAQUE}|[A-Za-z]{{1,12}}[._ -]?[0-9]+|[0-9a-f]{{8,}}|\W*[0-9]+\W*"
@@ -16,31 +17,28 @@ _GENERAL = frozenset(
     values with x""".split()
 )
 _SHORT = frozenset("as at by in is of on to".split())
-_JOINED = re.compile(r"[a-zà-ÿ][A-ZÀ-Þ]")
-_WORD = re.compile(r"[^\W_]+")
 
 
 def relation_problem(name: str) -> str | None:
     """What the name of a relation lacks for a text encoder; None if nothing does.
 
     ``identifier`` (P131, rel_7), ``letters`` (one or two), ``general`` (has_tags,
-    related to), ``joined`` (birthPlace is embedded as one word), ``script`` (letters
-    that are not Latin, for which an encoder must be multilingual).
+    related to), ``script`` (letters that are not Latin, for which an encoder must be
+    multilingual).
 
-    >>> [relation_problem(name) for name in ("P131", "has_tags", "birthPlace")]
-    ['identifier', 'general', 'joined']
+    >>> [relation_problem(name) for name in ("P131", "hasTags", "birthPlace")]
+    ['identifier', 'general', None]
     """
     name = name.strip()
-    words = _WORD.findall(name)
+    words = relation_phrase(name).split()
     if not words or _IDENTIFIER.fullmatch(name):
         return "identifier"
     if all(c > "\u024f" for c in "".join(words) if c.isalpha()) and any(
         c.isalpha() for c in name
     ):
         return "script"
-    lowered = [word.lower() for word in words]
-    if len("".join(words)) <= 2 and lowered[0] not in _SHORT:
+    if len("".join(words)) <= 2 and words[0] not in _SHORT:
         return "letters"
-    if all(word in _GENERAL for word in lowered) and lowered != ["contains"]:
+    if all(word in _GENERAL for word in words) and words != ["contains"]:
         return "general"
-    return "joined" if _JOINED.search(name) else None
+    return None

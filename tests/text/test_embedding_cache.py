@@ -72,7 +72,9 @@ def test_no_strings_write_no_file(encoder, tmp_path):
 def test_the_folder_is_of_an_environment_variable(encoder, tmp_path, monkeypatch):
     monkeypatch.setenv("KGSCOUT_CACHE", str(tmp_path))
     EmbeddingCache(encoder).embed(["a"])
-    (segment,) = (tmp_path / "embeddings" / encoder.identity.fingerprint).iterdir()
+    (segment,) = (
+        tmp_path / "embeddings" / encoder.identity.of_strings.fingerprint
+    ).iterdir()
     assert segment.suffix == ".npy"
 
 

@@ -22,6 +22,11 @@ from kgscout_jax.text.linearize import linearize, question_text, relation_phrase
         ("x²_y", "x² y"),  # a superscript digit is alphanumeric
         # Lower-cased first: the dot of the Turkish capital is a character of its own.
         ("İl", "i l"),
+        ("birthPlace", "birth place"),
+        ("people.person.dateOfBirth", "people person date of birth"),
+        ("hasISBNNumber", "has isbn number"),
+        ("übergeordneteEinheit", "übergeordnete einheit"),
+        ("IMDb ID", "imdb id"),  # with white space: in words already
         ("...", ""),
         ("", ""),
     ],
