@@ -47,7 +47,7 @@ from kgscout_jax.inference.sources import with_provenance
 from kgscout_jax.inference.topics import Topics
 from kgscout_jax.retrieve.candidates import CutSettings
 from kgscout_jax.stores.protocol import GraphOrStore
-from kgscout_jax.text.encoder import QUESTION_BATCH, SPACE, SentenceEncoder
+from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
 from kgscout_jax.types import Answer
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ class Scout:
             trained.name, backend=trained.backend, near=False
         )
         identity = encoder.identity
-        for name in SPACE:
+        # A policy reads every text version.
+        for name in ("weights_sha256", "dimension"):
             found, expected = getattr(identity, name), getattr(trained, name)
             if found != expected:
                 raise UserError(

