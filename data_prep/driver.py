@@ -35,6 +35,7 @@ from data_prep.write_shards import (
 )
 from kgscout_jax.data.shards import SPLITS, Shards
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.embeddings import table_identity
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import SentenceEncoder
 from kgscout_jax.text.linearize import relation_phrase
@@ -296,7 +297,7 @@ def _manifest_config(
     return {
         "source": settings.source,
         "settings": settings.to_manifest(),
-        "encoder": encoder.identity.to_dict(),
+        "encoder": table_identity(dataset.graph, encoder.identity).to_dict(),
         # A list: the order of triplet files determines ids, and names may repeat.
         "sources": [*files[:at], *packages, *files[at:]],
     }

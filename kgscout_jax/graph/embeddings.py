@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -207,10 +207,11 @@ def stored_table(
 def table_identity(graph: NamedTriplets, identity: EncoderIdentity) -> EncoderIdentity:
     """The identity with the lowest text version that has the graph's texts.
 
-    Tables of version 1 so remain valid, unless the graph has camelCase relations.
+    Tables and shards of version 1 so remain valid, unless the graph has camelCase
+    relations.
     """
     split = any(map(is_camel_case, map(str, graph.relations)))
-    return identity if split else replace(identity, text_version=1)
+    return identity if split else identity.version_1
 
 
 def storage_fingerprint(storage: GraphFolder) -> str:

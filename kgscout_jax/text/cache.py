@@ -48,7 +48,7 @@ class EmbeddingCache:
 
     def __init__(self, encoder: SentenceEncoder, root: Path | None = None) -> None:
         self.encoder = encoder
-        fingerprint = encoder.identity.of_strings.fingerprint
+        fingerprint = encoder.identity.version_1.fingerprint
         self.folder = (root or default_cache()) / "embeddings" / fingerprint
         self.hits = 0
         """Strings read from disk so far."""

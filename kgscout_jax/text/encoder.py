@@ -74,8 +74,8 @@ class EncoderIdentity:
         return fields
 
     @property
-    def of_strings(self) -> EncoderIdentity:
-        """The identity of tables by string, on which the text version has no effect."""
+    def version_1(self) -> EncoderIdentity:
+        """The identity of tables whose texts are those of version 1, or by string."""
         return replace(self, text_version=1)
 
     @property

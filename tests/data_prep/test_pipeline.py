@@ -150,6 +150,8 @@ def test_tables_hold_exactly_what_questions_use(ranked, encoder):
     table = encoder.encode([linearize(t) for t in names[:count]])
     np.testing.assert_array_equal(ranked.triplet_embeddings, table)
     phrases = encoder.encode([relation_phrase(r) for r in ranked.relations])
+    # No relation is in camelCase: the texts are those of version 1.
+    assert ranked.encoder == encoder.identity.version_1.to_dict()
     np.testing.assert_array_equal(ranked.relation_embeddings, phrases)
 
 

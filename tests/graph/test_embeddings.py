@@ -67,7 +67,7 @@ def test_old_tables_are_outdated_only_by_camel_case(encoder, tmp_path, folder):
     graph = KnowledgeGraph.open(folder)
     graph.embed(encoder)
     tables = [path.name for path in (folder / embeddings.FOLDER).iterdir()]
-    assert tables == [encoder.identity.of_strings.fingerprint]
+    assert tables == [encoder.identity.version_1.fingerprint]
     rows = write_tsv(tmp_path / "b.tsv", [*A, ("Ann", "birthPlace", "Mu")])
     build_graph([rows], tmp_path / "split")
     split = KnowledgeGraph.open(tmp_path / "split")

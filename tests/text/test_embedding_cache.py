@@ -73,7 +73,7 @@ def test_the_folder_is_of_an_environment_variable(encoder, tmp_path, monkeypatch
     monkeypatch.setenv("KGSCOUT_CACHE", str(tmp_path))
     EmbeddingCache(encoder).embed(["a"])
     (segment,) = (
-        tmp_path / "embeddings" / encoder.identity.of_strings.fingerprint
+        tmp_path / "embeddings" / encoder.identity.version_1.fingerprint
     ).iterdir()
     assert segment.suffix == ".npy"
 

@@ -189,7 +189,7 @@ class TestEncoder:
 def test_the_default_keeps_the_identity_of_old_tables():
     identity = EncoderIdentity(name="x", weights_sha256="0" * 64, dimension=384)
     # As written before there were backends, and other texts than the first.
-    assert identity.of_strings.fingerprint == "8823049e21e5d460"
+    assert identity.version_1.fingerprint == "8823049e21e5d460"
     assert "backend" not in identity.to_dict()
     assert EncoderIdentity(**identity.to_dict()) == identity
 
