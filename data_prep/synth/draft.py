@@ -23,6 +23,16 @@ class Leg:
         """Arc types from the topic on."""
         return tuple(arc for link in self.links for arc in link)
 
+    def steps_back(self, half: int) -> int:
+        """Arcs after which a path that goes there and back is at its topic; 0 for none.
+
+        Args:
+            half: relations of the graph: arc ``r + half`` is the reverse of arc ``r``.
+        """
+        there = self.links[0]
+        back = tuple((arc + half) % (2 * half) for arc in reversed(there))
+        return 2 * len(there) if self.links[1:2] == (back,) else 0
+
 
 @dataclass(frozen=True)
 class ValueTest:

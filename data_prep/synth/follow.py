@@ -90,6 +90,7 @@ def follow(
     topics: Int64[np.ndarray, "q"],
     paths: Int64[np.ndarray, "q s"],
     limit: int,
+    turns: Int64[np.ndarray, "q"] | None = None,
 ) -> Trace:
     """Everything that each path reaches from its topic.
 
@@ -98,6 +99,8 @@ def follow(
         topics: one entity a question.
         paths: arc types, -1 behind a path's end.
         limit: most arcs of one step of one question.
+        turns: steps after which each path has gone there and back, and its topic is
+            left out; 0 for none.
     """
     n = max(len(index.graph.entities), 1)
     within = np.ones(len(topics), bool)
@@ -115,7 +118,13 @@ def follow(
         small = within[owner]
         owner, source, groups = owner[small], source[small], groups[small]
         at, triplets, target = index.arcs(groups)
-        edges = Edges(owner[at], source[at], triplets.astype(np.int64), target)
+        owner, source = owner[at], source[at]
+        if turns is not None:
+            on = (turns[owner] != step + 1) | (target != topics[owner])
+            owner, source, triplets, target = (
+                each[on] for each in (owner, source, triplets, target)
+            )
+        edges = Edges(owner, source, triplets.astype(np.int64), target)
         steps.append(edges)
         keys.append(sorted_unique(edges.owner * n + edges.target))
     lengths = (paths >= 0).sum(axis=1)

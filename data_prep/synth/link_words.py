@@ -27,6 +27,9 @@ class LinkWords:
     source_domain: str
     """The type that a dotted name states of the source; "" for none."""
     target_domain: str
+    there: LinkWords | None = None
+    """The link before, where this one leads back and both are said at once: films that
+    share actors with Heat."""
 
     def with_other(self) -> LinkWords:
         """The words for targets beside the topic, which is among them itself."""
@@ -35,6 +38,11 @@ class LinkWords:
         )
         others = tuple(f"other {name}" for name in names)
         return replace(self, target=EndType(others, self.target.kind))
+
+    @property
+    def excludes_topic(self) -> bool:
+        """Whether the targets are those beside the topic: "other films"."""
+        return any(name.startswith("other ") for name in self.target.names)
 
     def of_source(self) -> LinkWords:
         """The readings with the source as subject: its capital, not what it is of."""

@@ -22,6 +22,10 @@ from data_prep.synth.words import (
     with_article,
 )
 
+SHORT = 60
+"""Characters below which a phrase may stand in the middle of a question."""
+ANYWHERE = 0.5
+"""How often a question may have such a phrase in another place than the last."""
 GENERIC = ("thing", "entity", "item")
 """Type words of entities that nothing is known about."""
 
@@ -59,12 +63,14 @@ class Speaker:
 
         None where no frame of the split fits. ``alone``: nothing stands around it.
         """
-        readings = list(words.readings)
+        own = (words.there or words).readings
+        readings = list(own)
         self.rng.shuffle(readings)
         if self.rng.random() < 0.25:
-            readings.sort(key=lambda pair: pair != words.readings[0])
+            readings.sort(key=lambda pair: pair != own[0])
+        way = "same." if words.there else ""
         for reading, is_subject in readings:
-            category = f"{reading.kind}.{'out' if is_subject else 'in'}.{form}"
+            category = f"{reading.kind}.{'out' if is_subject else 'in'}.{way}{form}"
             slots, conditions = self._slots(reading, is_subject, words, source, many)
             conditions |= {"alone"} if alone else set()
             fitting = [
@@ -75,7 +81,9 @@ class Speaker:
             if not source.bare:
                 # A long phrase in the middle hides what the words behind it belong to.
                 last = [frame for frame in fitting if frame.text.endswith("{S}")]
-                fitting = last or [f for f in fitting if len(source.text) < 40]
+                short = fitting if len(source.text) < SHORT else []
+                anywhere = form == "q" and self.rng.random() < ANYWHERE
+                fitting = short if anywhere or not last else last
             if fitting:
                 self.kinds = conditions & {"person", "nonperson", "place", "time"}
                 return self.fill(self.rng.choice(fitting), slots)
@@ -110,10 +118,9 @@ class Speaker:
         return prefix + in_number(name, many)
 
     def _fits(self, frame: Frame, words: LinkWords, source: Phrase) -> bool:
-        other = any(name.startswith("other ") for name in words.target.names)
-        return (not other or bool(frame.slots & {"T", "Tp", "T1"})) and not (
-            not source.bare and len(source.text) > 60 and "Sp" in frame.slots
-        )
+        if words.excludes_topic and not frame.slots & {"T", "Tp", "T1"}:
+            return False
+        return source.bare or len(source.text) <= 60 or "Sp" not in frame.slots
 
     def _slots(
         self,
@@ -124,12 +131,14 @@ class Speaker:
         many: bool,
     ) -> tuple[dict[str, str], set[str]]:
         """The slots' values, and the conditions that hold."""
-        target = words.target
+        target, there = words.target, words.there
         own = reading.object_type if is_subject else reading.subject_type
-        if own and not (target.names and target.names[0].startswith("other ")):
+        own = own if there is None else ""
+        if own and not words.excludes_topic:
             target = EndType((own, *target.names[:1]), target.kind)
         noun = reading.words if reading.kind == "noun" else ""
-        conditions = kind_conditions(target.kind, noun if is_subject else "")
+        of_target = noun if is_subject and there is None else ""
+        conditions = kind_conditions(target.kind, of_target)
         conditions |= {"many"} if many else {"one"}
         conditions |= {"bare"} if source.bare else set()
         if reading.particle:
@@ -137,6 +146,7 @@ class Speaker:
         elif reading.words not in word_list("intransitive"):
             conditions.add("direct")
         conditions |= {"present"} if reading.present else set()
+        conditions |= {"back"} if words.excludes_topic else set()
         if reading.particle in ("in", "at", "on"):
             conditions.add("locative")
         if len(reading.particle.split()) > 1:
@@ -153,16 +163,24 @@ class Speaker:
             "Tp": plural,
             "n": in_number(noun, many),
             "n1": in_number(noun, source.many and not is_subject),
+            "ns": in_number(noun, True),
             "an1": with_article(in_number(noun, False)),
             "isT": "are" if many else "is",
             "hasT": "have" if many else "has",
             "isS": "are" if source.many else "is",
             "hasS": "have" if source.many else "has",
+            "shareT": "share" if many else "shares",
+            "shareS": "share" if source.many else "shares",
             "doS": "do" if source.many else "does",
             "relT": "who" if target.kind == "person" else "that",
             "prep": reading.particle,
         }
-        if reading.particle in ("in", "on") and is_date(source.text):
+        dated = is_date(source.text)
+        if there is not None:
+            middle = self.type_word(there.target, False)
+            slots |= {"M": middle, "aM": with_article(middle)}
+            dated = middle == "date"
+        if reading.particle in ("in", "on") and dated:
             slots["prep"] = "on"
         slots |= self._verb_slots(reading, source.many, many)
         return slots, conditions

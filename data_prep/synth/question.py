@@ -44,6 +44,9 @@ class SynthQuestion:
         }
         if draft.implied:
             record["implied"] = sum(map(len, draft.legs[0].links[: draft.implied]))
+        back = draft.legs[0].steps_back(len(graph.relations))
+        if draft.shape == "chain" and record["hop"] > 2 and back:
+            record["back"] = back
         if draft.value is not None:
             value = draft.value
             record["value"] = {

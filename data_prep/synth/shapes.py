@@ -47,7 +47,12 @@ def sample_chains(
         back = [_is_back(sampler, a, b) for a, b in itertools.pairwise(links)]
         real &= sum(back) < 2
     topics, links = topics[real], [link[real] for link in links]
-    trace = follow(sampler.index, topics, joint_path(links), BETWEEN * most)
+    turns = None
+    if hops > 2:
+        # Further on, "other films" are those that the walk goes on from.
+        steps = sum((link >= 0).sum(axis=1) for link in links[:2])
+        turns = np.where(_is_back(sampler, *links[:2]), steps, 0)
+    trace = follow(sampler.index, topics, joint_path(links), BETWEEN * most, turns)
     drafts = []
     for _, leg, returns, answers, triplets in legs_of(trace, topics, links):
         fewest = 2 if counted else 1

@@ -15,11 +15,20 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 
 
 def path_end(graph: KnowledgeGraph, leg: Leg) -> set[int]:
-    """All entities at the end of a path."""
+    """The entities at the end of a path; there and back loses the topic."""
     entities = {leg.topic}
-    for arc in leg.path:
-        entities = set().union(*(_neighbours(graph, e, arc) for e in entities))
+    for i, link in enumerate(leg.links):
+        for arc in link:
+            entities = set().union(*(_neighbours(graph, e, arc) for e in entities))
+        if i == 1 and link == _back(graph, leg.links[0]):
+            entities -= {leg.topic}
     return entities
+
+
+def _back(graph: KnowledgeGraph, link: tuple[int, ...]) -> tuple[int, ...]:
+    """The link that leads back."""
+    half = len(graph.relations)
+    return tuple((arc + half) % (2 * half) for arc in reversed(link))
 
 
 def _neighbours(graph: KnowledgeGraph, entity: int, arc: int) -> set[int]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from data_prep.synth.draft import Draft, Leg, ValueTest
 from data_prep.synth.frames import Frame
@@ -22,6 +23,8 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 
 TRIES = 8
 """Wordings of a draft that are tried before it is dropped."""
+SHARED = 0.5
+"""How often a path that goes there and back is said by what both ends share."""
 _IMPERATIVE = re.compile(
     r"(name|tell|give|find|list|show|identify|count|please|the|those|"
     r"i want|i need|i am|i wonder) ?"
@@ -72,11 +75,10 @@ class Wordings:
 
     def _chain(self, draft: Draft, speaker: Speaker, rng: random.Random) -> str | None:
         leg = draft.legs[0]
-        source = self._source(leg, draft, speaker)
+        *before, (words, many) = self._said(leg, draft, rng)
+        source = self._source(leg, draft, speaker, before)
         if source is None:
             return None
-        words = self._last(leg, draft)
-        many = leg.sizes[-1] > 1
         if rng.random() < 0.68:
             return speaker.say(words, "q", source, many)
         phrase = speaker.say(words, "np", source, many)
@@ -90,10 +92,25 @@ class Wordings:
             return None
         return speaker.fill(frame, {"NP": phrase, "isT": "are" if many else "is"})
 
-    def _last(self, leg: Leg, draft: Draft) -> LinkWords:
-        """The words of a path's last link."""
-        words = self._words(leg, len(leg.links) - 1, draft)
-        return words.with_other() if draft.returns and leg is draft.legs[0] else words
+    def _said(
+        self, leg: Leg, draft: Draft, rng: random.Random
+    ) -> list[tuple[LinkWords, bool]]:
+        """What is said of a path, link by link, each with whether it leads to several.
+
+        Of links that are implied nothing is said. A path that goes there and back is
+        sometimes said at once, by what both ends share.
+        """
+        words = [self._words(leg, i, draft) for i in range(len(leg.links))]
+        first, back = draft.implied, bool(leg.steps_back(len(self.graph.relations)))
+        if back and not first and rng.random() < SHARED:
+            # What shares something with the topic is another anyway.
+            first, words[1] = 1, replace(words[1], there=words[0])
+        elif back:
+            words[1] = words[1].with_other()
+        elif draft.returns and leg is draft.legs[0]:
+            words[-1] = words[-1].with_other()
+        sizes = (size > 1 for size in leg.sizes)
+        return list(zip(words, sizes, strict=True))[first:]
 
     def _words(self, leg: Leg, i: int, draft: Draft) -> LinkWords:
         """The words of a path's link ``i``."""
@@ -102,15 +119,24 @@ class Wordings:
             words = words.of_source()
         return words.typed() if draft.typed else words
 
-    def _source(self, leg: Leg, draft: Draft, speaker: Speaker) -> Phrase | None:
+    def _source(
+        self,
+        leg: Leg,
+        draft: Draft,
+        speaker: Speaker,
+        before: Sequence[tuple[LinkWords, bool]],
+    ) -> Phrase | None:
         """What the last link of a path starts from: the topic, or a phrase for it.
 
-        Of links that are implied nothing is said.
+        Args:
+            leg: the path.
+            draft: its question.
+            speaker: says it.
+            before: what is said of the links before the last.
         """
         first = self.lexicon.words(leg.links[0])
         source = self._topic(leg, first, speaker, typed=draft.typed)
-        for i in range(draft.implied, len(leg.links) - 1):
-            many, words = leg.sizes[i] > 1, self._words(leg, i, draft)
+        for words, many in before:
             text = speaker.say(words, "np", source, many, alone=False)
             if text is None:
                 return None
@@ -139,10 +165,14 @@ class Wordings:
     def _pair(self, draft: Draft, speaker: Speaker, rng: random.Random) -> str | None:
         legs = list(draft.legs)
         rng.shuffle(legs)
-        words = [self._last(leg, draft) for leg in legs]
+        said = [self._said(leg, draft, rng) for leg in legs]
+        words = [links[-1][0] for links in said]
         # One word for the answers, that of the side which knows more of them.
         known = max(words, key=lambda each: len(each.target.names))
-        found = (self._source(leg, draft, speaker) for leg in legs)
+        found = (
+            self._source(leg, draft, speaker, links[:-1])
+            for leg, links in zip(legs, said, strict=True)
+        )
         sources = [source for source in found if source is not None]
         if len(sources) < 2:
             return None
@@ -193,7 +223,8 @@ class Wordings:
     ) -> str | None:
         """A question about the set that the first path reaches."""
         leg = draft.legs[0]
-        source, words = self._source(leg, draft, speaker), self._last(leg, draft)
+        *before, (words, _) = self._said(leg, draft, speaker.rng)
+        source = self._source(leg, draft, speaker, before)
         if source is None:
             return None
         plural = draft.shape == "count" or len(draft.answers) > 1

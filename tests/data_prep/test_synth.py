@@ -54,23 +54,25 @@ def records_of(rows, questions=60, **options):
     }
 
 
-def follow(rows, topic, path):
-    """What a path reaches, by comparing every triplet."""
+def follow(rows, topic, path, back=0):
+    """What a path reaches, by comparing every triplet; without the topic after back."""
     reached = {topic}
-    for arc in path:
-        relation, back = arc.lstrip("^"), arc.startswith("^")
+    for step, arc in enumerate(path, 1):
+        relation, inverse = arc.lstrip("^"), arc.startswith("^")
         reached = {
-            (h if back else t)
+            (h if inverse else t)
             for h, r, t in rows
-            if r == relation and (t if back else h) in reached
+            if r == relation and (t if inverse else h) in reached
         }
+        if step == back:
+            reached -= {topic}
     return reached
 
 
 def expected_answers(rows, record):
     """The answers by the question's recorded paths and test."""
     reached = [
-        follow(rows, topic, path)
+        follow(rows, topic, path, record.get("back", 0))
         for topic, path in zip(record["q_entity"], record["paths"], strict=True)
     ]
     if record["shape"] == "pair":
@@ -170,6 +172,18 @@ def test_every_split_and_shape_is_filled(records):
     }  # fmt: skip
     texts = [r["question"].lower() for split in SPLITS for r in records[split]]
     assert len(set(texts)) == len(texts)
+
+
+def test_paths_there_and_back_are_said_by_what_both_ends_share():
+    made = records_of(big_film_graph(), questions=300)["train"]
+    shared = [r for r in made if any(".same." in frame for frame in r["wording"])]
+    assert {r["hop"] for r in shared} == {2, 3}
+    for record in shared:
+        assert any(b in (f"^{a}", a[1:]) for a, b, *_ in record["paths"])
+        assert "other other" not in record["question"]
+    # Further on, the topic is none of those that share something with it.
+    onwards = [r for r in shared if r["shape"] == "chain" and r["hop"] == 3]
+    assert {r["back"] for r in onwards} == {2}
 
 
 def airport_graph():
