@@ -21,6 +21,7 @@ VIEW is one of
     answers     rows: data set and hops; columns: Hits@1, Macro-F1, ... (for answers)
     open        rows: triplets in the prompt and prompt; columns: judgements
     judges      rows: judges of open answers (of okgqa_judge.py)
+    kinds       rows: policy, set and hops; columns: penalties (of answer_kinds.py)
     failures    rows: K and row; columns: causes of wrong answers (for answers)
     robustness  rows: kind of mistake and retriever; columns: levels; one metric
     commands    the commands that trained and measured
@@ -208,6 +209,24 @@ def robustness(view: View) -> str:
     return f"{facts(view)}\n\n{markdown_table(header, cells)}"
 
 
+def kinds(view: View) -> str:
+    """Hits@1 by what nodes of another kind than asked for lose."""
+    cells, penalties = [], []
+    for one in view.extracts[0]["measured"]:
+        for group, values in one["hits@1"].items():
+            penalties = list(values)
+            hops = f"{group} hop{'s' * (group != '1')}" if group.isdigit() else group
+            cells.append(
+                [
+                    f"{one['policy']}, {one['set']}, {hops}",
+                    f"{one['questions'][group]:,}",
+                    *(f"{value:.3f}" for value in values.values()),
+                ]
+            )
+    header = ["Hits@1 of", "questions", *(f"-{penalty}" for penalty in penalties)]
+    return markdown_table(header, cells)
+
+
 def commands(view: View) -> str:
     """The commands behind the extracts, as a block of code."""
     lines = dict.fromkeys(line for one in view.extracts for line in one["commands"])
@@ -223,6 +242,7 @@ VIEWS: Views = {
     "robustness": robustness,
     "open": open_answers,
     "judges": judges,
+    "kinds": kinds,
     "commands": commands,
     "parameters": parameters,
 }

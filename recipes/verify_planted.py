@@ -17,8 +17,8 @@ from functools import cache
 from pathlib import Path
 
 from data_prep.synth.relation_facts import is_sayable
-from data_prep.synth.words import relation_words
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.text.relation_words import relation_words
 
 PARTS = ("object", "subject", "relation")
 FUNCTIONAL = 1.2

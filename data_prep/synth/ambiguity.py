@@ -19,8 +19,8 @@ from data_prep.synth.arc_index import ArcIndex
 from data_prep.synth.draft import Draft, Leg
 from data_prep.synth.follow import follow
 from data_prep.synth.readings import domain
-from data_prep.synth.words import relation_words
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.utils.ragged import ranges
 
 LIMIT = 20_000

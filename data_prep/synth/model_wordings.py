@@ -18,11 +18,11 @@ from data_prep.synth.draft import Draft, Leg
 from data_prep.synth.question import SynthQuestion, arc_name
 from data_prep.synth.settings import SynthSettings
 from data_prep.synth.wordings import mentions
-from data_prep.synth.words import relation_words
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.reason.completions import Completion, EndpointSettings, Request
 from kgscout_jax.reason.endpoint import Endpoint
+from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.utils.progress import ProgressBar
 
 WORD = """\

@@ -13,22 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from data_prep.synth.readings import (
-    domain,
-    lexicon,
-    noun_kind,
-    relation_readings,
-    word_list,
-)
+from data_prep.synth.readings import domain, lexicon, relation_readings
 from data_prep.synth.relation_facts import RelationFacts
-from data_prep.synth.words import (
-    head_noun,
-    in_number,
-    is_participle,
-    lemmas,
-    relation_words,
-)
+from data_prep.synth.words import in_number, is_participle, lemmas
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.text.kinds import kind_words, noun_kind, nouns_of_kind
+from kgscout_jax.text.relation_words import head_noun, relation_words
 from kgscout_jax.utils.ragged import offsets_of
 
 SAMPLE = 1_000_000
@@ -151,8 +141,8 @@ def type_hints(relation: str) -> tuple[dict[str, float], dict[str, float]]:
     hint(heads, domain(relation), STATED)
     phrase = " ".join(relation_words(relation))
     for key in (phrase, in_number(phrase, False), phrase.removeprefix("has ")):
-        hint(heads, lexicon()["subjects"].get(key, ""), GUESSED)
-        hint(tails, lexicon()["objects"].get(key, ""), GUESSED)
+        hint(heads, kind_words()["subjects"].get(key, ""), GUESSED)
+        hint(tails, kind_words()["objects"].get(key, ""), GUESSED)
     for i, reading in enumerate(relation_readings(relation)):
         subjects, objects = (tails, heads) if reading.inverted else (heads, tails)
         hint(subjects, reading.subject_type, NAMED)
@@ -164,13 +154,13 @@ def type_hints(relation: str) -> tuple[dict[str, float], dict[str, float]]:
         elif reading.words == "born":
             hint(subjects, "person", GUESSED)
         elif reading.kind == "active" and not reading.particle:
-            hint(subjects, lexicon()["agents"].get(reading.words, ""), weight)
-            hint(objects, lexicon()["patients"].get(reading.words, ""), GUESSED)
+            hint(subjects, kind_words()["agents"].get(reading.words, ""), weight)
+            hint(objects, kind_words()["patients"].get(reading.words, ""), GUESSED)
     for word in phrase.split():
-        hint(heads, lexicon()["subjects"].get(word, ""), GUESSED / 2)
+        hint(heads, kind_words()["subjects"].get(word, ""), GUESSED / 2)
     return heads, tails
 
 
 def word_list_generic() -> frozenset[str]:
     """Type words that say nothing."""
-    return frozenset(lexicon()["generic"]) | word_list("time")
+    return frozenset(lexicon()["generic"]) | nouns_of_kind("time")

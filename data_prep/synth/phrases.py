@@ -9,18 +9,14 @@ from dataclasses import dataclass
 from data_prep.synth.frames import Frame, frames
 from data_prep.synth.link_words import LinkWords
 from data_prep.synth.node_types import EndType
-from data_prep.synth.readings import (
-    Reading,
-    lexicon,
-    noun_kind,
-    word_list,
-)
+from data_prep.synth.readings import Reading, word_list
 from data_prep.synth.values import is_date
 from data_prep.synth.words import (
     in_number,
     verb_form,
     with_article,
 )
+from kgscout_jax.text.kinds import kind_words, noun_kind
 
 SHORT = 60
 """Characters below which a phrase may stand in the middle of a question."""
@@ -114,7 +110,7 @@ class Speaker:
         name = self.rng.choice(end.names) if end.names else self.rng.choice(generic)
         prefix = "other " if name.startswith("other ") else ""
         name = name.removeprefix(prefix)
-        name = self.rng.choice(lexicon()["type_synonyms"].get(name, [name]))
+        name = self.rng.choice(kind_words()["type_synonyms"].get(name, [name]))
         return prefix + in_number(name, many)
 
     def _fits(self, frame: Frame, words: LinkWords, source: Phrase) -> bool:

@@ -14,17 +14,19 @@ from pathlib import Path
 from typing import Any, Literal
 
 from data_prep.synth.words import (
-    PREPOSITIONS,
-    head_noun,
     in_number,
     is_participle,
     is_third_person,
     lemmas,
+    singular,
+    verb_form,
+)
+from kgscout_jax.text.kinds import kind_words
+from kgscout_jax.text.relation_words import (
+    PREPOSITIONS,
+    head_noun,
     name_parts,
     relation_words,
-    singular,
-    split_words,
-    verb_form,
 )
 
 Kind = Literal["noun", "active", "passive"]
@@ -86,10 +88,10 @@ def relation_readings(relation: str, *, dated: bool = False) -> list[Reading]:
                 readings.remove(own)  # no English noun, such as "containedby"
             break
     if own.kind == "active" and not own.particle and own.inverted:
-        if agent := lexicon()["agents"].get(own.words):
+        if agent := kind_words()["agents"].get(own.words):
             readings.append(Reading("noun", agent))
     elif own.kind == "noun" and len(words) == 1:
-        agents = {noun: verb for verb, noun in lexicon()["agents"].items()}
+        agents = {noun: verb for verb, noun in kind_words()["agents"].items()}
         if verb := agents.get(singular(words[0])):
             readings.append(Reading("active", verb, inverted=True))
     if role := _role_reading(relation):
@@ -120,7 +122,7 @@ def domain(relation: str) -> str:
 def _role_reading(relation: str) -> Reading | None:
     """film.director.film: what the head directs."""
     role = domain(relation).split()
-    agents = {noun: verb for verb, noun in lexicon()["agents"].items()}
+    agents = {noun: verb for verb, noun in kind_words()["agents"].items()}
     words = relation_words(relation)
     if not role or len(words) != 1 or role[-1] not in agents:
         return None
@@ -260,15 +262,3 @@ def _noun_participle(words: list[str]) -> Reading | None:
     if singular(named[at]) == named[at] and not lemmas(named[at], "NOUN"):
         return None
     return Reading("active", lemma, object_type=in_number(" ".join(named), False))
-
-
-def noun_kind(phrase: str) -> str:
-    """ "person", "place" or "time" for what a noun phrase names; else "thing"."""
-    words = split_words(phrase)
-    if not words:
-        return "thing"
-    noun = singular(words[head_noun(words)])
-    for kind in ("person", "place", "time"):
-        if noun in word_list(kind):
-            return kind
-    return "person" if noun.endswith(("ologist", "ician", "wright")) else "thing"

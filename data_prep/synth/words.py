@@ -5,42 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from kgscout_jax.text.linearize import relation_phrase
-
-PREPOSITIONS = frozenset(
-    "by in at on of from to with for as about after under into near over through "
-    "against within during before between upon towards around".split()
-)
-
-
-def split_words(text: str) -> list[str]:
-    """Lower-case words of a name in camelCase, snake_case or plain words.
-
-    >>> split_words("birthPlace"), split_words("place_of_birth")
-    (['birth', 'place'], ['place', 'of', 'birth'])
-    """
-    return relation_phrase(text).split()
-
-
-def name_parts(relation: str) -> list[list[str]]:
-    """The words of each dotted part of a relation's name.
-
-    >>> name_parts("people.person.place_of_birth")
-    [['people'], ['person'], ['place', 'of', 'birth']]
-    """
-    parts = [split_words(part) for part in re.split(r"[./#:]+", relation)]
-    return [part for part in parts if part]
-
-
-def relation_words(relation: str) -> list[str]:
-    """The words of the last part of a relation's name.
-
-    >>> relation_words("people.person.spouse_s")
-    ['spouse']
-    """
-    parts = name_parts(relation)
-    words = parts[-1] if parts else []
-    return words[:-1] if len(words) > 1 and words[-1] == "s" else words
+from kgscout_jax.text.relation_words import head_noun
 
 
 @cache
@@ -116,14 +81,6 @@ _IRREGULAR = {
     "dead": "dead",
     "people": "people",
 }
-
-
-def head_noun(words: list[str]) -> int:
-    """Position of the noun that inflects: before a preposition, or the last word."""
-    for i, word in enumerate(words):
-        if i and word in PREPOSITIONS:
-            return i - 1
-    return len(words) - 1
 
 
 def in_number(phrase: str, many: bool) -> str:

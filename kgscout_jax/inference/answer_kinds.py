@@ -7,15 +7,13 @@ of exactly this set, as if nodes were answers independently of each other.
 Yes or no: "is X in Y?" names two entities or more, see ``yes_no``. A "no" says that the
 walk does not arrive in this graph, not that the statement is false in the world.
 
-Dates and other values are nodes of the graph, and answers like all others. But "when"
-asks for a date and "who" or "where" for a name: where nodes of that kind are answers,
-others are not.
+Dates and other values are nodes of the graph, and answers like all others.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -32,17 +30,6 @@ _COUNT = re.compile(r"\bhow many\b", re.IGNORECASE)
 _YES_NO = re.compile(
     r"\W*(?:is|are|was|were|do|does|did|has|have|can)\b", re.IGNORECASE
 )
-_NUMBER = re.compile(r"[+-]?\d[\d,. ]*")
-_WHEN = re.compile(
-    r"\W*(?:(?:since |until )?when|(?:(?:in|on) )?(?:what|which) (?:year|date))\b",
-    re.IGNORECASE,
-)
-_WHO = re.compile(r"\W*(?:who|whom|where)\b", re.IGNORECASE)
-_DAY = r"\d{3,4}-\d\d(?:-\d\d)?"
-_DATED = re.compile(
-    rf"(?<![\d.,])(?:{_DAY}(?!\d)|[12]\d{{3}}(?![.,]?\d)|\d\d?[./]\d\d?[./]\d{{2,4}}\b)"
-)
-_MOMENT = re.compile(rf"[+-]?{_DAY}(?:T[\d:.Z+-]*)?")
 
 
 def asks_for_count(question: str) -> bool:
@@ -53,26 +40,6 @@ def asks_for_count(question: str) -> bool:
 def asks_yes_no(question: str) -> bool:
     """Whether the question begins as one that is answered by yes or no."""
     return _YES_NO.match(question) is not None
-
-
-def is_number(name: str) -> bool:
-    """Whether the name of an entity is a number."""
-    return _NUMBER.fullmatch(name.strip()) is not None
-
-
-def fits_question(question: str) -> Callable[[str], bool] | None:
-    """A function that says whether a name is of the kind that a question asks for.
-
-    None for a question whose first words leave the kind open.
-
-    >>> [fits_question("When was Ada born?")(name) for name in ("1815-12-10", "Bern")]
-    [True, False]
-    """
-    if _WHEN.match(question):
-        return lambda name: _DATED.search(name) is not None
-    if _WHO.match(question):
-        return lambda name: not (is_number(name) or _MOMENT.fullmatch(name.strip()))
-    return None
 
 
 def set_size(

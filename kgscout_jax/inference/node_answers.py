@@ -13,12 +13,11 @@ from kgscout_jax.graph.hypernodes import OBJECT, SUBJECT
 from kgscout_jax.inference.answer_kinds import (
     AnswerKind,
     asks_for_count,
-    fits_question,
-    is_number,
     set_size,
 )
 from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.inference.scoring import Scores
+from kgscout_jax.retrieve.answer_kind import fitting_logits, is_number
 from kgscout_jax.retrieve.answer_paths import answer_paths, without_loops
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 
@@ -103,9 +102,10 @@ def read_answers(
 ) -> NodeAnswers:
     """The answers of a question, a set or a count.
 
-    Answers are all nodes from ``scale.threshold`` on that are of the kind that the
-    question asks for, at most ``MAX_ANSWERS``, and the best one always. Where that one
-    lies below ``least`` there are ``GUESSES`` guesses instead.
+    Answers are all nodes from ``scale.threshold`` on, at most ``MAX_ANSWERS``, and the
+    best one always. Where that one lies below ``least`` there are ``GUESSES`` guesses
+    instead. Nodes of another kind than the question asks for count less, see
+    ``retrieve.answer_kind``.
 
     Args:
         question: the question.
@@ -117,14 +117,19 @@ def read_answers(
         least: P(answer) of the best node below which there is no answer.
     """
     assert scores.nodes is not None and scores.follow is not None
-    order = np.argsort(-scores.nodes, kind="stable")
+    logits = fitting_logits(
+        question,
+        [name_of(int(candidates.entities[node])) for node in candidates.topics],
+        [relation_of(int(relation)) for relation in candidates.relations],
+        candidates.relation_index,
+        candidates.nodes,
+        scores.nodes,
+        lambda node: name_of(int(candidates.entities[node])),
+    )
+    order = np.argsort(-logits, kind="stable")
     possible = np.isfinite(scores.nodes) & answer_mask(candidates, relation_of)
     order = order[possible[order]]
-    probability = scale.probability(scores.nodes[order])
-    likely = order[probability >= scale.threshold]
-    fits = np.ones(len(order), bool)
-    fits[: len(likely)] = _fit_mask(question, candidates.entities[likely], name_of)
-    order, probability = order[fits], probability[fits]
+    probability = scale.probability(logits[order])
     abstained = not len(order) or bool(probability[0] < least)
     size, certainty = set_size(probability, scale.threshold)
     shown = GUESSES if abstained else min(size, MAX_ANSWERS)
@@ -142,20 +147,6 @@ def read_answers(
     return dataclasses.replace(
         answers, kind="count", value=str(size), probability=certainty
     )
-
-
-def _fit_mask(
-    question: str, entities: Int[np.ndarray, "v"], name_of: Callable[[int], str]
-) -> Bool[np.ndarray, "v"]:
-    """False for answers of another kind than the question asks for.
-
-    All are True where none is of that kind.
-    """
-    fits = fits_question(question)
-    if fits is None:
-        return np.ones(len(entities), bool)
-    mask = np.array([fits(name_of(int(i))) for i in entities], bool)
-    return mask if mask.any() else ~mask
 
 
 def faithful_paths(

@@ -14,10 +14,10 @@ from pathlib import Path as FilePath
 import numpy as np
 from jaxtyping import Float32, Float64
 
-from data_prep.synth.words import relation_words
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
+from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.verify.relation_words import (
     ClaimWords,
     direction,

@@ -13,17 +13,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from data_prep.synth.readings import Reading, lexicon, relation_readings, word_list
-from data_prep.synth.words import (
+from data_prep.synth.readings import Reading, relation_readings, word_list
+from data_prep.synth.words import lemmas, verb_form
+from kgscout_jax.graph.link.stop_words import GRAMMAR
+from kgscout_jax.text.kinds import kind_words
+from kgscout_jax.text.relation_words import (
     PREPOSITIONS,
     head_noun,
-    lemmas,
     name_parts,
     relation_words,
     split_words,
-    verb_form,
 )
-from kgscout_jax.graph.link.stop_words import GRAMMAR
 
 _HAS = frozenset("has have had with features include includes".split())
 _IS = frozenset("is was are were".split())
@@ -87,7 +87,7 @@ def claim_words(text: str, a: tuple[int, int], b: tuple[int, int]) -> ClaimWords
 def word_lemmas(word: str) -> frozenset[str]:
     """A word's base forms, and the verb of an agent: director gives direct."""
     forms = {word, *lemmas(word, "NOUN"), *lemmas(word, "VERB"), *lemmas(word, "ADJ")}
-    verbs = {noun: verb for verb, noun in lexicon()["agents"].items()}
+    verbs = {noun: verb for verb, noun in kind_words()["agents"].items()}
     forms |= {verbs[form] for form in set(forms) if form in verbs}
     return frozenset(forms | {"bear"} if word in ("born", "birth") else forms)
 

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from data_prep.synth.words import relation_words, split_words
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.text.encoder import SentenceEncoder
+from kgscout_jax.text.relation_words import relation_words, split_words
 from kgscout_jax.types import replace_surrogates
 from kgscout_jax.verify.arcs import ArcFinder, Arcs, Path
 from kgscout_jax.verify.claims import Claim, find_claims

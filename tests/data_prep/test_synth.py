@@ -19,10 +19,11 @@ from data_prep.synth.frames import SPLITS, all_frames
 from data_prep.synth.generation import generate
 from data_prep.synth.readings import relation_readings
 from data_prep.synth.settings import SynthSettings
-from data_prep.synth.words import in_number, split_words
+from data_prep.synth.words import in_number
 from kgscout_jax.cli.main import main
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.text.relation_words import split_words
 from kgscout_jax.types import entity_key
 from kgscout_jax.utils.io import read_json_lines
 

@@ -1,0 +1,176 @@
+"""Of what kind the entities at the ends of a relation are, by its name.
+
+``directed_by`` leads from films to directors, who are people. The rules need no
+dictionary of English, because answering a question must not load one;
+``data_prep.synth.node_types`` reads more off the names of a whole graph.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from kgscout_jax.text.relation_words import (
+    PREPOSITIONS,
+    head_noun,
+    name_parts,
+    relation_words,
+    split_words,
+)
+
+Kind = Literal["person", "place", "time", "thing"]
+"""thing: everything else, told apart by its nouns."""
+Nouns = dict[str, float]
+"""What the entities at an end may be called, in singular, with weights."""
+
+STATED, NAMED, GUESSED = 2.0, 1.0, 0.5
+"""Weights of a noun: by a dotted name, by the relation's own words, by the lists."""
+KINDS: tuple[Kind, ...] = ("person", "place", "time", "thing")
+_AUXILIARIES = frozenset("has have is was are were".split())
+_PARTICIPLE = re.compile(r"(ed|spoken|written|held|taken|given|won|made|built)$")
+_IRREGULAR_NOUNS = {
+    "people": "person", "children": "child", "men": "man", "women": "woman",
+    "wives": "wife", "lives": "life", "movies": "movie", "series": "series",
+    "species": "species", "cities": "city", "bases": "basis", "alumni": "alumnus",
+}  # fmt: skip
+_IRREGULAR_VERBS = {
+    "wrote": "write", "written": "write", "sang": "sing", "sung": "sing",
+    "taught": "teach", "led": "lead", "won": "win", "built": "build", "starred": "star",
+    "ran": "run",
+}  # fmt: skip
+
+
+@cache
+def kind_words() -> dict[str, Any]:
+    """Lists of nouns by kind, and which verbs and phrases speak of which entities."""
+    return json.loads(Path(__file__).with_name("kinds.json").read_text("utf-8"))
+
+
+@cache
+def nouns_of_kind(kind: str) -> frozenset[str]:
+    """The nouns for people, places or times."""
+    return frozenset(kind_words()[kind].split())
+
+
+@cache
+def base_noun(noun: str) -> str:
+    """The singular of a noun, by its ending.
+
+    >>> [base_noun(noun) for noun in ("films", "countries", "boxes", "status")]
+    ['film', 'country', 'box', 'status']
+    """
+    if noun in _IRREGULAR_NOUNS:
+        return _IRREGULAR_NOUNS[noun]
+    if len(noun) < 4 or noun.endswith(("ss", "us", "is", "ics")):
+        return noun
+    if noun.endswith("ies"):
+        return noun[:-3] + "y"
+    if re.search(r"(ss|x|z|ch|sh)es$", noun):
+        return noun[:-2]
+    return noun.removesuffix("s")
+
+
+@cache
+def base_verb(word: str) -> str | None:
+    """The verb of ``kinds.json`` that a word is a form of, if any.
+
+    >>> base_verb("directed"), base_verb("wrote"), base_verb("genre")
+    ('direct', 'write', None)
+    """
+    verbs = kind_words()["agents"].keys() | kind_words()["patients"].keys()
+    stems = [word.removesuffix(end) for end in ("s", "d", "ed", "ing") if word != end]
+    stems += [stem + "e" for stem in stems]
+    found = [_IRREGULAR_VERBS.get(word, ""), *stems]
+    return next((verb for verb in found if verb in verbs and verb != word), None)
+
+
+@cache
+def noun_kind(phrase: str) -> Kind:
+    """The kind of what a noun phrase names.
+
+    >>> noun_kind("film director"), noun_kind("place of birth"), noun_kind("genre")
+    ('person', 'place', 'thing')
+    """
+    words = split_words(phrase)
+    if not words:
+        return "thing"
+    noun = base_noun(words[head_noun(words)])
+    for kind in KINDS[:-1]:
+        if noun in nouns_of_kind(kind):
+            return kind
+    return "person" if noun.endswith(("ologist", "ician", "wright")) else "thing"
+
+
+@cache
+def end_nouns(relation: str) -> tuple[Nouns, Nouns]:
+    """What the heads and the tails of a relation may be called.
+
+    >>> heads, tails = end_nouns("directed_by")
+    >>> sorted(heads), sorted(tails)
+    (['film'], ['director'])
+    """
+    words = relation_words(relation)
+    heads: Nouns = {}
+    tails: Nouns = {}
+
+    def add(nouns: Nouns, name: str, weight: float) -> None:
+        if name:
+            nouns[name] = max(weight, nouns.get(name, 0.0))
+
+    parts = name_parts(relation)
+    if len(parts) > 1 and all(word.isalpha() for word in parts[-2]):
+        add(heads, _singular(parts[-2]), STATED)
+    phrase = " ".join(words)
+    lists = kind_words()
+    for key in {phrase, _singular(words), phrase.removeprefix("has ")}:
+        add(heads, lists["subjects"].get(key, ""), GUESSED)
+        add(tails, lists["objects"].get(key, ""), GUESSED)
+    for word in words:
+        add(heads, lists["subjects"].get(word, ""), GUESSED / 2)
+    _add_own_words(words, heads, tails, add)
+    return heads, tails
+
+
+def _add_own_words(words: list[str], heads: Nouns, tails: Nouns, add: Any) -> None:
+    """Add what the words of a relation say themselves, as a verb or a noun."""
+    lists = kind_words()
+    if len(words) > 1 and words[0] in _AUXILIARIES:
+        words = words[1:]
+    if not words:
+        return
+    verb = None if words[0].endswith("ing") else base_verb(words[0])
+    by = words[-1] == "by" and len(words) > 1
+    if by and (verb := base_verb(words[-2])):
+        add(tails, lists["agents"].get(verb, ""), NAMED)
+        add(heads, lists["patients"].get(verb, ""), GUESSED)
+        return
+    if verb and (len(words) == 1 or words[1] in PREPOSITIONS):
+        add(heads, lists["agents"].get(verb, ""), NAMED)
+        add(tails, lists["patients"].get(verb, ""), GUESSED)
+        return
+    if words[-1] == "of" and len(words) > 1:
+        add(heads, _singular(words[:-1]), NAMED)
+        return
+    if words[-1] in PREPOSITIONS:
+        return  # "depends on" names nobody
+    if words[0] in PREPOSITIONS:
+        words = words[1:]
+    if len(words) > 1 and _PARTICIPLE.search(words[-1]):
+        words = words[:-1]  # "languages spoken" are languages
+    add(tails, _singular(words), NAMED)
+
+
+def _singular(words: list[str]) -> str:
+    """A noun phrase with its noun in singular."""
+    at = head_noun(words) if words else 0
+    return " ".join(
+        base_noun(word) if i == at else word for i, word in enumerate(words)
+    )
+
+
+def names_same(noun: str, asked: frozenset[str]) -> bool:
+    """Whether a noun, or the one it ends in, is among those asked for."""
+    return noun in asked or noun.rpartition(" ")[2] in asked

@@ -1,0 +1,77 @@
+"""Nodes of another kind than the question asks for count less."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgscout_jax.retrieve.answer_kind import PENALTY, fitting_logits
+
+RELATIONS = ["directed_by", "release_year", "starred_actors", "located in", "P131"]
+NAMES = ["Mann", "Heat", "1995", "Pacino"]
+"""Heat is directed by Mann, of 1995, with Pacino."""
+NODES = np.array([[1, 0], [1, 2], [1, 3]])
+
+
+def fitted(question, logits, names=NAMES, nodes=NODES, index=(0, 1, 2)):
+    return fitting_logits(
+        question,
+        ["Mann"],
+        RELATIONS,
+        np.array(index),
+        nodes,
+        np.array(logits, np.float32),
+        names.__getitem__,
+    )
+
+
+def test_a_film_is_no_year_and_no_person():
+    logits = [-9.0, 3.0, 1.0, 2.0]
+    when = fitted("When were the films of Mann released?", logits)
+    assert when.tolist() == [-9 - PENALTY, 3 - PENALTY, 1, 2 - PENALTY]
+    who = fitted("Who starred in the films of Mann?", logits)
+    assert who.tolist() == [-9, 3 - PENALTY, 1 - PENALTY, 2]
+    films = fitted("Which movies did Mann direct?", logits)
+    assert films.tolist() == [-9 - PENALTY, 3, 1 - PENALTY, 2 - PENALTY]
+
+
+def test_logits_stay_where_nothing_better_fits():
+    logits = [-9.0, 3.0, 2.0, -9.0]
+    # No person is within reach of the film.
+    assert fitted("Who starred in it?", logits).tolist() == logits
+    # Nothing here is called a battle, and "what" leaves the kind open.
+    assert fitted("Which battles did Mann fight?", logits).tolist() == logits
+    assert fitted("What did Mann direct?", logits).tolist() == logits
+
+
+def test_a_number_answers_only_how_many():
+    names = ["Mann", "Pacino", "12"]
+    nodes, index = np.array([[0, 1], [2, 0]]), (0, 4)
+    person = fitted("Which person is it?", [0.0, 1.0, 2.0], names, nodes, index)
+    assert person.argmax() == 1
+    count = fitted("How many people are there?", [0.0, 1.0, 2.0], names, nodes, index)
+    assert count.argmax() == 2
+
+
+@given(
+    st.sampled_from(["When?", "Who is it?", "Where?", "Which films?", "How many men?"]),
+    st.integers(0, 2**32 - 1),
+)
+def test_a_node_never_gains_and_the_best_one_always_fits(question, seed):
+    rng = np.random.default_rng(seed)
+    v, n = rng.integers(1, 7), rng.integers(1, 9)
+    logits = np.where(rng.random(v) < 0.2, -np.inf, rng.normal(size=v))
+    new = fitted(
+        question,
+        logits,
+        [str(name) for name in rng.choice(["1990", "7", "Bern"], v)],
+        rng.integers(0, v, (n, 2)),
+        tuple(rng.integers(0, len(RELATIONS), n)),
+    )
+    logits = logits.astype(np.float32)
+    lowered = new < logits
+    kept = ~lowered & np.isfinite(logits)
+    assert np.array_equal(new[~lowered], logits[~lowered])
+    np.testing.assert_allclose(new[lowered], logits[lowered] - PENALTY, rtol=1e-5)
+    assert not lowered.any() or lowered.size == 1 or kept[new.argmax()]
