@@ -17,7 +17,7 @@ from kgscout_jax.inference.answer_kinds import (
 )
 from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.inference.scoring import Scores
-from kgscout_jax.retrieve.answer_kind import fitting_logits, is_number
+from kgscout_jax.retrieve.answer_kind import is_number
 from kgscout_jax.retrieve.answer_paths import answer_paths, without_loops
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 
@@ -104,8 +104,7 @@ def read_answers(
 
     Answers are all nodes from ``scale.threshold`` on, at most ``MAX_ANSWERS``, and the
     best one always. Where that one lies below ``least`` there are ``GUESSES`` guesses
-    instead. Nodes of another kind than the question asks for count less, see
-    ``retrieve.answer_kind``.
+    instead.
 
     Args:
         question: the question.
@@ -117,19 +116,10 @@ def read_answers(
         least: P(answer) of the best node below which there is no answer.
     """
     assert scores.nodes is not None and scores.follow is not None
-    logits = fitting_logits(
-        question,
-        [name_of(int(candidates.entities[node])) for node in candidates.topics],
-        [relation_of(int(relation)) for relation in candidates.relations],
-        candidates.relation_index,
-        candidates.nodes,
-        scores.nodes,
-        lambda node: name_of(int(candidates.entities[node])),
-    )
-    order = np.argsort(-logits, kind="stable")
+    order = np.argsort(-scores.nodes, kind="stable")
     possible = np.isfinite(scores.nodes) & answer_mask(candidates, relation_of)
     order = order[possible[order]]
-    probability = scale.probability(logits[order])
+    probability = scale.probability(scores.nodes[order])
     abstained = not len(order) or bool(probability[0] < least)
     size, certainty = set_size(probability, scale.threshold)
     shown = GUESSES if abstained else min(size, MAX_ANSWERS)

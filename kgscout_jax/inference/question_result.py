@@ -33,6 +33,8 @@ from kgscout_jax.inference.selection import (
 from kgscout_jax.inference.sources import sources_of
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.inference.yes_no import read_yes_no, yes_no_turns
+from kgscout_jax.policy.registry import is_general
+from kgscout_jax.retrieve.answer_kind import kind_mask
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 from kgscout_jax.retrieve.protocol import top_k
 from kgscout_jax.types import Answer, Triplet
@@ -65,6 +67,36 @@ class ScoredQuestion:
     def relation_of(self, relation: int) -> str:
         """The name of a relation."""
         return str(self.graph.relations[relation])
+
+    def of_asked_kind(self, *, general: bool) -> ScoredQuestion:
+        """The question with lower scores of what it does not ask for.
+
+        Args:
+            general: whether triplets count less as well, see ``KGScout``.
+        """
+        found, nodes = self.candidates, self.scores.nodes
+        if found is None or nodes is None:
+            return self
+
+        def name_of(node: int) -> str:
+            return self.name_of(int(found.entities[node]))
+
+        kind = kind_mask(
+            self.text,
+            [name_of(node) for node in found.topics.tolist()],
+            [self.relation_of(int(relation)) for relation in found.relations],
+            found.relation_index,
+            found.nodes,
+            name_of,
+            len(found.entities),
+        )
+        if kind is None:
+            return self
+        scores = dataclasses.replace(self.scores, nodes=kind.node_logits(nodes))
+        if general:
+            logits = kind.triplet_logits(scores.logits, found.nodes, found.topics)
+            scores = dataclasses.replace(scores, logits=logits)
+        return dataclasses.replace(self, scores=scores)
 
     def result(
         self,
@@ -221,6 +253,8 @@ def scored_questions(
         for each, of_question in zip(searches, scores, strict=True)
     ]
     if walkers_of(exported):
+        general = is_general(exported.config)
+        scored = [each.of_asked_kind(general=general) for each in scored]
         scored = with_answers(scored, score, exported.answer_scale, min_probability)
     return scored
 

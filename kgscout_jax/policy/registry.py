@@ -98,6 +98,15 @@ def needs_topology(config: NetworkConfig) -> bool:
     return ARCHITECTURES[config.architecture].needs_topology
 
 
+def is_general(config: NetworkConfig) -> bool:
+    """Whether a network knows no graph by heart, and has an answer head."""
+    return (
+        isinstance(config, WalkConfig)
+        and config.answers > 0
+        and "absolute" in config.without
+    )
+
+
 def needs_words(config: NetworkConfig) -> bool:
     """Whether the network reads ``PolicyInputs.words`` and ``word_places``."""
     return isinstance(config, WalkConfig) and config.word_rank > 0

@@ -3,31 +3,33 @@
 A policy that has not seen a graph often stops at the entity between: "when were the
 films by Mann released" at a film. But heads of ``directed_by`` are films, and a film is
 no year. Where another node may be of the kind that is asked for, such nodes lose
-``PENALTY`` of their logit.
+``PENALTY`` of their logit, and triplets at no node of that kind ``TRIPLET_PENALTY``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int
 
+from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.text.asked_kind import AskedKind, asked_kind
 from kgscout_jax.text.kinds import KINDS, end_nouns, names_same, noun_kind
 
 PENALTY = 8.0
 """Logits that a node of another kind loses, see ``recipes/answer_kinds.py``: chosen on
 graphs that policies had not seen."""
+TRIPLET_PENALTY = 6.0
+"""Logits that a triplet loses: with more, triplets on the way to the answer suffer."""
 FEW = 0.2
 """Share of what the relations around a node call it, below which it is of another
 kind."""
 MOST = 0.6
 """Share of people and dates from which a node is no place; a school may be one."""
-NAMED_NODES = 64
-"""The best nodes, whose names are read as dates and numbers."""
 _NUMBER = re.compile(r"[+-]?\d[\d,. ]*")
 _DAY = r"\d{3,4}-\d\d(?:-\d\d)?"
 _DATED = re.compile(
@@ -50,19 +52,49 @@ def is_dated(name: str) -> bool:
     return _DATED.search(name) is not None
 
 
-def fitting_logits(
+@dataclass(frozen=True)
+class KindMask:
+    """Which nodes of one question's candidates are of another kind than it asks for."""
+
+    wrong: Bool[np.ndarray, "v"]
+
+    def node_logits(self, logits: Float32[np.ndarray, "v"]) -> Float32[np.ndarray, "v"]:
+        """Logits of the answer head, lower at nodes of another kind.
+
+        Unchanged where no node within ``PENALTY`` of the best one may be of that kind:
+        then the names of relations may mean something else.
+        """
+        lowered = logits - np.float32(PENALTY) * self.wrong
+        return logits if self.wrong[np.argmax(lowered)] else lowered
+
+    def triplet_logits(
+        self,
+        logits: Float32[np.ndarray, "n"],
+        nodes: Int[np.ndarray, "n 2"],
+        topics: Int[np.ndarray, "t"],
+    ) -> Float32[np.ndarray, "n"]:
+        """Logits of the candidates, lower where neither end may be the answer.
+
+        Args:
+            logits: of the candidates.
+            nodes: of head and tail of each.
+            topics: nodes, none of which is an answer.
+        """
+        possible = ~self.wrong
+        possible[topics] = False
+        return logits - np.float32(TRIPLET_PENALTY) * ~possible[nodes].any(axis=1)
+
+
+def kind_mask(
     question: str,
     topics: Sequence[str],
     relations: Sequence[str],
     relation_index: Int[np.ndarray, "n"],
     nodes: Int[np.ndarray, "n 2"],
-    logits: Float32[np.ndarray, "v"],
     name_of: Callable[[int], str],
-) -> Float32[np.ndarray, "v"]:
-    """The logits of a question's nodes, lower at those of another kind than asked for.
-
-    Unchanged where the question leaves the kind open, and where no node within
-    ``PENALTY`` of the best one may be of it.
+    v: int,
+) -> KindMask | None:
+    """What is of another kind; None where the question, or nothing here, tells it.
 
     Args:
         question: the question.
@@ -70,20 +102,58 @@ def fitting_logits(
         relations: names of its candidates' relations.
         relation_index: which of them each candidate has.
         nodes: of head and tail of each candidate.
-        logits: of the answer head.
         name_of: the name of a node.
+        v: number of nodes.
     """
     asked = asked_kind(question, topics)
-    if asked is None or not len(logits):
-        return logits
-    wrong = _of_another_kind(asked, relations, relation_index, nodes, len(logits))
+    if asked is None or not len(nodes):
+        return None
+    wrong = _of_another_kind(asked, relations, relation_index, nodes, v)
+    there = np.zeros(v, bool)
+    there[nodes] = True
     if asked.kind != "thing" or asked.number:
-        best = np.argsort(-logits, kind="stable")[:NAMED_NODES]
-        for node in best[np.isfinite(logits[best])]:
-            if (verdict := _by_name(asked, name_of(int(node)))) is not None:
+        for node in np.flatnonzero(there).tolist():
+            if (verdict := _by_name(asked, name_of(node))) is not None:
                 wrong[node] = verdict
-    lowered = logits - np.float32(PENALTY) * wrong
-    return logits if wrong[np.argmax(lowered)] else lowered
+    some = wrong[there]
+    return KindMask(wrong) if some.any() and not some.all() else None
+
+
+def split_kinds(
+    shards: Shards,
+    split: Split,
+    rows: Int[np.ndarray, "b"],
+    seen: Bool[np.ndarray, "b n"],
+) -> list[KindMask | None]:
+    """The mask of each question of a split.
+
+    Args:
+        shards: the folder of the split.
+        split: the questions.
+        rows: those that are wanted.
+        seen: candidates that count, by slot.
+    """
+    found: list[KindMask | None] = []
+    for row, mask in zip(rows.tolist(), seen, strict=True):
+        slots = np.flatnonzero(mask)
+        triplets = shards.triplets[np.asarray(split.candidates[row])[slots]]
+        relations, index = np.unique(triplets[:, 1], return_inverse=True)
+        nodes = np.asarray(split.nodes[row])[slots].astype(np.int64)
+        ends = triplets[:, [0, 2]].ravel().tolist()
+        entity = dict(zip(nodes.ravel().tolist(), ends, strict=True))
+        question = split.questions[row]
+        found.append(
+            kind_mask(
+                question.text,
+                question.topics,
+                [shards.relations[relation] for relation in relations.tolist()],
+                index,
+                nodes,
+                lambda node, entity=entity: shards.entities[entity[node]],
+                int(split.n_nodes[row]),
+            )
+        )
+    return found
 
 
 def _by_name(asked: AskedKind, name: str) -> bool | None:

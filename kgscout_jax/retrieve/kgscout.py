@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,8 @@ from jaxtyping import Float32, Float64, Int
 from kgscout_jax.data.batches import BatchReader
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.policy.module import Policy
-from kgscout_jax.policy.registry import needs_words
+from kgscout_jax.policy.registry import is_general, needs_words
+from kgscout_jax.retrieve.answer_kind import split_kinds
 from kgscout_jax.retrieve.policy_calls import PolicyCall, batch_results
 from kgscout_jax.retrieve.protocol import Rankings, rank_candidates
 from kgscout_jax.utils.engine import HERE, Engine
@@ -19,7 +21,11 @@ from kgscout_jax.utils.progress import ProgressBar
 
 @dataclass(frozen=True)
 class KGScout:
-    """Ranks by the final logits of ``policy``."""
+    """Ranks by the final logits of ``policy``.
+
+    A policy for any graph counts triplets less that lead to nothing of the kind that is
+    asked for, see ``answer_kind``.
+    """
 
     policy: Policy
     name: str = "kgscout"
@@ -52,8 +58,31 @@ class KGScout:
                 count, at = len(batch_rows), place[batch_rows]
                 seconds[at] = elapsed / count
                 scores[at, : outputs.logits.shape[1]] = outputs.logits[:count]
+                if is_general(self.policy.config):
+                    start = time.perf_counter()
+                    scores[at] = kind_logits(shards, split, batch_rows, scores[at])
+                    seconds[at] += (time.perf_counter() - start) / count
                 bar.update(count)
         return scores, seconds
+
+
+def kind_logits(
+    shards: Shards,
+    split: Split,
+    rows: Int[np.ndarray, "b"],
+    logits: Float32[np.ndarray, "b n"],
+) -> Float32[np.ndarray, "b n"]:
+    """The logits of questions' candidates, see ``answer_kind``; -inf stays."""
+    out = logits.copy()
+    seen = np.asarray(split.candidates[rows, : logits.shape[1]]) >= 0
+    kinds = split_kinds(shards, split, rows, seen)
+    for i, (row, kind) in enumerate(zip(rows.tolist(), kinds, strict=True)):
+        if kind is not None:
+            n, topics = int(split.n_real[row]), np.asarray(split.topics[row])
+            nodes = np.asarray(split.nodes[row])[:n]
+            lowered = kind.triplet_logits(logits[i, :n], nodes, topics[topics >= 0])
+            out[i, :n] = lowered
+    return out
 
 
 @dataclass(frozen=True)

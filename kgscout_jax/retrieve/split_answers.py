@@ -17,7 +17,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import has_answers, needs_words
 from kgscout_jax.policy.walk_config import WalkConfig
-from kgscout_jax.retrieve.answer_kind import fitting_logits
+from kgscout_jax.retrieve.answer_kind import KindMask, split_kinds
 from kgscout_jax.retrieve.answer_paths import answer_paths
 from kgscout_jax.retrieve.answer_scale import AnswerScale, fit_answer_scale
 from kgscout_jax.retrieve.policy_calls import PolicyCall
@@ -96,7 +96,7 @@ def split_answers(
                 mask = np.zeros(batch.mask.shape, bool)
                 mask[:n] = seen
                 batch = batch._replace(mask=mask)
-            yield BatchItem(batch, question_kinds(shards, split, batch_rows, seen))
+            yield BatchItem(batch, split_kinds(shards, split, batch_rows, seen))
 
     call = AnswerCall(
         PolicyCall(policy, shards), nodes=m, paths=paths, walkers=config.walkers
@@ -130,23 +130,11 @@ def split_answers(
     )
 
 
-class QuestionKind(NamedTuple):
-    """What says of which kind the nodes of a question are."""
-
-    text: str
-    topics: tuple[str, ...]
-    relations: list[str]
-    relation_index: Int[np.ndarray, "n"]
-    nodes: Int[np.ndarray, "n 2"]
-    names: list[str]
-    """Of the nodes; "" where no candidate touches one."""
-
-
 class BatchItem(NamedTuple):
     """A batch, and what each of its questions asks for."""
 
     batch: Batch
-    kinds: list[QuestionKind]
+    kinds: list[KindMask | None]
 
 
 class BatchAnswers(NamedTuple):
@@ -186,10 +174,9 @@ class AnswerCall:
         )
         scores = np.array(outputs.answers)[:count]
         for i, kind in enumerate(item.kinds):
-            v = len(kind.names)
-            scores[i, :v] = fitting_logits(
-                *kind[:5], scores[i, :v], kind.names.__getitem__
-            )
+            if kind is not None:
+                v = len(kind.wrong)
+                scores[i, :v] = kind.node_logits(scores[i, :v])
         best = np.argsort(-scores, axis=1, kind="stable")[:, : self.nodes]
         found = [
             question_paths(
@@ -206,45 +193,6 @@ class AnswerCall:
         paths = found or [[] for _ in range(count)]
         seconds += time.perf_counter() - start
         return BatchAnswers(scores, best, paths, seconds)
-
-
-def question_kinds(
-    shards: Shards,
-    split: Split,
-    rows: Int[np.ndarray, "b"],
-    seen: Bool[np.ndarray, "b n"],
-) -> list[QuestionKind]:
-    """What says of which kind the nodes of each question are.
-
-    Args:
-        shards: the folder of the split.
-        split: the questions.
-        rows: those of a batch.
-        seen: candidates that count.
-    """
-    nodes = np.asarray(split.nodes[rows, : seen.shape[1]]).astype(np.int64)
-    v = int(split.n_nodes[rows].max(initial=0))
-    entities = node_entities(np.asarray(shards.triplets), split, rows, nodes, v)
-    found = []
-    for i, row in enumerate(rows):
-        of_question = np.flatnonzero(seen[i])
-        candidates = np.asarray(split.candidates[row])[of_question]
-        relations, index = np.unique(
-            shards.triplets[candidates, 1], return_inverse=True
-        )
-        names = [shards.entities[e] if e >= 0 else "" for e in entities[i].tolist()]
-        question = split.questions[row]
-        found.append(
-            QuestionKind(
-                question.text,
-                tuple(question.topics),
-                [shards.relations[relation] for relation in relations.tolist()],
-                index,
-                nodes[i, of_question],
-                names[: int(split.n_nodes[row])],
-            )
-        )
-    return found
 
 
 def check_answers(policy: Policy) -> WalkConfig:

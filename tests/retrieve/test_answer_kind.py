@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgscout_jax.retrieve.answer_kind import PENALTY, fitting_logits
+from kgscout_jax.retrieve.answer_kind import PENALTY, TRIPLET_PENALTY, kind_mask
 
 RELATIONS = ["directed_by", "release_year", "starred_actors", "located in", "P131"]
 NAMES = ["Mann", "Heat", "1995", "Pacino"]
@@ -14,16 +14,16 @@ NAMES = ["Mann", "Heat", "1995", "Pacino"]
 NODES = np.array([[1, 0], [1, 2], [1, 3]])
 
 
-def fitted(question, logits, names=NAMES, nodes=NODES, index=(0, 1, 2)):
-    return fitting_logits(
-        question,
-        ["Mann"],
-        RELATIONS,
-        np.array(index),
-        nodes,
-        np.array(logits, np.float32),
-        names.__getitem__,
+def mask(question, names=NAMES, nodes=NODES, index=(0, 1, 2)):
+    index = np.array(index)
+    return kind_mask(
+        question, ["Mann"], RELATIONS, index, nodes, names.__getitem__, len(names)
     )
+
+
+def fitted(question, logits, *rest):
+    kind, logits = mask(question, *rest), np.array(logits, np.float32)
+    return logits if kind is None else kind.node_logits(logits)
 
 
 def test_a_film_is_no_year_and_no_person():
@@ -52,6 +52,18 @@ def test_a_number_answers_only_how_many():
     assert person.argmax() == 1
     count = fitted("How many people are there?", [0.0, 1.0, 2.0], names, nodes, index)
     assert count.argmax() == 2
+
+
+def test_triplets_count_less_that_lead_to_nothing_that_is_asked_for():
+    kind = mask("When were the films of Mann released?")
+    assert kind is not None
+    logits = kind.triplet_logits(np.array([3, 2, 1], np.float32), NODES, np.array([0]))
+    assert logits.tolist() == [3 - TRIPLET_PENALTY, 2, 1 - TRIPLET_PENALTY]
+    # The topic is of the kind, but no answer.
+    kind = mask("Who starred in the films of Mann?")
+    assert kind is not None
+    logits = kind.triplet_logits(np.array([3, 2, 1], np.float32), NODES, np.array([0]))
+    assert logits.tolist() == [3 - TRIPLET_PENALTY, 2 - TRIPLET_PENALTY, 1]
 
 
 @given(

@@ -22,8 +22,9 @@ from jaxtyping import Float, Float64, Int
 from kgscout_jax.data.batches import BatchReader
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.policy.module import Policy
-from kgscout_jax.policy.registry import needs_words
+from kgscout_jax.policy.registry import is_general, needs_words
 from kgscout_jax.retrieve.candidates import dot_products
+from kgscout_jax.retrieve.kgscout import kind_logits
 from kgscout_jax.retrieve.policy_calls import PolicyCall, batch_results
 from kgscout_jax.retrieve.prizes.graph import PrizeGraph, rank_prizes, triplet_order
 from kgscout_jax.retrieve.prizes.paths import path_order
@@ -194,7 +195,9 @@ def _policy_relevance(
     call = PolicyCall(policy, shards)
     with ProgressBar(len(rows), "scoring prizes", "questions") as bar:
         for batch_rows, (found, _) in batch_results(call, reader, rows, BATCH, engine):
-            logits = np.asarray(found.logits)
+            logits = np.asarray(found.logits)[: len(batch_rows)]
+            if is_general(policy.config):
+                logits = kind_logits(shards, split, batch_rows, logits)
             answers = None if found.answers is None else np.asarray(found.answers)
             for j, i in enumerate(batch_rows.tolist()):
                 n, nodes = int(split.n_real[i]), np.asarray(split.nodes[i])
