@@ -31,6 +31,8 @@ kind."""
 MOST = 0.6
 """Share of people and dates from which a node is no place; a school may be one."""
 _NUMBER = re.compile(r"[+-]?\d[\d,. ]*")
+_FIRST = frozenset("+-0123456789")
+"""What numbers and dates begin with."""
 _DAY = r"\d{3,4}-\d\d(?:-\d\d)?"
 _DATED = re.compile(
     rf"(?<![\d.,])(?:{_DAY}(?!\d)|[12]\d{{3}}(?![.,]?\d)|\d\d?[./]\d\d?[./]\d{{2,4}}\b)"
@@ -160,6 +162,8 @@ def _by_name(asked: AskedKind, name: str) -> bool | None:
     """Whether a name rules a node out or in; None where it says nothing."""
     if asked.kind == "time":
         return not is_dated(name)
+    if name.lstrip()[:1] not in _FIRST:
+        return None
     if is_number(name) or _MOMENT.fullmatch(name.strip()):
         return not asked.number
     return None
