@@ -87,6 +87,9 @@ python recipes/base_scale.py "${pairs[@]}" --into "$out/scale.json"
 python recipes/base_bundle.py "$out/base" --answer-scale "$out/scale.json"
 
 # --- figures: each set by the policy that has not seen its graph
+python recipes/answer_kinds.py "${pairs[@]/#/left out:}" \
+    "kgscout-base:$out/base="{"$sets/webqsp","$sets/metaqa","$sets/pathquestion","$sets/world"} \
+    --into recipes/figures/answer_kinds.json
 for name in webqsp metaqa pathquestion world; do
     split=test also=("kgscout-base=$out/base")
     [ $name = webqsp ] && split=dev
