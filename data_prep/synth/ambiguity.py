@@ -18,9 +18,8 @@ from jaxtyping import Bool, Int64
 from data_prep.synth.arc_index import ArcIndex
 from data_prep.synth.draft import Draft, Leg
 from data_prep.synth.follow import follow
-from data_prep.synth.readings import domain
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.relation_words import domain, relation_words
 from kgscout_jax.utils.ragged import ranges
 
 LIMIT = 20_000

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from data_prep.synth.node_types import EndType
-from data_prep.synth.readings import Reading, domain, relation_readings, word_list
+from data_prep.synth.readings import Reading, relation_readings, word_list
 from kgscout_jax.text.kinds import noun_kind
-from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.relation_words import domain, relation_words
 
 
 @dataclass(frozen=True)

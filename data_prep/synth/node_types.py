@@ -13,18 +13,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from data_prep.synth.readings import domain, lexicon, relation_readings
+from data_prep.synth.readings import lexicon, relation_readings
 from data_prep.synth.relation_facts import RelationFacts
 from data_prep.synth.words import in_number, is_participle, lemmas
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.text.kinds import kind_words, noun_kind, nouns_of_kind
-from kgscout_jax.text.relation_words import head_noun, relation_words
+from kgscout_jax.text.kinds import (
+    GUESSED,
+    NAMED,
+    STATED,
+    kind_words,
+    noun_kind,
+    nouns_of_kind,
+)
+from kgscout_jax.text.relation_words import domain, head_noun, relation_words
 from kgscout_jax.utils.ragged import offsets_of
 
 SAMPLE = 1_000_000
 """Triplets that are looked at."""
-STATED, NAMED, GUESSED = 2.0, 1.0, 0.5
-"""Weights of a hint: by a dotted name, by a relation's own noun, by the lexicon."""
 SURE = 0.6
 """Share of the most frequent kind from which an end is of that kind."""
 

@@ -19,7 +19,7 @@ from data_prep.synth.words import (
 from kgscout_jax.text.kinds import kind_words, noun_kind
 
 SHORT = 60
-"""Characters below which a phrase may stand in the middle of a question."""
+"""Characters up to which a phrase may stand in the middle of a question."""
 ANYWHERE = 0.5
 """How often a question may have such a phrase in another place than the last."""
 GENERIC = ("thing", "entity", "item")
@@ -116,7 +116,7 @@ class Speaker:
     def _fits(self, frame: Frame, words: LinkWords, source: Phrase) -> bool:
         if words.excludes_topic and not frame.slots & {"T", "Tp", "T1"}:
             return False
-        return source.bare or len(source.text) <= 60 or "Sp" not in frame.slots
+        return source.bare or len(source.text) <= SHORT or "Sp" not in frame.slots
 
     def _slots(
         self,

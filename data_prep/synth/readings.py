@@ -24,8 +24,8 @@ from data_prep.synth.words import (
 from kgscout_jax.text.kinds import kind_words
 from kgscout_jax.text.relation_words import (
     PREPOSITIONS,
+    domain,
     head_noun,
-    name_parts,
     relation_words,
 )
 
@@ -109,14 +109,6 @@ def _equivalent(phrase: str) -> Reading:
     """The reading of an equivalent phrase; ^ marks that of the inverse."""
     reading = phrase_reading(phrase.lstrip("^").split())
     return reading.turned() if phrase.startswith("^") else reading
-
-
-def domain(relation: str) -> str:
-    """The type of heads that a dotted name states: person of people.person.religion."""
-    parts = name_parts(relation)
-    if len(parts) < 2 or not all(word.isalpha() for word in parts[-2]):
-        return ""
-    return " ".join(parts[-2])
 
 
 def _role_reading(relation: str) -> Reading | None:

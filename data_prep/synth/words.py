@@ -105,5 +105,5 @@ def with_article(phrase: str) -> str:
     >>> with_article("actor"), with_article("university")
     ('an actor', 'a university')
     """
-    vowel = phrase[:1] in "aeiou" and not re.match(r"uni|us[aeu]|eu|one\b|usa", phrase)
+    vowel = phrase[:1] in "aeiou" and not re.match(r"uni|us[aeu]|eu|one\b", phrase)
     return f"{'an' if vowel else 'a'} {phrase}"

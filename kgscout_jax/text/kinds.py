@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from kgscout_jax.text.relation_words import (
     PREPOSITIONS,
+    domain,
     head_noun,
-    name_parts,
     relation_words,
     split_words,
 )
@@ -28,18 +29,20 @@ Nouns = dict[str, float]
 
 STATED, NAMED, GUESSED = 2.0, 1.0, 0.5
 """Weights of a noun: by a dotted name, by the relation's own words, by the lists."""
+HEAD, TAIL = 0, 1
+Hint = tuple[int, str, float]
+"""An end, a noun for it ("" for none), and the noun's weight."""
 KINDS: tuple[Kind, ...] = ("person", "place", "time", "thing")
 _AUXILIARIES = frozenset("has have is was are were".split())
 _PARTICIPLE = re.compile(r"(ed|spoken|written|held|taken|given|won|made|built)$")
 _IRREGULAR_NOUNS = {
     "people": "person", "children": "child", "men": "man", "women": "woman",
     "wives": "wife", "lives": "life", "movies": "movie", "series": "series",
-    "species": "species", "cities": "city", "bases": "basis", "alumni": "alumnus",
+    "species": "species", "bases": "basis", "alumni": "alumnus",
 }  # fmt: skip
 _IRREGULAR_VERBS = {
     "wrote": "write", "written": "write", "sang": "sing", "sung": "sing",
     "taught": "teach", "led": "lead", "won": "win", "built": "build", "starred": "star",
-    "ran": "run",
 }  # fmt: skip
 
 
@@ -113,54 +116,50 @@ def end_nouns(relation: str) -> tuple[Nouns, Nouns]:
     (['film'], ['director'])
     """
     words = relation_words(relation)
-    heads: Nouns = {}
-    tails: Nouns = {}
+    ends: tuple[Nouns, Nouns] = ({}, {})
+    for end, noun, weight in (
+        (HEAD, _singular(domain(relation).split()), STATED),
+        *_listed(words),
+        *_said(words),
+    ):
+        if noun:
+            ends[end][noun] = max(weight, ends[end].get(noun, 0.0))
+    return ends
 
-    def add(nouns: Nouns, name: str, weight: float) -> None:
-        if name:
-            nouns[name] = max(weight, nouns.get(name, 0.0))
 
-    parts = name_parts(relation)
-    if len(parts) > 1 and all(word.isalpha() for word in parts[-2]):
-        add(heads, _singular(parts[-2]), STATED)
-    phrase = " ".join(words)
-    lists = kind_words()
+def _listed(words: list[str]) -> Iterator[Hint]:
+    """What the lists say of phrases and words."""
+    lists, phrase = kind_words(), " ".join(words)
     for key in {phrase, _singular(words), phrase.removeprefix("has ")}:
-        add(heads, lists["subjects"].get(key, ""), GUESSED)
-        add(tails, lists["objects"].get(key, ""), GUESSED)
+        yield HEAD, lists["subjects"].get(key, ""), GUESSED
+        yield TAIL, lists["objects"].get(key, ""), GUESSED
     for word in words:
-        add(heads, lists["subjects"].get(word, ""), GUESSED / 2)
-    _add_own_words(words, heads, tails, add)
-    return heads, tails
+        yield HEAD, lists["subjects"].get(word, ""), GUESSED / 2
 
 
-def _add_own_words(words: list[str], heads: Nouns, tails: Nouns, add: Any) -> None:
-    """Add what the words of a relation say themselves, as a verb or a noun."""
+def _said(words: list[str]) -> Iterator[Hint]:
+    """What the words themselves say, as a verb or a noun."""
     lists = kind_words()
     if len(words) > 1 and words[0] in _AUXILIARIES:
         words = words[1:]
     if not words:
         return
-    verb = None if words[0].endswith("ing") else base_verb(words[0])
-    by = words[-1] == "by" and len(words) > 1
-    if by and (verb := base_verb(words[-2])):
-        add(tails, lists["agents"].get(verb, ""), NAMED)
-        add(heads, lists["patients"].get(verb, ""), GUESSED)
-        return
-    if verb and (len(words) == 1 or words[1] in PREPOSITIONS):
-        add(heads, lists["agents"].get(verb, ""), NAMED)
-        add(tails, lists["patients"].get(verb, ""), GUESSED)
-        return
-    if words[-1] == "of" and len(words) > 1:
-        add(heads, _singular(words[:-1]), NAMED)
-        return
-    if words[-1] in PREPOSITIONS:
-        return  # "depends on" names nobody
-    if words[0] in PREPOSITIONS:
-        words = words[1:]
-    if len(words) > 1 and _PARTICIPLE.search(words[-1]):
-        words = words[:-1]  # "languages spoken" are languages
-    add(tails, _singular(words), NAMED)
+    by = base_verb(words[-2]) if len(words) > 1 and words[-1] == "by" else None
+    active = None if words[0].endswith("ing") else base_verb(words[0])
+    if by:
+        yield TAIL, lists["agents"].get(by, ""), NAMED
+        yield HEAD, lists["patients"].get(by, ""), GUESSED
+    elif active and (len(words) == 1 or words[1] in PREPOSITIONS):
+        yield HEAD, lists["agents"].get(active, ""), NAMED
+        yield TAIL, lists["patients"].get(active, ""), GUESSED
+    elif words[-1] == "of" and len(words) > 1:
+        yield HEAD, _singular(words[:-1]), NAMED
+    elif words[-1] not in PREPOSITIONS:  # "depends on" names nobody
+        if words[0] in PREPOSITIONS:
+            words = words[1:]
+        if len(words) > 1 and _PARTICIPLE.search(words[-1]):
+            words = words[:-1]  # "languages spoken" are languages
+        yield TAIL, _singular(words), NAMED
 
 
 def _singular(words: list[str]) -> str:

@@ -48,3 +48,11 @@ def head_noun(words: list[str]) -> int:
         if i and word in PREPOSITIONS:
             return i - 1
     return len(words) - 1
+
+
+def domain(relation: str) -> str:
+    """The type of heads that a dotted name states: person of people.person.religion."""
+    parts = name_parts(relation)
+    if len(parts) < 2 or not all(word.isalpha() for word in parts[-2]):
+        return ""
+    return " ".join(parts[-2])
