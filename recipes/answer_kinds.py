@@ -4,7 +4,7 @@
 
 Hits@1 of each policy's answer head on dev questions of the shards, at most
 ``QUESTIONS``, by the logits that a node of another kind loses
-(``retrieve.answer_kind.PENALTY``; 0: none). GROUP is what the policy's row is called.
+(``retrieve.kind_mask.PENALTY``; 0: none). GROUP is what the policy's row is called.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kgscout_jax.data.question_sampling import sample_rows
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.load_trained import load_trained
-from kgscout_jax.retrieve import answer_kind
+from kgscout_jax.retrieve import kind_mask
 from kgscout_jax.retrieve.split_answers import split_answers
 from kgscout_jax.utils.io import write_json
 
@@ -41,17 +41,17 @@ def hits_at_1(run: Path, folder: Path) -> dict[str, Any]:
     hops = np.array([split.questions[row].hop or 0 for row in rows])
     groups = {"all": np.ones(len(rows), bool)}
     groups |= {str(hop): hops == hop for hop in sorted({*hops.tolist()}) if hop}
-    default = answer_kind.PENALTY
+    default = kind_mask.PENALTY
     results: dict[str, dict[str, float]] = {group: {} for group in groups}
     try:
         for penalty in PENALTIES:
-            answer_kind.PENALTY = penalty
+            kind_mask.PENALTY = penalty
             right = split_answers(policy, shards, split, rows).is_answer[:, 0]
             for group, of_group in groups.items():
                 value = round(float(right[of_group].mean()), 4)
                 results[group][f"{penalty:g}"] = value
     finally:
-        answer_kind.PENALTY = default
+        kind_mask.PENALTY = default
     counts = {group: int(of_group.sum()) for group, of_group in groups.items()}
     return {"questions": counts, "hits@1": results}
 

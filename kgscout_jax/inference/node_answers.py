@@ -17,9 +17,9 @@ from kgscout_jax.inference.answer_kinds import (
 )
 from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.inference.scoring import Scores
-from kgscout_jax.retrieve.answer_kind import is_number
 from kgscout_jax.retrieve.answer_paths import answer_paths, without_loops
 from kgscout_jax.retrieve.answer_scale import AnswerScale
+from kgscout_jax.retrieve.kind_mask import is_number
 
 MAX_ANSWERS = 100
 """The most answers to a question."""

@@ -34,8 +34,8 @@ from kgscout_jax.inference.sources import sources_of
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.inference.yes_no import read_yes_no, yes_no_turns
 from kgscout_jax.policy.registry import is_general
-from kgscout_jax.retrieve.answer_kind import kind_mask
 from kgscout_jax.retrieve.answer_scale import AnswerScale
+from kgscout_jax.retrieve.kind_mask import kind_mask
 from kgscout_jax.retrieve.protocol import top_k
 from kgscout_jax.types import Answer, Triplet
 
@@ -87,6 +87,7 @@ class ScoredQuestion:
             [self.relation_of(int(relation)) for relation in found.relations],
             found.relation_index,
             found.nodes,
+            found.topics,
             name_of,
             len(found.entities),
         )
@@ -94,7 +95,7 @@ class ScoredQuestion:
             return self
         scores = dataclasses.replace(self.scores, nodes=kind.node_logits(nodes))
         if general:
-            logits = kind.triplet_logits(scores.logits, found.nodes, found.topics)
+            logits = kind.triplet_logits(scores.logits)
             scores = dataclasses.replace(scores, logits=logits)
         return dataclasses.replace(self, scores=scores)
 

@@ -12,7 +12,7 @@ from kgscout_jax.data.batches import BatchReader
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import is_general, needs_words
-from kgscout_jax.retrieve.answer_kind import split_kinds
+from kgscout_jax.retrieve.kind_mask import split_kinds
 from kgscout_jax.retrieve.policy_calls import PolicyCall, batch_results
 from kgscout_jax.retrieve.protocol import Rankings, rank_candidates
 from kgscout_jax.utils.engine import HERE, Engine
@@ -24,7 +24,7 @@ class KGScout:
     """Ranks by the final logits of ``policy``.
 
     A policy for any graph counts triplets less that lead to nothing of the kind that is
-    asked for, see ``answer_kind``.
+    asked for, see ``kind_mask``.
     """
 
     policy: Policy
@@ -72,16 +72,14 @@ def kind_logits(
     rows: Int[np.ndarray, "b"],
     logits: Float32[np.ndarray, "b n"],
 ) -> Float32[np.ndarray, "b n"]:
-    """The logits of questions' candidates, see ``answer_kind``; -inf stays."""
+    """The logits of questions' candidates, see ``kind_mask``; -inf stays."""
     out = logits.copy()
     seen = np.asarray(split.candidates[rows, : logits.shape[1]]) >= 0
     kinds = split_kinds(shards, split, rows, seen)
     for i, (row, kind) in enumerate(zip(rows.tolist(), kinds, strict=True)):
         if kind is not None:
-            n, topics = int(split.n_real[row]), np.asarray(split.topics[row])
-            nodes = np.asarray(split.nodes[row])[:n]
-            lowered = kind.triplet_logits(logits[i, :n], nodes, topics[topics >= 0])
-            out[i, :n] = lowered
+            n = int(split.n_real[row])
+            out[i, :n] = kind.triplet_logits(logits[i, :n])
     return out
 
 

@@ -17,9 +17,9 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import has_answers, needs_words
 from kgscout_jax.policy.walk_config import WalkConfig
-from kgscout_jax.retrieve.answer_kind import KindMask, split_kinds
 from kgscout_jax.retrieve.answer_paths import answer_paths
 from kgscout_jax.retrieve.answer_scale import AnswerScale, fit_answer_scale
+from kgscout_jax.retrieve.kind_mask import KindMask, split_kinds
 from kgscout_jax.retrieve.policy_calls import PolicyCall
 from kgscout_jax.utils.engine import HERE, Engine
 from kgscout_jax.utils.progress import ProgressBar

@@ -31,8 +31,8 @@ from kgscout_jax.inference.scoring import Scores
 from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.policy.registry import policy_outputs
 from kgscout_jax.reason.selection import SELECTION_FORMS
-from kgscout_jax.retrieve.answer_kind import is_dated, is_number
 from kgscout_jax.retrieve.answer_scale import AnswerScale
+from kgscout_jax.retrieve.kind_mask import is_dated, is_number
 from kgscout_jax.types import Triplet
 
 D, WALKERS = 4, 3

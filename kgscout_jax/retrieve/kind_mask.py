@@ -59,6 +59,10 @@ class KindMask:
     """Which nodes of one question's candidates are of another kind than it asks for."""
 
     wrong: Bool[np.ndarray, "v"]
+    nodes: Int[np.ndarray, "n 2"]
+    """Of head and tail of each candidate."""
+    starts: Int[np.ndarray, "t"]
+    """The topics' nodes, none of which is an answer."""
 
     def node_logits(self, logits: Float32[np.ndarray, "v"]) -> Float32[np.ndarray, "v"]:
         """Logits of the answer head, lower at nodes of another kind.
@@ -70,21 +74,12 @@ class KindMask:
         return logits if self.wrong[np.argmax(lowered)] else lowered
 
     def triplet_logits(
-        self,
-        logits: Float32[np.ndarray, "n"],
-        nodes: Int[np.ndarray, "n 2"],
-        topics: Int[np.ndarray, "t"],
+        self, logits: Float32[np.ndarray, "n"]
     ) -> Float32[np.ndarray, "n"]:
-        """Logits of the candidates, lower where neither end may be the answer.
-
-        Args:
-            logits: of the candidates.
-            nodes: of head and tail of each.
-            topics: nodes, none of which is an answer.
-        """
+        """Logits of the candidates, lower where neither end may be the answer."""
         possible = ~self.wrong
-        possible[topics] = False
-        return logits - np.float32(TRIPLET_PENALTY) * ~possible[nodes].any(axis=1)
+        possible[self.starts] = False
+        return logits - np.float32(TRIPLET_PENALTY) * ~possible[self.nodes].any(axis=1)
 
 
 def kind_mask(
@@ -93,6 +88,7 @@ def kind_mask(
     relations: Sequence[str],
     relation_index: Int[np.ndarray, "n"],
     nodes: Int[np.ndarray, "n 2"],
+    starts: Int[np.ndarray, "t"],
     name_of: Callable[[int], str],
     v: int,
 ) -> KindMask | None:
@@ -104,6 +100,7 @@ def kind_mask(
         relations: names of its candidates' relations.
         relation_index: which of them each candidate has.
         nodes: of head and tail of each candidate.
+        starts: the topics' nodes.
         name_of: the name of a node.
         v: number of nodes.
     """
@@ -118,7 +115,7 @@ def kind_mask(
             if (verdict := _by_name(asked, name_of(node))) is not None:
                 wrong[node] = verdict
     some = wrong[there]
-    return KindMask(wrong) if some.any() and not some.all() else None
+    return KindMask(wrong, nodes, starts) if some.any() and not some.all() else None
 
 
 def split_kinds(
@@ -143,7 +140,7 @@ def split_kinds(
         nodes = np.asarray(split.nodes[row])[slots].astype(np.int64)
         ends = triplets[:, [0, 2]].ravel().tolist()
         entity = dict(zip(nodes.ravel().tolist(), ends, strict=True))
-        question = split.questions[row]
+        question, topics = split.questions[row], np.asarray(split.topics[row])
         found.append(
             kind_mask(
                 question.text,
@@ -151,6 +148,7 @@ def split_kinds(
                 [shards.relations[relation] for relation in relations.tolist()],
                 index,
                 nodes,
+                topics[topics >= 0],
                 lambda node, entity=entity: shards.entities[entity[node]],
                 int(split.n_nodes[row]),
             )

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgscout_jax.retrieve.answer_kind import PENALTY, TRIPLET_PENALTY, kind_mask
+from kgscout_jax.retrieve.kind_mask import PENALTY, TRIPLET_PENALTY, kind_mask
 
 RELATIONS = ["directed_by", "release_year", "starred_actors", "located in", "P131"]
 NAMES = ["Mann", "Heat", "1995", "Pacino"]
@@ -17,7 +17,14 @@ NODES = np.array([[1, 0], [1, 2], [1, 3]])
 def mask(question, names=NAMES, nodes=NODES, index=(0, 1, 2)):
     index = np.array(index)
     return kind_mask(
-        question, ["Mann"], RELATIONS, index, nodes, names.__getitem__, len(names)
+        question,
+        ["Mann"],
+        RELATIONS,
+        index,
+        nodes,
+        np.array([0]),
+        names.__getitem__,
+        len(names),
     )
 
 
@@ -57,12 +64,12 @@ def test_a_number_answers_only_how_many():
 def test_triplets_count_less_that_lead_to_nothing_that_is_asked_for():
     kind = mask("When were the films of Mann released?")
     assert kind is not None
-    logits = kind.triplet_logits(np.array([3, 2, 1], np.float32), NODES, np.array([0]))
+    logits = kind.triplet_logits(np.array([3, 2, 1], np.float32))
     assert logits.tolist() == [3 - TRIPLET_PENALTY, 2, 1 - TRIPLET_PENALTY]
     # The topic is of the kind, but no answer.
     kind = mask("Who starred in the films of Mann?")
     assert kind is not None
-    logits = kind.triplet_logits(np.array([3, 2, 1], np.float32), NODES, np.array([0]))
+    logits = kind.triplet_logits(np.array([3, 2, 1], np.float32))
     assert logits.tolist() == [3 - TRIPLET_PENALTY, 2 - TRIPLET_PENALTY, 1]
 
 
