@@ -184,6 +184,16 @@ def measure_size(
         figures[f"callers_{callers}"] = by_callers(
             lambda i: works["encoded"](i % questions), callers, again
         )
+        joint = Scout(exported, scout.encoder, joint_encoding=True)
+
+        def jointly(i: int) -> object:
+            at = i % questions
+            return joint.retrieve(texts[at], graph, topics=topics[at])
+
+        by_callers(jointly, callers, questions)  # every shape is compiled
+        figures[f"callers_{callers}, joint encoding"] = by_callers(
+            jointly, callers, again
+        )
     out["memory"] = {"peak": peak_memory(), **bytes_of(graph, scout.encoder)}
     if peers:
         out["agreement"], more = peer_figures(

@@ -28,7 +28,7 @@ def prepare_and_inspect(settings: PrepSettings) -> None:
 
     shards = prepare(settings) if settings.part is None else prepare_partition(settings)
     if shards is not None:
-        inspect(InspectSettings(shards=settings.out))
+        inspect(InspectSettings(paths=(settings.out,)))
 
 
 if __name__ == "__main__":

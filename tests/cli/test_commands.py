@@ -77,6 +77,7 @@ def test_help_is_in_groups_and_every_option_is_in_one(command):
     assert all(len(line) <= 100 for line in done.stdout.splitlines())
 
 
+@pytest.mark.extended
 def test_bash_completes_commands_flags_and_choices(tmp_path):
     script = """eval "$(python -m kgscout_jax completion bash)"
 for line in "kgscout re" "kgscout eval ret" "kgscout ask --top" "kgscout ask --form pa"

@@ -187,6 +187,7 @@ def test_against_our_own_lines(results, run, shards, tmp_path):
         assert one == other
 
 
+@pytest.mark.extended
 def test_another_data_set(run, tmp_path):
     other = write_shards(tmp_path / "shards", {"dev": PLANTED["dev"]}, fingerprint="2")
     more = ("--split", "dev", "--k", 4)
@@ -271,6 +272,7 @@ def test_training_that_cannot_start(refused, shards, run, tmp_path):
     )
 
 
+@pytest.mark.extended
 def test_a_run_that_diverges_says_so_and_no_more(
     refused, shards, tmp_path, kgscout_cache
 ):

@@ -50,6 +50,7 @@ def test_a_missing_extra_is_named_by_the_line_that_installs_it(command, extra):
     )
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["langchain", "llama_index"])
 def test_an_adapter_names_its_extra(name):
     module = {"langchain": "langchain_core", "llama_index": "llama_index"}[name]

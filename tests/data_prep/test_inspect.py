@@ -17,7 +17,7 @@ from kgscout_jax.cli.main import main as kgscout
 
 @NEEDS_ENCODER
 def test_inspect_prints_what_each_cut_left(cut, capsys):
-    inspect(InspectSettings(shards=cut.path, verify=True))
+    inspect(InspectSettings(paths=(cut.path,), verify=True))
     output = capsys.readouterr().out
     assert "train: 6 questions of 8 read; dropped without an answer 2" in output
     assert "all-MiniLM-L6-v2, d = 384" in output
@@ -38,7 +38,7 @@ def test_inspect_counts_the_bytes_of_a_question(
     encoder = {"dimension": 384}
     shards = write_shards(out, {"train": questions}, encoder=encoder, table=table)
     assert shards.split("train").n_real.tolist() == [1000] * 10
-    inspect(InspectSettings(shards=out))
+    inspect(InspectSettings(paths=(out,)))
     output = " ".join(capsys.readouterr().out.split())
 
     def figure(pattern: str) -> float:
@@ -84,6 +84,18 @@ def test_inspect_tells_what_a_graph_lacks_and_what_to_do(tmp_path, capsys, folde
     found = json.loads(capsys.readouterr().out)
     assert found["triplets"] == 31 and found["entities"] == 32
     assert any("an identifier" in line for line in found["advice"])
+
+
+def test_inspect_reads_nodes_and_edges_as_one_graph(tmp_path, capsys):
+    nodes, edges = tmp_path / "nodes.csv", tmp_path / "edges.csv"
+    nodes.write_text(":ID,name\n1,Ada\n2,Bern\n")
+    edges.write_text(":START_ID,:END_ID,:TYPE\n1,2,BORN_IN\n")
+    assert kgscout(["inspect", str(nodes), str(edges)]) == 0
+    output = capsys.readouterr().out
+    assert output.startswith(f"{nodes} {edges}\n")
+    assert "'Ada' (0 in, 1 out)" in output
+    assert kgscout(["inspect"]) == 2
+    assert "expected a folder of shards, a GRAPH" in capsys.readouterr().err
 
 
 def test_inspect_takes_columns_for_graphs_only(tmp_path, capsys):

@@ -329,4 +329,4 @@ def test_shards_without_any_candidate_are_legal(cache, tmp_path):
     split = shards.split("test")
     assert split.n_real.tolist() == [0]
     assert len(shards.triplets) == len(shards.entities) == len(shards.relations) == 0
-    inspect(InspectSettings(shards=shards.path))
+    inspect(InspectSettings(paths=(shards.path,)))

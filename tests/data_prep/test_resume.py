@@ -44,6 +44,7 @@ def test_a_second_run_writes_nothing(cut, source, cache):
     assert set(cache.rglob("*.npy")) == segments
 
 
+@pytest.mark.extended
 def test_an_empty_cache_changes_no_byte(cut, source, tmp_path):
     out = tmp_path / "out"
     shards = prepare(settings_for(source, out, tmp_path / "cache", max_triplets=12))

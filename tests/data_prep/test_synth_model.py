@@ -106,6 +106,7 @@ def test_wordings_that_name_an_answer_or_no_topic_are_refused(tmp_path, replies)
     assert model["natural_share"] == 0 and model["judged_not_natural"]
 
 
+@pytest.mark.extended
 def test_wordings_that_ask_for_something_else_are_refused(tmp_path, replies):
     replies(lambda prompt: "no" if "same thing" in prompt else by_template(prompt))
     with serving() as server:

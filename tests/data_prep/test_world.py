@@ -171,6 +171,7 @@ def test_wordings_are_disjoint(dataset: Dataset) -> None:
         assert all(phrase in wordings[split] for _, phrase in origins)
 
 
+@pytest.mark.extended
 def test_every_type_of_question_is_in_train_and_test(dataset: Dataset) -> None:
     paths = {(template.topic, template.path) for template in TEMPLATES}
     assert len(paths) == len(TEMPLATES) >= 20

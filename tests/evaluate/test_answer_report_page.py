@@ -172,6 +172,7 @@ def test_lone_surrogates_become_question_marks():
     )
 
 
+@pytest.mark.extended
 def test_a_page_of_1200_readings_is_below_4_mb():
     many = {
         (name, 100): cell(name, 100, n=400, triplets=100)

@@ -70,6 +70,7 @@ def of_one_process(many, a_run, tmp_path_factory):
     return folders
 
 
+@pytest.mark.extended
 def test_a_limit_measures_a_sample_as_the_whole_does(
     many, a_run, of_one_process, tmp_path, capsys
 ):

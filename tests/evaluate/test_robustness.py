@@ -38,6 +38,7 @@ def triplets_of(shards: Shards, split, row):
     ]
 
 
+@pytest.mark.extended
 def test_questions_see_the_same_mistakes(world):
     shards, split = world.shards, world.shards.split("train")
     rows = np.arange(1, len(split))

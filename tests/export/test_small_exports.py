@@ -26,6 +26,7 @@ def small(tmp_path_factory):
     return export_policy(trained("walk"), out, dtype="float16", stablehlo=False)
 
 
+@pytest.mark.extended
 def test_parameters_are_rounded_and_compute_in_float32(small):
     exported = load_exported(small)
     original, saved = trained("walk").policy, load_file(small / MODEL)

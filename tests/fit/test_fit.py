@@ -6,7 +6,7 @@ import dataclasses
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -234,12 +234,29 @@ def test_a_base_that_is_as_good_is_exported_with_a_calibration(
     assert result["trained_on"] == {"synthetic": 80, "real": 20}
 
 
-def test_bad_input_is_one_line(world, tmp_path, capsys):
-    def refused(says: str, *args: Any) -> None:
+@pytest.fixture
+def refused(capsys) -> Callable[..., None]:
+    """Checks that a command ends with one line that says why."""
+
+    def check(says: str, *args: Any) -> None:
         assert main([str(arg) for arg in args]) == 2
         (line,) = [x for x in capsys.readouterr().err.splitlines() if "error" in x]
         assert re.search(says, line), line
 
+    return check
+
+
+@pytest.mark.extended
+def test_questions_without_an_answer_are_one_line(world, tmp_path, refused):
+    unanswered = tmp_path / "unanswered.jsonl"
+    unanswered.write_text('{"id": 1, "question": "Who?", "q_entity": ["Maker 1"]}\n')
+    out = tmp_path / "out"
+    args = command(world, out, "--questions", unanswered)
+    refused("unanswered.jsonl: no question of test has an answer", *args)
+    assert not out.exists()
+
+
+def test_bad_input_is_one_line(world, tmp_path, refused):
     codes = tmp_path / "codes.tsv"
     codes.write_text("m.0a\tknows\tm.0b\nm.0b\tknows\tm.0c\n")
     few = tmp_path / "few.tsv"
@@ -251,8 +268,6 @@ def test_bad_input_is_one_line(world, tmp_path, capsys):
     foreign = tmp_path / "foreign"
     foreign.mkdir()
     (foreign / "file").touch()
-    unanswered = tmp_path / "unanswered.jsonl"
-    unanswered.write_text('{"id": 1, "question": "Who?", "q_entity": ["Maker 1"]}\n')
 
     def args(graph: Path, *more: Any, out: Path = tmp_path / "out") -> list[Any]:
         return ["fit", graph, "--out", out, "--base", world / "base", *more]
@@ -267,8 +282,6 @@ def test_bad_input_is_one_line(world, tmp_path, capsys):
     refused("not an exported policy", *args(films, out=foreign))
     refused("is there and not of kgscout", *args(films, "--work", foreign))
     refused("nothing: expected JSON lines", *args(films, "--questions", "nothing"))
-    lone = args(films, "--questions", unanswered, "--overwrite", *SMALL)
-    refused("unanswered.jsonl: no question of test has an answer", *lone)
     refused("no such", *args(films, "--base", tmp_path / "nowhere"))
     shutil.rmtree(tmp_path / "out.work")
     assert not (tmp_path / "out").exists()

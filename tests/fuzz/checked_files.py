@@ -100,7 +100,7 @@ class World:
 
     def inspect_shards(self, folder: Path) -> str:
         with redirect_stdout(io.StringIO()):
-            inspect(InspectSettings(shards=folder))
+            inspect(InspectSettings(paths=(folder,)))
         return self.see_shards(folder)
 
     def see_export(self, folder: Path) -> str:

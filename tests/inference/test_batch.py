@@ -116,6 +116,7 @@ def test_a_defect_of_one_question_is_its_own(run, world, monkeypatch, tmp_path):
     assert [line.get("error") for line in found] == [None, "a defect", None]
 
 
+@pytest.mark.extended
 def test_damaged_embeddings_fail_only_who_meets_them(run, world, tmp_path):
     build_graph([world.file], tmp_path / "graph")
     KnowledgeGraph.open(tmp_path / "graph").embed(world.scout.encoder)
@@ -183,6 +184,7 @@ def test_a_run_torn_within_a_batch_resumes_bit_equal(run, tmp_path, whole_lines)
     assert results(tmp_path) == whole
 
 
+@pytest.mark.extended
 def test_added_questions_are_appended(run, tmp_path):
     assert run(QUESTIONS[:5])[0] == 0
     before = (tmp_path / "out.jsonl").read_text()

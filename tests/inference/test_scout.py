@@ -104,6 +104,24 @@ def test_a_batch_finds_what_single_questions_find(ready):
         assert [link.name for link in found.links] == [link.name for link in one.links]
 
 
+def test_joint_encoding_moves_scores_by_rounding_only(ready, monkeypatch):
+    joint = Scout(ready.scout.exported, ready.scout.encoder, joint_encoding=True)
+    passes = []
+    forward = type(joint.encoder)._forward
+    monkeypatch.setattr(
+        type(joint.encoder),
+        "_forward",
+        lambda self, ids, size, width: (
+            passes.append(len(ids)) or forward(self, ids, size, width)
+        ),
+    )
+    found = joint.retrieve_many(TEXTS, ready.graph, 10, topics=GIVEN)
+    assert sum(passes) == len(TEXTS) and max(passes) == min(16, len(TEXTS))
+    one_by_one = ready.scout.retrieve_many(TEXTS, ready.graph, 10, topics=GIVEN)
+    for mine, other in zip(found, one_by_one, strict=True):
+        np.testing.assert_allclose(mine.scores, other.scores, atol=0.02)
+
+
 @pytest.mark.extended
 @pytest.mark.parametrize(
     "name", ["guided", pytest.param("mlp", marks=pytest.mark.slow)]
@@ -159,6 +177,7 @@ def test_sixteen_threads_find_the_same(made):
             done.result()
 
 
+@pytest.mark.extended
 def test_each_question_may_have_its_own_graph(ready):
     other = KnowledgeGraph.from_triplets(
         [("Ada", "lies.in", "Xanadu"), ("Xanadu", "ruled by", "Kublai")]

@@ -187,6 +187,7 @@ def test_a_damaged_calibration_is_refused(world, scout, monkeypatch):
         ask(world, 3, target=0.5)
 
 
+@pytest.mark.extended
 def test_an_export_is_evaluated_like_a_run(world, tmp_path):
     """Every retriever by name, both forms, a target calibrated on dev."""
     asked = RetrievalSettings(

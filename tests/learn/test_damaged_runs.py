@@ -28,6 +28,7 @@ def finished(tmp_path_factory) -> Path:
     return run
 
 
+@pytest.mark.extended
 def test_reads_that_fail_together_are_one_error(finished, tmp_path, capsys):
     run = shutil.copytree(finished, tmp_path / "run")
     folder = RunFolder(run)

@@ -307,6 +307,7 @@ def test_init_from_a_run_of_another_encoder_is_refused(finished, tmp_path):
 # --- data that is hard to learn from
 
 
+@pytest.mark.extended
 def test_no_gradient_where_every_candidate_is_selected(shards, tmp_path):
     train(tiny(shards, tmp_path, k=40, k_low=40))
     for row in rows(tmp_path):
@@ -315,6 +316,7 @@ def test_no_gradient_where_every_candidate_is_selected(shards, tmp_path):
     assert {row["dev_answer_hit@40"] for row in epochs(tmp_path)} == {1}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "more", [REINFORCE, {"dtype": "bfloat16", "questions_per_epoch": 9}]
 )

@@ -216,6 +216,7 @@ def test_a_signal_in_the_last_epochs_end_changes_nothing(shards, tmp_path, signa
     assert [row["step"] for row in epochs(tmp_path)] == [5, 10]
 
 
+@pytest.mark.extended
 def test_settings_that_decide_which_steps_are_stale_may_not_change(
     shards, whole, tmp_path
 ):
@@ -233,6 +234,7 @@ def test_settings_that_decide_which_steps_are_stale_may_not_change(
 # --- the timeline
 
 
+@pytest.mark.extended
 def test_shares_of_a_device_that_is_slower_than_its_host():
     @jax.jit
     def work(x):

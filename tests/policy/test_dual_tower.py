@@ -34,6 +34,7 @@ def test_folded_equals_plain_at_other_sizes(config, inputs):
     np.testing.assert_allclose(folded, expected, atol=1e-4)
 
 
+@pytest.mark.extended
 def test_initial_parameters_keep_the_variance():
     weights = init_weights(jax.random.key(0), DUAL_TOWER)
     for mlp, inputs in ((weights.tower_a, 3 * D + 2), (weights.gate, 3 * D)):

@@ -111,6 +111,7 @@ def test_numbering_of_nodes_and_order_of_candidates_do_not_matter(config):
     )
 
 
+@pytest.mark.extended
 @every_network
 def test_relations_per_candidate_equal_unique_ones(config):
     weights, inputs = weights_of(config), make_inputs()

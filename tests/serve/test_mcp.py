@@ -188,6 +188,7 @@ def test_a_failed_load_is_reported_to_the_caller():
     assert result.content[0].text.endswith(told)
 
 
+@pytest.mark.extended
 def test_every_malformed_message_is_answered_by_its_id():
     code = (
         "import asyncio\n"

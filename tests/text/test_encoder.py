@@ -173,6 +173,16 @@ class TestEncoder:
         np.testing.assert_array_equal(encoder.encode(texts[::-1])[::-1], forward)
         np.testing.assert_array_equal(encoder.encode(texts[5:]), forward[5:])
 
+    @pytest.mark.parametrize("n", [0, 1, 3, 16, 20])
+    def test_joint_encoding_changes_rounding_only(self, encoder, n):
+        texts = [f"who saw film {i}{' again' * (i % 3)}?" for i in range(n)]
+        alone = encoder.encode(texts, batch_size=QUESTION_BATCH)
+        jointly = encoder.encode_jointly(texts)
+        assert jointly.shape == alone.shape and jointly.dtype == np.float16
+        np.testing.assert_allclose(
+            jointly.astype(np.float64), alone.astype(np.float64), atol=2e-4
+        )
+
     def test_a_long_text_is_cut_to_what_the_model_reads(self, encoder):
         rows = encoder.encode(["river " * 2000], batch_size=QUESTION_BATCH)
         assert np.isfinite(rows).all()

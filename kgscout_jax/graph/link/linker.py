@@ -124,7 +124,7 @@ class Linker:
         tokens = tokenise_question(question)
         candidates = self.candidates(tokens)
         probabilities = scores(tokens, self.index, candidates, self.weights)
-        explained = self._explained_mask(candidates, probabilities)
+        explained = self._explained_mask(tokens, candidates, probabilities)
         probabilities = np.where(explained, 0, probabilities)
         return self._select(tokens, candidates, probabilities, k, statement=statement)
 
@@ -221,7 +221,10 @@ class Linker:
         return whole and not self.holders[entities].all(axis=0).any()
 
     def _explained_mask(
-        self, candidates: list[Candidate], probabilities: Float64[np.ndarray, "c"]
+        self,
+        question: QuestionTokens,
+        candidates: list[Candidate],
+        probabilities: Float64[np.ndarray, "c"],
     ) -> Bool[np.ndarray, "c"]:
         """True for parts of names where the words are a name themselves.
 
@@ -229,7 +232,9 @@ class Linker:
         connected; but "mozart" may be the composer and not the village. An identifier,
         which has no capitals, is what it says, however unlikely: "postgresql" names no
         ``Debian PostgreSQL Maintainers``. Beside one, a single word is no part of
-        another name: in "section of vim", "section" is not ``gnome (section)``.
+        another name: in "section of vim", "section" is not ``gnome (section)``. Nor is
+        it what a question asks for: in "which hut was built in 1907", where 1907 is an
+        entity, "hut" is no ``Rotwand Hut``.
         """
         settings = self.settings
         likely = [
@@ -252,6 +257,8 @@ class Linker:
             ):
                 return True
             one_word = c.first == c.last
+            if one_word and c.coverage < WHOLE and _is_asked_noun(question, c.first):
+                return any(last < c.first or c.last < first for first, last in likely)
             if c.coverage >= WHOLE or not identifiers or (one_word and c.misspelt):
                 return False
             return one_word or (
@@ -298,6 +305,15 @@ class Linker:
 def _has_content(question: QuestionTokens, c: Candidate) -> bool:
     """Whether a candidate's words are not only stop words."""
     return not STOP_WORDS.issuperset(question.words[c.first : c.last + 1])
+
+
+def _is_asked_noun(question: QuestionTokens, i: int) -> bool:
+    """Whether word ``i`` says what is asked for: "hut" in "which hut was built"."""
+    begin = question.starts[i]
+    if i == 0 or question.words[i - 1] not in ("which", "what"):
+        return False
+    after = question.words[i + 1 : i + 2]
+    return question.text[begin].islower() and STOP_WORDS.issuperset(after)
 
 
 def _full_match_mask(
