@@ -52,8 +52,6 @@ synth synth-webqsp "$freebase" 6000
 for name in metaqa pathquestion world; do
     synth synth-$name "$out/$name.tsv" 3000
 done
-python recipes/base_schemas.py "$out/everyday.tsv" --each 12
-synth synth-everyday "$out/everyday.tsv" 6000
 python recipes/base_graphs.py "$out/graphs"
 for graph in "$out"/graphs/*.tsv; do
     synth "synth-$(basename "$graph" .tsv)" "$graph" 1500
@@ -63,7 +61,7 @@ done
 train() { # RUN EPOCHS QUESTIONS SETS-LEFT-OUT
     local run=$1 epochs=$2 questions=$3 left_out=$4 folders=() mix=()
     for pair in webqsp:1.5 cwq:1.5 synth-webqsp:2 metaqa:2.5 synth-metaqa:0.8 \
-        pathquestion:1 synth-pathquestion:0.4 world:1.5 synth-world:0.5 synth-everyday:1.5 \
+        pathquestion:1 synth-pathquestion:0.4 world:1.5 synth-world:0.5 \
         $(for graph in "$out"/graphs/*.tsv; do
             echo "synth-$(basename "$graph" .tsv):0.5"
         done); do

@@ -94,9 +94,8 @@ def show_questions(file: Path, *, count: int, kept: int) -> None:
             box=None,
             padding=(0, 2, 0, 0),
         )
-        for column, justify in (("score", "right"), ("head", "left"),
-                                ("relation", "left"), ("tail", "left")):  # fmt: skip
-            table.add_column(column, justify=justify)
+        for column in ("score", "head", "relation", "tail"):
+            table.add_column(column, justify="right" if column == "score" else "left")
         for head, relation, tail, score in record["triplets"][:kept]:
             names = [
                 f"[green]{escape(name)}[/green]"

@@ -38,6 +38,7 @@ def test_fitting_without_a_topic_is_refused():
         fit_weights(training_examples(linker, [("who is tom hanks", [5])]))
 
 
+@pytest.mark.extended
 @given(st.text(), st.integers(0, 5))
 def test_a_misspelling_changes_at_most_one_word(text, seed):
     wrong = misspell(text, np.random.default_rng(seed))

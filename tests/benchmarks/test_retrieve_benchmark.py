@@ -76,6 +76,7 @@ def test_bad_flags_are_one_line(flags, says):
     assert done.stderr.splitlines()[-1].startswith(says)
 
 
+@pytest.mark.extended
 def test_faiss_that_is_not_installed_is_one_line():
     done = run(before="import sys; sys.modules['faiss'] = None; ")
     assert done.returncode == 2

@@ -30,6 +30,7 @@ HEAVY = (
 # --- help
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("command", "tells"),
     [

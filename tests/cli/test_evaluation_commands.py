@@ -196,6 +196,7 @@ def test_another_data_set(run, tmp_path):
     assert metrics["split"] == "dev"
 
 
+@pytest.mark.extended
 def test_a_split_without_any_candidate(run, tmp_path):
     shards = write_shards(tmp_path / "shards", {"test": [NOWHERE, NOWHERE]})
     metrics = evaluate(run, shards.path, tmp_path / "out", "--k", 4)

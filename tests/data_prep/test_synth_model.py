@@ -78,6 +78,7 @@ def test_wordings_of_the_model_are_taken_counted_and_stored(tmp_path, replies, c
     assert files_of(tmp_path / "q")["train.jsonl"] == before["train.jsonl"]
 
 
+@pytest.mark.extended
 def test_the_model_sees_no_answer(tmp_path, replies):
     replies(by_template)
     with serving() as server:

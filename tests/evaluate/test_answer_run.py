@@ -144,6 +144,7 @@ def test_a_route_asks_the_model_where_the_graph_is_unsure(shards, run, tmp_path)
     assert curve["hits@1"][-1] == pytest.approx(mean)
 
 
+@pytest.mark.extended
 def test_likely_answers_stand_in_a_row_of_their_own(shards, run, tmp_path):
     command = ("--retrievers", "none", "scout", "--k", 5, "--limit", 3, "--run", run)
     with sage() as server:

@@ -103,6 +103,7 @@ def contents(folder: Path) -> dict[str, object]:
     return found
 
 
+@pytest.mark.extended
 def test_a_policy_in_another_process_gives_the_same_bits(many, a_run):
     shards, policy = Shards.open(many), load_trained(a_run).policy
     assert isinstance(policy, Policy)

@@ -307,6 +307,7 @@ async function play() {
     assert found["left"] == [[True, True], 0] and found["none"] == 0
 
 
+@pytest.mark.extended
 def test_colours_are_on_the_picture(tmp_path):
     """Colours of the badges, bars and plot are on the picture, none runs off it."""
     path, picture = tmp_path / "report.html", tmp_path / "report.png"

@@ -177,6 +177,7 @@ print("loaded")
 """
 
 
+@pytest.mark.extended
 def test_loading_needs_neither_optax_nor_orbax_nor_the_training_code(folder):
     assert python(BARE, str(folder), JAX_PLATFORMS="cpu") == "loaded\n"
 

@@ -137,6 +137,7 @@ def test_damaged_embeddings_fail_only_who_meets_them(run, world, tmp_path):
 # --- stopped and started again
 
 
+@pytest.mark.extended
 def test_an_interrupted_run_resumes(run, world, monkeypatch, tmp_path):
     retrieve = Scout.retrieve_many
     asked: list[str] = []

@@ -119,6 +119,7 @@ def test_another_process_opens_the_inputs_once(loaded_once, described, monkeypat
     assert mine | {"seconds": 0} == theirs | {"seconds": 0} and mine["triplets"]
 
 
+@pytest.mark.extended
 def test_another_graph_at_the_same_path_is_refused(loaded_once, described, world):
     here, _ = described
     here.mark = "of another graph"

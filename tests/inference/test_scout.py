@@ -51,7 +51,7 @@ def same(one, other, tolerance: float = 1e-5) -> None:
 @pytest.mark.parametrize(
     ("name", "embedded"),
     [
-        ("guided", True),
+        pytest.param("guided", True, marks=pytest.mark.extended),
         pytest.param("guided", False, marks=pytest.mark.extended),
         ("thesis", True),
         pytest.param("pruned", False, marks=pytest.mark.extended),
@@ -144,6 +144,7 @@ def test_products_that_depend_on_the_question_are_refused(made):
         Scout(one.exported, one.encoder, keep_products=True)
 
 
+@pytest.mark.extended
 def test_each_question_may_have_its_own_k(ready):
     ks = [1 + i % 5 for i in range(len(TEXTS))]
     many = ready.scout.retrieve_many(TEXTS, ready.graph, ks, topics=GIVEN)

@@ -55,6 +55,7 @@ def test_each_selection_has_its_dev_score(shards, tmp_path):
         tiny(shards, tmp_path, select="hits@1", policy="mlp")
 
 
+@pytest.mark.extended
 def test_a_run_ends_when_triplet_recall_stops_rising(shards, tmp_path, monkeypatch):
     config = tiny(shards, tmp_path / "run", **PEER)
     train(config)

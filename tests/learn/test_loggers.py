@@ -186,6 +186,7 @@ def test_wandb_that_cannot_begin_is_one_line(run, monkeypatch):
 # --- training
 
 
+@pytest.mark.extended
 def test_training_logs_and_what_it_logs_to_may_change(
     shards, tmp_path, kgscout_cache, monkeypatch
 ):

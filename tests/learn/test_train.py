@@ -61,7 +61,8 @@ def test_what_was_planted_is_learned(shards, finished, leaving_one_out, estimato
     "baseline",
     [
         pytest.param("greedy", marks=pytest.mark.extended),
-        *("moving_average", "leave_one_out"),
+        pytest.param("moving_average", marks=pytest.mark.extended),
+        "leave_one_out",
     ],
 )
 def test_every_baseline_runs(shards, moving, leaving_one_out, tmp_path, baseline):
@@ -355,6 +356,7 @@ def test_shards_without_a_train_split_are_refused(tmp_path):
         train(tiny(shards, tmp_path / "run"))
 
 
+@pytest.mark.extended
 def test_without_a_dev_split_the_latest_checkpoint_is_the_best(shards, tmp_path):
     folder = shutil.copytree(shards.path, tmp_path / "shards")
     manifest = json.loads((folder / "manifest.json").read_text())

@@ -27,6 +27,7 @@ def finished(film_graph, film_questions, kgscout_cache, tmp_path_factory):
     return out, len(server.bodies)
 
 
+@pytest.mark.extended
 def test_the_table_has_every_prompt_alone_and_with_every_form(finished):
     out, _ = finished
     report = metrics(out)
@@ -41,6 +42,7 @@ def test_the_table_has_every_prompt_alone_and_with_every_form(finished):
     assert (out / "report.html").stat().st_size and (out / "table.md").exists()
 
 
+@pytest.mark.extended
 def test_judges_give_what_the_formulas_say(finished):
     cell = metrics(finished[0])["cells"][0]
     # tokens: (4 e^-0.5 + 2 e^-1.5) / (e^-0.5 + e^-1.5) = 3.4621; (3.4621 - 1) / 4
@@ -51,6 +53,7 @@ def test_judges_give_what_the_formulas_say(finished):
     assert cell["outcomes"]["safe"] == {"judged": 3}
 
 
+@pytest.mark.extended
 def test_the_reasoning_is_no_part_of_the_answer(finished):
     rows = [json.loads(x) for x in (finished[0] / "questions.jsonl").open()]
     row = next(row for row in rows if row["strategy"] == "cot_sc")
@@ -91,6 +94,7 @@ def test_malformed_replies_are_counted_and_no_zero(
     assert cell["metrics"]["factscore"]["value"] is None
 
 
+@pytest.mark.extended
 def test_a_killed_run_resumes_without_a_repeated_request(
     film_graph, film_questions, kgscout_cache, tmp_path
 ):

@@ -126,6 +126,7 @@ def test_relations_per_candidate_equal_unique_ones(config):
     )
 
 
+@pytest.mark.extended
 @every_network
 @pytest.mark.parametrize(
     "dtype", ["float32", pytest.param("bfloat16", marks=pytest.mark.slow)]
@@ -193,6 +194,7 @@ def test_relation_counts_are_over_real_candidates():
     np.testing.assert_array_equal(inputs.relation_counts(), expected)
 
 
+@pytest.mark.extended
 @every_network
 def test_matmuls_have_the_precision_of_their_operands(config):
     weights, inputs = weights_of(config), make_inputs()
@@ -214,6 +216,7 @@ def test_matmuls_have_the_precision_of_their_operands(config):
 # --- parameters
 
 
+@pytest.mark.extended
 @every_network
 def test_the_module_has_the_parameters_and_logits_of_its_weights(config):
     policy, inputs = Policy.initial(config, seed=3), make_inputs()

@@ -78,7 +78,9 @@ def ask(world, monkeypatch, capsys):
     return call
 
 
-@pytest.mark.parametrize("verifier", ["vector", "kgscout"])
+@pytest.mark.parametrize(
+    "verifier", [pytest.param("vector", marks=pytest.mark.extended), "kgscout"]
+)
 def test_a_guess_is_corrected_and_the_answer_follows(ask, verifier):
     with guesser() as server:
         options = ("--pseudo", "cypher", "--verifier", verifier, "--threshold", "0.3")

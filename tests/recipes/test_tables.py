@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "recipes"))
 
 import extracts  # noqa: E402
+import fit_gains  # noqa: E402
 import tables  # noqa: E402
 
 PAGES = [
@@ -309,3 +310,39 @@ def test_open_answers_are_rows_of_triplets_and_prompt(tmp_path):
         ["ppr, paths − none", "CoT", "+0.125, low +0.025", ""],
     ]
     assert "--questions some.jsonl" in into.read_text()
+
+
+def test_fits_are_compared_with_policies_of_the_same_questions(tmp_path, capsys):
+    measured = {"questions": 2, "rows": [
+        {"metric": "answer_hit", "k": 10, "base": {"value": 0.5},
+         "fitted": {"value": 0.6}, "cosine": {"value": 0.1},
+         "difference": {"difference": 0.1, "low": -0.05, "high": 0.2}},
+        {"metric": "hits@1", "k": None, "base": {"value": 0.25},
+         "fitted": {"value": 0.5},
+         "difference": {"difference": 0.25, "low": 0.0, "high": 0.5}},
+    ]}  # fmt: skip
+    fit = {"measured": {"real": measured}, "trained_on": {"synthetic": 9},
+           "seconds": {"training": 3.4}, "settings": {"seed": 0}}  # fmt: skip
+    (tmp_path / "towns").mkdir()
+    (tmp_path / "towns" / "fit.json").write_text(json.dumps(fit))
+    trained = {"figures": {"trained": {"answer_hit": {"10": [0.7, 0.6, 0.8, 2]}}}}
+    (tmp_path / "zero_shot_towns.json").write_text(json.dumps({"seeds": [trained]}))
+    into = tmp_path / "fit.json"
+    args = ["collect", str(tmp_path / "towns"), "--into", str(into)]
+    assert fit_gains.main(args) == 0
+    mark = "<!-- table: fit fits -->\n<!-- end -->"
+    lines = tables.rewritten(mark, tmp_path).splitlines()
+    rows = [
+        [part.strip() for part in line.split("|")[1:-1]]
+        for line in lines
+        if "|" in line
+    ]
+    assert rows[2:] == [
+        ["towns, 2", "answer_hit@10", "0.500", "0.600", "+0.100 [-0.050, +0.200]",
+         "0.700", "50%"],
+        ["", "Hits@1", "0.250", "0.500", "+0.250 [+0.000, +0.500]", "–", "–"],
+    ]  # fmt: skip
+    del fit["measured"]["real"]
+    (tmp_path / "towns" / "fit.json").write_text(json.dumps(fit))
+    assert fit_gains.main(args) == 2
+    assert "towns/fit.json: no questions of people" in capsys.readouterr().err

@@ -15,6 +15,7 @@ from kgscout_jax.serve.startup import buckets_up_to, check_paths, compilation, l
 from kgscout_jax.utils.buckets import bucket
 
 
+@pytest.mark.extended
 def test_after_loading_nothing_is_compiled_or_embedded_any_more(export, films):
     kg = ((str(films),), (f"large={films}",))
     settings = LoadSettings(

@@ -68,6 +68,7 @@ def test_tokens_are_those_of_sentence_transformers(texts):
     assert ours().tokenize(texts) == expected["input_ids"]
 
 
+@pytest.mark.extended
 def test_another_batch_size_changes_rounding_only():
     texts = ["", "paris capital of france", "what does Jamaican people speak? " * 3]
     alone, among = embed(ours(), texts, QUESTION_BATCH), embed(ours(), texts, BATCH)

@@ -257,9 +257,12 @@ class Linker:
             ):
                 return True
             one_word = c.first == c.last
-            if one_word and c.coverage < WHOLE and _is_asked_noun(question, c.first):
-                return any(last < c.first or c.last < first for first, last in likely)
-            if c.coverage >= WHOLE or not identifiers or (one_word and c.misspelt):
+            elsewhere = any(last < c.first or c.last < first for first, last in likely)
+            if c.coverage >= WHOLE:
+                return False
+            if one_word and elsewhere and _is_asked_noun(question, c.first):
+                return True
+            if not identifiers or (one_word and c.misspelt):
                 return False
             return one_word or (
                 c.likeness < PART_LIKENESS

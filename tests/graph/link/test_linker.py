@@ -127,6 +127,7 @@ def test_an_identifier_is_what_it_says_and_leaves_single_words_to_others():
     for question, topics in {
         "who maintains postgresql": ["postgresql"],
         "which section is vim in": ["vim"],
+        "which sections are of postgresql": ["postgresql"],
         "does git depend on perl": ["git", "perl"],
         "who are the debian postgresql maintainers": ["Debian PostgreSQL Maintainers"],
         "what depends on postgresql 15": ["postgresql-15"],
