@@ -211,6 +211,7 @@ def test_quantized_rows_are_off_by_half_a_step(table):
     assert (np.abs(found - table) <= bound).all()
 
 
+@pytest.mark.extended
 def test_an_int8_table_scores_as_float16_does_to_rounding(tmp_path):
     whole = write_shards(tmp_path / "float16")
     small = write_shards(tmp_path / "int8", table="int8")

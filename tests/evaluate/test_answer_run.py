@@ -111,6 +111,7 @@ def test_without_a_model_the_graph_itself_answers(shards, run, tmp_path, capsys)
     assert not (tmp_path / "routing.png").exists()
 
 
+@pytest.mark.extended
 def test_a_route_asks_the_model_where_the_graph_is_unsure(shards, run, tmp_path):
     more = ("--run", run, "--retrievers", "scout", "--k", 5, "--reader", "route")
     with sage() as server:

@@ -368,6 +368,7 @@ for work in (
 """
 
 
+@pytest.mark.extended
 def test_without_a_network_the_hub_is_one_line(folder, tmp_path):
     said = python(OFFLINE, str(folder), HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path))
     pulled, pushed = said.splitlines()

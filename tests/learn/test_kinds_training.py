@@ -64,6 +64,7 @@ def test_a_stopped_run_resumes_bit_for_bit(shards, finished, tmp_path, monkeypat
     same_bits(final(config.run), final(run))
 
 
+@pytest.mark.extended
 def test_runs_are_compared_in_one_table(shards, finished, tmp_path, capsys):
     kind, run = finished
     report = evaluate_run(

@@ -193,6 +193,7 @@ def test_a_damaged_latest_checkpoint_is_set_aside(
     assert rows(run) == rows(finished)
 
 
+@pytest.mark.extended
 def test_a_run_without_a_whole_checkpoint_starts_again(
     shards, finished, tmp_path, caplog
 ):

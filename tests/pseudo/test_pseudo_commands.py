@@ -103,6 +103,7 @@ def test_a_guess_is_corrected_and_the_answer_follows(ask, verifier):
     assert "pseudo-graph: repaired, 4 requests, 48 tokens" in text
 
 
+@pytest.mark.extended
 def test_facts_of_several_graphs_name_theirs(ask, world, tmp_path):
     other = tmp_path / "other.tsv"
     other.write_text("Siena\tborn.in\tKiel\nKiel\tlies in\tHolstein\n")

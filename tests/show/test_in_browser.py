@@ -373,6 +373,7 @@ def test_a_dark_page_has_a_dark_drawing_and_a_phone_whole_words(tmp_path):
     assert seen["wide"] <= 390 and set(seen["lines"]) == {1}
 
 
+@pytest.mark.extended
 def test_the_picture_has_a_topic_an_answer_and_a_path_in_their_colours(tmp_path):
     picture = tmp_path / "picture.png"
     chromium(tmp_path, graph_page(chain()), f"--screenshot={picture}")
