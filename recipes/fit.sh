@@ -2,18 +2,20 @@
 # What `kgscout fit` gains on graphs that its base has not seen, its questions hidden: the
 # table of recipes/base.md.
 #
-#   recipes/fit.sh BASE OUT
+#   recipes/fit.sh DATA BASE OUT
 #
-# BASE is the folder that recipes/base.sh wrote. Each fit takes about five minutes.
+# DATA is the folder that recipes/base.sh read, BASE the one that it wrote. Two busy cores
+# take an hour and a half.
 set -euo pipefail
-base=${1:?folder that recipes/base.sh wrote}
-out=${2:?folder to write}
+data=${1:?folder with webqsp_union/}
+base=${2:?folder that recipes/base.sh wrote}
+out=${3:?folder to write}
 declare -A without=([webqsp]=freebase [metaqa]=others [pathquestion]=others
     [world]=others)
 policies=()
 for name in webqsp metaqa pathquestion world; do
     split=test graph=$base/$name.tsv
-    [ $name = webqsp ] && split=dev graph=${FREEBASE:?kg.tsv of webqsp_union}
+    [ $name = webqsp ] && split=dev graph=$data/webqsp_union/kg.tsv
     python recipes/fit_gains.py questions "$base/sets/$name" $split \
         "$out/questions/$name/test.jsonl"
     [ -e "$out/$name/fit.json" ] ||

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float16
 
 from kgscout_jax.inference.inputs import QuestionVectors
-from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
+from kgscout_jax.text.encoder import JOINT_SIZES, QUESTION_BATCH, SentenceEncoder
 from kgscout_jax.text.linearize import question_text
 from kgscout_jax.text.words import QuestionWord, question_words
 from kgscout_jax.utils.call_coalescing import CallCoalescer
@@ -17,6 +18,17 @@ from kgscout_jax.utils.call_coalescing import CallCoalescer
 MOST_WORDS = 2**15
 """Words held at most, since questions share most of theirs: 24 MiB of 384
 dimensions."""
+COMMON_WORDS = (6, 10, 14, 22)
+"""Words of questions of 8, 12, 16 and 24 tokens."""
+
+
+def joint_batches() -> Iterator[list[str]]:
+    """Texts of every joint size in common lengths, which compile the encoder for them.
+
+    Words of a question are encoded together as well, so every size occurs.
+    """
+    for size, words in itertools.product(JOINT_SIZES, COMMON_WORDS):
+        yield ["a" + " a" * (words - 1)] * size
 
 
 class QuestionEncoder:

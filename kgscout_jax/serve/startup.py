@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger("kgscout.serve")
 PATIENCE = 1.0
 """Seconds that stopping waits for the shape under way."""
-COMMON_WORDS = (6, 10, 14, 22)
-"""Words of questions, of 8, 12, 16 and 24 tokens, for which the encoder is compiled."""
 
 
 def check_paths(settings: LoadSettings) -> None:
@@ -122,14 +120,16 @@ def compile_for(
     Returns:
         (questions, candidates, relations) of each shape, all of them buckets.
     """
+    from kgscout_jax.inference.question_encoder import joint_batches
     from kgscout_jax.inference.scoring import BATCH, network_outputs
 
     most = min(batch, BATCH)
     sizes = [1 << i for i in range((most - 1).bit_length() + 1)]
     if scout.joint_encoding:
-        for size, words in itertools.product(sizes, COMMON_WORDS):
-            if stop is None or not stop.is_set():
-                scout.encode(["a" + " a" * (words - 1)] * size)
+        for texts in joint_batches():
+            if stop is not None and stop.is_set():
+                break
+            scout.encode(texts)
     largest = scout.cut.candidates
     shapes = {
         (b, n, u)

@@ -256,11 +256,14 @@ class Linker:
                 first <= c.first and c.last <= last for first, last in likely
             ):
                 return True
-            one_word = c.first == c.last
-            elsewhere = any(last < c.first or c.last < first for first, last in likely)
             if c.coverage >= WHOLE:
                 return False
-            if one_word and elsewhere and _is_asked_noun(question, c.first):
+            one_word = c.first == c.last
+            if (
+                one_word
+                and _is_asked_noun(question, c.first)
+                and any(last < c.first or c.last < first for first, last in likely)
+            ):
                 return True
             if not identifiers or (one_word and c.misspelt):
                 return False
