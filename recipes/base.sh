@@ -79,11 +79,13 @@ declare -A without=([webqsp]=freebase [metaqa]=others [pathquestion]=others
     [world]=others)
 
 # --- the bundled files
-pairs=()
+pairs=() synthetic=("$out/without-freebase=$sets/cwq")
 for name in webqsp metaqa pathquestion world; do
     pairs+=("$out/without-${without[$name]}=$sets/$name")
+    synthetic+=("$out/without-${without[$name]}=$sets/synth-$name")
 done
-python recipes/base_scale.py "${pairs[@]}" --into "$out/scale.json"
+python recipes/base_scale.py "${pairs[@]}" "${synthetic[@]}" --into "$out/scale.json" \
+    --figures recipes/figures/answer_scale.json
 python recipes/base_bundle.py "$out/base" --answer-scale "$out/scale.json"
 
 # --- figures: each set by the policy that has not seen its graph

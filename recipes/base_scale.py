@@ -1,11 +1,12 @@
 """Probabilities of answers on graphs that a policy has not seen.
 
-    python recipes/base_scale.py RUN=SHARDS ... --into SCALE.json
+    python recipes/base_scale.py RUN=SHARDS ... --into SCALE.json [--figures FILE]
 
 Each RUN was trained without SHARDS and the other sets of their graph. The scale is
 fitted on the dev questions of all SHARDS together, each as its RUN answers them, at
 most ``QUESTIONS`` of a set: what a probability of the bundled policy means on somebody
-else's graph. Also prints the calibration error of each set under the common scale.
+else's graph. Also prints how far it is wrong on each set, and how far a scale is that
+was fitted without the set and without ``synth-`` questions over its graph.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,17 +27,22 @@ from kgscout_jax.retrieve.answer_scale import (
     expected_calibration_error,
     fit_answer_scale,
 )
+from kgscout_jax.retrieve.readings import MARGIN
 from kgscout_jax.retrieve.split_answers import split_answers
 from kgscout_jax.utils.io import write_json
-from kgscout_jax.utils.tables import markdown_table
 
 QUESTIONS = 300
+SPLIT = "dev of sets not trained on"
 NODES = 50
 """The best nodes of each question that are kept."""
 
 
-def answers_of(run: Path, folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Logits and gold answers [q, NODES] of dev questions, and their numbers of gold.
+Answers = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Logits, margins and gold answers [q, NODES], and numbers of gold [q]."""
+
+
+def answers_of(run: Path, folder: Path) -> Answers:
+    """The answers to dev questions.
 
     Raises:
         UserError: as ``load_policy``, ``Shards.open``.
@@ -45,12 +52,14 @@ def answers_of(run: Path, folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndar
     rows = sample_rows(np.arange(len(dev)), QUESTIONS)
     found = split_answers(load_policy(run).policy, shards, dev, rows)
     logits = np.full((len(rows), NODES), -np.inf, np.float32)
+    margins = np.full((len(rows), NODES), -MARGIN, np.float32)
     is_answer = np.zeros((len(rows), NODES), bool)
     width = min(NODES, found.logits.shape[1])
     logits[:, :width] = found.logits[:, :width]
+    margins[:, :width] = found.margins[:, :width]
     is_answer[:, :width] = found.is_answer[:, :width]
     counts = np.array([len(dev.questions[row].answers) for row in rows], float)
-    return logits, is_answer, counts
+    return logits, margins, is_answer, counts
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -58,30 +67,59 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("pairs", nargs="+", metavar="RUN=SHARDS")
     parser.add_argument("--into", type=Path, required=True)
+    parser.add_argument("--figures", type=Path, help="for a table of tables.py")
     args = parser.parse_args(words)
     try:
         pairs = [pair.partition("=") for pair in args.pairs]
-        sets = {folder: answers_of(Path(run), Path(folder)) for run, _, folder in pairs}
-        together = (np.concatenate(parts) for parts in zip(*sets.values(), strict=True))
-        scale = fit_answer_scale(*together, split="dev of sets not trained on")
+        sets = {
+            Path(folder).name: answers_of(Path(run), Path(folder))
+            for run, _, folder in pairs
+        }
+        scale = scale_of(sets)
     except UserError as error:
         parser.exit(2, f"error: {error}\n")
-    print(table(sets, scale))
+    found = figures(sets, scale)
+    for row in found["rows"]:
+        print(row)
     write_json(args.into, scale.to_dict())
+    if args.figures is not None:
+        write_json(args.figures, found)
     return 0
 
 
-def table(
-    sets: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]], scale: AnswerScale
-) -> str:
-    """Of each set: questions, Hits@1, mean probability of the best answer, error."""
+def scale_of(sets: dict[str, Answers]) -> AnswerScale:
+    """The common scale of sets; UserError where no answer is found."""
+    together = (np.concatenate(parts) for parts in zip(*sets.values(), strict=True))
+    return fit_answer_scale(*together, split=SPLIT)
+
+
+def figures(sets: dict[str, Answers], scale: AnswerScale) -> dict[str, Any]:
+    """Of each set, under the common scale and under that of the other graphs' sets:
+    the best answer's mean probability, how far it is wrong, and what is said."""
     rows = []
-    for folder, (logits, is_answer, _) in sets.items():
-        best, right = scale.probability(logits[:, 0]), is_answer[:, 0]
-        error = expected_calibration_error(best, right)
-        row = [len(right), *(f"{x:.3f}" for x in (right.mean(), best.mean(), error))]
-        rows.append([Path(folder).name, *map(str, row)])
-    return markdown_table(["set", "questions", "Hits@1", "mean P(best)", "ECE"], rows)
+    for name, (logits, margins, is_answer, _) in sets.items():
+        others = {k: v for k, v in sets.items() if _graph(k) != _graph(name)}
+        right = is_answer[:, 0]
+        row: dict[str, Any] = {"set": name, "questions": len(right)}
+        row["hits@1"] = float(right.mean())
+        scales = {"common": scale}
+        if others:
+            scales["left_out"] = scale_of(others)
+        for key, each in scales.items():
+            best = each.probability(logits[:, 0], margins[:, 0])
+            said = best >= each.abstention
+            row[key] = {
+                "probability": float(best.mean()),
+                "ece": expected_calibration_error(best, right),
+                "said": int(said.sum()),
+                "right": int(right[said].sum()),
+            }
+        rows.append(row)
+    return {"kind": "scale", "rows": rows}
+
+
+def _graph(name: str) -> str:
+    return name.removeprefix("synth-")
 
 
 if __name__ == "__main__":

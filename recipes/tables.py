@@ -23,6 +23,7 @@ VIEW is one of
     judges      rows: judges of open answers (of okgqa_judge.py)
     kinds       rows: policy, set and hops; columns: penalties (of answer_kinds.py)
     fits        rows: set and metric; columns: base, fitted, gain (of fit_gains.py)
+    scale       rows: set; columns: probabilities and answers (of base_scale.py)
     failures    rows: K and row; columns: causes of wrong answers (for answers)
     robustness  rows: kind of mistake and retriever; columns: levels; one metric
     commands    the commands that trained and measured
@@ -228,6 +229,21 @@ def kinds(view: View) -> str:
     return markdown_table(header, cells)
 
 
+def scale(view: View) -> str:
+    """Set against what probabilities mean on a graph that no fit has seen."""
+    (one,) = view.extracts
+    rows = []
+    for each in one["rows"]:
+        held = each["left_out"]
+        said = f"{held['said'] / each['questions']:.0%}"
+        right = f"{held['right'] / held['said']:.0%}" if held["said"] else "–"
+        figures = (each["hits@1"], held["probability"], held["ece"])
+        cells = [f"{figure:.3f}" for figure in figures]
+        rows.append([each["set"], str(each["questions"]), *cells, said, right])
+    columns = ["Hits@1", "mean P(best)", "ECE", "said", "right where said"]
+    return markdown_table(["set", "questions", *columns], rows)
+
+
 def fits(view: View) -> str:
     """Base and fitted policy, and how far towards one trained on such questions."""
     cells = []
@@ -270,6 +286,7 @@ VIEWS: Views = {
     "judges": judges,
     "kinds": kinds,
     "fits": fits,
+    "scale": scale,
     "commands": commands,
     "parameters": parameters,
 }

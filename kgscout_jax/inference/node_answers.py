@@ -20,6 +20,7 @@ from kgscout_jax.inference.scoring import Scores
 from kgscout_jax.retrieve.answer_paths import answer_paths, without_loops
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 from kgscout_jax.retrieve.kind_mask import is_number
+from kgscout_jax.retrieve.readings import answer_margins
 
 MAX_ANSWERS = 100
 """The most answers to a question."""
@@ -91,6 +92,21 @@ def answer_mask(
     return mask
 
 
+def node_probabilities(
+    candidates: Candidates, scores: Scores, scale: AnswerScale
+) -> Float64[np.ndarray, "v"]:
+    """P(answer) of all nodes of a question's candidates."""
+    assert scores.nodes is not None
+    margins = answer_margins(
+        scores.nodes,
+        scores.logits,
+        candidates.nodes,
+        candidates.relation_index,
+        candidates.topics,
+    )
+    return scale.probability(scores.nodes, margins)
+
+
 def read_answers(
     question: str,
     candidates: Candidates,
@@ -116,10 +132,11 @@ def read_answers(
         least: P(answer) of the best node below which there is no answer.
     """
     assert scores.nodes is not None and scores.follow is not None
-    order = np.argsort(-scores.nodes, kind="stable")
+    probabilities = node_probabilities(candidates, scores, scale)
+    order = np.lexsort((-scores.nodes, -probabilities))
     possible = np.isfinite(scores.nodes) & answer_mask(candidates, relation_of)
     order = order[possible[order]]
-    probability = scale.probability(scores.nodes[order])
+    probability = probabilities[order]
     abstained = not len(order) or bool(probability[0] < least)
     size, certainty = set_size(probability, scale.threshold)
     shown = GUESSES if abstained else min(size, MAX_ANSWERS)

@@ -20,7 +20,7 @@ from jaxtyping import Int
 
 from kgscout_jax.inference.answer_kinds import YES, asks_yes_no
 from kgscout_jax.inference.inputs import Candidates
-from kgscout_jax.inference.node_answers import NodeAnswers
+from kgscout_jax.inference.node_answers import NodeAnswers, node_probabilities
 from kgscout_jax.inference.scoring import Scores
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 
@@ -95,9 +95,8 @@ class _Arrival:
 
 def _arrival(turn: Turn, scores: Scores, scale: AnswerScale) -> _Arrival:
     """How well the walk of a turn arrives."""
-    assert scores.nodes is not None
     candidates, asked = turn
-    probability = scale.probability(scores.nodes)
+    probability = node_probabilities(candidates, scores, scale)
     node = int(asked[probability[asked].argmax()])
     rivals = np.delete(probability, np.union1d(asked, candidates.topics))
     return _Arrival(

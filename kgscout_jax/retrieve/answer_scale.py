@@ -1,9 +1,10 @@
 """From the logit of a node to the probability that it is an answer.
 
-P(answer) = sigmoid(slope * logit + intercept), fitted by maximum likelihood on
-questions that the policy was not trained on (Platt scaling), over the best nodes of
-each question: those that people see. Questions whose answers no node holds count: all
-their nodes are wrong, and the probabilities say so.
+P(answer) = sigmoid(slope * logit + margin * how far the node is ahead + intercept),
+fitted by maximum likelihood on questions that the policy was not trained on (Platt
+scaling with a second input, see ``readings``), over the best nodes of each question:
+those that people see. Questions whose answers no node holds count: all their nodes are
+wrong, and the probabilities say so.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ class AnswerScale(
     """The fitted map of logits to probabilities, and where answers begin."""
 
     slope: Annotated[float, msgspec.Meta(gt=0)] = 1.0
+    margin: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    """Weight of ``readings.answer_margins``."""
     intercept: float = 0.0
     threshold: Share = 0.5
     """Nodes from this probability on are answers, and the best one always is, unless
@@ -44,9 +47,12 @@ class AnswerScale(
     split: str = ""
     """The split of those questions."""
 
-    def probability(self, logits: Float[np.ndarray, "*s"]) -> Float64[np.ndarray, "*s"]:
-        """P(answer) of nodes; 0 where a logit is -inf."""
+    def probability(
+        self, logits: Float[np.ndarray, "*s"], margins: Float[np.ndarray, "*s"]
+    ) -> Float64[np.ndarray, "*s"]:
+        """P(answer) of nodes with their margins; 0 where a logit is -inf."""
         z = self.slope * np.asarray(logits, np.float64) + self.intercept
+        z += self.margin * margins
         return 0.5 * (1.0 + np.tanh(0.5 * z))
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,6 +71,7 @@ class AnswerScale(
 
 def fit_answer_scale(
     logits: Float[np.ndarray, "b v"],
+    margins: Float[np.ndarray, "b v"],
     is_answer: Bool[np.ndarray, "b v"],
     counts: Float[np.ndarray, "b"],
     *,
@@ -74,6 +81,7 @@ def fit_answer_scale(
 
     Args:
         logits: of the nodes of each question, descending; -inf as padding.
+        margins: of the same nodes, see ``readings``.
         is_answer: True at gold answers.
         counts: gold answers of each question, in the graph or not.
         split: name of the questions' split.
@@ -84,10 +92,12 @@ def fit_answer_scale(
     from scipy.optimize import minimize
     from scipy.special import expit
 
-    x = logits[:, :NODES]
-    real = np.isfinite(x)
+    real = np.isfinite(logits[:, :NODES])
     y = is_answer[:, :NODES][real].astype(np.float64)
-    x = x[real].astype(np.float64)
+    x = np.stack([
+        *(each[:, :NODES][real].astype(np.float64) for each in (logits, margins)),
+        np.ones(len(y)),
+    ], axis=1)  # fmt: skip
     if not y.any():
         raise UserError(
             f"calibration: no question of split {split!r} has an answer among its "
@@ -95,19 +105,17 @@ def fit_answer_scale(
         )
 
     def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
-        score = w[0] * x + w[1]
-        error = expit(score) - y
+        score = x @ w
         value = np.logaddexp(0.0, score).sum() - y @ score
-        ridge = RIDGE * np.array([w[0] - 1.0, w[1]])
-        gradient = np.array([error @ x, error.sum()]) + ridge
+        ridge = RIDGE * (w - start)
+        gradient = (expit(score) - y) @ x + ridge
         return value + 0.5 * ridge @ ridge / RIDGE, gradient
 
-    bounds = [(1e-3, None), (None, None)]
-    w = minimize(
-        loss, np.array([1.0, 0.0]), jac=True, method="L-BFGS-B", bounds=bounds
-    ).x
-    scale = AnswerScale(slope=float(w[0]), intercept=float(w[1]))
-    threshold = best_threshold(scale.probability(logits), is_answer, counts)
+    start = np.array([1.0, 0.0, 0.0])
+    bounds = [(1e-3, None), (0.0, None), (None, None)]
+    w = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x.tolist()
+    scale = AnswerScale(slope=w[0], margin=w[1], intercept=w[2])
+    threshold = best_threshold(scale.probability(logits, margins), is_answer, counts)
     return msgspec.structs.replace(
         scale, threshold=threshold, questions=len(logits), split=split
     )

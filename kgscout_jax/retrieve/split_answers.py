@@ -15,12 +15,13 @@ from kgscout_jax.data.batches import Batch, BatchReader
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.errors import UserError
 from kgscout_jax.policy.module import Policy
-from kgscout_jax.policy.registry import has_answers, needs_words
+from kgscout_jax.policy.registry import has_answers, is_general, needs_words
 from kgscout_jax.policy.walk_config import WalkConfig
 from kgscout_jax.retrieve.answer_paths import answer_paths
 from kgscout_jax.retrieve.answer_scale import AnswerScale, fit_answer_scale
 from kgscout_jax.retrieve.kind_mask import KindMask, split_kinds
 from kgscout_jax.retrieve.policy_calls import PolicyCall
+from kgscout_jax.retrieve.readings import MARGIN, answer_margins
 from kgscout_jax.utils.engine import HERE, Engine
 from kgscout_jax.utils.progress import ProgressBar
 
@@ -38,6 +39,8 @@ class SplitAnswers:
     """The questions, as rows of the split."""
     logits: Float32[np.ndarray, "q m"]
     """-inf as padding."""
+    margins: Float32[np.ndarray, "q m"]
+    """How far they are ahead of other readings, see ``readings``."""
     entities: Int32[np.ndarray, "q m"]
     """Entities of the shards; -1 as padding."""
     is_answer: Bool[np.ndarray, "q m"]
@@ -80,6 +83,7 @@ def split_answers(
 
     m = min(NODES, int(split.n_nodes.max(initial=1)))
     logits = np.full((len(rows), m), -np.inf, np.float32)
+    margins = np.full((len(rows), m), -MARGIN, np.float32)
     entities = np.full((len(rows), m), -1, np.int32)
     is_answer = np.zeros((len(rows), m), bool)
     all_paths: list[list[tuple[int, ...]]] = [[] for _ in rows]
@@ -99,7 +103,11 @@ def split_answers(
             yield BatchItem(batch, split_kinds(shards, split, batch_rows, seen))
 
     call = AnswerCall(
-        PolicyCall(policy, shards), nodes=m, paths=paths, walkers=config.walkers
+        PolicyCall(policy, shards),
+        nodes=m,
+        paths=paths,
+        walkers=config.walkers,
+        general=is_general(config),
     )
     with ProgressBar(len(rows), "answering", "questions") as bar:
         results = zip(batches, engine.map(call, masked()), strict=True)
@@ -111,7 +119,8 @@ def split_answers(
             of_node = node_entities(table, split, batch_rows, nodes, v)
             gold = gold_mask(np.asarray(split.answers[batch_rows]), v)
             for out, values in (
-                (logits, found.scores), (entities, of_node), (is_answer, gold)
+                (logits, found.scores), (margins, found.margins),
+                (entities, of_node), (is_answer, gold),
             ):  # fmt: skip
                 out[at, :width] = np.take_along_axis(values, found.best, axis=1)
             for i, of_question in zip(at, found.paths, strict=True):
@@ -123,6 +132,7 @@ def split_answers(
     return SplitAnswers(
         rows=rows,
         logits=logits,
+        margins=margins,
         entities=entities,
         is_answer=is_answer,
         paths=all_paths,
@@ -141,6 +151,7 @@ class BatchAnswers(NamedTuple):
     """What the answer head says of a batch: b questions with v nodes."""
 
     scores: Float32[np.ndarray, "b v"]
+    margins: Float32[np.ndarray, "b v"]
     best: Int[np.ndarray, "b m"]
     """The m best nodes, best first."""
     paths: list[list[tuple[int, ...]]]
@@ -158,6 +169,8 @@ class AnswerCall:
     paths: int
     """The number of best nodes whose paths are found."""
     walkers: int
+    general: bool
+    """Whether triplets of another kind than asked for count less, see ``KGScout``."""
 
     def __call__(self, item: BatchItem) -> BatchAnswers:
         """The answers; the seconds exclude compilation."""
@@ -173,10 +186,21 @@ class AnswerCall:
             )
         )
         scores = np.array(outputs.answers)[:count]
+        margins = np.full(scores.shape, -MARGIN, np.float32)
         for i, kind in enumerate(item.kinds):
+            slots = np.flatnonzero(mask[i])
+            logits = np.asarray(outputs.logits[i])[slots]
             if kind is not None:
                 v = len(kind.wrong)
                 scores[i, :v] = kind.node_logits(scores[i, :v])
+                logits = kind.triplet_logits(logits) if self.general else logits
+            margins[i] = answer_margins(
+                scores[i],
+                logits,
+                nodes[i][slots],
+                index[i][slots],
+                np.flatnonzero(topics[i]),
+            )
         best = np.argsort(-scores, axis=1, kind="stable")[:, : self.nodes]
         found = [
             question_paths(
@@ -192,7 +216,7 @@ class AnswerCall:
         ]
         paths = found or [[] for _ in range(count)]
         seconds += time.perf_counter() - start
-        return BatchAnswers(scores, best, paths, seconds)
+        return BatchAnswers(scores, margins, best, paths, seconds)
 
 
 def check_answers(policy: Policy) -> WalkConfig:
@@ -272,7 +296,11 @@ def calibrate_answers(
     rows = np.sort(np.random.default_rng(0).permutation(len(split))[:questions])
     answers = split_answers(policy, shards, split, rows, engine=engine)
     return fit_answer_scale(
-        answers.logits, answers.is_answer, gold_counts(split, rows), split=split_name
+        answers.logits,
+        answers.margins,
+        answers.is_answer,
+        gold_counts(split, rows),
+        split=split_name,
     )
 
 

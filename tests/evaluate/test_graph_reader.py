@@ -65,7 +65,11 @@ def test_dev_is_read_on_scales_of_its_other_half(shards, run):
     for half, scale in enumerate(reader.scales):
         other = slice(1 - half, None, 2)
         assert scale == fit_answer_scale(
-            found.logits[other], found.is_answer[other], counts[other], split="dev"
+            found.logits[other],
+            found.margins[other],
+            found.is_answer[other],
+            counts[other],
+            split="dev",
         )
     assert reader.scales == cross_fitted_scales(found, split)
     assert reader.context["probabilities"].startswith("each half of the questions on")

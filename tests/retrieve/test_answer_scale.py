@@ -16,37 +16,42 @@ from kgscout_jax.retrieve.answer_scale import (
 )
 
 
-def sampled(slope, intercept, questions=4000, nodes=6, seed=0):
-    """Logits, and answers drawn with P = sigmoid(slope * logit + intercept)."""
+def sampled(slope, margin, intercept, questions=4000, nodes=6, seed=0):
+    """Logits, margins, and answers drawn with the probability of a scale."""
     g = np.random.default_rng(seed)
     logits = -np.sort(-g.normal(0, 3, (questions, nodes)).astype(np.float32), axis=1)
-    chance = 1 / (1 + np.exp(-(slope * logits + intercept)))
-    return logits, g.random(logits.shape) < chance
+    margins = g.uniform(-8, 8, logits.shape).astype(np.float32)
+    chance = 1 / (1 + np.exp(-(slope * logits + margin * margins + intercept)))
+    return logits, margins, g.random(logits.shape) < chance
 
 
 def test_the_fit_recovers_the_scale_that_drew_the_answers():
-    logits, is_answer = sampled(0.6, -1.0)
-    scale = fit_answer_scale(logits, is_answer, is_answer.sum(axis=1), split="dev")
+    logits, margins, is_answer = sampled(0.6, 0.2, -1.0)
+    counts = is_answer.sum(axis=1)
+    scale = fit_answer_scale(logits, margins, is_answer, counts, split="dev")
     assert scale.slope == pytest.approx(0.6, abs=0.03)
-    assert scale.intercept == pytest.approx(-1.0, abs=0.05)
-    held, right = sampled(0.6, -1.0, seed=1)
-    error = expected_calibration_error(scale.probability(held).ravel(), right.ravel())
+    assert scale.margin == pytest.approx(0.2, abs=0.02)
+    assert scale.intercept == pytest.approx(-1.0, abs=0.06)
+    *held, right = sampled(0.6, 0.2, -1.0, seed=1)
+    error = expected_calibration_error(scale.probability(*held).ravel(), right.ravel())
     assert error < 0.02
     raw = expected_calibration_error(
-        AnswerScale().probability(held).ravel(), right.ravel()
+        AnswerScale().probability(*held).ravel(), right.ravel()
     )
     assert raw > 0.1
     assert AnswerScale.from_dict(scale.to_dict()) == scale
 
 
 def test_probability_of_padding_is_zero():
-    assert AnswerScale(intercept=5.0).probability(np.array([-np.inf]))[0] == 0.0
+    assert AnswerScale(intercept=5.0, margin=1.0).probability(
+        np.array([-np.inf]), np.array([8.0])
+    ) == [0.0]
 
 
 def test_a_split_without_answers_cannot_calibrate():
     with pytest.raises(UserError, match="no question of split 'dev'"):
         fit_answer_scale(
-            np.zeros((2, 3)), np.zeros((2, 3), bool), np.ones(2), split="dev"
+            *np.zeros((2, 2, 3)), np.zeros((2, 3), bool), np.ones(2), split="dev"
         )
 
 

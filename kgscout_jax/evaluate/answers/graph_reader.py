@@ -115,22 +115,22 @@ class GraphReader:
     def _question(self, found: SplitAnswers, i: int) -> tuple[Reading, GraphAnswers]:
         """The reading of question ``i``: the nodes from the threshold on."""
         scale = self.scales[i % len(self.scales)]
-        probability = scale.probability(found.logits[i])
         n = int((found.entities[i] >= 0).sum())
-        names = [self.shards.entities[e] for e in found.entities[i, :n].tolist()]
-        listed = max(1, int((probability[:n] >= scale.threshold).sum()))
-        paths = found.paths[i]
-        best = tuple(
-            Answer(
-                name=names[j],
-                probability=float(probability[j]),
-                path=self._triplets(i, paths[j]),
-            )
-            for j in range(min(n, LISTED))
-        )
+        probability = scale.probability(found.logits[i, :n], found.margins[i, :n])
+        order = np.argsort(-probability, kind="stable")
+        names = [self.shards.entities[e] for e in found.entities[i, order].tolist()]
+        listed = max(1, int((probability >= scale.threshold).sum()))
+        best = order[order < LISTED]
         answers = GraphAnswers(
-            best=best,
-            is_answer=tuple(found.is_answer[i, : len(best)].tolist()),
+            best=tuple(
+                Answer(
+                    name=self.shards.entities[int(found.entities[i, j])],
+                    probability=float(probability[j]),
+                    path=self._triplets(i, found.paths[i][j]),
+                )
+                for j in best.tolist()
+            ),
+            is_answer=tuple(found.is_answer[i, best].tolist()),
             abstention=scale.abstention,
         )
         reading = Reading(
@@ -173,6 +173,7 @@ def cross_fitted_scales(
     even, odd = (
         fit_answer_scale(
             found.logits[other::2],
+            found.margins[other::2],
             found.is_answer[other::2],
             gold_counts(split, np.arange(other, len(split), 2)),
             split=split.name,
