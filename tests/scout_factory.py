@@ -7,6 +7,7 @@ it prefers does not matter where two ways must lead to the same scores.
 from __future__ import annotations
 
 import atexit
+import dataclasses
 import functools
 import json
 import shutil
@@ -27,7 +28,11 @@ from kgscout_jax.learn.trained_policy import TrainedPolicy
 
 def policy_for(shards: Shards, seed: int = 0, kind: str = "thesis") -> TrainedPolicy:
     """A policy of random parameters, as ``load_policy`` gives one trained on them."""
+    without = ("absolute",) if kind == "general" else ()
+    kind = "walk" if kind == "general" else kind
     config = small_config(kind, shards.encoder["dimension"], (-3.0, -3.0), (2.0, 2.0))
+    if without:
+        config = dataclasses.replace(config, without=without)
     manifest = shards.manifest
     names = ("source", "fingerprint", "settings")
     return trained_policy(
@@ -46,8 +51,9 @@ CUTS = {
 """How subgraphs are cut in each of the worlds that tests share."""
 
 
-KINDS = {"walk": "walk", "mlp": "mlp"}
-"""Worlds, cut as by default, whose policy is of another kind than the thesis's."""
+KINDS = {"walk": "walk", "mlp": "mlp", "general": "general"}
+"""Worlds, cut as by default, whose policy is of another kind than the thesis's;
+"general" is a walk policy for any graph."""
 
 
 @functools.cache

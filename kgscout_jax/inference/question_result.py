@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Float32, Int
 
 from kgscout_jax.export.load import Exported
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
@@ -35,6 +35,7 @@ from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.inference.yes_no import read_yes_no, yes_no_turns
 from kgscout_jax.policy.registry import is_general
 from kgscout_jax.retrieve.answer_scale import AnswerScale
+from kgscout_jax.retrieve.interleaving import interleaved_logits
 from kgscout_jax.retrieve.kind_mask import kind_mask
 from kgscout_jax.retrieve.protocol import top_k
 from kgscout_jax.types import Answer, Triplet
@@ -52,6 +53,8 @@ class ScoredQuestion:
     start: SearchStart
     candidates: Candidates | None
     scores: Scores
+    general: bool = False
+    """Whether the policy is one for any graph, see ``KGScout``."""
     answers: NodeAnswers | None = None
     """None without candidates or without an answer head."""
 
@@ -68,12 +71,18 @@ class ScoredQuestion:
         """The name of a relation."""
         return str(self.graph.relations[relation])
 
-    def of_asked_kind(self, *, general: bool) -> ScoredQuestion:
-        """The question with lower scores of what it does not ask for.
+    @property
+    def ranking_logits(self) -> Float32[np.ndarray, "n"]:
+        """The logits by which triplets are selected."""
+        found, nodes = self.candidates, self.scores.nodes
+        if not self.general or found is None or nodes is None:
+            return self.scores.logits
+        return interleaved_logits(
+            self.scores.logits, nodes, found.nodes, found.relation_index, found.topics
+        )
 
-        Args:
-            general: whether triplets count less as well, see ``KGScout``.
-        """
+    def of_asked_kind(self) -> ScoredQuestion:
+        """The question with lower scores of what it does not ask for."""
         found, nodes = self.candidates, self.scores.nodes
         if found is None or nodes is None:
             return self
@@ -94,7 +103,7 @@ class ScoredQuestion:
         if kind is None:
             return self
         scores = dataclasses.replace(self.scores, nodes=kind.node_logits(nodes))
-        if general:
+        if self.general:
             logits = kind.triplet_logits(scores.logits)
             scores = dataclasses.replace(scores, logits=logits)
         return dataclasses.replace(self, scores=scores)
@@ -117,13 +126,13 @@ class ScoredQuestion:
         Raises:
             UserError: the token budget is too small for the template and the question.
         """
-        entities = self.graph.entities
+        entities, logits = self.graph.entities, self.ranking_logits
         empty = RetrievalResult(
             question=self.text,
             topics=tuple(dict.fromkeys(entities[int(i)] for i in self.start.ids)),
             links=self.start.links,
             topics_not_found=self.start.unknown,
-            scores=self.scores.logits,
+            scores=logits,
             abstained=walkers > 0,
         )
         if self.candidates is None:
@@ -134,15 +143,14 @@ class ScoredQuestion:
             closed = self.answers.paths(self.candidates, walkers)
         depth = selection.depth(k)
         if selection.retriever == "scout":
-            order, ranks = order_of(self.candidates, self.scores, depth, closed)
-            values = self.scores.logits[order]
+            order, ranks = order_of(self.candidates, logits, depth, closed)
+            values = logits[order]
         else:
             order, values = other_order(
                 selection.retriever, self.candidates, self.scores, depth
             )
             ranks = []
         ranking = self._ranking(empty, self.candidates, order, values)
-        logits = self.scores.logits
         kept, report = selection.positions(ranking, k, logits, calibration, ranks)
         result = subset(ranking, kept, report)
         if self.answers is None:
@@ -250,12 +258,12 @@ def scored_questions(
             start=each.start,
             candidates=each.candidates,
             scores=of_question,
+            general=is_general(exported.config),
         )
         for each, of_question in zip(searches, scores, strict=True)
     ]
     if walkers_of(exported):
-        general = is_general(exported.config)
-        scored = [each.of_asked_kind(general=general) for each in scored]
+        scored = [each.of_asked_kind() for each in scored]
         scored = with_answers(scored, score, exported.answer_scale, min_probability)
     return scored
 
@@ -325,20 +333,25 @@ def other_order(
 
 
 def order_of(
-    candidates: Candidates, scores: Scores, depth: int, paths: Sequence[Path]
+    candidates: Candidates,
+    logits: Float32[np.ndarray, "n"],
+    depth: int,
+    paths: Sequence[Path],
 ) -> tuple[Int[np.ndarray, "k"], list[list[int]]]:
     """(positions of the ``depth`` best and of the paths, best first, ranks of paths).
 
     Args:
         candidates: of the question.
-        scores: of the candidates.
+        logits: of the candidates.
         depth: how many of the best.
         paths: positions of candidates on each path.
     """
     n = len(candidates.ids)
     extra = sorted({position for path in paths for position in path})
-    logits, mask = scores.logits[None], np.ones((1, n), bool)
-    best, lengths = top_k(logits, mask, candidates.ids[None], n if extra else depth)
+    mask = np.ones((1, n), bool)
+    best, lengths = top_k(
+        logits[None], mask, candidates.ids[None], n if extra else depth
+    )
     order = best[0, : lengths[0]]
     if extra:
         wanted = np.isin(order, extra)

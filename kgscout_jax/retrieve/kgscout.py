@@ -12,6 +12,7 @@ from kgscout_jax.data.batches import BatchReader
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import is_general, needs_words
+from kgscout_jax.retrieve.interleaving import interleaved_logits
 from kgscout_jax.retrieve.kind_mask import split_kinds
 from kgscout_jax.retrieve.policy_calls import PolicyCall, batch_results
 from kgscout_jax.retrieve.protocol import Rankings, rank_candidates
@@ -24,7 +25,8 @@ class KGScout:
     """Ranks by the final logits of ``policy``.
 
     A policy for any graph counts triplets less that lead to nothing of the kind that is
-    asked for, see ``kind_mask``.
+    asked for, see ``kind_mask``, and moves up those of likely answers, see
+    ``interleaving``.
     """
 
     policy: Policy
@@ -47,7 +49,8 @@ class KGScout:
     ) -> tuple[Float32[np.ndarray, "q n"], Float64[np.ndarray, "q"]]:
         """Logits of all candidates of some questions, -inf beyond n_real; seconds."""
         reader = BatchReader(shards, split, words=needs_words(self.policy.config))
-        call = PolicyCall(self.policy, shards, only_logits=True)
+        general = is_general(self.policy.config)
+        call = PolicyCall(self.policy, shards, only_logits=not general)
         scores = np.full((len(rows), split.candidates.shape[1]), -np.inf, np.float32)
         seconds = np.zeros(len(rows))
         place = np.zeros(len(split), int)
@@ -58,28 +61,49 @@ class KGScout:
                 count, at = len(batch_rows), place[batch_rows]
                 seconds[at] = elapsed / count
                 scores[at, : outputs.logits.shape[1]] = outputs.logits[:count]
-                if is_general(self.policy.config):
+                if general:
                     start = time.perf_counter()
-                    scores[at] = kind_logits(shards, split, batch_rows, scores[at])
+                    answers = np.asarray(outputs.answers)
+                    scores[at] = general_logits(
+                        shards, split, batch_rows, scores[at], answers
+                    )
                     seconds[at] += (time.perf_counter() - start) / count
                 bar.update(count)
         return scores, seconds
 
 
-def kind_logits(
+def general_logits(
     shards: Shards,
     split: Split,
     rows: Int[np.ndarray, "b"],
     logits: Float32[np.ndarray, "b n"],
+    answers: Float32[np.ndarray, "c v"],
 ) -> Float32[np.ndarray, "b n"]:
-    """The logits of questions' candidates, see ``kind_mask``; -inf stays."""
+    """The logits by which a policy for any graph ranks; -inf stays.
+
+    Args:
+        shards: the folder of the split.
+        split: the questions.
+        rows: those of the logits.
+        logits: of their candidates.
+        answers: of their nodes.
+    """
     out = logits.copy()
-    seen = np.asarray(split.candidates[rows, : logits.shape[1]]) >= 0
-    kinds = split_kinds(shards, split, rows, seen)
+    candidates = np.asarray(split.candidates[rows, : logits.shape[1]])
+    kinds = split_kinds(shards, split, rows, candidates >= 0)
     for i, (row, kind) in enumerate(zip(rows.tolist(), kinds, strict=True)):
+        n, v = int(split.n_real[row]), int(split.n_nodes[row])
         if kind is not None:
-            n = int(split.n_real[row])
             out[i, :n] = kind.triplet_logits(logits[i, :n])
+        if n:
+            of_nodes = np.asarray(answers[i, :v])
+            of_nodes = of_nodes if kind is None else kind.node_logits(of_nodes)
+            nodes = np.asarray(split.nodes[row, :n]).astype(np.int64)
+            relations = shards.triplets[candidates[i, :n], 1]
+            topics = np.asarray(split.topics[row])
+            out[i, :n] = interleaved_logits(
+                out[i, :n], of_nodes, nodes, relations, topics[topics >= 0]
+            )
     return out
 
 

@@ -55,7 +55,8 @@ def same(one, other, tolerance: float = 1e-5) -> None:
         pytest.param("guided", False, marks=pytest.mark.extended),
         ("thesis", True),
         pytest.param("pruned", False, marks=pytest.mark.extended),
-        ("walk", True),
+        pytest.param("walk", True, marks=pytest.mark.extended),
+        ("general", True),
         pytest.param("mlp", False, marks=pytest.mark.extended),
     ],
 )
