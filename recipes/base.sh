@@ -107,4 +107,4 @@ for name in webqsp metaqa pathquestion world; do
     python recipes/tables.py collect "$out/results/$name-answers" \
         --names scout=zero-shot --into "recipes/figures/zero_shot_answers_$name.json"
 done
-python recipes/tables.py write recipes/base.md
+python recipes/tables.py write recipes/base.md kgscout_jax/export/base/README.md

@@ -1,13 +1,11 @@
 """Writes the bundled policy, ``kgscout_jax/export/base/``, from a trained run.
 
-    python recipes/base_bundle.py RUN [--answer-scale SCALE.json] \
-        [--figures FIGURES.json] [--data DATA.json]
+    python recipes/base_bundle.py RUN [--answer-scale SCALE.json] [--data DATA.json]
 
 The same as ``kgscout export RUN OUT --dtype float16 --no-stablehlo``, with another
 card. Every set that the run was trained on stands on the card with its licence: a set
 that is not in ``DATA`` must be in DATA.json, {"name": ["what it is", "its licence"]}.
-FIGURES.json is a table: a list of rows, the first one its head. SCALE.json is what
-``base_scale.py`` wrote.
+SCALE.json is what ``base_scale.py`` wrote. ``tables.py`` writes the card's figures.
 """
 
 from __future__ import annotations
@@ -19,6 +17,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from safetensors.numpy import load_file
+
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.bundled import FOLDER, NAME
 from kgscout_jax.export.format import CARD, CONFIG, MODEL, read_config
@@ -27,7 +27,6 @@ from kgscout_jax.export.write import export_policy
 from kgscout_jax.learn.trained_policy import load_policy
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 from kgscout_jax.utils.io import read_json, write_text
-from kgscout_jax.utils.tables import markdown_table
 from kgscout_jax.utils.templates import text_from_template
 
 LIMIT = 1_000_000
@@ -70,7 +69,6 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=FOLDER)
     parser.add_argument("--step", type=int)
     parser.add_argument("--answer-scale", type=Path, help="JSON of base_scale.py")
-    parser.add_argument("--figures", type=Path, help="JSON: rows, the first the head")
     parser.add_argument("--data", type=Path, help="JSON: set -> [what, licence]")
     args = parser.parse_args(words)
     try:
@@ -90,7 +88,6 @@ def bundle(args: argparse.Namespace) -> None:
         UserError: the run cannot be exported, a set has no licence, or the files are
             larger than ``LIMIT``.
     """
-    figures = None if args.figures is None else figures_table(args.figures)
     known = known_data() | ({} if args.data is None else read_json(args.data))
     metadata = read_json(args.run / CONFIG)
     records = metadata.get("shard_sets") or [metadata["shards"]]
@@ -107,7 +104,7 @@ def bundle(args: argparse.Namespace) -> None:
         stablehlo=False,
         overwrite=True,
     )
-    write_text(args.out / CARD, card(args.out, rows, figures))
+    write_text(args.out / CARD, card(args.out, rows))
     size = sum(file.stat().st_size for file in args.out.iterdir())
     if size > LIMIT:
         raise UserError(f"{args.out}: {size} bytes, expected at most {LIMIT}")
@@ -151,21 +148,11 @@ def data_row(
     return [name, what, f"{record.get('weight', 1.0) / total:.0%}", licence]
 
 
-def figures_table(file: Path) -> str:
-    """The Markdown table of the rows in a JSON file; raises UserError for others."""
-    rows = read_json(file)
-    whole = isinstance(rows, list) and rows and all(isinstance(r, list) for r in rows)
-    if not whole or len({len(row) for row in rows}) != 1:
-        raise UserError(f"{file}: expected a list of rows of the same length")
-    head, *body = [[str(cell) for cell in row] for row in rows]
-    return markdown_table(head, body)
-
-
-def card(folder: Path, rows: Sequence[Sequence[str]], figures: str | None) -> str:
-    """The model card: data with licences, figures, limits, hash."""
+def card(folder: Path, rows: Sequence[Sequence[str]]) -> str:
+    """The model card: data with licences, limits, hash, and a place for figures."""
     metadata, record = read_config(folder)
     template = Path(__file__).with_name("base_card.md.jinja").read_text("utf-8")
-    parameters = record.files[MODEL].bytes // 2
+    parameters = sum(leaf.size for leaf in load_file(folder / MODEL).values())
     facts = training_facts(metadata)
     kept = ("checkpoint", "subgraph", "candidates", "epochs", "batch_size", "k", "seed")
     return text_from_template(
@@ -173,9 +160,8 @@ def card(folder: Path, rows: Sequence[Sequence[str]], figures: str | None) -> st
         trim_blocks=True,
         name=NAME,
         sha256=record.files[MODEL].sha256,
-        parameters=f"{round(parameters, -3):,}",
+        parameters=f"{parameters:,}",
         data=rows,
-        figures=figures,
         settings=facts_table({k: v for k, v in facts.items() if k in kept}),
         encoder=facts_table(encoder_facts(metadata["encoder"])),
         calibrated="answer_scale" in metadata,

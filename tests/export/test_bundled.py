@@ -92,7 +92,6 @@ def test_the_recipe_writes_the_card_with_licences_and_hash(tmp_path, capsys):
     run.write_config(trained("walk").metadata)
     run.save(7, {"params": trained("walk").policy.weights}, 0.5)
     run.close()
-    (tmp_path / "figures.json").write_text('[["set", "K = 10"], ["films", 0.5]]')
     (tmp_path / "data.json").write_text('{"tiny": ["forty hubs", "CC0"]}')
     out = tmp_path / "base"
 
@@ -101,12 +100,11 @@ def test_the_recipe_writes_the_card_with_licences_and_hash(tmp_path, capsys):
 
     assert bundle() == 2 and not out.exists()
     assert "set tiny: its licence is not known" in capsys.readouterr().err
-    files = ["--data", tmp_path / "data.json", "--figures", tmp_path / "figures.json"]
-    assert bundle(*map(str, files)) == 0
+    assert bundle("--data", str(tmp_path / "data.json")) == 0
     exported = load_exported(out)
     assert exported.metadata["version"] == 2
     card = (out / "README.md").read_text()
-    assert "| tiny | forty hubs | 100% | CC0 |" in card and "| films |" in card
+    assert "| tiny | forty hubs | 100% | CC0 |" in card and "<!-- table: " in card
     assert f"sha256: `{exported.metadata['files'][MODEL]['sha256']}`" in card
 
 
