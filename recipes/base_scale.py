@@ -5,8 +5,8 @@
 Each RUN was trained without SHARDS and the other sets of their graph. The scale is
 fitted on the dev questions of all SHARDS together, each as its RUN answers them, at
 most ``QUESTIONS`` of a set: what a probability of the bundled policy means on somebody
-else's graph. Also prints how far it is wrong on each set, and how far a scale is that
-was fitted without the set and without ``synth-`` questions over its graph.
+else's graph. Also prints how far a scale is wrong on each set that was fitted without
+the set and without ``synth-`` questions over its graph.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tables import scale_table
 
 from kgscout_jax.data.question_sampling import sample_rows
 from kgscout_jax.data.shards import Shards
@@ -71,19 +72,15 @@ def main(words: Sequence[str] | None = None) -> int:
     args = parser.parse_args(words)
     try:
         pairs = [pair.partition("=") for pair in args.pairs]
-        sets = {
-            Path(folder).name: answers_of(Path(run), Path(folder))
-            for run, _, folder in pairs
-        }
+        sets = {folder: answers_of(Path(run), Path(folder)) for run, _, folder in pairs}
         scale = scale_of(sets)
+        rows = left_out_rows(sets)
     except UserError as error:
         parser.exit(2, f"error: {error}\n")
-    found = figures(sets, scale)
-    for row in found["rows"]:
-        print(row)
+    print(scale_table(rows))
     write_json(args.into, scale.to_dict())
     if args.figures is not None:
-        write_json(args.figures, found)
+        write_json(args.figures, {"kind": "scale", "rows": rows})
     return 0
 
 
@@ -93,33 +90,35 @@ def scale_of(sets: dict[str, Answers]) -> AnswerScale:
     return fit_answer_scale(*together, split=SPLIT)
 
 
-def figures(sets: dict[str, Answers], scale: AnswerScale) -> dict[str, Any]:
-    """Of each set, under the common scale and under that of the other graphs' sets:
-    the best answer's mean probability, how far it is wrong, and what is said."""
+def left_out_rows(sets: dict[str, Answers]) -> list[dict[str, Any]]:
+    """Of each set by the scale of the other graphs' sets: the best answer's mean
+    probability, how far it is wrong, and what is said.
+
+    Raises:
+        UserError: all sets are of one graph.
+    """
     rows = []
-    for name, (logits, margins, is_answer, _) in sets.items():
-        others = {k: v for k, v in sets.items() if _graph(k) != _graph(name)}
-        right = is_answer[:, 0]
-        row: dict[str, Any] = {"set": name, "questions": len(right)}
-        row["hits@1"] = float(right.mean())
-        scales = {"common": scale}
-        if others:
-            scales["left_out"] = scale_of(others)
-        for key, each in scales.items():
-            best = each.probability(logits[:, 0], margins[:, 0])
-            said = best >= each.abstention
-            row[key] = {
-                "probability": float(best.mean()),
-                "ece": expected_calibration_error(best, right),
-                "said": int(said.sum()),
-                "right": int(right[said].sum()),
-            }
-        rows.append(row)
-    return {"kind": "scale", "rows": rows}
+    for folder, (logits, margins, is_answer, _) in sets.items():
+        others = {k: v for k, v in sets.items() if _graph(k) != _graph(folder)}
+        if not others:
+            raise UserError("all SHARDS are of one graph, expected two graphs or more")
+        scale, right = scale_of(others), is_answer[:, 0]
+        best = scale.probability(logits[:, 0], margins[:, 0])
+        said = best >= scale.abstention
+        rows.append({
+            "set": Path(folder).name,
+            "questions": len(right),
+            "hits@1": float(right.mean()),
+            "probability": float(best.mean()),
+            "ece": expected_calibration_error(best, right),
+            "said": int(said.sum()),
+            "right": int(right[said].sum()),
+        })  # fmt: skip
+    return rows
 
 
-def _graph(name: str) -> str:
-    return name.removeprefix("synth-")
+def _graph(folder: str) -> str:
+    return Path(folder).name.removeprefix("synth-")
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from extracts import Figures, appended, extract, extract_text
 from network_sizes import parameters
@@ -231,13 +232,16 @@ def kinds(view: View) -> str:
 
 def scale(view: View) -> str:
     """Set against what probabilities mean on a graph that no fit has seen."""
-    (one,) = view.extracts
+    return scale_table(view.extracts[0]["rows"])
+
+
+def scale_table(measured: Sequence[dict[str, Any]]) -> str:
+    """The rows of ``base_scale.left_out_rows``."""
     rows = []
-    for each in one["rows"]:
-        held = each["left_out"]
-        said = f"{held['said'] / each['questions']:.0%}"
-        right = f"{held['right'] / held['said']:.0%}" if held["said"] else "–"
-        figures = (each["hits@1"], held["probability"], held["ece"])
+    for each in measured:
+        said = f"{each['said'] / each['questions']:.0%}"
+        right = f"{each['right'] / each['said']:.0%}" if each["said"] else "–"
+        figures = (each["hits@1"], each["probability"], each["ece"])
         cells = [f"{figure:.3f}" for figure in figures]
         rows.append([each["set"], str(each["questions"]), *cells, said, right])
     columns = ["Hits@1", "mean P(best)", "ECE", "said", "right where said"]

@@ -28,11 +28,11 @@ from kgscout_jax.learn.trained_policy import TrainedPolicy
 
 def policy_for(shards: Shards, seed: int = 0, kind: str = "thesis") -> TrainedPolicy:
     """A policy of random parameters, as ``load_policy`` gives one trained on them."""
-    without = ("absolute",) if kind == "general" else ()
-    kind = "walk" if kind == "general" else kind
-    config = small_config(kind, shards.encoder["dimension"], (-3.0, -3.0), (2.0, 2.0))
-    if without:
-        config = dataclasses.replace(config, without=without)
+    network = "walk" if kind == "general" else kind
+    dimension = shards.encoder["dimension"]
+    config = small_config(network, dimension, (-3.0, -3.0), (2.0, 2.0))
+    if kind == "general":
+        config = dataclasses.replace(config, without=("absolute",))
     manifest = shards.manifest
     names = ("source", "fingerprint", "settings")
     return trained_policy(

@@ -36,7 +36,7 @@ from kgscout_jax.inference.yes_no import read_yes_no, yes_no_turns
 from kgscout_jax.policy.registry import is_general
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 from kgscout_jax.retrieve.interleaving import interleaved_logits
-from kgscout_jax.retrieve.kind_mask import kind_mask
+from kgscout_jax.retrieve.kind_mask import asked_logits, kind_mask
 from kgscout_jax.retrieve.protocol import top_k
 from kgscout_jax.types import Answer, Triplet
 
@@ -100,12 +100,10 @@ class ScoredQuestion:
             name_of,
             len(found.entities),
         )
-        if kind is None:
-            return self
-        scores = dataclasses.replace(self.scores, nodes=kind.node_logits(nodes))
-        if self.general:
-            logits = kind.triplet_logits(scores.logits)
-            scores = dataclasses.replace(scores, logits=logits)
+        logits, nodes = asked_logits(
+            kind, self.scores.logits, nodes, general=self.general
+        )
+        scores = dataclasses.replace(self.scores, logits=logits, nodes=nodes)
         return dataclasses.replace(self, scores=scores)
 
     def result(
@@ -126,13 +124,13 @@ class ScoredQuestion:
         Raises:
             UserError: the token budget is too small for the template and the question.
         """
-        entities, logits = self.graph.entities, self.ranking_logits
+        entities = self.graph.entities
         empty = RetrievalResult(
             question=self.text,
             topics=tuple(dict.fromkeys(entities[int(i)] for i in self.start.ids)),
             links=self.start.links,
             topics_not_found=self.start.unknown,
-            scores=logits,
+            scores=self.scores.logits,
             abstained=walkers > 0,
         )
         if self.candidates is None:
@@ -143,9 +141,11 @@ class ScoredQuestion:
             closed = self.answers.paths(self.candidates, walkers)
         depth = selection.depth(k)
         if selection.retriever == "scout":
+            logits = self.ranking_logits
             order, ranks = order_of(self.candidates, logits, depth, closed)
             values = logits[order]
         else:
+            logits = self.scores.logits
             order, values = other_order(
                 selection.retriever, self.candidates, self.scores, depth
             )

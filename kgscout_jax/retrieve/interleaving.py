@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float32, Float64, Int
 
+from kgscout_jax.graph.walk.block_ranking import places
 from kgscout_jax.retrieve.readings import node_readings
 
 PACE = 1.5
@@ -59,14 +60,7 @@ def discounted(
     logits: Float32[np.ndarray, "n"], groups: Int[np.ndarray, "n"]
 ) -> Float64[np.ndarray, "n"]:
     """Logits less the log of their rank, from 1, in their group."""
-    order = np.lexsort((-logits, groups))
-    group = groups[order]
-    starts = np.flatnonzero(np.diff(group, prepend=group[:1] - 1))
-    sizes = np.diff(starts, append=len(group))
-    rank = np.arange(1, len(group) + 1) - np.repeat(starts, sizes)
-    out = np.empty(len(logits))
-    out[order] = logits[order] - np.log(rank)
-    return out
+    return logits - np.log(1 + places(groups, np.arange(len(logits)), logits))
 
 
 def descending(values: Float64[np.ndarray, "n"]) -> Int[np.ndarray, "n"]:

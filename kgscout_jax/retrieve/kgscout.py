@@ -13,7 +13,7 @@ from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import is_general, needs_words
 from kgscout_jax.retrieve.interleaving import interleaved_logits
-from kgscout_jax.retrieve.kind_mask import split_kinds
+from kgscout_jax.retrieve.kind_mask import asked_logits, split_kinds
 from kgscout_jax.retrieve.policy_calls import PolicyCall, batch_results
 from kgscout_jax.retrieve.protocol import Rankings, rank_candidates
 from kgscout_jax.utils.engine import HERE, Engine
@@ -93,16 +93,15 @@ def general_logits(
     kinds = split_kinds(shards, split, rows, candidates >= 0)
     for i, (row, kind) in enumerate(zip(rows.tolist(), kinds, strict=True)):
         n, v = int(split.n_real[row]), int(split.n_nodes[row])
-        if kind is not None:
-            out[i, :n] = kind.triplet_logits(logits[i, :n])
         if n:
-            of_nodes = np.asarray(answers[i, :v])
-            of_nodes = of_nodes if kind is None else kind.node_logits(of_nodes)
+            triplets, of_nodes = asked_logits(
+                kind, logits[i, :n], answers[i, :v], general=True
+            )
             nodes = np.asarray(split.nodes[row, :n]).astype(np.int64)
             relations = shards.triplets[candidates[i, :n], 1]
             topics = np.asarray(split.topics[row])
             out[i, :n] = interleaved_logits(
-                out[i, :n], of_nodes, nodes, relations, topics[topics >= 0]
+                triplets, of_nodes, nodes, relations, topics[topics >= 0]
             )
     return out
 

@@ -82,6 +82,28 @@ class KindMask:
         return logits - np.float32(TRIPLET_PENALTY) * ~possible[self.nodes].any(axis=1)
 
 
+def asked_logits(
+    kind: KindMask | None,
+    logits: Float32[np.ndarray, "n"],
+    answers: Float32[np.ndarray, "v"],
+    *,
+    general: bool,
+) -> tuple[Float32[np.ndarray, "n"], Float32[np.ndarray, "v"]]:
+    """Logits of a question's candidates and of its nodes, by what it asks for.
+
+    Args:
+        kind: what is of another kind; None where nothing is.
+        logits: of the candidates.
+        answers: of the nodes.
+        general: whether triplets count less as well, which they do of a policy for any
+            graph.
+    """
+    if kind is None:
+        return logits, answers
+    triplets = kind.triplet_logits(logits) if general else logits
+    return triplets, kind.node_logits(answers)
+
+
 def kind_mask(
     question: str,
     topics: Sequence[str],

@@ -19,7 +19,7 @@ from kgscout_jax.policy.registry import has_answers, is_general, needs_words
 from kgscout_jax.policy.walk_config import WalkConfig
 from kgscout_jax.retrieve.answer_paths import answer_paths
 from kgscout_jax.retrieve.answer_scale import AnswerScale, fit_answer_scale
-from kgscout_jax.retrieve.kind_mask import KindMask, split_kinds
+from kgscout_jax.retrieve.kind_mask import KindMask, asked_logits, split_kinds
 from kgscout_jax.retrieve.policy_calls import PolicyCall
 from kgscout_jax.retrieve.readings import MARGIN, answer_margins
 from kgscout_jax.utils.engine import HERE, Engine
@@ -178,25 +178,24 @@ class AnswerCall:
         outputs, seconds = self.policy(batch)
         start = time.perf_counter()
         assert outputs.answers is not None and outputs.follow is not None
-        nodes, index, topics, mask, follow = (
+        nodes, index, topics, mask, follow, logits = (
             np.asarray(array)
             for array in (
                 *(batch.nodes, batch.relation_index, batch.topics, batch.mask),
-                outputs.follow,
+                *(outputs.follow, outputs.logits),
             )
         )
         scores = np.array(outputs.answers)[:count]
         margins = np.full(scores.shape, -MARGIN, np.float32)
         for i, kind in enumerate(item.kinds):
             slots = np.flatnonzero(mask[i])
-            logits = np.asarray(outputs.logits[i])[slots]
-            if kind is not None:
-                v = len(kind.wrong)
-                scores[i, :v] = kind.node_logits(scores[i, :v])
-                logits = kind.triplet_logits(logits) if self.general else logits
+            v = scores.shape[1] if kind is None else len(kind.wrong)
+            triplets, scores[i, :v] = asked_logits(
+                kind, logits[i][slots], scores[i, :v], general=self.general
+            )
             margins[i] = answer_margins(
                 scores[i],
-                logits,
+                triplets,
                 nodes[i][slots],
                 index[i][slots],
                 np.flatnonzero(topics[i]),

@@ -120,17 +120,18 @@ class GraphReader:
         order = np.argsort(-probability, kind="stable")
         names = [self.shards.entities[e] for e in found.entities[i, order].tolist()]
         listed = max(1, int((probability >= scale.threshold).sum()))
-        best = order[order < LISTED]
+        with_path = order < LISTED
         answers = GraphAnswers(
             best=tuple(
                 Answer(
-                    name=self.shards.entities[int(found.entities[i, j])],
+                    name=names[place],
                     probability=float(probability[j]),
                     path=self._triplets(i, found.paths[i][j]),
                 )
-                for j in best.tolist()
+                for place, j in enumerate(order.tolist())
+                if with_path[place]
             ),
-            is_answer=tuple(found.is_answer[i, best].tolist()),
+            is_answer=tuple(found.is_answer[i, order[with_path]].tolist()),
             abstention=scale.abstention,
         )
         reading = Reading(

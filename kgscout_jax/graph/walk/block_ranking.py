@@ -38,10 +38,7 @@ def places(
     ids: Int[np.ndarray, "m"],
     scores: Num[np.ndarray, "m"],
 ) -> Int64[np.ndarray, "m"]:
-    """The rank of each row in its block from 0, best score first, ties to lower id.
-
-    ``blocks`` must be ascending.
-    """
+    """The rank of each row in its block from 0, best score first, ties to lower id."""
     order = np.lexsort((ids, -scores, blocks))
     starts = np.flatnonzero(np.diff(blocks[order], prepend=-1))
     lengths = np.diff(starts, append=len(order))

@@ -24,7 +24,7 @@ from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import is_general, needs_words
 from kgscout_jax.retrieve.candidates import dot_products
-from kgscout_jax.retrieve.kind_mask import split_kinds
+from kgscout_jax.retrieve.kind_mask import asked_logits, split_kinds
 from kgscout_jax.retrieve.policy_calls import PolicyCall, batch_results
 from kgscout_jax.retrieve.prizes.graph import PrizeGraph, rank_prizes, triplet_order
 from kgscout_jax.retrieve.prizes.paths import path_order
@@ -195,23 +195,21 @@ def _policy_relevance(
     call = PolicyCall(policy, shards)
     with ProgressBar(len(rows), "scoring prizes", "questions") as bar:
         for batch_rows, (found, _) in batch_results(call, reader, rows, BATCH, engine):
-            logits = np.array(found.logits)
-            answers = None if found.answers is None else np.array(found.answers)
+            general = is_general(policy.config)
             seen = np.asarray(split.candidates[batch_rows]) >= 0
             kinds = split_kinds(shards, split, batch_rows, seen)
             for j, i in enumerate(batch_rows.tolist()):
                 n, v = int(split.n_real[i]), int(split.n_nodes[i])
-                kind = kinds[j]
-                if kind is not None and answers is not None:
-                    answers[j, :v] = kind.node_logits(answers[j, :v])
-                if kind is not None and is_general(policy.config):
-                    logits[j, :n] = kind.triplet_logits(logits[j, :n])
-                out[i] = logit_relevance(
-                    logits[j, :n],
-                    None if answers is None else answers[j],
-                    np.asarray(split.nodes[i])[:n],
-                    v,
-                )
+                logits, answers = np.asarray(found.logits[j, :n]), None
+                if found.answers is not None:
+                    logits, answers = asked_logits(
+                        kinds[j],
+                        logits,
+                        np.asarray(found.answers[j, :v]),
+                        general=general,
+                    )
+                nodes = np.asarray(split.nodes[i])[:n]
+                out[i] = logit_relevance(logits, answers, nodes, v)
             bar.update(len(batch_rows))
     return out
 
