@@ -23,6 +23,7 @@ VIEW is one of
     judges      rows: judges of open answers (of okgqa_judge.py)
     kinds       rows: policy, set and hops; columns: penalties (of answer_kinds.py)
     fits        rows: set and metric; columns: base, fitted, gain (of fit_gains.py)
+    values      rows: shape; columns: right, said (of value_questions.py)
     scale       rows: set; columns: probabilities and answers (of base_scale.py)
     failures    rows: K and row; columns: causes of wrong answers (for answers)
     robustness  rows: kind of mistake and retriever; columns: levels; one metric
@@ -230,6 +231,26 @@ def kinds(view: View) -> str:
     return markdown_table(header, cells)
 
 
+def values(view: View) -> str:
+    """What became of questions that compare values, with and without the test."""
+    cells = []
+    for one in view.extracts[0]["measured"]:
+        n, said = one["questions"], one["said"]
+        cells.append(
+            [
+                one["shape"],
+                f"{one['values']} values",
+                f"{n:,}",
+                f"{one['right'] / n:.3f}",
+                f"{one['mean_probability']:.3f}",
+                f"{said / n:.0%}",
+                f"{one['said_right'] / said:.0%}" if said else "–",
+            ]
+        )
+    header = ["shape", "answered", "questions", "first answer right", "mean P(best)"]
+    return markdown_table([*header, "said", "right where said"], cells)
+
+
 def scale(view: View) -> str:
     """Set against what probabilities mean on a graph that no fit has seen."""
     return scale_table(view.extracts[0]["rows"])
@@ -289,6 +310,7 @@ VIEWS: Views = {
     "open": open_answers,
     "judges": judges,
     "kinds": kinds,
+    "values": values,
     "fits": fits,
     "scale": scale,
     "commands": commands,

@@ -28,10 +28,10 @@ from data_prep.synth.shapes import (
     sample_pairs,
 )
 from data_prep.synth.value_shapes import sample_values
-from data_prep.synth.values import is_number, is_year
 from data_prep.synth.verify import true_answers
 from data_prep.synth.wordings import Wordings
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.text.values import is_number, is_year
 from kgscout_jax.utils.progress import ProgressBar
 
 CLASSES = {

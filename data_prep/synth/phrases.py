@@ -10,13 +10,13 @@ from data_prep.synth.frames import Frame, frames
 from data_prep.synth.link_words import LinkWords
 from data_prep.synth.node_types import EndType
 from data_prep.synth.readings import Reading, word_list
-from data_prep.synth.values import is_date
 from data_prep.synth.words import (
     in_number,
     verb_form,
     with_article,
 )
 from kgscout_jax.text.kinds import kind_words, noun_kind
+from kgscout_jax.text.values import is_date
 
 SHORT = 60
 """Characters up to which a phrase may stand in the middle of a question."""

@@ -10,9 +10,9 @@ import numpy as np
 from jaxtyping import Float64
 
 from data_prep.synth.arc_index import ArcIndex
-from data_prep.synth.values import is_date, is_number, is_year
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.values import is_date, is_number, is_year
 
 SAMPLE = 64
 """Tails of each relation that are looked at."""

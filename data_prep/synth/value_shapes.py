@@ -15,7 +15,7 @@ from data_prep.synth.follow import follow
 from data_prep.synth.relation_facts import RelationFacts
 from data_prep.synth.sampler import Sampler, joint_path
 from data_prep.synth.shapes import BETWEEN, MAX_TRIPLETS, legs_of
-from data_prep.synth.values import precision, value_of
+from kgscout_jax.text.values import precision, value_of
 
 
 def sample_values(

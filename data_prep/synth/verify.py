@@ -10,8 +10,8 @@ import math
 import numpy as np
 
 from data_prep.synth.draft import Draft, Leg, ValueTest
-from data_prep.synth.values import precision, value_of
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.text.values import precision, value_of
 
 
 def path_end(graph: KnowledgeGraph, leg: Leg) -> set[int]:

@@ -43,7 +43,7 @@ class Candidates:
     nodes: Int[np.ndarray, "n 2"]
     """Local node ids of head and tail, from 0."""
     entities: Int32[np.ndarray, "v"]
-    """The entity of each local node."""
+    """The entity of each local node, ascending."""
     topics: Int[np.ndarray, "t"]
     """Local node ids of the topics."""
     relation_match: Float32[np.ndarray, "n"]
@@ -53,6 +53,12 @@ class Candidates:
         default_factory=lambda: np.empty(0, np.float32)
     )
     """Cosine of the question and each candidate."""
+
+    def node_of(self, entity: int) -> int:
+        """The local node of an entity; -1 where no candidate touches it."""
+        at = int(np.searchsorted(self.entities, entity))
+        here = at < len(self.entities) and self.entities[at] == entity
+        return at if here else -1
 
 
 def find_candidates(

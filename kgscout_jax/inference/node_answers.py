@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int
@@ -21,6 +21,7 @@ from kgscout_jax.retrieve.answer_paths import answer_paths, without_loops
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 from kgscout_jax.retrieve.kind_mask import is_number
 from kgscout_jax.retrieve.readings import answer_margins
+from kgscout_jax.retrieve.value_test import Outcome
 
 MAX_ANSWERS = 100
 """The most answers to a question."""
@@ -52,6 +53,8 @@ class NodeAnswers:
     """Of other kinds than a set: the answer."""
     probability: float = 0.0
     """Of the value."""
+    evidence: Mapping[int, Path] = field(default_factory=dict)
+    """Node -> candidates that hold the values which decided, the end of its path."""
 
     def paths(
         self,
@@ -70,10 +73,16 @@ class NodeAnswers:
             walkers,
             allowed=allowed,
         )
-        return [
-            without_loops(walk, candidates.nodes, self.topics, target)
-            for walk, target in zip(walks, targets, strict=True)
-        ]
+        paths = []
+        for walk, target in zip(walks, targets, strict=True):
+            path = without_loops(walk, candidates.nodes, self.topics, target)
+            end = [
+                slot
+                for slot in self.evidence.get(target, ())
+                if slot not in path and (allowed is None or allowed[slot])
+            ]
+            paths.append((*path, *end))
+        return paths
 
 
 def answer_mask(
@@ -115,6 +124,7 @@ def read_answers(
     name_of: Callable[[int], str],
     relation_of: Callable[[int], str],
     least: float,
+    outcome: Outcome | None = None,
 ) -> NodeAnswers:
     """The answers of a question, a set or a count.
 
@@ -130,12 +140,17 @@ def read_answers(
         name_of: the name of an entity.
         relation_of: the name of a relation.
         least: P(answer) of the best node below which there is no answer.
+        outcome: what values decided: only nodes that pass are answers.
     """
     assert scores.nodes is not None and scores.follow is not None
     probabilities = node_probabilities(candidates, scores, scale)
     order = np.lexsort((-scores.nodes, -probabilities))
     possible = np.isfinite(scores.nodes) & answer_mask(candidates, relation_of)
     order = order[possible[order]]
+    evidence: dict[int, Path] = {}
+    if outcome is not None and len(order) and order[0] in outcome.passed:
+        order = order[np.isin(order, outcome.passed)]
+        evidence = {n: outcome.attribute.slots_of([n]) for n in outcome.passed}
     probability = probabilities[order]
     abstained = not len(order) or bool(probability[0] < least)
     size, certainty = set_size(probability, scale.threshold)
@@ -146,6 +161,7 @@ def read_answers(
         abstained=abstained,
         topics=candidates.topics,
         follow=scores.follow,
+        evidence=evidence,
     )
     if abstained or not asks_for_count(question):
         return answers

@@ -13,7 +13,7 @@ from jaxtyping import Float, Float32, Int
 
 from kgscout_jax.export.load import Exported
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.inference.answer_kinds import mentions
+from kgscout_jax.inference.answer_kinds import asks_yes_no, mentions
 from kgscout_jax.inference.inputs import Candidates, ProductRows
 from kgscout_jax.inference.kept_products import KeptProducts
 from kgscout_jax.inference.node_answers import (
@@ -32,12 +32,16 @@ from kgscout_jax.inference.selection import (
 )
 from kgscout_jax.inference.sources import sources_of
 from kgscout_jax.inference.topics import SearchStart
+from kgscout_jax.inference.value_answers import read_comparison
+from kgscout_jax.inference.value_candidates import with_values, without_limits
 from kgscout_jax.inference.yes_no import read_yes_no, yes_no_turns
 from kgscout_jax.policy.registry import is_general
 from kgscout_jax.retrieve.answer_scale import AnswerScale
+from kgscout_jax.retrieve.asked import asked_of
 from kgscout_jax.retrieve.interleaving import interleaved_logits
-from kgscout_jax.retrieve.kind_mask import asked_logits, kind_mask
 from kgscout_jax.retrieve.protocol import top_k
+from kgscout_jax.retrieve.value_test import Outcome, ValueTest
+from kgscout_jax.text.value_question import ValueQuestion
 from kgscout_jax.types import Answer, Triplet
 
 if TYPE_CHECKING:
@@ -55,6 +59,12 @@ class ScoredQuestion:
     scores: Scores
     general: bool = False
     """Whether the policy is one for any graph, see ``KGScout``."""
+    compared: ValueQuestion | None = None
+    """What it wants of values, with entities for its topics; None: nothing."""
+    values: ValueTest | None = None
+    """The test of values; None where it compares none that are here."""
+    outcome: Outcome | None = None
+    """What values decided."""
     answers: NodeAnswers | None = None
     """None without candidates or without an answer head."""
 
@@ -81,8 +91,15 @@ class ScoredQuestion:
             self.scores.logits, nodes, found.nodes, found.relation_index, found.topics
         )
 
-    def of_asked_kind(self) -> ScoredQuestion:
-        """The question with lower scores of what it does not ask for."""
+    def least(self, least: float) -> float:
+        """The probability below which a walk is no answer: only values compare two."""
+        asked = self.compared
+        if asked is None or not (asked.choice or asked.of_two):
+            return least
+        return np.inf if asked.choice or asks_yes_no(self.text) else least
+
+    def of_asked(self) -> ScoredQuestion:
+        """The question with other scores by what it asks for."""
         found, nodes = self.candidates, self.scores.nodes
         if found is None or nodes is None:
             return self
@@ -90,9 +107,11 @@ class ScoredQuestion:
         def name_of(node: int) -> str:
             return self.name_of(int(found.entities[node]))
 
-        kind = kind_mask(
+        compared = self.compared and self.compared.with_topics(found.node_of)
+        wanted = asked_of(
             self.text,
-            [name_of(node) for node in found.topics.tolist()],
+            [self.name_of(int(entity)) for entity in self.start.ids],
+            compared,
             [self.relation_of(int(relation)) for relation in found.relations],
             found.relation_index,
             found.nodes,
@@ -100,11 +119,11 @@ class ScoredQuestion:
             name_of,
             len(found.entities),
         )
-        logits, nodes = asked_logits(
-            kind, self.scores.logits, nodes, general=self.general
+        new = wanted.logits(self.scores.logits, nodes, general=self.general)
+        scores = dataclasses.replace(self.scores, logits=new.triplets, nodes=new.nodes)
+        return dataclasses.replace(
+            self, scores=scores, values=wanted.values, outcome=new.outcome
         )
-        scores = dataclasses.replace(self.scores, logits=logits, nodes=nodes)
-        return dataclasses.replace(self, scores=scores)
 
     def result(
         self,
@@ -250,20 +269,25 @@ def scored_questions(
         search = searches[rows[i]]
         return products.of(search.table, len(search.graph), found)
 
-    scores = score(range(len(searches)), [each.candidates for each in searches])
-    scored = [
-        ScoredQuestion(
-            text=each.text,
-            graph=each.graph,
-            start=each.start,
-            candidates=each.candidates,
-            scores=of_question,
-            general=is_general(exported.config),
+    candidates = [without_limits(each) for each in searches]
+    scores = score(range(len(searches)), candidates)
+    scored = []
+    for each, found, of_question in zip(searches, candidates, scores, strict=True):
+        if found is not None:
+            found, of_question = with_values(each, found, of_question)
+        scored.append(
+            ScoredQuestion(
+                text=each.text,
+                graph=each.graph,
+                start=each.start,
+                candidates=found,
+                scores=of_question,
+                general=is_general(exported.config),
+                compared=each.compared,
+            )
         )
-        for each, of_question in zip(searches, scores, strict=True)
-    ]
     if walkers_of(exported):
-        scored = [each.of_asked_kind() for each in scored]
+        scored = [each.of_asked() for each in scored]
         scored = with_answers(scored, score, exported.answer_scale, min_probability)
     return scored
 
@@ -284,10 +308,17 @@ def with_answers(
             scale.
     """
     least = scale.abstention if least is None else least
+    by_value = {
+        i: found
+        for i, each in enumerate(questions)
+        if each.candidates is not None
+        and (found := read_comparison(each.text, each.values, each.scores, least))
+    }
     turns = {
         i: found
         for i, each in enumerate(questions)
         if each.candidates is not None
+        and i not in by_value
         and (found := yes_no_turns(each.text, each.candidates, each.mentions))
     }
     rows = [i for i, found in turns.items() for _ in found]
@@ -295,9 +326,11 @@ def with_answers(
     of_turns = iter(score(rows, starts) if rows else [])
     out = []
     for i, each in enumerate(questions):
-        if i in turns:
+        if i in by_value:
+            each = dataclasses.replace(each, answers=by_value[i])
+        elif i in turns:
             scores = [next(of_turns) for _ in turns[i]]
-            answers = read_yes_no(turns[i], scores, scale, least)
+            answers = read_yes_no(turns[i], scores, scale, each.least(least))
             each = dataclasses.replace(each, answers=answers)
         elif each.candidates is not None:
             answers = read_answers(
@@ -307,7 +340,8 @@ def with_answers(
                 scale,
                 each.name_of,
                 each.relation_of,
-                least,
+                each.least(least),
+                each.outcome,
             )
             each = dataclasses.replace(each, answers=answers)
         out.append(each)

@@ -48,6 +48,7 @@ from kgscout_jax.inference.topics import Topics
 from kgscout_jax.retrieve.candidates import CutSettings
 from kgscout_jax.stores.protocol import GraphOrStore
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
+from kgscout_jax.text.value_question import offers_choice
 from kgscout_jax.types import Answer
 
 if TYPE_CHECKING:
@@ -287,7 +288,7 @@ class Scout:
                 made_on = self._calibration_graph(search.graph)
                 noted = {**result.selection, "calibration_graph": made_on}
                 results[i] = result = dataclasses.replace(result, selection=noted)
-            if topics[i] is None and search.names_no_entity:
+            if topics[i] is None and search.finds_nothing:
                 results[i] = nearest_triplets(result, search, budgets[i], selection)
         return [
             with_provenance(each, graph)
@@ -320,7 +321,8 @@ class Scout:
         """The topics of ``question`` in ``graph``, likeliest first."""
         if not len(graph.entities):
             return []
-        return linker_of(graph).link(question, statement=asks_yes_no(question))
+        both = asks_yes_no(question) or offers_choice(question)
+        return linker_of(graph).link(question, statement=both)
 
     def encode(self, questions: Sequence[str]) -> Float16[np.ndarray, "b d"]:
         """Embeddings of questions, or of words, as in preparation.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float16
+from jaxtyping import Float16, Int32
 
 from kgscout_jax.graph.embeddings import Embeddings, embeddings_of
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
@@ -15,11 +15,13 @@ from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.definitions import definition_word
 from kgscout_jax.inference.inputs import Candidates, QuestionVectors, find_candidates
 from kgscout_jax.inference.question_encoder import QuestionEncoder
-from kgscout_jax.inference.topics import SearchStart, Topics, search_start
+from kgscout_jax.inference.topics import NOWHERE, SearchStart, Topics, search_start
+from kgscout_jax.inference.whole_graph import compared_entities, whole_graph_choice
 from kgscout_jax.retrieve.candidates import CutSettings
 from kgscout_jax.retrieve.hypotheses import with_hypotheses
 from kgscout_jax.stores.protocol import GraphOrStore
 from kgscout_jax.text.cache import EmbeddingCache
+from kgscout_jax.text.value_question import ValueQuestion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,11 +36,22 @@ class Search:
     vectors: QuestionVectors
     candidates: Candidates | None
     """None if the question has none."""
+    compared: ValueQuestion | None = None
+    """What it wants of values, with entities for its topics; None: nothing."""
 
     @property
-    def names_no_entity(self) -> bool:
-        """Whether nothing of the graph is a topic."""
-        return not len(self.start.ids) and len(self.graph) > 0
+    def finds_nothing(self) -> bool:
+        """Whether nothing of the graph is a topic, or is chosen by its value."""
+        started = len(self.start.ids) > 0 or self.candidates is not None
+        return not started and len(self.graph) > 0
+
+
+def _roots(start: SearchStart, asked: ValueQuestion | None) -> Int32[np.ndarray, "t"]:
+    """The entities around which candidates are found."""
+    if len(start.ids) or asked is None:
+        return start.ids
+    named = [*asked.choice, *([] if asked.rival is None else [asked.rival])]
+    return np.unique(np.array(named, np.int32))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,13 +97,26 @@ class Searcher:
             search_start(*each, link)
             for each in zip(texts, graphs, topics, strict=True)
         ]
+        compared = [
+            compared_entities(*each) for each in zip(texts, graphs, starts, strict=True)
+        ]
+        for i, asked in enumerate(compared):
+            if asked is None:
+                continue
+            chosen = whole_graph_choice(texts[i], graphs[i], starts[i], asked)
+            if chosen is not None:
+                compared[i], starts[i] = chosen, NOWHERE
         tables = {
             key: embeddings_of(graph, self.questions.encoder, cache=self.cache)
             for key, graph in {id(graph): graph for graph in graphs}.items()
         }
         candidates = [
             find_candidates(
-                graph, tables[id(graph)], embeddings[i : i + 1], start.ids, self.cut
+                graph,
+                tables[id(graph)],
+                embeddings[i : i + 1],
+                _roots(start, compared[i]),
+                self.cut,
             )
             for i, (graph, start) in enumerate(zip(graphs, starts, strict=True))
         ]
@@ -114,6 +140,7 @@ class Searcher:
                 table=tables[id(graph)],
                 vectors=vectors[i],
                 candidates=candidates[i],
+                compared=compared[i],
             )
             for i, graph in enumerate(graphs)
         ]

@@ -38,6 +38,10 @@ class SearchStart:
         return names + [text[link.start : link.stop] for link in self.links]
 
 
+NOWHERE = SearchStart(np.empty(0, np.int32), (), ())
+"""No topic at all."""
+
+
 def search_start(
     question: str,
     graph: KnowledgeGraph,

@@ -140,17 +140,34 @@ def path_lines(
 def path_line(path: Sequence[Triplet], end: str = "") -> str:
     """A path as one chain: ``Alien -> directed by -> Ridley Scott``; "" without one.
 
+    Triplets that share no entity with the one before begin another chain, behind a
+    semicolon: the values of two entities that are compared.
+
     Args:
         path: triplets that follow one another, each of which may be walked either way.
-        end: the entity in which the path ends; "" where that is clear or does not
-            matter.
+        end: the entity in which the path ends, or from which its last triplet leads
+            on; "" where that is clear or does not matter.
     """
-    if not path:
-        return ""
+    chains: list[list[Triplet]] = []
+    for triplet in path:
+        if chains and _ends(chains[-1][-1]) & _ends(triplet):
+            chains[-1].append(triplet)
+        else:
+            chains.append([triplet])
+    return "; ".join(_chain(each, end if len(chains) == 1 else "") for each in chains)
+
+
+def _ends(triplet: Triplet) -> set[str]:
+    """Keys of head and tail."""
+    return {entity_key(triplet[0]), entity_key(triplet[2])}
+
+
+def _chain(path: Sequence[Triplet], end: str) -> str:
+    """A path whose triplets all follow one another."""
     keys = [(entity_key(head), entity_key(tail)) for head, _, tail in path]
     at = entity_key(end)
-    if at not in keys[-1]:
-        before = keys[-2] if len(keys) > 1 else ()
+    before = keys[-2] if len(keys) > 1 else ()
+    if at not in keys[-1] or at in before:
         at = keys[-1][0] if keys[-1][1] in before else keys[-1][1]
     parts: list[str] = []
     start = ""

@@ -12,8 +12,8 @@ from kgscout_jax.data.batches import BatchReader
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import is_general, needs_words
+from kgscout_jax.retrieve.asked import split_asked
 from kgscout_jax.retrieve.interleaving import interleaved_logits
-from kgscout_jax.retrieve.kind_mask import asked_logits, split_kinds
 from kgscout_jax.retrieve.policy_calls import PolicyCall, batch_results
 from kgscout_jax.retrieve.protocol import Rankings, rank_candidates
 from kgscout_jax.utils.engine import HERE, Engine
@@ -90,12 +90,12 @@ def general_logits(
     """
     out = logits.copy()
     candidates = np.asarray(split.candidates[rows, : logits.shape[1]])
-    kinds = split_kinds(shards, split, rows, candidates >= 0)
-    for i, (row, kind) in enumerate(zip(rows.tolist(), kinds, strict=True)):
+    asked = split_asked(shards, split, rows, candidates >= 0)
+    for i, (row, of_row) in enumerate(zip(rows.tolist(), asked, strict=True)):
         n, v = int(split.n_real[row]), int(split.n_nodes[row])
         if n:
-            triplets, of_nodes = asked_logits(
-                kind, logits[i, :n], answers[i, :v], general=True
+            triplets, of_nodes, _ = of_row.logits(
+                logits[i, :n], answers[i, :v], general=True
             )
             nodes = np.asarray(split.nodes[row, :n]).astype(np.int64)
             relations = shards.triplets[candidates[i, :n], 1]

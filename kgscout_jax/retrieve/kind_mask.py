@@ -16,7 +16,6 @@ from functools import cache
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int
 
-from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.text.asked_kind import AskedKind, asked_kind
 from kgscout_jax.text.kinds import KINDS, end_nouns, names_same, noun_kind
 
@@ -82,28 +81,6 @@ class KindMask:
         return logits - np.float32(TRIPLET_PENALTY) * ~possible[self.nodes].any(axis=1)
 
 
-def asked_logits(
-    kind: KindMask | None,
-    logits: Float32[np.ndarray, "n"],
-    answers: Float32[np.ndarray, "v"],
-    *,
-    general: bool,
-) -> tuple[Float32[np.ndarray, "n"], Float32[np.ndarray, "v"]]:
-    """Logits of a question's candidates and of its nodes, by what it asks for.
-
-    Args:
-        kind: what is of another kind; None where nothing is.
-        logits: of the candidates.
-        answers: of the nodes.
-        general: whether triplets count less as well, which they do of a policy for any
-            graph.
-    """
-    if kind is None:
-        return logits, answers
-    triplets = kind.triplet_logits(logits) if general else logits
-    return triplets, kind.node_logits(answers)
-
-
 def kind_mask(
     question: str,
     topics: Sequence[str],
@@ -138,44 +115,6 @@ def kind_mask(
                 wrong[node] = verdict
     some = wrong[there]
     return KindMask(wrong, nodes, starts) if some.any() and not some.all() else None
-
-
-def split_kinds(
-    shards: Shards,
-    split: Split,
-    rows: Int[np.ndarray, "b"],
-    seen: Bool[np.ndarray, "b n"],
-) -> list[KindMask | None]:
-    """The mask of each question of a split.
-
-    Args:
-        shards: the folder of the split.
-        split: the questions.
-        rows: those that are wanted.
-        seen: candidates that count, by slot.
-    """
-    found: list[KindMask | None] = []
-    for row, mask in zip(rows.tolist(), seen, strict=True):
-        slots = np.flatnonzero(mask)
-        triplets = shards.triplets[np.asarray(split.candidates[row])[slots]]
-        relations, index = np.unique(triplets[:, 1], return_inverse=True)
-        nodes = np.asarray(split.nodes[row])[slots].astype(np.int64)
-        ends = triplets[:, [0, 2]].ravel().tolist()
-        entity = dict(zip(nodes.ravel().tolist(), ends, strict=True))
-        question, topics = split.questions[row], np.asarray(split.topics[row])
-        found.append(
-            kind_mask(
-                question.text,
-                question.topics,
-                [shards.relations[relation] for relation in relations.tolist()],
-                index,
-                nodes,
-                topics[topics >= 0],
-                lambda node, entity=entity: shards.entities[entity[node]],
-                int(split.n_nodes[row]),
-            )
-        )
-    return found
 
 
 def _by_name(asked: AskedKind, name: str) -> bool | None:

@@ -19,7 +19,7 @@ from kgscout_jax.policy.registry import has_answers, is_general, needs_words
 from kgscout_jax.policy.walk_config import WalkConfig
 from kgscout_jax.retrieve.answer_paths import answer_paths
 from kgscout_jax.retrieve.answer_scale import AnswerScale, fit_answer_scale
-from kgscout_jax.retrieve.kind_mask import KindMask, asked_logits, split_kinds
+from kgscout_jax.retrieve.asked import Asked, split_asked
 from kgscout_jax.retrieve.policy_calls import PolicyCall
 from kgscout_jax.retrieve.readings import MARGIN, answer_margins
 from kgscout_jax.utils.engine import HERE, Engine
@@ -100,7 +100,7 @@ def split_answers(
                 mask = np.zeros(batch.mask.shape, bool)
                 mask[:n] = seen
                 batch = batch._replace(mask=mask)
-            yield BatchItem(batch, split_kinds(shards, split, batch_rows, seen))
+            yield BatchItem(batch, split_asked(shards, split, batch_rows, seen))
 
     call = AnswerCall(
         PolicyCall(policy, shards),
@@ -144,7 +144,7 @@ class BatchItem(NamedTuple):
     """A batch, and what each of its questions asks for."""
 
     batch: Batch
-    kinds: list[KindMask | None]
+    asked: list[Asked]
 
 
 class BatchAnswers(NamedTuple):
@@ -174,7 +174,7 @@ class AnswerCall:
 
     def __call__(self, item: BatchItem) -> BatchAnswers:
         """The answers; the seconds exclude compilation."""
-        batch, count = item.batch, len(item.kinds)
+        batch, count = item.batch, len(item.asked)
         outputs, seconds = self.policy(batch)
         start = time.perf_counter()
         assert outputs.answers is not None and outputs.follow is not None
@@ -187,11 +187,11 @@ class AnswerCall:
         )
         scores = np.array(outputs.answers)[:count]
         margins = np.full(scores.shape, -MARGIN, np.float32)
-        for i, kind in enumerate(item.kinds):
+        for i, asked in enumerate(item.asked):
             slots = np.flatnonzero(mask[i])
-            v = scores.shape[1] if kind is None else len(kind.wrong)
-            triplets, scores[i, :v] = asked_logits(
-                kind, logits[i][slots], scores[i, :v], general=self.general
+            v = asked.v
+            triplets, scores[i, :v], _ = asked.logits(
+                logits[i][slots], scores[i, :v], general=self.general
             )
             margins[i] = answer_margins(
                 scores[i],

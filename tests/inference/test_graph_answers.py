@@ -161,7 +161,7 @@ def with_logits(nodes: list[float], question: str = "Who?", **more) -> Retrieval
         text=question, graph=graph, start=start, candidates=candidates, scores=scores
     )
     scale = AnswerScale(threshold=0.5, abstention=0.2)
-    asked = asked.of_asked_kind()
+    asked = asked.of_asked()
     (asked,) = with_answers([asked], lambda *_: [], scale, more.pop("least", None))
     return asked.result(10, SelectionConfig(), None, WALKERS)
 

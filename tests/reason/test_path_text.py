@@ -173,3 +173,13 @@ def test_a_path_is_one_chain_that_ends_at_its_answer():
     assert path_line([film, town], "South Shields") == whole
     assert path_line([film, town], "yes") == whole == path_line([film, town])
     assert path_line([]) == ""
+
+
+def test_a_value_leads_on_from_the_answer_and_two_that_are_compared_stand_apart():
+    town, people = ("Rome", "town_of", "Italy"), ("Rome", "population", "2800")
+    assert path_line([town, people], "Rome") == (
+        "Italy <- town of - Rome -> population -> 2800"
+    )
+    assert path_line([people, ("Pisa", "population", "90")], "Rome") == (
+        "Rome -> population -> 2800; Pisa -> population -> 90"
+    )

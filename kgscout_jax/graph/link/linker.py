@@ -115,7 +115,8 @@ class Linker:
         Args:
             question: the question.
             k: the most links.
-            statement: both ends of a fact are named, as in "is Titanic a drama?".
+            statement: both of two are named, as in "is Titanic a drama?" and "which is
+                older, Rome or Bern?".
         """
         k = self.settings.k if k is None else k
         links = self._bracket_links(question, k) if "[" in question else []

@@ -23,8 +23,8 @@ from kgscout_jax.data.batches import BatchReader
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import is_general, needs_words
+from kgscout_jax.retrieve.asked import split_asked
 from kgscout_jax.retrieve.candidates import dot_products
-from kgscout_jax.retrieve.kind_mask import asked_logits, split_kinds
 from kgscout_jax.retrieve.policy_calls import PolicyCall, batch_results
 from kgscout_jax.retrieve.prizes.graph import PrizeGraph, rank_prizes, triplet_order
 from kgscout_jax.retrieve.prizes.paths import path_order
@@ -197,13 +197,12 @@ def _policy_relevance(
         for batch_rows, (found, _) in batch_results(call, reader, rows, BATCH, engine):
             general = is_general(policy.config)
             seen = np.asarray(split.candidates[batch_rows]) >= 0
-            kinds = split_kinds(shards, split, batch_rows, seen)
+            asked = split_asked(shards, split, batch_rows, seen)
             for j, i in enumerate(batch_rows.tolist()):
                 n, v = int(split.n_real[i]), int(split.n_nodes[i])
                 logits, answers = np.asarray(found.logits[j, :n]), None
                 if found.answers is not None:
-                    logits, answers = asked_logits(
-                        kinds[j],
+                    logits, answers, _ = asked[j].logits(
                         logits,
                         np.asarray(found.answers[j, :v]),
                         general=general,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 import re
+from typing import NamedTuple
 
 _NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][+-]?\d{1,3})?")
 _DATE = re.compile(r"(-?\d{4})-(\d\d)(?:-(\d\d))?(?:[T ][\d:.]+(?:Z|[+-][\d:]+)?)?Z?")
+_WITH_UNIT = re.compile(
+    r"(?P<before>[$€£¥]?)(?P<number>[+-]?\d[\d,]*(?:\.\d+)?)"
+    r" ?(?P<after>[^\W\d_]{1,12}(?:[ /][^\W\d_]{1,12})?[²³]?|[%°€$£]|°[cf]|)",
+    re.IGNORECASE,
+)
 _IDENTIFIER = re.compile(r"0\d+")
 
 
@@ -27,18 +32,42 @@ def is_year(name: str) -> bool:
 
 
 def value_of(name: str) -> float:
-    """A literal as a number, a date as days; nan for any other name."""
+    """A literal as a number, a date in years; nan for any other name.
+
+    >>> value_of("1,200"), value_of("1990-07-01"), value_of("Bern")
+    (1200.0, 1990.5, nan)
+    """
     if is_number(name):
         return float(name.replace(",", ""))
     if (parts := _DATE.fullmatch(name)) is None:
         return math.nan
     year, month, day = (int(part or 1) for part in parts.groups())
-    try:
-        return float(
-            datetime.date(max(year, 1), max(month, 1), max(day, 1)).toordinal()
-        )
-    except ValueError:
+    if not (1 <= month <= 12 and 1 <= day <= 31):
         return math.nan
+    return year + (month - 1) / 12 + (day - 1) / 372
+
+
+class Quantity(NamedTuple):
+    """A value with its unit; quantities of one unit are comparable."""
+
+    value: float
+    unit: str = ""
+    """Casefolded; empty for plain numbers and dates."""
+
+
+def quantity_of(name: str) -> Quantity | None:
+    """A literal as people write it, with its unit; None for any other name.
+
+    >>> quantity_of("8,848 m"), quantity_of("$35"), quantity_of("Bern")
+    (Quantity(value=8848.0, unit='m'), Quantity(value=35.0, unit='$'), None)
+    """
+    name = name.strip()
+    if not math.isnan(value := value_of(name)):
+        return Quantity(value)
+    found = _WITH_UNIT.fullmatch(name)
+    if found is None or math.isnan(value := value_of(found["number"])):
+        return None
+    return Quantity(value, f"{found['before']}{found['after']}".casefold())
 
 
 def precision(name: str) -> int:

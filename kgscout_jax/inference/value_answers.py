@@ -1,0 +1,71 @@
+"""Answers that values alone decide: "older, A or B", "is A taller than B".
+
+The two that a question names are compared by the values that the graph holds of them;
+the network has no part in it. Of a set that a walk finds, ``node_answers`` takes the
+nodes that pass.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kgscout_jax.inference.answer_kinds import AnswerKind, asks_for_count, asks_yes_no
+from kgscout_jax.inference.node_answers import NodeAnswers
+from kgscout_jax.inference.scoring import Scores
+from kgscout_jax.retrieve.value_test import ValueTest
+
+NAMED = 0.95
+"""Probability of a comparison by values that the question names or implies."""
+GUESSED = 0.6
+"""The same by the only values there are."""
+
+
+def read_comparison(
+    question: str, test: ValueTest | None, scores: Scores, least: float
+) -> NodeAnswers | None:
+    """The answer to a choice between two, or to yes or no about one.
+
+    None for other questions, and where the graph lacks a value: then the walk answers.
+
+    Args:
+        question: the question.
+        test: of its values; None for one that compares none that are here.
+        scores: of its candidates.
+        least: the probability below which there is no answer.
+    """
+    if test is None or scores.follow is None:
+        return None
+    asked, attribute = test.question, test.compared
+    if attribute is None:
+        return None
+    value: str = ""
+    kind: AnswerKind = "set"
+    if asked.choice:
+        high = asked.test in ("highest", "above")
+        shown = sorted(
+            test.passed(attribute, asked.choice),
+            key=lambda node: attribute.values[node] * (-1 if high else 1),
+        )
+        if asks_for_count(question):
+            value, kind = str(len(shown)), "count"
+    elif asked.subject is not None and asks_yes_no(question):
+        shown = [asked.subject]
+        value, kind = "yes" if test.passed(attribute, shown) else "no", "yes_no"
+    else:
+        return None
+    others = [] if len(test.named) > 2 else test.named
+    if asked.rival is not None:
+        others = [*others, asked.rival]
+    rest = [node for node in dict.fromkeys(others) if node not in shown]
+    probability = NAMED if attribute.match else GUESSED
+    return NodeAnswers(
+        nodes=np.array(shown),
+        probabilities=np.full(len(shown), probability),
+        abstained=probability < least,
+        topics=test.starts,
+        follow=scores.follow,
+        kind=kind,
+        value=value,
+        probability=probability,
+        evidence={node: attribute.slots_of([node, *rest]) for node in shown},
+    )

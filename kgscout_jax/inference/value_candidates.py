@@ -1,0 +1,139 @@
+"""Values that a question compares and that its candidates leave out.
+
+"Which firm in Madrid has the most employees" needs the number of employees of every
+firm there. They are a step beyond the answers, and too many for the cut. After the
+network has scored the candidates, the values of the likely answers join them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from jaxtyping import Int
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.inference.inputs import Candidates
+from kgscout_jax.inference.scoring import Scores
+from kgscout_jax.inference.search import Search
+from kgscout_jax.inference.whole_graph import is_limit
+from kgscout_jax.text.value_question import ValueQuestion
+from kgscout_jax.text.value_words import relation_keys
+from kgscout_jax.text.values import quantity_of, value_of
+
+NODES = 128
+"""The most nodes whose values are looked up."""
+DEGREE = 2_000
+"""Nodes of more triplets have no values that are looked up."""
+
+
+def without_limits(search: Search) -> Candidates | None:
+    """The candidates, with the walk starting from no topic that is only a limit.
+
+    "Films of Mann after 1990" starts at Mann, even where 1990 is an entity.
+    """
+    found, asked = search.candidates, search.compared
+    if found is None or asked is None or asked.test in ("highest", "lowest"):
+        return found
+
+    of_number = {
+        link.entity for link in search.start.links if is_limit(search.text, link, asked)
+    }
+
+    def is_only_limit(entity: int) -> bool:
+        if asked.rival is not None:
+            return entity == asked.rival
+        value = value_of(str(search.graph.entities[entity]))
+        return entity in of_number or value == asked.limit
+
+    limits = [is_only_limit(int(found.entities[node])) for node in found.topics]
+    if all(limits):
+        return found
+    return dataclasses.replace(found, topics=found.topics[~np.array(limits, bool)])
+
+
+def with_values(
+    search: Search, candidates: Candidates, scores: Scores
+) -> tuple[Candidates, Scores]:
+    """The candidates and scores with the values that the question compares.
+
+    Args:
+        search: of the question.
+        candidates: of the question.
+        scores: of the candidates.
+    """
+    asked = search.compared
+    if asked is None or scores.nodes is None:
+        return candidates, scores
+    ids = value_triplets(asked, search.graph, candidates, scores)
+    if not len(ids):
+        return candidates, scores
+    rows = np.asarray(search.graph.triplets[ids])
+    relations = np.union1d(candidates.relations, rows[:, 1])
+    entities = np.union1d(candidates.entities, rows[:, [0, 2]])
+    relation = np.searchsorted(relations, candidates.relations)
+    entity = np.searchsorted(entities, candidates.entities)
+    node_logits = np.full(len(entities), -np.inf, np.float32)
+    node_logits[entity] = scores.nodes
+    follow = scores.follow
+    if follow is not None:
+        weights = np.zeros((len(relations), follow.shape[1]), follow.dtype)
+        weights[relation] = follow
+        follow = weights
+    vectors, k = search.table.rows(ids), len(ids)
+    question = np.asarray(search.vectors.whole, np.float32)
+    match = search.table.relations_float32[rows[:, 1]] @ question
+    low = scores.logits.min() - 1.0
+    joined = dataclasses.replace(
+        candidates,
+        ids=np.append(candidates.ids, ids),
+        triplets=np.concatenate([candidates.triplets, vectors]),
+        ppr=np.concatenate([candidates.ppr, np.zeros((k, 2), np.float32)]),
+        relations=relations,
+        relation_index=np.append(
+            relation[candidates.relation_index], np.searchsorted(relations, rows[:, 1])
+        ),
+        nodes=np.concatenate(
+            [entity[candidates.nodes], np.searchsorted(entities, rows[:, [0, 2]])]
+        ),
+        entities=entities.astype(np.int32),
+        topics=entity[candidates.topics],
+        relation_match=np.append(candidates.relation_match, match),
+        cosine=np.append(candidates.cosine, vectors.astype(np.float32) @ question),
+    )
+    logits = np.append(scores.logits, np.full(k, low, np.float32))
+    return joined, dataclasses.replace(
+        scores, logits=logits, nodes=node_logits, follow=follow
+    )
+
+
+def value_triplets(
+    asked: ValueQuestion,
+    graph: KnowledgeGraph,
+    candidates: Candidates,
+    scores: Scores,
+) -> Int[np.ndarray, "k"]:
+    """Triplets from the likely answers to their values that are no candidates yet."""
+    assert scores.nodes is not None
+    likely = np.argsort(-scores.nodes, kind="stable")[:NODES]
+    named = [
+        entity
+        for entity in (asked.rival, asked.subject, *asked.choice)
+        if entity is not None
+    ]
+    entities = np.union1d(candidates.entities[likely], named).astype(np.int64)
+    entities = entities[graph.by_head.degrees(entities) <= DEGREE]
+    if not len(entities):
+        return np.empty(0, np.int32)
+    _, ids = graph.by_head.rows(entities)
+    relation = np.asarray(graph.triplets[ids, 1])
+    wanted = asked.near | asked.word.implied | asked.words
+    fitting = [
+        r for r in np.unique(relation).tolist()
+        if relation_keys(str(graph.relations[r])) & wanted
+    ]  # fmt: skip
+    ids = ids[np.isin(relation, fitting)]
+    ids = ids[~np.isin(ids, candidates.ids)]
+    tails = np.asarray(graph.triplets[ids, 2]).tolist()
+    real = [quantity_of(str(graph.entities[tail])) is not None for tail in tails]
+    return np.sort(ids[np.array(real, bool)])

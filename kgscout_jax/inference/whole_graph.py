@@ -1,0 +1,210 @@
+"""Questions about the values of a whole graph: "which project has the largest budget".
+
+They name no entity to start from, or only the one whose value is a limit ("who started
+after Elena"). Then all entities with a value of the relation that the question names
+are compared, and those that pass take the place of the topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Int
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.link import Link
+from kgscout_jax.inference.answer_kinds import asks_yes_no
+from kgscout_jax.inference.topics import SearchStart
+from kgscout_jax.retrieve.kind_mask import kind_mask
+from kgscout_jax.retrieve.value_test import Attribute, ValueTest, value_test
+from kgscout_jax.text.asked_kind import asked_kind
+from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.value_question import ValueQuestion, value_question
+from kgscout_jax.text.value_words import is_comparing, relation_keys, word_key
+from kgscout_jax.text.values import value_of
+from kgscout_jax.text.words import FUNCTION_WORDS, WORD
+from kgscout_jax.types import display_name
+
+VALUES = 20_000
+"""The most triplets of the relations that are compared."""
+_FILLERS = frozenset("all ever overall people many one ones give find show".split())
+AROUND = 500_000
+"""The most triplets that are read to tell the kind of entities."""
+NAMED_SO = 0.3
+"""Share of names that end in what is asked for ("Rotwand Hut"), from which on it is no
+accident ("Tyson Foods Company")."""
+SHOWN = 10
+"""Entities that are compared as evidence for a superlative."""
+CHOICE = 100
+"""The most entities that pass; more are no answer that anybody reads."""
+
+
+def compared_entities(
+    text: str, graph: KnowledgeGraph, start: SearchStart
+) -> ValueQuestion | None:
+    """What a question wants of values, with entities for its topics."""
+    named = [(text[link.start : link.stop], link.entity) for link in start.links]
+    if not named:
+        names = [display_name(graph.entities[int(i)]) for i in start.ids]
+        named = [*zip(names, start.ids.tolist(), strict=True)]
+    asked = value_question(text, [name for name, _ in named])
+    return asked and asked.with_topics(lambda i: named[i][1])
+
+
+def whole_graph_choice(
+    text: str, graph: KnowledgeGraph, start: SearchStart, asked: ValueQuestion
+) -> ValueQuestion | None:
+    """The question with the entities of the graph that pass as its ``choice``.
+
+    Of a superlative also those that come next, as evidence.
+
+    None for a question that starts from a topic, or that nothing passes.
+
+    Args:
+        text: the question.
+        graph: the graph.
+        start: its topics.
+        asked: what it wants of values, with entities for its topics.
+    """
+    if asked.choice or asks_yes_no(text) or not _starts_nowhere(text, start, asked):
+        return None
+    wanted = asked.near | asked.word.implied | asked.words
+    fitting = [
+        i for i, name in enumerate(graph.relations) if relation_keys(str(name)) & wanted
+    ]
+    ids = np.flatnonzero(np.isin(graph.triplets[:, 1], fitting))
+    if not 0 < len(ids) <= VALUES:
+        return None
+    test = _test_of(asked, graph, ids)
+    if test is None:
+        return None
+    best = [a for a in test.attributes if a.match == test.attributes[0].match]
+    if unexplained_words(text, graph, best, asked):
+        return None
+    found: set[tuple[int, ...]] = set()
+    for attribute in best if best[0].match else ():
+        heads = _of_kind(text, graph, np.array([*attribute.values]))
+        group = [int(head) for head in heads if head != asked.rival]
+        passed = test.passed(attribute, group) if group else []
+        if asked.test in ("highest", "lowest"):
+            high = asked.test == "highest"
+            group.sort(key=attribute.values.__getitem__, reverse=high)
+            passed = group[: max(SHOWN, len(passed))]
+        found.add(tuple(passed))
+    # Height and altitude may say different things.
+    choice = found.pop() if len(found) == 1 else ()
+    return replace(asked, choice=choice) if 0 < len(choice) <= CHOICE else None
+
+
+def _starts_nowhere(text: str, start: SearchStart, asked: ValueQuestion) -> bool:
+    """Whether no topic is more than a limit, or part of a name that is a noun here."""
+    kind = asked_kind(text, [])
+    nouns = frozenset() if kind is None else kind.nouns
+
+    def is_noun(link: Link) -> bool:
+        words = WORD.findall(text[link.start : link.stop].casefold())
+        return link.how == "fuzzy" and {base_noun(word) for word in words} <= nouns
+
+    if not start.links:
+        return all(entity == asked.rival for entity in start.ids.tolist())
+    return all(
+        link.entity == asked.rival or is_limit(text, link, asked) or is_noun(link)
+        for link in start.links
+    )
+
+
+def unexplained_words(
+    text: str,
+    graph: KnowledgeGraph,
+    attributes: Sequence[Attribute],
+    asked: ValueQuestion,
+) -> list[str]:
+    """Words that neither values nor what is asked for explain.
+
+    They may name what the graph does not hold: "the latest film by Jane Doe".
+    """
+    text = text.casefold()
+    if asked.rival is not None:
+        name = display_name(graph.entities[asked.rival]).casefold()
+        text = text.replace(name, " ")
+    kind = asked_kind(text, [])
+    nouns = {w for noun in (kind.nouns if kind else ()) for w in noun.split()}
+    keys = asked.word.implied.union(*(relation_keys(a.relation) for a in attributes))
+    return [
+        word
+        for word in WORD.findall(text)
+        if not (
+            word in FUNCTION_WORDS
+            or word in _FILLERS
+            or word.isdigit()
+            or is_comparing(word)
+            or word_key(word) in keys
+            or base_noun(word) in nouns
+        )
+    ]
+
+
+def is_limit(text: str, link: Link, asked: ValueQuestion) -> bool:
+    """Whether a link is from the number that is the limit."""
+    words = text[link.start : link.stop]
+    return asked.limit is not None and value_of(words) == asked.limit
+
+
+def _test_of(
+    asked: ValueQuestion, graph: KnowledgeGraph, ids: Int[np.ndarray, "k"]
+) -> ValueTest | None:
+    """The test over triplets of the graph, with entities as nodes."""
+    rows = np.asarray(graph.triplets[ids])
+    relations, index = np.unique(rows[:, 1], return_inverse=True)
+    return value_test(
+        asked,
+        [str(graph.relations[relation]) for relation in relations.tolist()],
+        index,
+        rows[:, [0, 2]],
+        np.empty(0, np.int64),
+        lambda entity: str(graph.entities[entity]),
+    )
+
+
+def _of_kind(
+    text: str, graph: KnowledgeGraph, entities: Int[np.ndarray, "g"]
+) -> Int[np.ndarray, "h"]:
+    """Those that a question asks for by kind or noun; all where that tells nothing."""
+    kind = asked_kind(text, [])
+    if kind is None or graph.by_head.degrees(entities).sum() > AROUND:
+        return entities
+    _, ids = graph.by_head.rows(entities)
+    rows = np.asarray(graph.triplets[ids])
+    tails = {
+        t: str(graph.entities[t]).casefold() for t in np.unique(rows[:, 2]).tolist()
+    }
+    typed = {t for t, name in tails.items() if base_noun(name) in kind.nouns}
+    by_type = np.isin(entities, rows[np.isin(rows[:, 2], [*typed]), 0])
+    if by_type.any():
+        return entities[by_type]
+    last = [
+        WORD.findall(str(graph.entities[e]).casefold())[-1:] for e in entities.tolist()
+    ]
+    by_name = np.array(
+        [bool(each) and base_noun(each[0]) in kind.nouns for each in last]
+    )
+    if by_name.mean() >= NAMED_SO:
+        return entities[by_name]
+    relations, index = np.unique(rows[:, 1], return_inverse=True)
+    ends, nodes = np.unique(rows[:, [0, 2]], return_inverse=True)
+    mask = kind_mask(
+        text,
+        [],
+        [str(graph.relations[relation]) for relation in relations.tolist()],
+        index,
+        nodes.reshape(-1, 2),
+        np.empty(0, np.int64),
+        lambda node: str(graph.entities[int(ends[node])]),
+        len(ends),
+    )
+    if mask is None:
+        return entities
+    right = ~mask.wrong[np.searchsorted(ends, entities)]
+    return entities[right] if right.any() else entities

@@ -1,0 +1,138 @@
+"""What a question asks for beyond a walk: nodes of a kind, and a test of their values.
+
+Evaluation and ``Scout`` lower the same logits by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float32, Int
+
+from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.retrieve.kind_mask import KindMask, kind_mask
+from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
+from kgscout_jax.text.value_question import ValueQuestion, value_question
+
+
+class AskedLogits(NamedTuple):
+    """Logits of one question by what it asks for."""
+
+    triplets: Float32[np.ndarray, "n"]
+    nodes: Float32[np.ndarray, "v"]
+    outcome: Outcome | None
+    """What values decided; None where they decided nothing."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What one question asks for of its candidates."""
+
+    v: int
+    """Number of nodes."""
+    kind: KindMask | None
+    """None where nothing here is of another kind."""
+    values: ValueTest | None
+    """None where no values are compared."""
+
+    def logits(
+        self,
+        logits: Float32[np.ndarray, "n"],
+        answers: Float32[np.ndarray, "v"],
+        *,
+        general: bool,
+    ) -> AskedLogits:
+        """Logits of the candidates and of the nodes, by what is asked for.
+
+        Args:
+            logits: of the candidates.
+            answers: of the nodes.
+            general: whether triplets of another kind count less as well, which they do
+                of a policy for any graph.
+        """
+        if self.kind is not None:
+            if general:
+                logits = self.kind.triplet_logits(logits)
+            answers = self.kind.node_logits(answers)
+        found = None
+        if self.values is not None:
+            found = self.values.outcome(logits, answers)
+            logits, answers = self.values.apply(found, logits, answers)
+        return AskedLogits(logits, answers, found)
+
+
+def asked_of(
+    question: str,
+    topics: Sequence[str],
+    compared: ValueQuestion | None,
+    relations: Sequence[str],
+    relation_index: Int[np.ndarray, "n"],
+    nodes: Int[np.ndarray, "n 2"],
+    starts: Int[np.ndarray, "t"],
+    name_of: Callable[[int], str],
+    v: int,
+) -> Asked:
+    """What a question asks for.
+
+    Args:
+        question: the question.
+        topics: names that it mentions.
+        compared: what it wants of values, with local nodes for its topics.
+        relations: names of its candidates' relations.
+        relation_index: which of them each candidate has.
+        nodes: of head and tail of each candidate.
+        starts: the topics' nodes.
+        name_of: the name of a node.
+        v: number of nodes.
+    """
+    around = (relations, relation_index, nodes, starts, name_of)
+    return Asked(
+        v, kind_mask(question, topics, *around, v), value_test(compared, *around)
+    )
+
+
+def split_asked(
+    shards: Shards,
+    split: Split,
+    rows: Int[np.ndarray, "b"],
+    seen: Bool[np.ndarray, "b n"],
+) -> list[Asked]:
+    """What each question of a split asks for.
+
+    Args:
+        shards: the folder of the split.
+        split: the questions.
+        rows: those that are wanted.
+        seen: candidates that count, by slot.
+    """
+    found: list[Asked] = []
+    for row, mask in zip(rows.tolist(), seen, strict=True):
+        slots = np.flatnonzero(mask)
+        triplets = shards.triplets[np.asarray(split.candidates[row])[slots]]
+        relations, index = np.unique(triplets[:, 1], return_inverse=True)
+        nodes = np.asarray(split.nodes[row])[slots].astype(np.int64)
+        ends = triplets[:, [0, 2]].ravel().tolist()
+        entity = dict(zip(nodes.ravel().tolist(), ends, strict=True))
+        question, topics = split.questions[row], np.asarray(split.topics[row])
+        compared = value_question(question.text, question.topics)
+        if compared is not None:
+            node = {shards.entities[entity[n]]: n for n in entity}
+            places = [node.get(name, -1) for name in question.topics]
+            compared = compared.with_topics(places.__getitem__)
+        found.append(
+            asked_of(
+                question.text,
+                question.topics,
+                compared,
+                [shards.relations[relation] for relation in relations.tolist()],
+                index,
+                nodes,
+                topics[topics >= 0],
+                lambda node, entity=entity: shards.entities[entity[node]],
+                int(split.n_nodes[row]),
+            )
+        )
+    return found

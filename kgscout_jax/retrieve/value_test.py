@@ -1,0 +1,277 @@
+"""Which nodes pass a question's test of values: the latest one, those above a limit.
+
+The nodes to choose from are of one reading (see ``readings``), such as the films of a
+director, or the two that a question names. Their values are the tails of one relation,
+which the question's words name ("latest release year") or imply ("oldest").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float32, Int
+
+from kgscout_jax.retrieve.readings import node_readings
+from kgscout_jax.text.value_question import ValueQuestion
+from kgscout_jax.text.value_words import relation_keys
+from kgscout_jax.text.values import Quantity, quantity_of
+
+PENALTY = 6.0
+"""Logits that nodes lose which do not pass: with this loss probabilities mean what they
+say (figures in ``recipes/base.md``)."""
+GAP = 4.0
+"""Nodes this far below the best one of their reading are not chosen from."""
+NEAR = 3.0
+"""Nodes this far below the best node of all are not what the question asks for."""
+KNOWN = 0.5
+"""Least share of the nodes to choose from whose values are known, for a superlative."""
+WEIGHTS = (2.0, 1.5, 1.0)
+"""Of a relation's word that stands next to the comparing word, elsewhere in the
+question, or that the comparing word implies."""
+BELOW = 1e-3
+"""A value stands this far below the triplet that leads to its node."""
+VALUES = 0.8
+"""Least share of a relation's tails that are values."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attribute:
+    """A relation to values: of each node the one that the test asks about."""
+
+    relation: str
+    match: float
+    """How well the question's words fit, 0 to 2."""
+    values: dict[int, float]
+    """By node; negated where a high value is a low one: "oldest" by age."""
+    slots: dict[int, int]
+    """The candidate that holds the value of each node."""
+
+    def slots_of(self, nodes: Sequence[int]) -> tuple[int, ...]:
+        """The candidates that hold the values of ``nodes``."""
+        return tuple(self.slots[node] for node in nodes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a test found."""
+
+    attribute: Attribute
+    group: list[int]
+    """The nodes to choose from."""
+    passed: list[int]
+    """Those of them that pass."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueTest:
+    """The test of one question, and the values around."""
+
+    question: ValueQuestion
+    """With local nodes for its topics."""
+    attributes: list[Attribute]
+    """Best match first."""
+    nodes: Int[np.ndarray, "n 2"]
+    relation_index: Int[np.ndarray, "n"]
+    starts: Int[np.ndarray, "t"]
+
+    def apply(
+        self,
+        found: Outcome | None,
+        logits: Float32[np.ndarray, "n"],
+        answers: Float32[np.ndarray, "v"],
+    ) -> tuple[Float32[np.ndarray, "n"], Float32[np.ndarray, "v"]]:
+        """Logits of the candidates and of the nodes after the test.
+
+        Nodes that do not pass lose ``PENALTY``. A triplet to a value rises to the best
+        one at its node, those of entities that the question names to the best of all.
+
+        Args:
+            found: the outcome; None where nothing passes.
+            logits: of the candidates.
+            answers: of the nodes.
+        """
+        triplets = logits.copy()
+        if compared := self.compared:
+            triplets[[*compared.slots_of(self.named)]] = logits.max()
+        if found is None:
+            return triplets, answers
+        best = np.full(len(answers), -np.inf, np.float32)
+        np.maximum.at(best, self.nodes.ravel(), np.repeat(logits, 2))
+        slots = [*found.attribute.slots_of(found.group)]
+        triplets[slots] = np.maximum(triplets[slots], best[found.group] - BELOW)
+        tested = answers - np.float32(PENALTY)
+        top = answers if self.question.choice else answers[found.group]
+        tested[found.passed] = np.maximum(answers[found.passed], top.max())
+        return triplets, tested
+
+    @property
+    def named(self) -> list[int]:
+        """The nodes that the question itself compares: "A or B", "is A older than"."""
+        asked = self.question
+        if asked.choice:
+            return [*asked.choice]
+        both = (asked.subject, asked.rival)
+        return [node for node in both if node is not None]
+
+    @cached_property
+    def compared(self) -> Attribute | None:
+        """The first attribute that all ``named`` nodes have; None without such."""
+        named = {*self.named}
+        return next((a for a in self.attributes if a.values.keys() >= named), None)
+
+    def outcome(
+        self, logits: Float32[np.ndarray, "n"], answers: Float32[np.ndarray, "v"]
+    ) -> Outcome | None:
+        """What passes; None where no values fit, or nothing passes."""
+        if self.question.choice:
+            compared = self.compared
+            return compared and self._outcome(compared, self.named)
+        others = logits.copy()  # a value must not tell the nodes that have it apart
+        others[[s for a in self.attributes for s in a.slots.values()]] = -np.inf
+        readings = node_readings(
+            others, self.nodes, self.relation_index, self.starts, len(answers)
+        )
+        found: list[tuple[tuple[float, float], Attribute, list[int]]] = []
+        for attribute in self.attributes:
+            valued = np.setdiff1d([*attribute.values], self.starts).astype(np.int64)
+            valued = valued[np.isfinite(answers[valued])]
+            if not len(valued):
+                continue
+            best = valued[np.argmax(answers[valued])]
+            top = float(answers[best])
+            rivals = (readings == readings[best]) & (answers >= top - GAP)
+            rivals[self.starts] = False
+            group = valued[rivals[valued]].tolist()
+            if top >= answers.max() - NEAR and self._known(len(group), rivals.sum()):
+                found.append(((attribute.match, top), attribute, group))
+        if not found:
+            return None
+        _, attribute, group = max(found, key=lambda each: each[0])
+        return self._outcome(attribute, group)
+
+    def _known(self, valued: int, rivals: int) -> bool:
+        """Whether enough values are known to tell the highest."""
+        if self.question.test in ("above", "below"):
+            return True
+        return valued > max(1, KNOWN * rivals)
+
+    def _outcome(self, attribute: Attribute, group: list[int]) -> Outcome | None:
+        passed = self.passed(attribute, group)
+        if not passed:
+            return None
+        return Outcome(attribute=attribute, group=group, passed=passed)
+
+    def passed(self, attribute: Attribute, group: Sequence[int]) -> list[int]:
+        """The nodes of ``group`` that pass; all of them have a value."""
+        values, asked = attribute.values, self.question
+        if asked.test in ("highest", "lowest"):
+            extreme = max if asked.test == "highest" else min
+            best = extreme(values[node] for node in group)
+            return [node for node in group if values[node] == best]
+        limit = values.get(asked.rival) if asked.rival is not None else asked.limit
+        if limit is None:
+            return []
+        sign = 1.0 if asked.test == "above" else -1.0
+        return [
+            node
+            for node in group
+            if sign * (values[node] - limit) > 0
+            or (asked.inclusive and values[node] == limit)
+        ]
+
+
+def value_test(
+    asked: ValueQuestion | None,
+    relations: Sequence[str],
+    relation_index: Int[np.ndarray, "n"],
+    nodes: Int[np.ndarray, "n 2"],
+    starts: Int[np.ndarray, "t"],
+    name_of: Callable[[int], str],
+) -> ValueTest | None:
+    """The test of a question; None where it compares no values that are here.
+
+    Args:
+        asked: with local nodes for its topics, -1 for one that is not here.
+        relations: names of its candidates' relations.
+        relation_index: which of them each candidate has.
+        nodes: of head and tail of each candidate.
+        starts: the topics' nodes, from which nothing is chosen.
+        name_of: the name of a node.
+    """
+    if asked is None:
+        return None
+    found = [
+        _attribute(asked, relation, np.flatnonzero(relation_index == i), nodes, name_of)
+        for i, relation in enumerate(relations)
+    ]
+    fitting = [each for each in found if each is not None]
+    named = [each for each in fitting if each.match]
+    if not named and (asked.word.weak or len(fitting) != 1):
+        return None
+    if asked.rival is not None and asked.rival >= 0:
+        starts = np.append(starts, asked.rival)
+    return ValueTest(
+        question=asked,
+        attributes=sorted(named or fitting, key=lambda each: -each.match),
+        nodes=nodes,
+        relation_index=relation_index,
+        starts=starts,
+    )
+
+
+def _attribute(
+    asked: ValueQuestion,
+    relation: str,
+    slots: Int[np.ndarray, "s"],
+    nodes: Int[np.ndarray, "n 2"],
+    name_of: Callable[[int], str],
+) -> Attribute | None:
+    """The values of a relation; None where it leads to others than are compared."""
+    keys = relation_keys(relation)
+    names = [name_of(int(tail)) for tail in nodes[slots, 1]]
+    found = [quantity_of(name) for name in names]
+    real = [each for each in found if each is not None]
+    if not keys or not real or len(real) < VALUES * len(names):
+        return None
+    times = all(_is_time(each, name) for each, name in zip(found, names, strict=True))
+    by_age = asked.word.of_age and "age" in keys and not times
+    if asked.word.dated not in (None, times) and not by_age and not asked.near & keys:
+        return None
+    units = [each.unit for each in real]
+    unit = max(sorted({*units}), key=units.count)
+    wants_high = asked.test in ("highest", "above")
+    values: dict[int, float] = {}
+    of_value: dict[int, int] = {}
+    for slot, quantity in zip(slots.tolist(), found, strict=True):
+        if quantity is None or quantity.unit != unit:
+            continue
+        node, value = int(nodes[slot, 0]), quantity.value
+        value = -value if by_age else value
+        old = values.get(node)
+        if old is None or (value > old if wants_high else value < old):
+            values[node], of_value[node] = value, slot
+    match = _match(asked, keys)
+    return Attribute(relation=relation, match=match, values=values, slots=of_value)
+
+
+def _match(asked: ValueQuestion, keys: frozenset[str]) -> float:
+    """How well the question's words fit a relation's: 2 where all stand near."""
+    places = (asked.near, asked.words, asked.word.implied)
+    weights = [
+        max(
+            weight * (key in words)
+            for weight, words in zip(WEIGHTS, places, strict=True)
+        )
+        for key in keys
+    ]
+    return sum(weights) / len(keys)
+
+
+def _is_time(quantity: Quantity | None, name: str) -> bool:
+    """Whether a value is a date or may be a year; True for what is no value."""
+    if quantity is None:
+        return True
+    return not quantity.unit and ("-" in name[1:] or 1000 <= quantity.value <= 2100)

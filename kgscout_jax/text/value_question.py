@@ -1,0 +1,251 @@
+"""Questions that compare values: "the latest of", "more than 100", "older, A or B".
+
+A walk finds the films of a director, but not which of them is the latest. What a
+question wants of values is read off its words here; ``retrieve/value_test`` applies it
+to the values in a graph. The rules are for English.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+from kgscout_jax.text.value_words import (
+    DEGREES,
+    PREPOSITION_TESTS,
+    SUPERLATIVES,
+    ComparingWord,
+    adjective,
+    word_key,
+)
+from kgscout_jax.text.values import value_of
+from kgscout_jax.text.words import FUNCTION_WORDS, WORD
+
+ValueTestName = Literal["highest", "lowest", "above", "below"]
+
+_INCLUSIVE = re.compile(
+    r"\bat (least|most)\b|\bsince\b|\bor (more|less|later|earlier)\b"
+)
+_NUMBER = re.compile(
+    r"(?<![\w.,/-])[+-]?(?:\d{4}-\d\d(?:-\d\d)?|"
+    r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?![\w/-]|[.,]\d)"
+)
+_NAME = "\N{OBJECT REPLACEMENT CHARACTER}"
+"""Stands for a letter of a topic's name."""
+_NAMING = frozenset("has have had with whose".split())
+"""Before "the", they say that the values are named: "has the largest calling code"."""
+_COMPARING = frozenset(["more", "less", "fewer", *SUPERLATIVES])
+_THAN = 6
+"""Words between a comparative and its "than", at most."""
+
+
+@dataclass(frozen=True)
+class ValueQuestion:
+    """What a question wants of values; topics are given by position."""
+
+    test: ValueTestName
+    word: ComparingWord
+    near: frozenset[str] = frozenset()
+    """Keys of the words around the comparing word, see ``word_key``."""
+    words: frozenset[str] = frozenset()
+    """Keys of all its words."""
+    limit: float | None = None
+    """above, below: the value."""
+    inclusive: bool = False
+    """Whether the limit passes."""
+    rival: int | None = None
+    """above, below: the topic whose value is the limit."""
+    subject: int | None = None
+    """above, below: the topic that a question of yes or no is about."""
+    choice: tuple[int, ...] = ()
+    """The topics that the question offers: "A or B"."""
+
+    @property
+    def of_two(self) -> bool:
+        """Whether, of yes or no, it asks if one that it names is ahead of another."""
+        both = self.subject is not None and self.rival is not None
+        return both and not self.word.weak
+
+    def with_topics(self, place: Callable[[int], int]) -> ValueQuestion:
+        """The question with other numbers for its topics."""
+        return replace(
+            self,
+            rival=None if self.rival is None else place(self.rival),
+            subject=None if self.subject is None else place(self.subject),
+            choice=tuple(place(topic) for topic in self.choice),
+        )
+
+
+def offers_choice(question: str) -> bool:
+    """Whether a question lets choose between two by a value.
+
+    >>> offers_choice("Which is older, Rome or Bern?"), offers_choice("Rome or Bern?")
+    (True, False)
+    """
+    text = question.casefold()
+    words = WORD.findall(text)
+    offered = "or" in words or ("between" in words and "and" in words)
+    return offered and any(
+        adjective(word, "er") or adjective(word, "est") or word in _COMPARING
+        for word in words
+    )
+
+
+class _Token(NamedTuple):
+    word: str
+    start: int
+    stop: int
+
+
+class _Place(NamedTuple):
+    """Where the name of a topic stands."""
+
+    start: int
+    topic: int
+
+
+def value_question(question: str, topics: Sequence[str]) -> ValueQuestion | None:
+    """What a question wants of values; None for one that compares none.
+
+    Args:
+        question: the question.
+        topics: what it calls the entities that it mentions.
+
+    >>> question = "Which film of Mann has the latest release year?"
+    >>> found = value_question(question, ["Mann"])
+    >>> found.test, found.word.dated, sorted(found.near)
+    ('highest', True, ['relea', 'year'])
+    >>> value_question("Who directed Alien?", ["Alien"])
+    >>> value_question("Which is older, Rome or Bern?", ["Rome", "Bern"]).choice
+    (0, 1)
+    """
+    text, places = _without_names(question.casefold(), topics)
+    tokens = [_Token(m[0], m.start(), m.end()) for m in WORD.finditer(text)]
+    found = _superlative(tokens)
+    if found is None or found.word.weak:  # "a first publication year after 1990"
+        compared = _comparison(text, tokens, places)
+        found = compared if compared and not compared.word.weak else found or compared
+    if found is None:
+        return None
+    words = frozenset(word_key(t.word) for t in tokens if t.word not in FUNCTION_WORDS)
+    choice = found.choice
+    if found.test in ("highest", "lowest"):
+        choice = choice or _offered(text, places)
+    return replace(found, words=words, choice=choice)
+
+
+def _without_names(text: str, topics: Sequence[str]) -> tuple[str, list[_Place]]:
+    """The text with other signs for names, which may hold any word, and their places.
+
+    A number stays: it may be the limit.
+    """
+    places: list[_Place] = []
+    for topic, name in sorted(enumerate(topics), key=lambda pair: -len(pair[1])):
+        name = name.casefold()
+        if not name or not math.isnan(value_of(name)):
+            continue
+        found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
+        if found is not None:
+            start, stop = found.span()
+            text = text[:start] + _NAME * (stop - start) + text[stop:]
+            places.append(_Place(start, topic))
+    return text, sorted(places)
+
+
+def _superlative(tokens: Sequence[_Token]) -> ValueQuestion | None:
+    for at, token in enumerate(tokens):
+        following = tokens[at + 1].word if at + 1 < len(tokens) else ""
+        found, width = adjective(token.word, "est"), 1
+        if token.word in ("most", "least") and at and tokens[at - 1].word == "at":
+            continue
+        if found is None and token.word in ("most", "least") and following in DEGREES:
+            found, width = DEGREES[following], 2
+            if token.word == "least":
+                found = found._replace(direction=-found.direction)
+        found = found or SUPERLATIVES.get(token.word)
+        if found is not None:
+            before = [each.word for each in tokens[max(at - 2, 0) : at]]
+            if before[-1:] == ["the"] and before[0] in _NAMING:
+                found = found._replace(implied=frozenset())
+            test = "highest" if found.direction > 0 else "lowest"
+            return ValueQuestion(test, found, _near(tokens, at + width, 4))
+    return None
+
+
+def _comparison(
+    text: str, tokens: Sequence[_Token], places: Sequence[_Place]
+) -> ValueQuestion | None:
+    for at, token in enumerate(tokens):
+        later = [each.word for each in tokens[at + 1 : at + 1 + _THAN]]
+        found = adjective(token.word, "er")
+        than = "than" in later
+        if token.word in ("more", "less", "fewer"):
+            found = DEGREES.get(later[0] if later else "", ComparingWord(+1, None))
+            if token.word != "more":
+                found = found._replace(direction=-found.direction)
+        elif token.word == "at" and later[:1] in (["least"], ["most"]):
+            found = ComparingWord(+1 if later[0] == "least" else -1, None)
+            than = True
+        elif token.word in PREPOSITION_TESTS:
+            # "Who ruled after Otto" may ask for no values.
+            found, than = PREPOSITION_TESTS[token.word], True
+            found = found._replace(weak=not _NUMBER.search(text, token.stop))
+        if found is None:
+            continue
+        near = _near(tokens, max(at - 3, 0), min(at, 3)) | _near(tokens, at + 1, 5)
+        if than:
+            limited = _limited(found, near, text, token.stop, places)
+            if limited is not None:
+                return limited
+        elif choice := _offered(text, places):
+            test = "highest" if found.direction > 0 else "lowest"
+            return ValueQuestion(test, found, near, choice=choice)
+    return None
+
+
+def _near(tokens: Sequence[_Token], start: int, count: int) -> frozenset[str]:
+    """Keys of the words from ``start`` on."""
+    words = [token.word for token in tokens[start : start + count]]
+    return frozenset(word_key(word) for word in words if word not in FUNCTION_WORDS)
+
+
+def _limited(
+    found: ComparingWord,
+    near: frozenset[str],
+    text: str,
+    start: int,
+    places: Sequence[_Place],
+) -> ValueQuestion | None:
+    """The comparison with the value, or with the entity, that follows ``start``."""
+    number = _NUMBER.search(text, start)
+    rivals = [place for place in places if place.start >= start]
+    others = [place for place in places if place.start < start]
+    inclusive = _INCLUSIVE.search(text) is not None
+    limit: float | None = None
+    if number is not None and not (rivals and rivals[0].start < number.start()):
+        limit = value_of(number[0])
+    if limit is None and not rivals:
+        return None
+    return ValueQuestion(
+        "above" if found.direction > 0 else "below",
+        found,
+        near,
+        limit=limit,
+        inclusive=inclusive,
+        rival=rivals[0].topic if limit is None else None,
+        subject=others[0].topic if others else None,
+    )
+
+
+def _offered(text: str, places: Sequence[_Place]) -> tuple[int, ...]:
+    """The two topics of "A or B" and "between A and B"; () without such."""
+    for left, right in itertools.pairwise(places):
+        between = text[left.start : right.start].replace(_NAME, "").strip(" ,?")
+        before = text[: left.start].split()[-1:]
+        if between == "or" or (between == "and" and before == ["between"]):
+            return (left.topic, right.topic)
+    return ()

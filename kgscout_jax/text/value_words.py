@@ -1,0 +1,133 @@
+"""Words that compare values, in English: which way, of what values."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
+from kgscout_jax.text.words import FUNCTION_WORDS
+
+_TIMES = (
+    "date year time release released publication published founding founded start "
+    "inception opening opened creation created discovery launch built established"
+)
+_BIRTH = "birth born age"
+_SIZE = "size area population employees"
+_SYNONYMS = {"born": "birth", "died": "death", "dead": "death", "weigh": "weight"}
+_KEY = 5
+"""Letters that words of one root mostly share."""
+
+
+@cache
+def word_key(word: str) -> str:
+    """What a word has in common with others of its root, roughly.
+
+    >>> word_key("founded") == word_key("founding"), word_key("born")
+    (True, 'birth')
+    """
+    noun = base_noun(word)
+    return _SYNONYMS.get(noun, noun)[:_KEY]
+
+
+@cache
+def relation_keys(relation: str) -> frozenset[str]:
+    """Keys of the words of a relation's name.
+
+    >>> sorted(relation_keys("film.film.release_date"))
+    ['date', 'relea']
+    """
+    passed = PREPOSITIONS | FUNCTION_WORDS
+    return frozenset(word_key(w) for w in relation_words(relation) if w not in passed)
+
+
+class ComparingWord(NamedTuple):
+    """What a word says of the values that it compares."""
+
+    direction: int
+    """+1 for the higher ones, -1 for the lower ones."""
+    dated: bool | None
+    """Whether they are dates and years; None: either."""
+    implied: frozenset[str] = frozenset()
+    """Keys of words for the values."""
+    weak: bool = False
+    """Whether the word often compares nothing: "the first name", "most of"."""
+    of_age: bool = False
+    """Whether a high age is a low date."""
+
+
+def _word(
+    direction: int, dated: bool | None, implied: str = "", **flags: bool
+) -> ComparingWord:
+    return ComparingWord(
+        direction, dated, frozenset(map(word_key, implied.split())), **flags
+    )
+
+
+_ADJECTIVES = {
+    "late": _word(+1, True, _TIMES), "early": _word(-1, True, _TIMES),
+    "new": _word(+1, True, _TIMES),
+    "young": _word(+1, True, _BIRTH, of_age=True),
+    "old": _word(-1, True, f"{_TIMES} {_BIRTH}", of_age=True),
+    "high": _word(+1, None, "height elevation altitude"), "low": _word(-1, None),
+    "great": _word(+1, None, _SIZE, weak=True),
+    "large": _word(+1, None, _SIZE), "big": _word(+1, None, _SIZE),
+    "small": _word(-1, None, _SIZE), "few": _word(-1, False),
+    "tall": _word(+1, False, "height elevation"),
+    "long": _word(+1, False, "length duration runtime"),
+    "short": _word(-1, False, "length duration runtime height"),
+    "heavy": _word(+1, False, "weight mass"), "light": _word(-1, False, "weight mass"),
+    "deep": _word(+1, False, "depth"), "wide": _word(+1, False, "width"),
+    "fast": _word(+1, False, "speed"), "slow": _word(-1, False, "speed"),
+    "cheap": _word(-1, False, "price cost"),
+    "rich": _word(+1, False, "wealth income worth"),
+    "hot": _word(+1, False, "temperature"), "warm": _word(+1, False, "temperature"),
+    "cold": _word(-1, False, "temperature"),
+}  # fmt: skip
+"""By the adjective; of its form in -est or -er."""
+SUPERLATIVES = {
+    "first": _word(-1, True, _TIMES, weak=True),
+    "last": _word(+1, True, _TIMES, weak=True),
+    "most": _word(+1, None, weak=True), "least": _word(-1, None, weak=True),
+    "top": _word(+1, None, weak=True),
+    "maximum": _word(+1, None), "minimum": _word(-1, None),
+}  # fmt: skip
+DEGREES = {
+    "recent": _word(+1, True, _TIMES), "recently": _word(+1, True, _TIMES),
+    "populous": _word(+1, False, "population"),
+    "populated": _word(+1, False, "population"),
+    "expensive": _word(+1, False, "price cost"),
+}  # fmt: skip
+"""What "most", "least", "more" and "less" may stand before."""
+_DEGREE_WORDS = frozenset("more less fewer than least most".split())
+PREPOSITION_TESTS = {
+    "after": _word(+1, True), "since": _word(+1, True), "before": _word(-1, True),
+    "over": _word(+1, None), "above": _word(+1, None), "exceeding": _word(+1, None),
+    "under": _word(-1, None), "below": _word(-1, None),
+}  # fmt: skip
+
+
+def is_comparing(word: str) -> bool:
+    """Whether a word compares, or stands with one that does.
+
+    >>> is_comparing("oldest"), is_comparing("than"), is_comparing("film")
+    (True, True, False)
+    """
+    if word in _DEGREE_WORDS or word in DEGREES or word in PREPOSITION_TESTS:
+        return True
+    return word in SUPERLATIVES or bool(adjective(word, "est") or adjective(word, "er"))
+
+
+def adjective(word: str, ending: str) -> ComparingWord | None:
+    """The adjective of a form in -er or -est; None where it is none of the list.
+
+    >>> adjective("latest", "est").direction, adjective("heavier", "er").direction
+    (1, 1)
+    >>> adjective("forest", "est")
+    """
+    if not word.endswith(ending):
+        return None
+    stem = word.removesuffix(ending)
+    stems = (stem, stem + "e", stem[:-1] + "y", stem[:-1])  # late, heavy, big
+    return next((_ADJECTIVES[each] for each in stems if each in _ADJECTIVES), None)

@@ -1,0 +1,73 @@
+"""What a question wants of values, read off its words."""
+
+import pytest
+
+from kgscout_jax.text.value_question import offers_choice, value_question
+from kgscout_jax.text.values import quantity_of, value_of
+
+TOPICS = ["Rome", "Bern", "The Last Emperor", "1990"]
+
+
+@pytest.mark.parametrize(
+    ("question", "test", "rest"),
+    [
+        ("Which film of Rome has the latest release year?", "highest", {}),
+        ("What is the oldest town in Rome?", "lowest", {}),
+        ("Who is the youngest mayor of Rome?", "highest", {}),
+        ("the most recent of the films of Rome by release year", "highest", {}),
+        ("Which has the least recent date, of those in Rome?", "lowest", {}),
+        ("Which towns have more than 1,200 people?", "above", {"limit": 1200.0}),
+        ("What has at least 5.5 rooms?", "above", {"limit": 5.5, "inclusive": True}),
+        ("Which films came out before 1990?", "below", {"limit": 1990.0}),
+        ("the films since 1990-07-01", "above", {"limit": 1990.5, "inclusive": True}),
+        ("towns in Rome with a higher age than that of Bern", "above", {"rival": 1}),
+        ("What was built in Rome after Bern?", "above", {"rival": 1, "subject": 0}),
+        ("Is Rome older than Bern?", "below", {"rival": 1, "subject": 0}),
+        ("Has Rome a larger number of people than Bern", "above", {"rival": 1}),
+        ("Which is older, Rome or Bern?", "lowest", {"choice": (0, 1)}),
+        ("Between Bern and Rome, which is larger?", "highest", {"choice": (1, 0)}),
+        ("Which of Rome or Bern has fewer people?", "lowest", {"choice": (0, 1)}),
+        ("Was Bern or Rome founded first?", "lowest", {"choice": (1, 0)}),
+    ],
+)
+def test_the_test_the_limit_and_who_is_compared(question, test, rest):
+    found = value_question(question, TOPICS)
+    assert found is not None and found.test == test
+    expected = {"limit": None, "rival": None, "choice": (), "inclusive": False} | rest
+    assert {name: getattr(found, name) for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who directed The Last Emperor?",  # a name's words compare nothing
+        "Who lives in Rome or Bern?",
+        "What is in the forest west of Rome?",
+        "Who reigned before the war?",
+        "What happened on 12-22-2011 over there?",
+        "",
+    ],
+)
+def test_other_questions_compare_nothing(question):
+    assert value_question(question, TOPICS) is None
+
+
+def test_words_name_the_values_or_imply_them():
+    named = value_question("which town has the largest calling code", [])
+    implied = value_question("what is the largest town", [])
+    assert named is not None and implied is not None
+    assert "calli" in named.near and not named.word.implied
+    assert "popul" in implied.word.implied
+    assert offers_choice("Does Rome or Bern have more people?")
+    assert not offers_choice("Who directed Rome or Bern?")
+
+
+def test_literals_are_comparable_within_a_unit():
+    assert value_of("1979") < value_of("1979-05-25") < value_of("1980")
+    assert value_of("-0044-03-15") < value_of("0014-08-19")
+    assert (
+        quantity_of("8,848 m") == (8848, "m") and quantity_of("12 km/h").unit == "km/h"
+    )
+    assert quantity_of("35%") == (35, "%") and quantity_of("-3.5 °C") == (-3.5, "°c")
+    for name in ("Bern", "007", "1979-13-01", "3 of 4", "v2", ""):
+        assert quantity_of(name) is None, name
