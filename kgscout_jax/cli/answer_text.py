@@ -26,7 +26,9 @@ def print_topics(result: RetrievalResult) -> None:
     """Print where the search started."""
     how = {link.name: f" ({link.how}, {link.score:.2f})" for link in result.links}
     topics = ", ".join(short_name(name) + how.get(name, "") for name in result.topics)
-    print(f"topics: {topics or 'none found in the graph'}")
+    compared = "none; the values of the whole graph were compared"
+    none = compared if result.answers else "none found in the graph"
+    print(f"topics: {topics or none}")
     if result.topics_not_found:
         print(
             f"not in the graph: {', '.join(map(short_name, result.topics_not_found))}"

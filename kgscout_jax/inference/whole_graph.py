@@ -107,6 +107,8 @@ def _starts_nowhere(text: str, start: SearchStart, asked: ValueQuestion) -> bool
         words = WORD.findall(text[link.start : link.stop].casefold())
         return link.how == "fuzzy" and {base_noun(word) for word in words} <= nouns
 
+    if start.unknown:  # a topic that the graph does not hold
+        return False
     if not start.links:
         return all(entity == asked.rival for entity in start.ids.tolist())
     return all(

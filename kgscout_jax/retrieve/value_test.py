@@ -86,7 +86,8 @@ class ValueTest:
         """Logits of the candidates and of the nodes after the test.
 
         Nodes that do not pass lose ``PENALTY``. A triplet to a value rises to the best
-        one at its node, those of entities that the question names to the best of all.
+        one at its node, those of entities that the question names above all others,
+        those ahead first.
 
         Args:
             found: the outcome; None where nothing passes.
@@ -94,8 +95,11 @@ class ValueTest:
             answers: of the nodes.
         """
         triplets = logits.copy()
-        if compared := self.compared:
-            triplets[[*compared.slots_of(self.named)]] = logits.max()
+        if (compared := self.compared) and self.named:
+            high = self.question.test in ("highest", "above")
+            ahead = sorted(self.named, key=compared.values.__getitem__, reverse=high)
+            steps = BELOW * np.arange(len(ahead), 0, -1, dtype=np.float32)
+            triplets[[*compared.slots_of(ahead)]] = logits.max() + steps
         if found is None:
             return triplets, answers
         best = np.full(len(answers), -np.inf, np.float32)

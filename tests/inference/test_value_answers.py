@@ -87,6 +87,8 @@ def test_without_a_topic_the_values_of_the_whole_graph_are_compared(
 def test_words_that_values_do_not_explain_are_not_passed_over(scout, question):
     result = scout.retrieve(question, GRAPH, k=20)
     assert result.topics or result.abstained
+    named = scout.retrieve("Which town has the largest population?", GRAPH, topics="Oz")
+    assert named.abstained and named.topics_not_found == ("Oz",)
 
 
 def test_two_relations_that_disagree_are_no_answer(scout):

@@ -93,7 +93,7 @@ def test_the_named_two_are_compared_whatever_the_logits():
     more = {"topics": ("Rome", "Pisa")}
     logits, nodes = after("Which is larger, Rome or Pisa?", **more)
     assert NAMES[nodes.argmax()] == "Rome"
-    assert logits[4] == logits[7] == logits.max()
+    assert np.argsort(-logits)[:2].tolist() == [4, 7]
     test = test_of("Is Rome smaller than Pisa?", (*TOWNS, *PEOPLE), **more)
     assert test is not None and test.compared is not None
     assert not test.passed(test.compared, [1])
