@@ -16,7 +16,11 @@ from kgscout_jax.inference.definitions import definition_word
 from kgscout_jax.inference.inputs import Candidates, QuestionVectors, find_candidates
 from kgscout_jax.inference.question_encoder import QuestionEncoder
 from kgscout_jax.inference.topics import NOWHERE, SearchStart, Topics, search_start
-from kgscout_jax.inference.whole_graph import compared_entities, whole_graph_choice
+from kgscout_jax.inference.whole_graph import (
+    compared_entities,
+    walked_text,
+    whole_graph_choice,
+)
 from kgscout_jax.retrieve.candidates import CutSettings
 from kgscout_jax.retrieve.hypotheses import with_hypotheses
 from kgscout_jax.stores.protocol import GraphOrStore
@@ -106,6 +110,14 @@ class Searcher:
             chosen = whole_graph_choice(texts[i], graphs[i], starts[i], asked)
             if chosen is not None:
                 compared[i], starts[i] = chosen, NOWHERE
+        walked = [*texts]
+        for i, asked in enumerate(compared):
+            if asked is not None and not asked.choice:
+                walked[i] = walked_text(texts[i], graphs[i], starts[i], asked)
+        changed = [i for i, text in enumerate(walked) if text != texts[i]]
+        if changed:
+            embeddings = np.array(embeddings)
+            embeddings[changed] = self.questions.encode([walked[i] for i in changed])
         tables = {
             key: embeddings_of(graph, self.questions.encoder, cache=self.cache)
             for key, graph in {id(graph): graph for graph in graphs}.items()
@@ -128,7 +140,7 @@ class Searcher:
             ]
             vectors = self.questions.with_words(
                 vectors,
-                texts,
+                walked,
                 names,
                 lambda i: definition_word(texts[i], graphs[i], candidates[i]),
             )

@@ -21,7 +21,7 @@ from kgscout_jax.retrieve.kind_mask import kind_mask
 from kgscout_jax.retrieve.value_test import Attribute, ValueTest, value_test
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import base_noun
-from kgscout_jax.text.value_question import ValueQuestion, value_question
+from kgscout_jax.text.value_question import ValueQuestion, value_question, without_test
 from kgscout_jax.text.value_words import is_comparing, relation_keys, word_key
 from kgscout_jax.text.values import value_of
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
@@ -51,6 +51,17 @@ def compared_entities(
         named = [*zip(names, start.ids.tolist(), strict=True)]
     asked = value_question(text, [name for name, _ in named])
     return asked and asked.with_topics(lambda i: named[i][1])
+
+
+def walked_text(
+    text: str, graph: KnowledgeGraph, start: SearchStart, asked: ValueQuestion
+) -> str:
+    """The part of a question that a walk answers, without the test of values."""
+    names = [text[k.start : k.stop] for k in start.links if k.entity != asked.rival]
+    if not start.links:
+        ids = [int(i) for i in start.ids if int(i) != asked.rival]
+        names = [display_name(graph.entities[i]) for i in ids]
+    return without_test(text, asked, names)
 
 
 def whole_graph_choice(

@@ -53,13 +53,17 @@ class Asked:
             general: whether triplets of another kind count less as well, which they do
                 of a policy for any graph.
         """
+        possible = answers
         if self.kind is not None:
             if general:
                 logits = self.kind.triplet_logits(logits)
-            answers = self.kind.node_logits(answers)
+            lowered = self.kind.node_logits(answers)
+            # "Who leads the oldest firm" compares firms, and asks for no firm.
+            possible = np.where(lowered < answers, -np.inf, lowered)
+            answers = lowered
         found = None
         if self.values is not None:
-            found = self.values.outcome(logits, answers)
+            found = self.values.outcome(logits, possible)
             logits, answers = self.values.apply(found, logits, answers)
         return AskedLogits(logits, answers, found)
 

@@ -52,6 +52,8 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
     'time'
     >>> sorted(asked_kind("What genres do the films of Mann have?", ["Mann"]).nouns)
     ['genre']
+    >>> asked_kind("Who directed the films of Mann?", ["Mann"]).kind
+    'person'
     >>> asked_kind("What did Ada Lovelace invent?", ["Ada Lovelace"])
     """
     words = WORD.findall(question.casefold())
@@ -62,7 +64,7 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
         if words[start] == "who" and words[-1] in _TEAMS:
             return None
         by_word = AskedKind(_QUESTION_WORDS[words[start]])
-        if words[start] == "who" and words[start + 2 : start + 3] == ["the"]:
+        if words[start] == "who" and _says_what(words[start + 1 : start + 3]):
             # "Who is the director": the noun says more, or something else.
             return _of_nouns(_nouns(words, start + 1, of_topics)) or by_word
         return by_word
@@ -77,6 +79,11 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
         if word in _COMMANDS:
             return _of_nouns(_nouns(words, i + 1, of_topics))
     return None
+
+
+def _says_what(words: Sequence[str]) -> bool:
+    """Whether "who" goes on with "is the"."""
+    return words[:1] in (["is"], ["are"], ["was"], ["were"]) and words[1:] == ["the"]
 
 
 def _nouns(words: Sequence[str], start: int, of_topics: set[str]) -> list[str]:

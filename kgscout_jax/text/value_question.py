@@ -63,6 +63,8 @@ class ValueQuestion:
     """above, below: the topic that a question of yes or no is about."""
     choice: tuple[int, ...] = ()
     """The topics that the question offers: "A or B"."""
+    start: int = 0
+    """Where the comparing word stands in the text."""
 
     @property
     def of_two(self) -> bool:
@@ -93,6 +95,37 @@ def offers_choice(question: str) -> bool:
         adjective(word, "er") or adjective(word, "est") or word in _COMPARING
         for word in words
     )
+
+
+_CLAUSE = re.compile(
+    r"[,\s]*\b(?:(?:which|what|that|and|who)\s+)?"
+    r"(?:has|have|had|with|whose|is|are|was|were|comes?|by)\b(?:\W+\w+){0,4}\W*$",
+    re.IGNORECASE,
+)
+"""The beginning of a clause before a comparing word, which ends the text."""
+
+
+def without_test(question: str, asked: ValueQuestion, topics: Sequence[str]) -> str:
+    """The question without the clause that compares; whole, where a topic is in it.
+
+    Args:
+        question: the question.
+        asked: what it wants of values, see ``value_question``.
+        topics: what it calls the entities that it starts from, limits excluded.
+
+    >>> question = "Which towns of Italy have a population over 600?"
+    >>> asked = value_question(question, ["Italy"])
+    >>> without_test(question, asked, ["Italy"])
+    'Which towns of Italy'
+    """
+    before = question[: asked.start]
+    clauses = [*_CLAUSE.finditer(before)]
+    before = before[: clauses[0].start()] if clauses else before.rstrip(" ,")
+    rest, folded = question[asked.start :].casefold(), before.casefold()
+    names = [name.casefold() for name in topics]
+    if not any(name in folded for name in names) or any(name in rest for name in names):
+        return question
+    return before
 
 
 class _Token(NamedTuple):
@@ -172,7 +205,8 @@ def _superlative(tokens: Sequence[_Token]) -> ValueQuestion | None:
             if before[-1:] == ["the"] and before[0] in _NAMING:
                 found = found._replace(implied=frozenset())
             test = "highest" if found.direction > 0 else "lowest"
-            return ValueQuestion(test, found, _near(tokens, at + width, 4))
+            near = _near(tokens, at + width, 4)
+            return ValueQuestion(test, found, near, start=token.start)
     return None
 
 
@@ -200,7 +234,7 @@ def _comparison(
         if than:
             limited = _limited(found, near, text, token.stop, places)
             if limited is not None:
-                return limited
+                return replace(limited, start=token.start)
         elif choice := _offered(text, places):
             test = "highest" if found.direction > 0 else "lowest"
             return ValueQuestion(test, found, near, choice=choice)
