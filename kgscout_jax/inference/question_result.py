@@ -37,7 +37,7 @@ from kgscout_jax.inference.value_candidates import with_values, without_limits
 from kgscout_jax.inference.yes_no import read_yes_no, yes_no_turns
 from kgscout_jax.policy.registry import is_general
 from kgscout_jax.retrieve.answer_scale import AnswerScale
-from kgscout_jax.retrieve.asked import asked_of
+from kgscout_jax.retrieve.constraints import question_constraints
 from kgscout_jax.retrieve.interleaving import interleaved_logits
 from kgscout_jax.retrieve.protocol import top_k
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest
@@ -65,6 +65,8 @@ class ScoredQuestion:
     """The test of values; None where it compares none that are here."""
     outcome: Outcome | None = None
     """What values decided."""
+    decision: NodeAnswers | None = None
+    """The answer that values alone decide; None: they do not."""
     answers: NodeAnswers | None = None
     """None without candidates or without an answer head."""
 
@@ -94,11 +96,32 @@ class ScoredQuestion:
     def least(self, least: float) -> float:
         """The probability below which a walk is no answer: only values compare two."""
         asked = self.compared
-        if asked is None or not (asked.choice or asked.of_two):
+        if asked is None:
             return least
-        return np.inf if asked.choice or asks_yes_no(self.text) else least
+        by_values = asked.choice or (asked.of_two and asks_yes_no(self.text))
+        return np.inf if by_values else least
 
-    def of_asked(self) -> ScoredQuestion:
+    def by_values(self, search: Search, least: float) -> ScoredQuestion:
+        """The question with other scores by what it asks for.
+
+        With the answer that values alone decide, if they do.
+
+        Args:
+            search: of the question.
+            least: P(answer) below which there is no answer.
+        """
+        if self.candidates is None or self.compared is None:
+            return self.constrained()
+        found, scores = with_values(search, self.candidates, self.scores)
+        valued = dataclasses.replace(self, candidates=found, scores=scores)
+        valued = valued.constrained()
+        decision = read_comparison(self.text, valued.values, scores, least)
+        if decision is None and asks_yes_no(self.text):
+            # Its turns go to the network, which takes no more candidates.
+            return self.constrained()
+        return dataclasses.replace(valued, decision=decision)
+
+    def constrained(self) -> ScoredQuestion:
         """The question with other scores by what it asks for."""
         found, nodes = self.candidates, self.scores.nodes
         if found is None or nodes is None:
@@ -108,7 +131,7 @@ class ScoredQuestion:
             return self.name_of(int(found.entities[node]))
 
         compared = self.compared and self.compared.with_topics(found.node_of)
-        wanted = asked_of(
+        wanted = question_constraints(
             self.text,
             [self.name_of(int(entity)) for entity in self.start.ids],
             compared,
@@ -271,24 +294,26 @@ def scored_questions(
 
     candidates = [without_limits(each) for each in searches]
     scores = score(range(len(searches)), candidates)
-    scored = []
-    for each, found, of_question in zip(searches, candidates, scores, strict=True):
-        if found is not None:
-            found, of_question = with_values(each, found, of_question)
-        scored.append(
-            ScoredQuestion(
-                text=each.text,
-                graph=each.graph,
-                start=each.start,
-                candidates=found,
-                scores=of_question,
-                general=is_general(exported.config),
-                compared=each.compared,
-            )
+    scored = [
+        ScoredQuestion(
+            text=each.text,
+            graph=each.graph,
+            start=each.start,
+            candidates=found,
+            scores=of_question,
+            general=is_general(exported.config),
+            compared=each.compared,
         )
+        for each, found, of_question in zip(searches, candidates, scores, strict=True)
+    ]
     if walkers_of(exported):
-        scored = [each.of_asked() for each in scored]
-        scored = with_answers(scored, score, exported.answer_scale, min_probability)
+        scale = exported.answer_scale
+        least = scale.abstention if min_probability is None else min_probability
+        scored = [
+            each.by_values(search, least)
+            for each, search in zip(scored, searches, strict=True)
+        ]
+        scored = with_answers(scored, score, scale, least)
     return scored
 
 
@@ -296,7 +321,7 @@ def with_answers(
     questions: Sequence[ScoredQuestion],
     score: Callable[[Sequence[int], Sequence[Candidates]], list[Scores]],
     scale: AnswerScale,
-    least: float | None,
+    least: float,
 ) -> list[ScoredQuestion]:
     """The questions with their answers.
 
@@ -304,21 +329,13 @@ def with_answers(
         questions: without answers.
         score: scores of questions, given by position, with other candidates.
         scale: the policy's probabilities.
-        least: P(answer) below which there is no answer; None for the abstention of the
-            scale.
+        least: P(answer) below which there is no answer.
     """
-    least = scale.abstention if least is None else least
-    by_value = {
-        i: found
-        for i, each in enumerate(questions)
-        if each.candidates is not None
-        and (found := read_comparison(each.text, each.values, each.scores, least))
-    }
     turns = {
         i: found
         for i, each in enumerate(questions)
         if each.candidates is not None
-        and i not in by_value
+        and each.decision is None
         and (found := yes_no_turns(each.text, each.candidates, each.mentions))
     }
     rows = [i for i, found in turns.items() for _ in found]
@@ -326,8 +343,8 @@ def with_answers(
     of_turns = iter(score(rows, starts) if rows else [])
     out = []
     for i, each in enumerate(questions):
-        if i in by_value:
-            each = dataclasses.replace(each, answers=by_value[i])
+        if each.decision is not None:
+            each = dataclasses.replace(each, answers=each.decision)
         elif i in turns:
             scores = [next(of_turns) for _ in turns[i]]
             answers = read_yes_no(turns[i], scores, scale, each.least(least))

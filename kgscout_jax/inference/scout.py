@@ -119,6 +119,7 @@ class Scout:
             cut=self.cut,
             cache=cache,
             needs_words=exported.needs_words,
+            compares_values=exported.has_answers,
         )
 
     def __repr__(self) -> str:

@@ -68,6 +68,8 @@ class Searcher:
     """Folder for embeddings of graphs that are not embedded."""
     needs_words: bool
     """Whether the policy reads the words of questions."""
+    compares_values: bool
+    """Whether questions may be answered by values: the policy has an answer head."""
 
     def searches(
         self,
@@ -89,10 +91,7 @@ class Searcher:
         Raises:
             UserError: ``topics`` are not text, or embeddings are damaged.
         """
-        embeddings = self.questions.encode(texts)
-        if hypotheses is not None and any(hypotheses):
-            guesses = [self.questions.encode(each) for each in hypotheses]
-            embeddings = with_hypotheses(embeddings, guesses)
+        embeddings = self._embeddings(texts, hypotheses)
         graphs = [
             self._in_memory(*each)
             for each in zip(sources, texts, embeddings, topics, strict=True)
@@ -101,23 +100,26 @@ class Searcher:
             search_start(*each, link)
             for each in zip(texts, graphs, topics, strict=True)
         ]
-        compared = [
-            compared_entities(*each) for each in zip(texts, graphs, starts, strict=True)
-        ]
-        for i, asked in enumerate(compared):
-            if asked is None:
-                continue
-            chosen = whole_graph_choice(texts[i], graphs[i], starts[i], asked)
-            if chosen is not None:
-                compared[i], starts[i] = chosen, NOWHERE
+        compared: list[ValueQuestion | None] = [None] * len(texts)
         walked = [*texts]
-        for i, asked in enumerate(compared):
-            if asked is not None and not asked.choice:
-                walked[i] = walked_text(texts[i], graphs[i], starts[i], asked)
+        for i, (text, graph, start) in enumerate(
+            zip(texts, graphs, starts, strict=True)
+        ):
+            asked = self.compares_values and compared_entities(text, graph, start)
+            if not asked:
+                continue
+            if chosen := whole_graph_choice(text, graph, start, asked):
+                asked, starts[i] = chosen, NOWHERE
+            compared[i] = asked
+            if not asked.choice:
+                walked[i] = walked_text(text, graph, start, asked)
         changed = [i for i, text in enumerate(walked) if text != texts[i]]
         if changed:
             embeddings = np.array(embeddings)
-            embeddings[changed] = self.questions.encode([walked[i] for i in changed])
+            embeddings[changed] = self._embeddings(
+                [walked[i] for i in changed],
+                hypotheses and [hypotheses[i] for i in changed],
+            )
         tables = {
             key: embeddings_of(graph, self.questions.encoder, cache=self.cache)
             for key, graph in {id(graph): graph for graph in graphs}.items()
@@ -156,6 +158,16 @@ class Searcher:
             )
             for i, graph in enumerate(graphs)
         ]
+
+    def _embeddings(
+        self, texts: Sequence[str], hypotheses: Sequence[Sequence[str]] | None
+    ) -> Float16[np.ndarray, "b d"]:
+        """Embeddings of questions, with the guesses at the answer of each."""
+        embeddings = self.questions.encode(texts)
+        if hypotheses is None or not any(hypotheses):
+            return embeddings
+        guesses = [self.questions.encode(each) for each in hypotheses]
+        return with_hypotheses(embeddings, guesses)
 
     def _in_memory(
         self,

@@ -14,9 +14,9 @@ from kgscout_jax.inference.node_answers import NodeAnswers
 from kgscout_jax.inference.scoring import Scores
 from kgscout_jax.retrieve.value_test import ValueTest
 
-NAMED = 0.95
+MATCH_PROBABILITY = 0.95
 """Probability of a comparison by values that the question names or implies."""
-GUESSED = 0.6
+FALLBACK_PROBABILITY = 0.6
 """The same by the only values there are."""
 
 
@@ -41,11 +41,8 @@ def read_comparison(
     value: str = ""
     kind: AnswerKind = "set"
     if asked.choice:
-        high = asked.test in ("highest", "above")
-        shown = sorted(
-            test.passed(attribute, asked.choice),
-            key=lambda node: attribute.values[node] * (-1 if high else 1),
-        )
+        passed = test.passed(attribute, asked.choice)
+        shown = test.ahead_first(attribute, passed)
         if asks_for_count(question):
             value, kind = str(len(shown)), "count"
     elif asked.subject is not None and asks_yes_no(question):
@@ -57,7 +54,7 @@ def read_comparison(
     if asked.rival is not None:
         others = [*others, asked.rival]
     rest = [node for node in dict.fromkeys(others) if node not in shown]
-    probability = NAMED if attribute.match else GUESSED
+    probability = MATCH_PROBABILITY if attribute.match else FALLBACK_PROBABILITY
     return NodeAnswers(
         nodes=np.array(shown),
         probabilities=np.full(len(shown), probability),

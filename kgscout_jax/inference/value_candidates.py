@@ -18,7 +18,6 @@ from kgscout_jax.inference.scoring import Scores
 from kgscout_jax.inference.search import Search
 from kgscout_jax.inference.whole_graph import is_limit
 from kgscout_jax.text.value_question import ValueQuestion
-from kgscout_jax.text.value_words import relation_keys
 from kgscout_jax.text.values import quantity_of, value_of
 
 NODES = 128
@@ -33,7 +32,7 @@ def without_limits(search: Search) -> Candidates | None:
     "Films of Mann after 1990" starts at Mann, even where 1990 is an entity.
     """
     found, asked = search.candidates, search.compared
-    if found is None or asked is None or asked.test in ("highest", "lowest"):
+    if found is None or asked is None or asked.is_superlative:
         return found
 
     of_number = {
@@ -56,6 +55,8 @@ def with_values(
     search: Search, candidates: Candidates, scores: Scores
 ) -> tuple[Candidates, Scores]:
     """The candidates and scores with the values that the question compares.
+
+    There may be more candidates then than the network takes.
 
     Args:
         search: of the question.
@@ -127,11 +128,8 @@ def value_triplets(
         return np.empty(0, np.int32)
     _, ids = graph.by_head.rows(entities)
     relation = np.asarray(graph.triplets[ids, 1])
-    wanted = asked.near | asked.word.implied | asked.words
-    fitting = [
-        r for r in np.unique(relation).tolist()
-        if relation_keys(str(graph.relations[r])) & wanted
-    ]  # fmt: skip
+    relations = np.unique(relation).tolist()
+    fitting = [r for r in relations if asked.may_mean(str(graph.relations[r]))]
     ids = ids[np.isin(relation, fitting)]
     ids = ids[~np.isin(ids, candidates.ids)]
     tails = np.asarray(graph.triplets[ids, 2]).tolist()

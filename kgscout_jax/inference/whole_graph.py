@@ -27,17 +27,17 @@ from kgscout_jax.text.values import value_of
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 from kgscout_jax.types import display_name
 
-VALUES = 20_000
+MAX_VALUES = 20_000
 """The most triplets of the relations that are compared."""
 _FILLERS = frozenset("all ever overall people many one ones give find show".split())
-AROUND = 500_000
+MAX_KIND_TRIPLETS = 500_000
 """The most triplets that are read to tell the kind of entities."""
-NAMED_SO = 0.3
+NAME_SHARE = 0.3
 """Share of names that end in what is asked for ("Rotwand Hut"), from which on it is no
 accident ("Tyson Foods Company")."""
-SHOWN = 10
+RUNNERS_UP = 10
 """Entities that are compared as evidence for a superlative."""
-CHOICE = 100
+MAX_CHOICE = 100
 """The most entities that pass; more are no answer that anybody reads."""
 
 
@@ -45,22 +45,26 @@ def compared_entities(
     text: str, graph: KnowledgeGraph, start: SearchStart
 ) -> ValueQuestion | None:
     """What a question wants of values, with entities for its topics."""
-    named = [(text[link.start : link.stop], link.entity) for link in start.links]
-    if not named:
-        names = [display_name(graph.entities[int(i)]) for i in start.ids]
-        named = [*zip(names, start.ids.tolist(), strict=True)]
+    named = _named_topics(text, graph, start)
     asked = value_question(text, [name for name, _ in named])
     return asked and asked.with_topics(lambda i: named[i][1])
+
+
+def _named_topics(
+    text: str, graph: KnowledgeGraph, start: SearchStart
+) -> list[tuple[str, int]]:
+    """What the question calls each topic, and the entity."""
+    if start.links:
+        return [(text[link.start : link.stop], link.entity) for link in start.links]
+    return [(display_name(graph.entities[int(i)]), int(i)) for i in start.ids]
 
 
 def walked_text(
     text: str, graph: KnowledgeGraph, start: SearchStart, asked: ValueQuestion
 ) -> str:
     """The part of a question that a walk answers, without the test of values."""
-    names = [text[k.start : k.stop] for k in start.links if k.entity != asked.rival]
-    if not start.links:
-        ids = [int(i) for i in start.ids if int(i) != asked.rival]
-        names = [display_name(graph.entities[i]) for i in ids]
+    named = _named_topics(text, graph, start)
+    names = [name for name, entity in named if entity != asked.rival]
     return without_test(text, asked, names)
 
 
@@ -81,12 +85,9 @@ def whole_graph_choice(
     """
     if asked.choice or asks_yes_no(text) or not _starts_nowhere(text, start, asked):
         return None
-    wanted = asked.near | asked.word.implied | asked.words
-    fitting = [
-        i for i, name in enumerate(graph.relations) if relation_keys(str(name)) & wanted
-    ]
+    fitting = [i for i, r in enumerate(graph.relations) if asked.may_mean(str(r))]
     ids = np.flatnonzero(np.isin(graph.triplets[:, 1], fitting))
-    if not 0 < len(ids) <= VALUES:
+    if not 0 < len(ids) <= MAX_VALUES:
         return None
     test = _test_of(asked, graph, ids)
     if test is None:
@@ -99,14 +100,13 @@ def whole_graph_choice(
         heads = _of_kind(text, graph, np.array([*attribute.values]))
         group = [int(head) for head in heads if head != asked.rival]
         passed = test.passed(attribute, group) if group else []
-        if asked.test in ("highest", "lowest"):
-            high = asked.test == "highest"
-            group.sort(key=attribute.values.__getitem__, reverse=high)
-            passed = group[: max(SHOWN, len(passed))]
+        if asked.is_superlative:
+            ahead = test.ahead_first(attribute, group)
+            passed = ahead[: max(RUNNERS_UP, len(passed))]
         found.add(tuple(passed))
     # Height and altitude may say different things.
     choice = found.pop() if len(found) == 1 else ()
-    return replace(asked, choice=choice) if 0 < len(choice) <= CHOICE else None
+    return replace(asked, choice=choice) if 0 < len(choice) <= MAX_CHOICE else None
 
 
 def _starts_nowhere(text: str, start: SearchStart, asked: ValueQuestion) -> bool:
@@ -186,7 +186,7 @@ def _of_kind(
 ) -> Int[np.ndarray, "h"]:
     """Those that a question asks for by kind or noun; all where that tells nothing."""
     kind = asked_kind(text, [])
-    if kind is None or graph.by_head.degrees(entities).sum() > AROUND:
+    if kind is None or graph.by_head.degrees(entities).sum() > MAX_KIND_TRIPLETS:
         return entities
     _, ids = graph.by_head.rows(entities)
     rows = np.asarray(graph.triplets[ids])
@@ -203,7 +203,7 @@ def _of_kind(
     by_name = np.array(
         [bool(each) and base_noun(each[0]) in kind.nouns for each in last]
     )
-    if by_name.mean() >= NAMED_SO:
+    if by_name.mean() >= NAME_SHARE:
         return entities[by_name]
     relations, index = np.unique(rows[:, 1], return_inverse=True)
     ends, nodes = np.unique(rows[:, [0, 2]], return_inverse=True)

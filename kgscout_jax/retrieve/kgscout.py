@@ -12,7 +12,7 @@ from kgscout_jax.data.batches import BatchReader
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import is_general, needs_words
-from kgscout_jax.retrieve.asked import split_asked
+from kgscout_jax.retrieve.constraints import split_constraints
 from kgscout_jax.retrieve.interleaving import interleaved_logits
 from kgscout_jax.retrieve.policy_calls import PolicyCall, batch_results
 from kgscout_jax.retrieve.protocol import Rankings, rank_candidates
@@ -90,7 +90,7 @@ def general_logits(
     """
     out = logits.copy()
     candidates = np.asarray(split.candidates[rows, : logits.shape[1]])
-    asked = split_asked(shards, split, rows, candidates >= 0)
+    asked = split_constraints(shards, split, rows, candidates >= 0)
     for i, (row, of_row) in enumerate(zip(rows.tolist(), asked, strict=True)):
         n, v = int(split.n_real[row]), int(split.n_nodes[row])
         if n:

@@ -19,7 +19,7 @@ from kgscout_jax.policy.registry import has_answers, is_general, needs_words
 from kgscout_jax.policy.walk_config import WalkConfig
 from kgscout_jax.retrieve.answer_paths import answer_paths
 from kgscout_jax.retrieve.answer_scale import AnswerScale, fit_answer_scale
-from kgscout_jax.retrieve.asked import Asked, split_asked
+from kgscout_jax.retrieve.constraints import QuestionConstraints, split_constraints
 from kgscout_jax.retrieve.policy_calls import PolicyCall
 from kgscout_jax.retrieve.readings import MARGIN, answer_margins
 from kgscout_jax.utils.engine import HERE, Engine
@@ -100,7 +100,7 @@ def split_answers(
                 mask = np.zeros(batch.mask.shape, bool)
                 mask[:n] = seen
                 batch = batch._replace(mask=mask)
-            yield BatchItem(batch, split_asked(shards, split, batch_rows, seen))
+            yield BatchItem(batch, split_constraints(shards, split, batch_rows, seen))
 
     call = AnswerCall(
         PolicyCall(policy, shards),
@@ -144,7 +144,7 @@ class BatchItem(NamedTuple):
     """A batch, and what each of its questions asks for."""
 
     batch: Batch
-    asked: list[Asked]
+    asked: list[QuestionConstraints]
 
 
 class BatchAnswers(NamedTuple):

@@ -26,14 +26,14 @@ GAP = 4.0
 """Nodes this far below the best one of their reading are not chosen from."""
 NEAR = 3.0
 """Nodes this far below the best node of all are not what the question asks for."""
-KNOWN = 0.5
+MIN_COVERAGE = 0.5
 """Least share of the nodes to choose from whose values are known, for a superlative."""
 WEIGHTS = (2.0, 1.5, 1.0)
 """Of a relation's word that stands next to the comparing word, elsewhere in the
 question, or that the comparing word implies."""
 BELOW = 1e-3
 """A value stands this far below the triplet that leads to its node."""
-VALUES = 0.8
+MIN_VALUE_SHARE = 0.8
 """Least share of a relation's tails that are values."""
 
 
@@ -96,8 +96,7 @@ class ValueTest:
         """
         triplets = logits.copy()
         if (compared := self.compared) and self.named:
-            high = self.question.test in ("highest", "above")
-            ahead = sorted(self.named, key=compared.values.__getitem__, reverse=high)
+            ahead = self.ahead_first(compared, self.named)
             steps = BELOW * np.arange(len(ahead), 0, -1, dtype=np.float32)
             triplets[[*compared.slots_of(ahead)]] = logits.max() + steps
         if found is None:
@@ -158,9 +157,8 @@ class ValueTest:
 
     def _known(self, valued: int, rivals: int) -> bool:
         """Whether enough values are known to tell the highest."""
-        if self.question.test in ("above", "below"):
-            return True
-        return valued > max(1, KNOWN * rivals)
+        least = max(1, MIN_COVERAGE * rivals)
+        return not self.question.is_superlative or valued > least
 
     def _outcome(self, attribute: Attribute, group: list[int]) -> Outcome | None:
         passed = self.passed(attribute, group)
@@ -168,17 +166,22 @@ class ValueTest:
             return None
         return Outcome(attribute=attribute, group=group, passed=passed)
 
+    def ahead_first(self, attribute: Attribute, nodes: Sequence[int]) -> list[int]:
+        """Nodes that have a value, in the order that the test prefers."""
+        key, high = attribute.values.__getitem__, self.question.prefers_high
+        return sorted(nodes, key=key, reverse=high)
+
     def passed(self, attribute: Attribute, group: Sequence[int]) -> list[int]:
         """The nodes of ``group`` that pass; all of them have a value."""
         values, asked = attribute.values, self.question
-        if asked.test in ("highest", "lowest"):
-            extreme = max if asked.test == "highest" else min
+        if asked.is_superlative:
+            extreme = max if asked.prefers_high else min
             best = extreme(values[node] for node in group)
             return [node for node in group if values[node] == best]
         limit = values.get(asked.rival) if asked.rival is not None else asked.limit
         if limit is None:
             return []
-        sign = 1.0 if asked.test == "above" else -1.0
+        sign = 1.0 if asked.prefers_high else -1.0
         return [
             node
             for node in group
@@ -238,7 +241,7 @@ def _attribute(
     names = [name_of(int(tail)) for tail in nodes[slots, 1]]
     found = [quantity_of(name) for name in names]
     real = [each for each in found if each is not None]
-    if not keys or not real or len(real) < VALUES * len(names):
+    if not keys or not real or len(real) < MIN_VALUE_SHARE * len(names):
         return None
     times = all(_is_time(each, name) for each, name in zip(found, names, strict=True))
     by_age = asked.word.of_age and "age" in keys and not times
@@ -246,7 +249,6 @@ def _attribute(
         return None
     units = [each.unit for each in real]
     unit = max(sorted({*units}), key=units.count)
-    wants_high = asked.test in ("highest", "above")
     values: dict[int, float] = {}
     of_value: dict[int, int] = {}
     for slot, quantity in zip(slots.tolist(), found, strict=True):
@@ -255,7 +257,7 @@ def _attribute(
         node, value = int(nodes[slot, 0]), quantity.value
         value = -value if by_age else value
         old = values.get(node)
-        if old is None or (value > old if wants_high else value < old):
+        if old is None or (value > old if asked.prefers_high else value < old):
             values[node], of_value[node] = value, slot
     match = _match(asked, keys)
     return Attribute(relation=relation, match=match, values=values, slots=of_value)

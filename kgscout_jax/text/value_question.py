@@ -20,6 +20,7 @@ from kgscout_jax.text.value_words import (
     SUPERLATIVES,
     ComparingWord,
     adjective,
+    relation_keys,
     word_key,
 )
 from kgscout_jax.text.values import value_of
@@ -65,6 +66,21 @@ class ValueQuestion:
     """The topics that the question offers: "A or B"."""
     start: int = 0
     """Where the comparing word stands in the text."""
+
+    @property
+    def prefers_high(self) -> bool:
+        """Whether high values pass rather than low ones."""
+        return self.test in ("highest", "above")
+
+    @property
+    def is_superlative(self) -> bool:
+        """Whether the values are compared with each other, not with a limit."""
+        return self.test in ("highest", "lowest")
+
+    def may_mean(self, relation: str) -> bool:
+        """Whether its words name the values of a relation, or imply them."""
+        keys = relation_keys(relation)
+        return bool(keys & self.words or keys & self.word.implied)
 
     @property
     def of_two(self) -> bool:
@@ -166,7 +182,7 @@ def value_question(question: str, topics: Sequence[str]) -> ValueQuestion | None
         return None
     words = frozenset(word_key(t.word) for t in tokens if t.word not in FUNCTION_WORDS)
     choice = found.choice
-    if found.test in ("highest", "lowest"):
+    if found.is_superlative:
         choice = choice or _offered(text, places)
     return replace(found, words=words, choice=choice)
 

@@ -120,7 +120,7 @@ def test_every_path_leads_from_a_topic_to_its_answer(
         candidates=candidates,
         scores=scores,
     )
-    (asked,) = with_answers([asked], score, SCALE, None)
+    (asked,) = with_answers([asked], score, SCALE, SCALE.abstention)
     result = asked.result(k, SelectionConfig(form=form), None, WALKERS)
     assert result.answers and not result.abstained
     assert len(result) == min(k, len(candidates.ids))
@@ -161,8 +161,9 @@ def with_logits(nodes: list[float], question: str = "Who?", **more) -> Retrieval
         text=question, graph=graph, start=start, candidates=candidates, scores=scores
     )
     scale = AnswerScale(threshold=0.5, abstention=0.2)
-    asked = asked.of_asked()
-    (asked,) = with_answers([asked], lambda *_: [], scale, more.pop("least", None))
+    asked = asked.constrained()
+    least = more.pop("least", scale.abstention)
+    (asked,) = with_answers([asked], lambda *_: [], scale, least)
     return asked.result(10, SelectionConfig(), None, WALKERS)
 
 
@@ -280,7 +281,7 @@ def test_yes_where_the_walk_from_the_other_topic_arrives(logit, said, sure):
         scores=score([0], [candidates])[0],
     )
     starts.clear()
-    (asked,) = with_answers([asked], score, AnswerScale(abstention=0.2), None)
+    (asked,) = with_answers([asked], score, AnswerScale(), 0.2)
     result = asked.result(5, SelectionConfig(), None, WALKERS)
     assert sorted(starts) == [["Heat"], ["US"]]
     (answer,) = result.answers
@@ -293,7 +294,7 @@ def test_yes_where_the_walk_from_the_other_topic_arrives(logit, said, sure):
 
 
 @pytest.mark.parametrize(
-    ("of_asked", "of_rivals", "said", "p", "sure"),
+    ("constrained", "of_rivals", "said", "p", "sure"),
     [
         # P = .3 each, .1 the others: each is the other's best answer
         ((0.3, 0.3), 0.1, "yes", 0.75, True),
@@ -304,7 +305,7 @@ def test_yes_where_the_walk_from_the_other_topic_arrives(logit, said, sure):
     ],
 )
 def test_neighbours_are_compared_with_the_other_nodes(
-    of_asked, of_rivals, said, p, sure
+    constrained, of_rivals, said, p, sure
 ):
     triplets = [("Alien", "by", "Scott"), ("Heat", "by", "Mann"), ("Scott", "in", "UK")]
     graph = KnowledgeGraph.from_triplets([*triplets, ("Mann", "in", "UK")])
@@ -315,7 +316,7 @@ def test_neighbours_are_compared_with_the_other_nodes(
 
         def score(positions, of_rows):
             out = []
-            for each, p_asked in zip(of_rows, of_asked, strict=True):
+            for each, p_asked in zip(of_rows, constrained, strict=True):
                 nodes = np.full(len(each.entities), of_rivals)
                 start = each.entities[each.topics]
                 nodes[np.isin(each.entities, np.setdiff1d(topics, start))] = p_asked
@@ -334,7 +335,7 @@ def test_neighbours_are_compared_with_the_other_nodes(
             scores=Scores(logits=np.zeros(4, np.float32)),
         )
         scale = AnswerScale(threshold=0.1, abstention=0.5)
-        (asked,) = with_answers([asked], score, scale, None)
+        (asked,) = with_answers([asked], score, scale, scale.abstention)
         return asked.result(5, SelectionConfig(), None, WALKERS)
 
     result = answers_to(["Alien", "Scott"])
@@ -343,7 +344,7 @@ def test_neighbours_are_compared_with_the_other_nodes(
     assert answer.probability == pytest.approx(p)
     # Alien and Mann are no neighbours: P(answer) alone counts.
     (far,) = answers_to(["Alien", "Mann"]).answers
-    assert (far.name, far.probability) == ("no", pytest.approx(1 - max(of_asked)))
+    assert (far.name, far.probability) == ("no", pytest.approx(1 - max(constrained)))
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,44 @@ def test_a_choice_is_not_answered_without_values(scout):
     assert not abstained("Which town of Rome is larger than Pisa?")
 
 
+def test_yes_or_no_beyond_the_cut_goes_to_the_network_where_a_value_is_missing(scout):
+    """Values that join the candidates must not, as the network takes no more."""
+    towns = ("Milan", "Turin")
+    graph = KnowledgeGraph.from_triplets([
+        *(("Milan", "population", str(size)) for size in range(50)),
+        *((town, "twin_of", f"{town} twin {i}") for town in towns for i in range(40)),
+    ])  # fmt: skip
+    result = scout.retrieve("Is Milan larger than Turin?", graph, topics=towns, k=8)
+    assert result.abstained and result.n_candidates == scout.cut.candidates
+
+
+def test_a_policy_without_answers_reads_the_whole_question():
+    scout = shared_world("thesis").scout
+    question = "Which town of Italy has the largest population?"
+    (search,) = scout._searcher.searches(
+        [question], [GRAPH], ["Italy"], None, scout.link
+    )
+    assert search.compared is None
+    assert np.array_equal(search.vectors.whole, scout.encode([question])[0])
+
+
+def test_guesses_at_the_answer_count_beside_the_clause_that_is_left_out(scout):
+    question = "Which town of Italy has the largest population?"
+
+    def whole(text, guesses):
+        hypotheses = [guesses]
+        found = scout._searcher.searches(
+            [text], [GRAPH], ["Italy"], hypotheses, scout.link
+        )
+        return found[0].vectors.whole
+
+    guesses = ["Rome has many people."]
+    assert np.array_equal(
+        whole(question, guesses), whole("Which town of Italy", guesses)
+    )
+    assert not np.array_equal(whole(question, guesses), whole(question, []))
+
+
 @pytest.mark.parametrize(
     ("question", "answers"),
     [

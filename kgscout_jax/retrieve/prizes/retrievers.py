@@ -23,8 +23,8 @@ from kgscout_jax.data.batches import BatchReader
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import is_general, needs_words
-from kgscout_jax.retrieve.asked import split_asked
 from kgscout_jax.retrieve.candidates import dot_products
+from kgscout_jax.retrieve.constraints import split_constraints
 from kgscout_jax.retrieve.policy_calls import PolicyCall, batch_results
 from kgscout_jax.retrieve.prizes.graph import PrizeGraph, rank_prizes, triplet_order
 from kgscout_jax.retrieve.prizes.paths import path_order
@@ -197,7 +197,7 @@ def _policy_relevance(
         for batch_rows, (found, _) in batch_results(call, reader, rows, BATCH, engine):
             general = is_general(policy.config)
             seen = np.asarray(split.candidates[batch_rows]) >= 0
-            asked = split_asked(shards, split, batch_rows, seen)
+            asked = split_constraints(shards, split, batch_rows, seen)
             for j, i in enumerate(batch_rows.tolist()):
                 n, v = int(split.n_real[i]), int(split.n_nodes[i])
                 logits, answers = np.asarray(found.logits[j, :n]), None

@@ -18,7 +18,7 @@ from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
 from kgscout_jax.text.value_question import ValueQuestion, value_question
 
 
-class AskedLogits(NamedTuple):
+class ConstrainedLogits(NamedTuple):
     """Logits of one question by what it asks for."""
 
     triplets: Float32[np.ndarray, "n"]
@@ -28,7 +28,7 @@ class AskedLogits(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionConstraints:
     """What one question asks for of its candidates."""
 
     v: int
@@ -44,7 +44,7 @@ class Asked:
         answers: Float32[np.ndarray, "v"],
         *,
         general: bool,
-    ) -> AskedLogits:
+    ) -> ConstrainedLogits:
         """Logits of the candidates and of the nodes, by what is asked for.
 
         Args:
@@ -65,10 +65,10 @@ class Asked:
         if self.values is not None:
             found = self.values.outcome(logits, possible)
             logits, answers = self.values.apply(found, logits, answers)
-        return AskedLogits(logits, answers, found)
+        return ConstrainedLogits(logits, answers, found)
 
 
-def asked_of(
+def question_constraints(
     question: str,
     topics: Sequence[str],
     compared: ValueQuestion | None,
@@ -78,7 +78,7 @@ def asked_of(
     starts: Int[np.ndarray, "t"],
     name_of: Callable[[int], str],
     v: int,
-) -> Asked:
+) -> QuestionConstraints:
     """What a question asks for.
 
     Args:
@@ -93,17 +93,17 @@ def asked_of(
         v: number of nodes.
     """
     around = (relations, relation_index, nodes, starts, name_of)
-    return Asked(
+    return QuestionConstraints(
         v, kind_mask(question, topics, *around, v), value_test(compared, *around)
     )
 
 
-def split_asked(
+def split_constraints(
     shards: Shards,
     split: Split,
     rows: Int[np.ndarray, "b"],
     seen: Bool[np.ndarray, "b n"],
-) -> list[Asked]:
+) -> list[QuestionConstraints]:
     """What each question of a split asks for.
 
     Args:
@@ -112,7 +112,7 @@ def split_asked(
         rows: those that are wanted.
         seen: candidates that count, by slot.
     """
-    found: list[Asked] = []
+    found: list[QuestionConstraints] = []
     for row, mask in zip(rows.tolist(), seen, strict=True):
         slots = np.flatnonzero(mask)
         triplets = shards.triplets[np.asarray(split.candidates[row])[slots]]
@@ -127,7 +127,7 @@ def split_asked(
             places = [node.get(name, -1) for name in question.topics]
             compared = compared.with_topics(places.__getitem__)
         found.append(
-            asked_of(
+            question_constraints(
                 question.text,
                 question.topics,
                 compared,
