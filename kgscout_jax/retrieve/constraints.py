@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Int
 
 from kgscout_jax.data.shards import Shards, Split
-from kgscout_jax.retrieve.kind_mask import KindMask, kind_mask
+from kgscout_jax.retrieve.kind_mask import DOUBT, KindMask, kind_mask
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
 from kgscout_jax.text.value_question import ValueQuestion, value_question
 
@@ -37,6 +37,8 @@ class QuestionConstraints:
     """None where nothing here is of another kind."""
     values: ValueTest | None
     """None where no values are compared."""
+    starts: Int[np.ndarray, "t"]
+    """The topics' nodes."""
 
     def logits(
         self,
@@ -50,16 +52,21 @@ class QuestionConstraints:
         Args:
             logits: of the candidates.
             answers: of the nodes.
-            general: whether triplets of another kind count less as well, which they do
-                of a policy for any graph.
+            general: whether the policy is one for any graph: then triplets of another
+                kind count less as well, and topics count less as answers.
         """
+        if general:
+            # "Which firms are in Bern" is seldom about Bern.
+            answers = answers.copy()
+            answers[self.starts] -= np.float32(DOUBT)
         possible = answers
         if self.kind is not None:
             if general:
                 logits = self.kind.triplet_logits(logits)
             lowered = self.kind.node_logits(answers)
             # "Who leads the oldest firm" compares firms, and asks for no firm.
-            possible = np.where(lowered < answers, -np.inf, lowered)
+            wrong = self.kind.wrong & (lowered < answers)
+            possible = np.where(wrong, -np.inf, lowered)
             answers = lowered
         found = None
         if self.values is not None:
@@ -94,7 +101,10 @@ def question_constraints(
     """
     around = (relations, relation_index, nodes, starts, name_of)
     return QuestionConstraints(
-        v, kind_mask(question, topics, *around, v), value_test(compared, *around)
+        v,
+        kind_mask(question, topics, *around, v),
+        value_test(compared, *around),
+        starts,
     )
 
 

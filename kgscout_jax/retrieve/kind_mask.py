@@ -19,14 +19,19 @@ from jaxtyping import Bool, Float, Float32, Int
 from kgscout_jax.text.asked_kind import AskedKind, asked_kind
 from kgscout_jax.text.kinds import KINDS, end_nouns, names_same, noun_kind
 
-PENALTY = 8.0
+PENALTY = 10.0
 """Logits that a node of another kind loses, see ``recipes/answer_kinds.py``: chosen on
 graphs that policies had not seen."""
 TRIPLET_PENALTY = 6.0
 """Logits that a triplet loses: with more, triplets on the way to the answer suffer."""
+DOUBT = 3.0
+"""Logits that a node loses which no relation calls anything, where others are called
+what is asked for."""
 FEW = 0.2
 """Share of what the relations around a node call it, below which it is of another
 kind."""
+FEW_NAMED = 0.1
+"""The same for nouns that are asked for: a wife has more relations than that one."""
 MOST = 0.6
 """Share of people and dates from which a node is no place; a school may be one."""
 _NUMBER = re.compile(r"[+-]?\d[\d,. ]*")
@@ -44,6 +49,11 @@ def is_number(name: str) -> bool:
     return _NUMBER.fullmatch(name.strip()) is not None
 
 
+def _is_value(name: str) -> bool:
+    """Whether the name of an entity is a number or a date."""
+    return is_number(name) or _MOMENT.fullmatch(name.strip()) is not None
+
+
 def is_dated(name: str) -> bool:
     """Whether a name holds a date or a year.
 
@@ -57,11 +67,17 @@ def is_dated(name: str) -> bool:
 class KindMask:
     """Which nodes of one question's candidates are of another kind than it asks for."""
 
-    wrong: Bool[np.ndarray, "v"]
+    penalties: Float32[np.ndarray, "v"]
+    """``PENALTY`` at nodes of another kind, ``DOUBT`` where nothing tells the kind."""
     nodes: Int[np.ndarray, "n 2"]
     """Of head and tail of each candidate."""
     starts: Int[np.ndarray, "t"]
     """The topics' nodes, none of which is an answer."""
+
+    @property
+    def wrong(self) -> Bool[np.ndarray, "v"]:
+        """True at nodes of another kind."""
+        return self.penalties >= PENALTY
 
     def node_logits(self, logits: Float32[np.ndarray, "v"]) -> Float32[np.ndarray, "v"]:
         """Logits of the answer head, lower at nodes of another kind.
@@ -69,7 +85,7 @@ class KindMask:
         Unchanged where no node within ``PENALTY`` of the best one may be of that kind:
         then the names of relations may mean something else.
         """
-        lowered = logits - np.float32(PENALTY) * self.wrong
+        lowered = logits - self.penalties
         return logits if self.wrong[np.argmax(lowered)] else lowered
 
     def triplet_logits(
@@ -106,15 +122,22 @@ def kind_mask(
     asked = asked_kind(question, topics)
     if asked is None or not len(nodes):
         return None
-    wrong = _of_another_kind(asked, relations, relation_index, nodes, v)
+    named = any(_is_named(asked.nouns, relation) for relation in relations)
+    penalties = _penalties(asked, named, relations, relation_index, nodes, v)
     there = np.zeros(v, bool)
     there[nodes] = True
     if asked.kind != "thing" or asked.number:
         for node in np.flatnonzero(there).tolist():
             if (verdict := _by_name(asked, name_of(node))) is not None:
-                wrong[node] = verdict
-    some = wrong[there]
-    return KindMask(wrong, nodes, starts) if some.any() and not some.all() else None
+                penalties[node] = PENALTY * verdict
+    elif asked.which and not named:
+        for node in np.flatnonzero(there).tolist():
+            if _is_value(name_of(node)):
+                penalties[node] = max(penalties[node], DOUBT)
+    some = penalties[there]
+    if not some.any() or (some >= PENALTY).all():
+        return None
+    return KindMask(penalties, nodes, starts)
 
 
 def _by_name(asked: AskedKind, name: str) -> bool | None:
@@ -123,19 +146,29 @@ def _by_name(asked: AskedKind, name: str) -> bool | None:
         return not is_dated(name)
     if name.lstrip()[:1] not in _FIRST:
         return None
-    if is_number(name) or _MOMENT.fullmatch(name.strip()):
+    if _is_value(name):
         return not asked.number
     return None
 
 
-def _of_another_kind(
+def _penalties(
     asked: AskedKind,
+    named: bool,
     relations: Sequence[str],
     relation_index: Int[np.ndarray, "n"],
     nodes: Int[np.ndarray, "n 2"],
     v: int,
-) -> Bool[np.ndarray, "v"]:
-    """True at nodes that the relations around them call something else."""
+) -> Float32[np.ndarray, "v"]:
+    """What nodes lose by what the relations around them call them.
+
+    Args:
+        asked: what the question asks for.
+        named: whether a relation leads to that by name.
+        relations: as in ``kind_mask``.
+        relation_index: the same.
+        nodes: the same.
+        v: the same.
+    """
     # Each relation counts once at each end of a node, however many triplets it has.
     index = np.concatenate([relation_index * 2, relation_index * 2 + 1])
     width = 2 * len(relations)
@@ -147,23 +180,28 @@ def _of_another_kind(
 
     by_kind = np.array([kind_weights(relation) for relation in relations])
     total = sums(by_kind.sum(axis=2))
-    wrong = np.zeros(v, bool)
+    wrong, doubtful = np.zeros(v, bool), np.zeros(v, bool)
     if asked.kind == "place":
         others = by_kind[..., KINDS.index("person")] + by_kind[..., KINDS.index("time")]
         wrong = sums(others) >= MOST * total
+        if asked.nouns:
+            places = sums(by_kind[..., KINDS.index("place")])
+            doubtful = (places <= 0) & places.any()
     elif asked.kind != "thing":
-        wrong = _too_few(sums(by_kind[..., KINDS.index(asked.kind)]), total)
-    if asked.nouns:
-        named = np.array([_noun_weights(asked.nouns, name) for name in relations])
-        wrong |= _too_few(sums(named), total)
-    return wrong & (total > 0)
+        wrong = _too_few(sums(by_kind[..., KINDS.index(asked.kind)]), total, FEW)
+    if named:
+        match = sums(np.array([_noun_weights(asked.nouns, r) for r in relations]))
+        wrong |= _too_few(match, total, FEW_NAMED)
+        doubtful = doubtful | (total <= 0) & match.any()
+    wrong &= total > 0
+    return np.where(wrong, PENALTY, np.where(doubtful, DOUBT, 0.0)).astype(np.float32)
 
 
 def _too_few(
-    match: Float[np.ndarray, "v"], total: Float[np.ndarray, "v"]
+    match: Float[np.ndarray, "v"], total: Float[np.ndarray, "v"], share: float
 ) -> Bool[np.ndarray, "v"]:
     """Whether few of the weights match; False where none of any node does."""
-    return (match < FEW * total) & match.any()
+    return (match < share * total) & match.any()
 
 
 @cache
@@ -174,6 +212,20 @@ def kind_weights(relation: str) -> Float[np.ndarray, "2 k"]:
         for noun, weight in nouns.items():
             out[side, KINDS.index(noun_kind(noun))] += weight
     return out
+
+
+def _is_named(asked: frozenset[str], relation: str) -> bool:
+    """Whether a relation leads to what is asked for.
+
+    A "source package" is a package, and others may be packages too. "Includes company"
+    and "starred actors" begin with a verb.
+    """
+    return any(
+        noun in asked
+        or (noun.partition(" ")[0].endswith(("s", "ed")) and names_same(noun, asked))
+        for nouns in end_nouns(relation)
+        for noun in nouns
+    )
 
 
 def _noun_weights(asked: frozenset[str], relation: str) -> tuple[float, float]:

@@ -2,30 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
 
-from kgscout_jax.text.kinds import Kind, base_noun, kind_words, noun_kind
+from kgscout_jax.text.kinds import Kind, base_noun, base_verb, kind_words, noun_kind
 from kgscout_jax.text.words import FUNCTION_WORDS, PARTICLES, WORD
 
 _QUESTION_WORDS: dict[str, Kind] = {
     "who": "person", "whom": "person", "when": "time", "where": "place",
 }  # fmt: skip
+_TOPIC = ""
+"""Stands for a word of a topic's name."""
 _BEFORE = frozenset("in on at by to with for from of and since until during".split())
 """Words that may stand before a question word."""
+_LEADS = frozenset(", ; : know tell say wonder guess remember me us out".split())
+"""Words after which a question begins: "do you know who"."""
 _PASSED = frozenset(
-    "is are was were the a an these those other different all many same".split()
+    "is are was were the a an these those this other different all many same some any "
+    "one two three four five six seven eight nine ten".split()
 )
 """Words between "which" and its noun."""
+_STOPS = (FUNCTION_WORDS | _PASSED | frozenset([*",;:", _TOPIC, "about"])) - {"name"}
+"""What ends a noun."""
 _TEAMS = frozenset(["for", "against"])
 """Who somebody plays for is a team."""
-_COMMANDS = frozenset("name list give find show identify".split())
+_COMMANDS = frozenset("name list give find show identify tell".split())
+_BEFORE_NOUN = frozenset("the a an of s this last first its his her their".split())
+"""Words after which "name" and "list" are nouns."""
 _VAGUE = frozenset(
-    "kind type sort form name thing part one number example group way".split()
+    "kind type sort form name thing part number example group way".split()
 )
 """Nouns that say nothing of what they stand for."""
+_SORTS = frozenset("kind type sort form".split())
+_BROAD = frozenset("place location area region person people".split())
+"""Nouns that say no more than a kind."""
+_BE = frozenset("is are was were s re".split())
 _NOUNS = 2
 """Words that one noun may consist of."""
+_GAP = 3
+"""Words of a topic's name that mean nothing by themselves, between two that do."""
+_TOKEN = re.compile(rf"{WORD.pattern}|[,;:]")
 
 
 @dataclass(frozen=True)
@@ -37,6 +56,19 @@ class AskedKind:
     """What it may be called, in singular; empty where only the kind is known."""
     number: bool = False
     """Whether a number answers as well: "how many people live there"."""
+    which: bool = False
+    """Whether it asks which of several: no number, unless it is called so."""
+
+
+class _Phrase(NamedTuple):
+    """A noun of a question, and what stands around it."""
+
+    nouns: list[str]
+    """In singular."""
+    stop: int
+    """Place of the next word."""
+    owned: bool
+    """Whether somebody's name or noun stood before it: "Mann's films"."""
 
 
 def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
@@ -46,77 +78,167 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
         question: the question.
         topics: names that it mentions; their words are no nouns of its own.
 
-    >>> asked_kind("Who directed Alien?", ["Alien"])
-    AskedKind(kind='person', nouns=frozenset(), number=False)
+    >>> asked_kind("Who is in Alien?", ["Alien"]).kind
+    'person'
     >>> asked_kind("the films of Mann were released in which years", ["Mann"]).kind
     'time'
     >>> sorted(asked_kind("What genres do the films of Mann have?", ["Mann"]).nouns)
     ['genre']
-    >>> asked_kind("Who directed the films of Mann?", ["Mann"]).kind
-    'person'
+    >>> asked_kind("Mann's wife's city of birth?", ["Mann"]).kind
+    'place'
     >>> asked_kind("What did Ada Lovelace invent?", ["Ada Lovelace"])
     """
-    words = WORD.findall(question.casefold())
-    of_topics = {w for topic in topics for w in WORD.findall(topic.casefold())}
-    of_topics -= PARTICLES | FUNCTION_WORDS
+    words = _words(question, topics)
     start = next((i for i, word in enumerate(words) if word not in _BEFORE), len(words))
-    if words[start : start + 1] and words[start] in _QUESTION_WORDS:
-        if words[start] == "who" and words[-1] in _TEAMS:
-            return None
-        by_word = AskedKind(_QUESTION_WORDS[words[start]])
-        if words[start] == "who" and _says_what(words[start + 1 : start + 3]):
-            # "Who is the director": the noun says more, or something else.
-            return _of_nouns(_nouns(words, start + 1, of_topics)) or by_word
-        return by_word
     for i, word in enumerate(words):
+        if word in _QUESTION_WORDS and (i == start or _leads(words[:i])):
+            return _of_question_word(words, i)
         how_many = word == "how" and words[i + 1 : i + 2] == ["many"]
         if how_many or word in ("what", "which"):
-            found = _of_nouns(_nouns(words, i + 1 + how_many, of_topics))
-            return found and replace(found, number=how_many)
+            found = _of_phrase(words, _phrase(words, i + 1 + how_many))
+            if found is None and word == "which" and i > start:
+                continue  # "the country in which": no question word
+            return found and replace(found, number=how_many, which=word == "which")
+        if word in _COMMANDS and (not i or words[i - 1] not in _BEFORE_NOUN):
+            phrase = _phrase(words, i + 1)
+            if phrase.nouns and not {"say", "tell"}.intersection(words[i + 1 :]):
+                return _of_phrase(words, phrase)
     if words and words[-1] in _QUESTION_WORDS:
-        return AskedKind(_QUESTION_WORDS[words[-1]])
+        by = len(words) > 2 and words[-2] == "by"
+        agent = _agent(words[-3:]) if by else frozenset()
+        return AskedKind(_QUESTION_WORDS[words[-1]], agent)
+    return _of_noun_phrase(words)
+
+
+def _words(question: str, topics: Sequence[str]) -> list[str]:
+    """The words and commas of a question, ``_TOPIC`` for words of its topics' names."""
+    words = _TOKEN.findall(question.casefold())
+    of_topics = {w for topic in topics for w in WORD.findall(topic.casefold())}
+    named = of_topics - PARTICLES - FUNCTION_WORDS
+    places = [i for i, word in enumerate(words) if word in named]
+    for i, j in pairwise(places):
+        if j - i <= _GAP and of_topics.issuperset(words[i:j]):
+            words[i:j] = [_TOPIC] * (j - i)
+    return [_TOPIC if word in named else word for word in words]
+
+
+def _leads(before: Sequence[str]) -> bool:
+    """Whether a question may begin after these words."""
+    rest = [*before]
+    while rest and rest[-1] in _BEFORE:
+        rest.pop()
+    return not rest or rest[-1] in _LEADS
+
+
+def _of_question_word(words: Sequence[str], i: int) -> AskedKind | None:
+    """What "who", "when" or "where" at place ``i`` asks for."""
+    word, rest = words[i], words[i + 1 :]
+    if word == "who" and words[-1] in _TEAMS:
+        return None
+    if word in ("who", "whom"):
+        by_word = AskedKind("person", _agent(rest))
+    else:
+        by_word = AskedKind(_QUESTION_WORDS[word])
+    if word == "who" and rest and rest[0] in _BE:
+        # "Who is the director": the noun says more, or something else.
+        phrase = _phrase(words, i + 2)
+        if phrase.owned or rest[1:2] == ["the"]:
+            return _of_phrase(words, phrase) or by_word
+    return by_word
+
+
+def _agent(words: Sequence[str]) -> frozenset[str]:
+    """What somebody who does what the verb says is called: who "directed"."""
+    verb = base_verb(words[0]) if words else None
+    noun = kind_words()["agents"].get(verb or "")
+    return frozenset({noun} | _synonyms({noun})) if noun else frozenset()
+
+
+def _of_noun_phrase(words: Sequence[str]) -> AskedKind | None:
+    """What a question without a question word asks for: "the wife of Mann"."""
+    phrase = _phrase(words, 0)
+    after = words[phrase.stop : phrase.stop + 1]
+    if phrase.nouns and _TOPIC in words:
+        ends = not after and phrase.owned
+        if ends or (after and after[0] in _BEFORE and words[0] != _TOPIC):
+            return _of_phrase(words, phrase)
     for i, word in enumerate(words):
-        if word in _COMMANDS:
-            return _of_nouns(_nouns(words, i + 1, of_topics))
+        if word in ("this", "these"):
+            return _of_phrase(words, _phrase(words, i + 1))
     return None
 
 
-def _says_what(words: Sequence[str]) -> bool:
-    """Whether "who" goes on with "is the"."""
-    return words[:1] in (["is"], ["are"], ["was"], ["were"]) and words[1:] == ["the"]
+def _phrase(words: Sequence[str], start: int) -> _Phrase:
+    """The noun that begins near ``start``.
 
-
-def _nouns(words: Sequence[str], start: int, of_topics: set[str]) -> list[str]:
-    """The words of the noun that begins near ``start``."""
+    The last one of "the wife's city", the one after "of" of "the name of the city".
+    """
     found: list[str] = []
-    for word in words[start:]:
-        if word in of_topics or len(found) == _NOUNS:
+    owned, i = False, start
+    direct = True  # "which film's director" asks for a film
+    while i < len(words):
+        word = words[i]
+        if word == _TOPIC:
+            i = next((j for j in range(i, len(words)) if words[j] != _TOPIC), i)
+            if words[i] != "s":
+                break
+            found, owned = [], True
+        elif word == "s" and (owned or not direct) and found:
+            found, owned = [], True
+        elif word == "of" and found in ([], ["name"]):
+            found, direct = [], False
+        elif not found and (word in _PASSED or word in ("me", "us", "please", "s")):
+            direct = direct and word not in _BE and word != "the"
+        elif word in _STOPS or len(found) == _NOUNS:
             break
-        if word in _PASSED and not found:
-            continue
-        if word in FUNCTION_WORDS or word in _PASSED:
-            break
-        found.append(base_noun(word))
-    return found
+        else:
+            found.append(base_noun(word))
+        i += 1
+    return _Phrase(found, i, owned)
 
 
-def _of_nouns(nouns: Sequence[str]) -> AskedKind | None:
-    """What the words of a noun ask for, the last one that names something."""
-    if not nouns or nouns[0] in _VAGUE:
+def _of_phrase(words: Sequence[str], phrase: _Phrase) -> AskedKind | None:
+    """What a noun asks for, by its last word that names something."""
+    nouns = phrase.nouns
+    if not nouns:
         return None
+    of = words[phrase.stop : phrase.stop + 1] == ["of"]
+    whole = _phrase(words, phrase.stop + 1).nouns if of else []
+    if nouns[0] in _SORTS:
+        return _of_sort(nouns[0], whole)
+    if nouns[0] in _VAGUE:
+        return None
+    names = {" ".join(nouns)}
+    if whole:
+        names.add(f"{' '.join(nouns)} of {' '.join(whole)}")
     for noun in reversed(nouns):
         kind = noun_kind(noun)
+        if noun in _BROAD:
+            names = names - {" ".join(nouns)}
+            agent = _agent(words[phrase.stop - 1 :]) if kind == "person" else names
+            return AskedKind(kind, frozenset(names | agent))
         if kind != "thing":
-            names = {noun, " ".join(nouns)}
+            names.add(noun)
             return AskedKind(kind, frozenset(names | _synonyms(names)))
-    names = {" ".join(nouns), *nouns}
+    names |= {*nouns}
     return AskedKind("thing", frozenset(names | _synonyms(names)))
+
+
+def _of_sort(sort: str, whole: Sequence[str]) -> AskedKind:
+    """What "what kind of government" asks for."""
+    names = {"genre"}
+    for noun in whole:
+        names |= {f"{each} of {noun}" for each in _SORTS}
+        names |= {f"{noun} {each}" for each in _SORTS}
+    return AskedKind("thing", frozenset(names))
 
 
 def _synonyms(nouns: set[str]) -> set[str]:
     """Other names of the same."""
+    lists = kind_words()
     return {
         name
-        for name, others in kind_words()["type_synonyms"].items()
+        for section in ("type_synonyms", "role_synonyms")
+        for name, others in lists[section].items()
         if nouns & {other.casefold() for other in others}
     }

@@ -132,6 +132,7 @@ def _listed(words: list[str]) -> Iterator[Hint]:
     lists, phrase = kind_words(), " ".join(words)
     for key in {phrase, _singular(words), phrase.removeprefix("has ")}:
         yield HEAD, lists["subjects"].get(key, ""), GUESSED
+        yield HEAD, lists["reverse_roles"].get(key, ""), NAMED
         yield TAIL, lists["objects"].get(key, ""), GUESSED
     for word in words:
         yield HEAD, lists["subjects"].get(word, ""), GUESSED / 2

@@ -61,7 +61,21 @@ def test_kinds_of_nouns_and_forms_of_verbs():
         ("What capital has the country of Alien?", "place"),
         ("Name the actors of Alien.", "person"),
         ("What did Mann direct?", None),
-        ("what kind of film is Alien", None),
+        ("what kind of film is Alien", "thing"),
+        ("What's the capital of the country of Alien?", "place"),
+        ("Can you tell me who wrote Alien?", "person"),
+        ("Please tell me the director of Alien", "person"),
+        ("Tell me about Alien", None),
+        ("the movie Alien, when was it released", "time"),
+        ("To see Alien, which airport do I use?", "place"),
+        ("Alien was directed by whom", "person"),
+        ("Alien is a film by this person", "person"),
+        ("Mann's wife's nationality?", "thing"),
+        ("the wife of Alien's director?", "person"),
+        ("What is the name of Mann's wife?", "person"),
+        ("what were the names of Mann's three children", "person"),
+        ("The country in which you find Mann has what climate?", "thing"),
+        ("What is the name of Mann?", None),
         ("Alien cast", None),
         ("", None),
     ],
@@ -79,6 +93,45 @@ def test_a_thing_is_asked_for_by_all_its_names():
     assert not asked.number
     many = asked_kind("How many people live there?", [])
     assert many is not None and many.number
+
+
+@pytest.mark.parametrize(
+    ("question", "nouns"),
+    [
+        ("Which of the packages that Alien needs are old?", {"package"}),
+        ("Which film's director is Mann?", {"film", "movie"}),
+        ("What is the film's genre?", {"genre"}),
+        ("Who's the wife of Mann?", {"wife", "spouse"}),
+        ("who is Mann's dad", {"dad", "father", "parent"}),
+        ("the cause of death of Mann", {"cause", "cause of death"}),
+        ("What place is Mann from?", set()),
+        ("Where is Mann's place of birth?", set()),
+        ("What is Mann's place of birth?", {"place of birth"}),
+        ("who directed Alien", {"director"}),
+        ("which person directed Alien", {"director"}),
+        ("Alien was directed by who", {"director"}),
+        ("who did Mann direct", set()),
+        ("Give me all songs by Mann", {"song"}),
+        ("Find the state of Mann and say which songs it has", {"song"}),
+    ],
+)
+def test_a_question_says_what_the_answer_is_called(question, nouns):
+    asked = asked_kind(question, ["Alien", "Mann"])
+    assert asked is not None and asked.nouns == nouns
+
+
+def test_what_kind_of_thing_asks_for_its_genre_or_form():
+    film = asked_kind("what types are the films of Mann", ["Mann"])
+    assert film is not None and film.nouns == {"genre"}
+    state = asked_kind("What kind of government has Mann?", ["Mann"])
+    assert state is not None
+    assert {"form of government", "government type", "genre"} <= state.nouns
+
+
+def test_a_topic_of_words_that_mean_little_is_one_name():
+    topic = "Charles I of England"
+    asked = asked_kind(f"what is {topic}'s dad's nationality", [topic])
+    assert asked is not None and asked.nouns == {"nationality"}
 
 
 def test_words_of_topics_are_no_nouns_of_the_question():

@@ -1,0 +1,17 @@
+"""Logits by what a question asks for, beyond the kind of its answers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kgscout_jax.retrieve.constraints import QuestionConstraints
+from kgscout_jax.retrieve.kind_mask import DOUBT
+
+
+def test_a_policy_for_any_graph_seldom_answers_with_a_topic():
+    constraints = QuestionConstraints(3, None, None, np.array([1]))
+    logits, answers = np.zeros(2, np.float32), np.array([0.0, 1.0, 0.5], np.float32)
+    of_any = constraints.logits(logits, answers, general=True)
+    assert of_any.nodes.tolist() == [0, 1 - DOUBT, 0.5]
+    trained = constraints.logits(logits, answers, general=False)
+    assert trained.nodes.tolist() == answers.tolist() == [0, 1, 0.5]
