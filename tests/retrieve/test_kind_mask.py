@@ -68,7 +68,7 @@ def test_which_asks_for_no_number_that_is_not_called_so():
     battles = fitted("Which battles did Mann fight?", logits)
     assert battles.tolist() == [-9, 3, 3.5 - DOUBT, -9]
     names = ["Mann", "Heat", "12"]
-    nodes, index = np.array([[1, 0], [1, 2]]), (0, 1)
+    nodes = np.array([[1, 0], [1, 2]])
     plain = fitted("Which p131 is it?", [0.0, 1.0, 2.0], names, nodes, (0, 4))
     assert plain.argmax() == 2
 
