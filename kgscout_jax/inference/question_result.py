@@ -140,7 +140,7 @@ class ScoredQuestion:
             found.nodes,
             found.topics,
             name_of,
-            len(found.entities),
+            self.graph.unnamed_mask[found.entities],
         )
         new = wanted.logits(self.scores.logits, nodes, general=self.general)
         scores = dataclasses.replace(self.scores, logits=new.triplets, nodes=new.nodes)

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Int
 
 from kgscout_jax.data.shards import Shards, Split
-from kgscout_jax.retrieve.kind_mask import DOUBT, KindMask, kind_mask
+from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, KindMask, kind_mask
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
 from kgscout_jax.text.value_question import ValueQuestion, value_question
 
@@ -39,6 +39,8 @@ class QuestionConstraints:
     """None where no values are compared."""
     starts: Int[np.ndarray, "t"]
     """The topics' nodes."""
+    unnamed: Bool[np.ndarray, "v"]
+    """True at nodes without a name, such as records that hold a fact together."""
 
     def logits(
         self,
@@ -55,9 +57,9 @@ class QuestionConstraints:
             general: whether the policy is one for any graph: then triplets of another
                 kind count less as well, and topics count less as answers.
         """
+        answers = answers - np.float32(PENALTY) * self.unnamed
         if general:
             # "Which firms are in Bern" is seldom about Bern.
-            answers = answers.copy()
             answers[self.starts] -= np.float32(DOUBT)
         possible = answers
         if self.kind is not None:
@@ -84,7 +86,7 @@ def question_constraints(
     nodes: Int[np.ndarray, "n 2"],
     starts: Int[np.ndarray, "t"],
     name_of: Callable[[int], str],
-    v: int,
+    unnamed: Bool[np.ndarray, "v"],
 ) -> QuestionConstraints:
     """What a question asks for.
 
@@ -97,14 +99,16 @@ def question_constraints(
         nodes: of head and tail of each candidate.
         starts: the topics' nodes.
         name_of: the name of a node.
-        v: number of nodes.
+        unnamed: True at nodes without a name.
     """
+    v = len(unnamed)
     around = (relations, relation_index, nodes, starts, name_of)
     return QuestionConstraints(
         v,
         kind_mask(question, topics, *around, v),
         value_test(compared, *around),
         starts,
+        unnamed,
     )
 
 
@@ -130,6 +134,8 @@ def split_constraints(
         nodes = np.asarray(split.nodes[row])[slots].astype(np.int64)
         ends = triplets[:, [0, 2]].ravel().tolist()
         entity = dict(zip(nodes.ravel().tolist(), ends, strict=True))
+        unnamed = np.zeros(int(split.n_nodes[row]), bool)
+        unnamed[[*entity]] = shards.unnamed_mask[[*entity.values()]]
         question, topics = split.questions[row], np.asarray(split.topics[row])
         compared = value_question(question.text, question.topics)
         if compared is not None:
@@ -146,7 +152,7 @@ def split_constraints(
                 nodes,
                 topics[topics >= 0],
                 lambda node, entity=entity: shards.entities[entity[node]],
-                int(split.n_nodes[row]),
+                unnamed,
             )
         )
     return found

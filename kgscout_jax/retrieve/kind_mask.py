@@ -184,9 +184,8 @@ def _penalties(
     if asked.kind == "place":
         others = by_kind[..., KINDS.index("person")] + by_kind[..., KINDS.index("time")]
         wrong = sums(others) >= MOST * total
-        if asked.nouns:
-            places = sums(by_kind[..., KINDS.index("place")])
-            doubtful = (places <= 0) & places.any()
+        places = sums(by_kind[..., KINDS.index("place")])
+        doubtful = (places <= 0) & places.any()
     elif asked.kind != "thing":
         wrong = _too_few(sums(by_kind[..., KINDS.index(asked.kind)]), total, FEW)
     if named:

@@ -40,6 +40,8 @@ _SORTS = frozenset("kind type sort form".split())
 _BROAD = frozenset("place location area region person people".split())
 """Nouns that say no more than a kind."""
 _BE = frozenset("is are was were s re".split())
+_AFTER = _BE | frozenset("of do does did has have had can will".split())
+"""Words that show that the one before is a noun, and no verb."""
 _NOUNS = 2
 """Words that one noun may consist of."""
 _GAP = 3
@@ -179,11 +181,15 @@ def _phrase(words: Sequence[str], start: int) -> _Phrase:
     while i < len(words):
         word = words[i]
         if word == _TOPIC:
-            i = next((j for j in range(i, len(words)) if words[j] != _TOPIC), i)
-            if words[i] != "s":
+            stop = next((j for j in range(i, len(words)) if words[j] != _TOPIC), i)
+            rest = words[stop:]
+            if rest[:1] == ["s"]:
+                stop += 1
+            elif found or not _is_owner(rest, direct):
                 break
-            found, owned = [], True
-        elif word == "s" and (owned or not direct) and found:
+            found, owned, i = [], True, stop
+            continue
+        if word == "s" and (owned or not direct) and found:
             found, owned = [], True
         elif word == "of" and found in ([], ["name"]):
             found, direct = [], False
@@ -197,20 +203,32 @@ def _phrase(words: Sequence[str], start: int) -> _Phrase:
     return _Phrase(found, i, owned)
 
 
+def _is_owner(rest: Sequence[str], direct: bool) -> bool:
+    """Whether a topic before these words owns what they name.
+
+    "Which Mann film was", "what is Kentucky state slogan".
+    """
+    if direct:
+        return rest[:1] != [] and rest[0] not in _STOPS and {*rest[1:2]} <= _AFTER
+    return len(rest) <= _NOUNS and _STOPS.isdisjoint(rest)
+
+
 def _of_phrase(words: Sequence[str], phrase: _Phrase) -> AskedKind | None:
     """What a noun asks for, by its last word that names something."""
     nouns = phrase.nouns
     if not nouns:
         return None
-    of = words[phrase.stop : phrase.stop + 1] == ["of"]
-    whole = _phrase(words, phrase.stop + 1).nouns if of else []
+    after = words[phrase.stop : phrase.stop + 1]
+    whole = _phrase(words, phrase.stop + 1).nouns if after == ["of"] else []
     if nouns[0] in _SORTS:
-        return _of_sort(nouns[0], whole)
+        return _of_sort(whole)
     if nouns[0] in _VAGUE:
         return None
     names = {" ".join(nouns)}
     if whole:
         names.add(f"{' '.join(nouns)} of {' '.join(whole)}")
+    if not after or after[0] in _AFTER:
+        nouns = nouns[-1:]  # of "state flower" the flower; "airport serves" says both
     for noun in reversed(nouns):
         kind = noun_kind(noun)
         if noun in _BROAD:
@@ -224,7 +242,7 @@ def _of_phrase(words: Sequence[str], phrase: _Phrase) -> AskedKind | None:
     return AskedKind("thing", frozenset(names | _synonyms(names)))
 
 
-def _of_sort(sort: str, whole: Sequence[str]) -> AskedKind:
+def _of_sort(whole: Sequence[str]) -> AskedKind:
     """What "what kind of government" asks for."""
     names = {"genre"}
     for noun in whole:

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from kgscout_jax.retrieve.constraints import QuestionConstraints
-from kgscout_jax.retrieve.kind_mask import DOUBT
+from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY
 
 
 def test_a_policy_for_any_graph_seldom_answers_with_a_topic():
-    constraints = QuestionConstraints(3, None, None, np.array([1]))
+    named = np.zeros(3, bool)
+    constraints = QuestionConstraints(3, None, None, np.array([1]), named)
     logits, answers = np.zeros(2, np.float32), np.array([0.0, 1.0, 0.5], np.float32)
     of_any = constraints.logits(logits, answers, general=True)
     assert of_any.nodes.tolist() == [0, 1 - DOUBT, 0.5]
     trained = constraints.logits(logits, answers, general=False)
     assert trained.nodes.tolist() == answers.tolist() == [0, 1, 0.5]
+
+
+@pytest.mark.parametrize("general", [False, True])
+def test_nobody_asks_for_a_node_without_a_name(general):
+    unnamed = np.array([False, True, True])
+    constraints = QuestionConstraints(3, None, None, np.array([0]), unnamed)
+    logits, answers = np.zeros(2, np.float32), np.array([-5.0, 1.0, 0.5], np.float32)
+    nodes = constraints.logits(logits, answers, general=general).nodes
+    assert nodes.tolist() == [-5 - DOUBT * general, 1 - PENALTY, 0.5 - PENALTY]

@@ -76,7 +76,7 @@ def test_kinds_of_nouns_and_forms_of_verbs():
         ("what were the names of Mann's three children", "person"),
         ("The country in which you find Mann has what climate?", "thing"),
         ("What is the name of Mann?", None),
-        ("Alien cast", None),
+        ("Alien cast", "person"),
         ("", None),
     ],
 )
@@ -93,6 +93,17 @@ def test_a_thing_is_asked_for_by_all_its_names():
     assert not asked.number
     many = asked_kind("How many people live there?", [])
     assert many is not None and many.number
+
+
+def test_the_last_word_of_a_compound_says_what_it_is():
+    flower = asked_kind("what is the state flower of Alien", ["Alien"])
+    assert flower is not None and flower.nouns == {"flower", "state flower"}
+    airport = asked_kind("which airport serves the city of Alien", ["Alien"])
+    assert airport is not None and airport.kind == "place"
+    film = asked_kind("Which Mann film was the first?", ["Mann"])
+    assert film is not None and film.nouns == {"film", "movie"}
+    slogan = asked_kind("what is Alien state slogan", ["Alien"])
+    assert slogan is not None and slogan.nouns == {"slogan", "state slogan"}
 
 
 @pytest.mark.parametrize(
