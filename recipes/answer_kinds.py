@@ -25,7 +25,7 @@ from kgscout_jax.retrieve import kind_mask
 from kgscout_jax.retrieve.split_answers import split_answers
 from kgscout_jax.utils.io import write_json
 
-PENALTIES = (0.0, 4.0, 6.0, 8.0)
+PENALTIES = (0.0, 4.0, 8.0, 10.0, 12.0)
 QUESTIONS = 400
 
 

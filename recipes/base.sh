@@ -6,7 +6,7 @@
 #
 # DATA holds webqsp_union/ and cwq_union/ (questions as JSON lines, kg.tsv in the first),
 # metaqa/ and pathquestion/ as published. The built-in questions and the graphs of data
-# packages are made here. Two idle cores take about three hours, half of them for embeddings.
+# packages are made here. Two idle cores take about three hours and a half, half of them for embeddings.
 set -euo pipefail
 data=${1:?folder with webqsp_union/, cwq_union/, metaqa/ and pathquestion/}
 out=${2:?folder to write}
@@ -57,7 +57,7 @@ for graph in "$out"/graphs/*.tsv; do
     synth "synth-$(basename "$graph" .tsv)" "$graph" 1500
 done
 
-# --- training: on all sets, and without those of some graphs
+# --- training: on all sets, and four times without those of one graph
 train() { # RUN EPOCHS QUESTIONS SETS-LEFT-OUT
     local run=$1 epochs=$2 questions=$3 left_out=$4 folders=() mix=()
     for pair in webqsp:1.5 cwq:1.5 synth-webqsp:2 metaqa:2.5 synth-metaqa:0.8 \
@@ -74,9 +74,11 @@ train() { # RUN EPOCHS QUESTIONS SETS-LEFT-OUT
 }
 train "$out/base" 2 52800 '^$'
 train "$out/without-freebase" 1 40000 'webqsp|cwq'
-train "$out/without-others" 1 40000 'metaqa|pathquestion|world'
-declare -A without=([webqsp]=freebase [metaqa]=others [pathquestion]=others
-    [world]=others)
+for name in metaqa pathquestion world; do
+    train "$out/without-$name" 1 40000 "$name"
+done
+declare -A without=([webqsp]=freebase [metaqa]=metaqa [pathquestion]=pathquestion
+    [world]=world)
 
 # --- the bundled files
 pairs=() synthetic=("$out/without-freebase=$sets/cwq")

@@ -29,7 +29,6 @@ from jaxtyping import Float16, Float32, Int, Int8, Int32
 
 from kgscout_jax.data.shard_manifest import read_manifest
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.opaque_names import opaque_mask
 from kgscout_jax.types import Question
 from kgscout_jax.utils.io import read_array, read_json_lines
 from kgscout_jax.utils.manifest import as_record, check_files
@@ -238,11 +237,6 @@ class Shards:
     @cached_property
     def entities(self) -> list[str]:
         return self._lines("entities.txt")
-
-    @cached_property
-    def unnamed_mask(self) -> Bool[np.ndarray, "e"]:
-        """True at entities without a name, such as Freebase's mids."""
-        return opaque_mask(self.entities)
 
     @cached_property
     def relations(self) -> list[str]:

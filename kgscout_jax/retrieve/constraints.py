@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Int
 
 from kgscout_jax.data.shards import Shards, Split
+from kgscout_jax.graph.opaque_names import opaque_mask
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, KindMask, kind_mask
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
 from kgscout_jax.text.value_question import ValueQuestion, value_question
@@ -134,8 +135,9 @@ def split_constraints(
         nodes = np.asarray(split.nodes[row])[slots].astype(np.int64)
         ends = triplets[:, [0, 2]].ravel().tolist()
         entity = dict(zip(nodes.ravel().tolist(), ends, strict=True))
+        names = [shards.entities[each] for each in entity.values()]
         unnamed = np.zeros(int(split.n_nodes[row]), bool)
-        unnamed[[*entity]] = shards.unnamed_mask[[*entity.values()]]
+        unnamed[[*entity]] = opaque_mask(names)
         question, topics = split.questions[row], np.asarray(split.topics[row])
         compared = value_question(question.text, question.topics)
         if compared is not None:

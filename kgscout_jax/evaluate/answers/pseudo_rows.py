@@ -26,6 +26,7 @@ from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.evaluate.settings import VERIFIED, AnswerSettings
 from kgscout_jax.graph.arrays import group_by
 from kgscout_jax.graph.merge import merge_graphs
+from kgscout_jax.graph.opaque_names import opaque_mask
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.pseudo.answers import FactsReader
 from kgscout_jax.pseudo.draft import OUTCOMES, Draft
@@ -147,7 +148,7 @@ class PseudoRows:
             graphs = {path.stem: open_graph((path,)) for path in self.settings.sources}
             return graph_facts(merge_graphs(graphs, self.encoder), self.encoder)
         shards = self.shards
-        triplets, unnamed = np.asarray(shards.triplets), shards.unnamed_mask
+        triplets, unnamed = np.asarray(shards.triplets), opaque_mask(shards.entities)
         ends = [group_by(triplets[:, place], len(unnamed)) for place in (0, 2)]
         return VectorFacts(
             size=len(shards.triplet_embeddings),
