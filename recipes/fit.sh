@@ -10,8 +10,8 @@ set -euo pipefail
 data=${1:?folder with webqsp_union/}
 base=${2:?folder that recipes/base.sh wrote}
 out=${3:?folder to write}
-declare -A without=([webqsp]=freebase [metaqa]=others [pathquestion]=others
-    [world]=others)
+declare -A without=([webqsp]=freebase [metaqa]=metaqa [pathquestion]=pathquestion
+    [world]=world)
 policies=()
 for name in webqsp metaqa pathquestion world; do
     split=test graph=$base/$name.tsv

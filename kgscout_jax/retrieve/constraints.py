@@ -58,9 +58,13 @@ class QuestionConstraints:
             general: whether the policy is one for any graph: then triplets of another
                 kind count less as well, and topics count less as answers.
         """
-        answers = answers - np.float32(PENALTY) * self.unnamed
+        if self.unnamed.any():
+            named = answers - np.float32(PENALTY) * self.unnamed
+            # A graph of bare identifiers has no better answers.
+            answers = answers if self.unnamed[np.argmax(named)] else named
         if general:
             # "Which firms are in Bern" is seldom about Bern.
+            answers = answers.copy()
             answers[self.starts] -= np.float32(DOUBT)
         possible = answers
         if self.kind is not None:

@@ -26,3 +26,17 @@ def test_nobody_asks_for_a_node_without_a_name(general):
     logits, answers = np.zeros(2, np.float32), np.array([-5.0, 1.0, 0.5], np.float32)
     nodes = constraints.logits(logits, answers, general=general).nodes
     assert nodes.tolist() == [-5 - DOUBT * general, 1 - PENALTY, 0.5 - PENALTY]
+
+
+def test_a_graph_without_names_is_answered_all_the_same():
+    unnamed = np.array([False, True, True])
+    constraints = QuestionConstraints(3, None, None, np.array([0]), unnamed)
+    logits, answers = np.zeros(2, np.float32), np.array([-20, 1, 0.5], np.float32)
+    nodes = constraints.logits(logits, answers, general=True).nodes
+    assert nodes.tolist() == [-20 - DOUBT, 1, 0.5]
+
+
+def test_a_question_without_candidates_has_no_logits():
+    none, no_answers = np.zeros(0, int), np.zeros(0, np.float32)
+    constraints = QuestionConstraints(0, None, None, none, np.zeros(0, bool))
+    assert len(constraints.logits(no_answers, no_answers, general=True).nodes) == 0
