@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kgscout_jax.text.asked_kind import asked_kind
-from kgscout_jax.text.kinds import base_noun, base_verb, end_nouns, noun_kind
+from kgscout_jax.text.kinds import KINDS, base_noun, base_verb, end_nouns, noun_kind
 
 
 @pytest.mark.parametrize(
@@ -148,3 +150,16 @@ def test_a_topic_of_words_that_mean_little_is_one_name():
 def test_words_of_topics_are_no_nouns_of_the_question():
     assert asked_kind("What is Heat Films?", ["Heat Films"]) is None
     assert asked_kind("What films has Heat Films?", ["Heat"]) is not None
+
+
+WORDS = (
+    "who what which whose where when how many is are the of in 's name names tell me "
+    "us list find say kind type sort first Alien Mann wife films director directed by "
+    "city from , ; this these s and"
+).split()
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=9), st.lists(st.sampled_from(WORDS)))
+def test_any_words_have_a_kind_or_none(words, topics):
+    asked = asked_kind(" ".join(words), topics[:2])
+    assert asked is None or (asked.kind in KINDS and "" not in asked.nouns)
