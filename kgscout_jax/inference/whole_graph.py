@@ -215,7 +215,7 @@ def _of_kind(
         nodes.reshape(-1, 2),
         np.empty(0, np.int64),
         lambda node: str(graph.entities[int(ends[node])]),
-        len(ends),
+        np.asarray(graph.unnamed_mask)[ends],
     )
     if mask is None:
         return entities

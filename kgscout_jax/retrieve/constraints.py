@@ -110,7 +110,7 @@ def question_constraints(
     around = (relations, relation_index, nodes, starts, name_of)
     return QuestionConstraints(
         v,
-        kind_mask(question, topics, *around, v),
+        kind_mask(question, topics, *around, unnamed),
         value_test(compared, *around),
         starts,
         unnamed,

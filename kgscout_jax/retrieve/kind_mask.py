@@ -105,7 +105,7 @@ def kind_mask(
     nodes: Int[np.ndarray, "n 2"],
     starts: Int[np.ndarray, "t"],
     name_of: Callable[[int], str],
-    v: int,
+    unnamed: Bool[np.ndarray, "v"],
 ) -> KindMask | None:
     """What is of another kind; None where the question, or nothing here, tells it.
 
@@ -117,13 +117,14 @@ def kind_mask(
         nodes: of head and tail of each candidate.
         starts: the topics' nodes.
         name_of: the name of a node.
-        v: number of nodes.
+        unnamed: True at nodes without a name.
     """
+    v = len(unnamed)
     asked = asked_kind(question, topics)
     if asked is None or not len(nodes):
         return None
     named = any(_is_named(asked.nouns, relation) for relation in relations)
-    penalties = _penalties(asked, named, relations, relation_index, nodes, v)
+    penalties = _penalties(asked, named, relations, relation_index, nodes, unnamed)
     there = np.zeros(v, bool)
     there[nodes] = True
     if asked.kind != "thing" or asked.number:
@@ -157,7 +158,7 @@ def _penalties(
     relations: Sequence[str],
     relation_index: Int[np.ndarray, "n"],
     nodes: Int[np.ndarray, "n 2"],
-    v: int,
+    unnamed: Bool[np.ndarray, "v"],
 ) -> Float32[np.ndarray, "v"]:
     """What nodes lose by what the relations around them call them.
 
@@ -167,8 +168,9 @@ def _penalties(
         relations: as in ``kind_mask``.
         relation_index: the same.
         nodes: the same.
-        v: the same.
+        unnamed: the same.
     """
+    v = len(unnamed)
     # Each relation counts once at each end of a node, however many triplets it has.
     index = np.concatenate([relation_index * 2, relation_index * 2 + 1])
     width = 2 * len(relations)
@@ -177,6 +179,16 @@ def _penalties(
 
     def sums(weights: Float[np.ndarray, "u 2"]) -> Float[np.ndarray, "v"]:
         return np.bincount(node, weights.reshape(-1)[end], minlength=v)
+
+    def matches(weights: Float[np.ndarray, "u 2"]) -> Float[np.ndarray, "v"]:
+        # A record that is called mayor stands for the person that it leads to.
+        match = sums(weights)
+        out = match.copy()
+        for side in (0, 1):
+            record, beyond = nodes[:, side], nodes[:, 1 - side]
+            others = match[record] - weights[relation_index, side]
+            np.maximum.at(out, beyond, np.where(unnamed[record], others, 0.0))
+        return out
 
     by_kind = np.array([kind_weights(relation) for relation in relations])
     total = sums(by_kind.sum(axis=2))
@@ -187,9 +199,9 @@ def _penalties(
         places = sums(by_kind[..., KINDS.index("place")])
         doubtful = (places <= 0) & places.any()
     elif asked.kind != "thing":
-        wrong = _too_few(sums(by_kind[..., KINDS.index(asked.kind)]), total, FEW)
+        wrong = _too_few(matches(by_kind[..., KINDS.index(asked.kind)]), total, FEW)
     if named:
-        match = sums(np.array([_noun_weights(asked.nouns, r) for r in relations]))
+        match = matches(np.array([_noun_weights(asked.nouns, r) for r in relations]))
         wrong |= _too_few(match, total, FEW_NAMED)
         doubtful = doubtful | (total <= 0) & match.any()
     wrong &= total > 0

@@ -24,7 +24,7 @@ def mask(question, names=NAMES, nodes=NODES, index=(0, 1, 2)):
         nodes,
         np.array([0]),
         names.__getitem__,
-        len(names),
+        np.char.startswith(np.array(names), "m."),
     )
 
 
@@ -61,6 +61,14 @@ def test_a_number_answers_only_how_many():
     assert person.argmax() == 1
     count = fitted("How many people are there?", [0.0, 1.0, 2.0], names, nodes, index)
     assert count.argmax() == 2
+
+
+def test_a_record_without_a_name_stands_for_what_it_leads_to():
+    names = ["Alien", "m.1", "Scott", "Bern"]
+    nodes = np.array([[0, 1], [1, 2], [2, 3]])
+    logits = [0.0, 3.0, 2.0, 1.0]
+    who = fitted("Who is the director of Mann?", logits, names, nodes, (0, 4, 3))
+    assert who.tolist() == [0 - PENALTY, 3, 2, 1 - PENALTY]
 
 
 def test_which_asks_for_no_number_that_is_not_called_so():
