@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -124,6 +124,8 @@ def kind_mask(
     if asked is None or not len(nodes):
         return None
     named = any(_is_named(asked.nouns, relation) for relation in relations)
+    if asked.or_named and named:
+        asked = replace(asked, kind="thing")
     penalties = _penalties(asked, named, relations, relation_index, nodes, unnamed)
     there = np.zeros(v, bool)
     there[nodes] = True

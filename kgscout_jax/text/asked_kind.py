@@ -58,6 +58,9 @@ class AskedKind:
     """What it may be called, in singular; empty where only the kind is known."""
     number: bool = False
     """Whether a number answers as well: "how many people live there"."""
+    or_named: bool = False
+    """Whether anything that is called so answers, of that kind or not: "who is his
+    religion"."""
     which: bool = False
     """Whether it asks which of several: no number, unless it is called so."""
 
@@ -144,8 +147,11 @@ def _of_question_word(words: Sequence[str], i: int) -> AskedKind | None:
     if word == "who" and rest and rest[0] in _BE:
         # "Who is the director": the noun says more, or something else.
         phrase = _phrase(words, i + 2)
-        if phrase.owned or rest[1:2] == ["the"]:
-            return _of_phrase(words, phrase) or by_word
+        found = _of_phrase(words, phrase)
+        if found and (phrase.owned or rest[1:2] == ["the"]):
+            # A landlord is somebody, though no list says so.
+            person = found.kind == "thing"
+            return replace(found, kind="person", or_named=True) if person else found
     return by_word
 
 

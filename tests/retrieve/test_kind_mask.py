@@ -71,6 +71,15 @@ def test_a_record_without_a_name_stands_for_what_it_leads_to():
     assert who.tolist() == [0 - PENALTY, 3, 2, 1 - PENALTY]
 
 
+def test_who_is_somebody_unless_a_relation_leads_to_what_he_is_called():
+    names = ["Mann", "Heat", "Bern"]
+    nodes = np.array([[1, 0], [0, 2]])
+    landlord = fitted("Who is the landlord?", [0.0, 1.0, 2.0], names, nodes, (0, 3))
+    assert landlord.argmax() == 0
+    place = fitted("Who is the p131?", [0.0, 1.0, 2.0], names, nodes, (0, 4))
+    assert place.argmax() == 2
+
+
 def test_which_asks_for_no_number_that_is_not_called_so():
     logits = [-9.0, 3.0, 3.5, -9.0]
     battles = fitted("Which battles did Mann fight?", logits)
