@@ -39,6 +39,7 @@ from kgscout_jax.policy.registry import is_general
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 from kgscout_jax.retrieve.constraints import question_constraints
 from kgscout_jax.retrieve.interleaving import interleaved_logits
+from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.protocol import top_k
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest
 from kgscout_jax.text.value_question import ValueQuestion
@@ -135,11 +136,13 @@ class ScoredQuestion:
             self.text,
             [self.name_of(int(entity)) for entity in self.start.ids],
             compared,
-            [self.relation_of(int(relation)) for relation in found.relations],
-            found.relation_index,
-            found.nodes,
-            found.topics,
-            name_of,
+            LocalGraph(
+                [self.relation_of(int(relation)) for relation in found.relations],
+                found.relation_index,
+                found.nodes,
+                found.topics,
+                name_of,
+            ),
             self.graph.unnamed_mask[found.entities],
         )
         new = wanted.logits(self.scores.logits, nodes, general=self.general)

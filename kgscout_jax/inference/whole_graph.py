@@ -18,6 +18,7 @@ from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.answer_kinds import asks_yes_no
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.retrieve.kind_mask import kind_mask
+from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.value_test import Attribute, ValueTest, value_test
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import base_noun
@@ -171,14 +172,14 @@ def _test_of(
     """The test over triplets of the graph, with entities as nodes."""
     rows = np.asarray(graph.triplets[ids])
     relations, index = np.unique(rows[:, 1], return_inverse=True)
-    return value_test(
-        asked,
+    around = LocalGraph(
         [str(graph.relations[relation]) for relation in relations.tolist()],
         index,
         rows[:, [0, 2]],
         np.empty(0, np.int64),
         lambda entity: str(graph.entities[entity]),
     )
+    return value_test(asked, around)
 
 
 def _of_kind(
@@ -207,16 +208,14 @@ def _of_kind(
         return entities[by_name]
     relations, index = np.unique(rows[:, 1], return_inverse=True)
     ends, nodes = np.unique(rows[:, [0, 2]], return_inverse=True)
-    mask = kind_mask(
-        text,
-        [],
+    around = LocalGraph(
         [str(graph.relations[relation]) for relation in relations.tolist()],
         index,
         nodes.reshape(-1, 2),
         np.empty(0, np.int64),
         lambda node: str(graph.entities[int(ends[node])]),
-        np.asarray(graph.unnamed_mask)[ends],
     )
+    mask = kind_mask(text, [], around, np.asarray(graph.unnamed_mask)[ends])
     if mask is None:
         return entities
     right = ~mask.wrong[np.searchsorted(ends, entities)]

@@ -5,7 +5,7 @@ Evaluation and ``Scout`` lower the same logits by it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float32, Int
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.graph.opaque_names import opaque_mask
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, KindMask, kind_mask
+from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
 from kgscout_jax.text.value_question import ValueQuestion, value_question
 
@@ -32,8 +33,6 @@ class ConstrainedLogits(NamedTuple):
 class QuestionConstraints:
     """What one question asks for of its candidates."""
 
-    v: int
-    """Number of nodes."""
     kind: KindMask | None
     """None where nothing here is of another kind."""
     values: ValueTest | None
@@ -42,6 +41,11 @@ class QuestionConstraints:
     """The topics' nodes."""
     unnamed: Bool[np.ndarray, "v"]
     """True at nodes without a name, such as records that hold a fact together."""
+
+    @property
+    def v(self) -> int:
+        """Number of nodes."""
+        return len(self.unnamed)
 
     def logits(
         self,
@@ -86,11 +90,7 @@ def question_constraints(
     question: str,
     topics: Sequence[str],
     compared: ValueQuestion | None,
-    relations: Sequence[str],
-    relation_index: Int[np.ndarray, "n"],
-    nodes: Int[np.ndarray, "n 2"],
-    starts: Int[np.ndarray, "t"],
-    name_of: Callable[[int], str],
+    around: LocalGraph,
     unnamed: Bool[np.ndarray, "v"],
 ) -> QuestionConstraints:
     """What a question asks for.
@@ -99,20 +99,13 @@ def question_constraints(
         question: the question.
         topics: names that it mentions.
         compared: what it wants of values, with local nodes for its topics.
-        relations: names of its candidates' relations.
-        relation_index: which of them each candidate has.
-        nodes: of head and tail of each candidate.
-        starts: the topics' nodes.
-        name_of: the name of a node.
+        around: its candidates.
         unnamed: True at nodes without a name.
     """
-    v = len(unnamed)
-    around = (relations, relation_index, nodes, starts, name_of)
     return QuestionConstraints(
-        v,
-        kind_mask(question, topics, *around, unnamed),
-        value_test(compared, *around),
-        starts,
+        kind_mask(question, topics, around, unnamed),
+        value_test(compared, around),
+        around.starts,
         unnamed,
     )
 
@@ -153,11 +146,13 @@ def split_constraints(
                 question.text,
                 question.topics,
                 compared,
-                [shards.relations[relation] for relation in relations.tolist()],
-                index,
-                nodes,
-                topics[topics >= 0],
-                lambda node, entity=entity: shards.entities[entity[node]],
+                LocalGraph(
+                    [shards.relations[relation] for relation in relations.tolist()],
+                    index,
+                    nodes,
+                    topics[topics >= 0],
+                    lambda node, entity=entity: shards.entities[entity[node]],
+                ),
                 unnamed,
             )
         )

@@ -9,13 +9,14 @@ no year. Where another node may be of the kind that is asked for, such nodes los
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int
 
+from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.asked_kind import AskedKind, asked_kind
 from kgscout_jax.text.kinds import KINDS, end_nouns, names_same, noun_kind
 
@@ -26,7 +27,7 @@ TRIPLET_PENALTY = 6.0
 """Logits that a triplet loses: with more, triplets on the way to the answer suffer."""
 DOUBT = 3.0
 """Logits that a node loses which no relation calls anything, where others are called
-what is asked for."""
+what is asked for; and a value to "which", no place to "where", a topic."""
 FEW = 0.2
 """Share of what the relations around a node call it, below which it is of another
 kind."""
@@ -100,11 +101,7 @@ class KindMask:
 def kind_mask(
     question: str,
     topics: Sequence[str],
-    relations: Sequence[str],
-    relation_index: Int[np.ndarray, "n"],
-    nodes: Int[np.ndarray, "n 2"],
-    starts: Int[np.ndarray, "t"],
-    name_of: Callable[[int], str],
+    around: LocalGraph,
     unnamed: Bool[np.ndarray, "v"],
 ) -> KindMask | None:
     """What is of another kind; None where the question, or nothing here, tells it.
@@ -112,35 +109,29 @@ def kind_mask(
     Args:
         question: the question.
         topics: names that it mentions.
-        relations: names of its candidates' relations.
-        relation_index: which of them each candidate has.
-        nodes: of head and tail of each candidate.
-        starts: the topics' nodes.
-        name_of: the name of a node.
+        around: its candidates.
         unnamed: True at nodes without a name.
     """
-    v = len(unnamed)
     asked = asked_kind(question, topics)
-    if asked is None or not len(nodes):
+    if asked is None or not len(around.nodes):
         return None
-    named = any(_is_named(asked.nouns, relation) for relation in relations)
+    named = any(_is_named(asked.nouns, relation) for relation in around.relations)
     if asked.or_named and named:
         asked = replace(asked, kind="thing")
-    penalties = _penalties(asked, named, relations, relation_index, nodes, unnamed)
-    there = np.zeros(v, bool)
-    there[nodes] = True
+    penalties = _penalties(asked, named, around, unnamed)
+    there = np.unique(around.nodes)
     if asked.kind != "thing" or asked.number:
-        for node in np.flatnonzero(there).tolist():
-            if (verdict := _by_name(asked, name_of(node))) is not None:
+        for node in there.tolist():
+            if (verdict := _by_name(asked, around.name_of(node))) is not None:
                 penalties[node] = PENALTY * verdict
     elif asked.which and not named:
-        for node in np.flatnonzero(there).tolist():
-            if _is_value(name_of(node)):
+        for node in there.tolist():
+            if _is_value(around.name_of(node)):
                 penalties[node] = max(penalties[node], DOUBT)
     some = penalties[there]
     if not some.any() or (some >= PENALTY).all():
         return None
-    return KindMask(penalties, nodes, starts)
+    return KindMask(penalties, around.nodes, around.starts)
 
 
 def _by_name(asked: AskedKind, name: str) -> bool | None:
@@ -157,9 +148,7 @@ def _by_name(asked: AskedKind, name: str) -> bool | None:
 def _penalties(
     asked: AskedKind,
     named: bool,
-    relations: Sequence[str],
-    relation_index: Int[np.ndarray, "n"],
-    nodes: Int[np.ndarray, "n 2"],
+    around: LocalGraph,
     unnamed: Bool[np.ndarray, "v"],
 ) -> Float32[np.ndarray, "v"]:
     """What nodes lose by what the relations around them call them.
@@ -167,15 +156,13 @@ def _penalties(
     Args:
         asked: what the question asks for.
         named: whether a relation leads to that by name.
-        relations: as in ``kind_mask``.
-        relation_index: the same.
-        nodes: the same.
-        unnamed: the same.
+        around: the candidates.
+        unnamed: True at nodes without a name.
     """
-    v = len(unnamed)
+    v, nodes, relation_index = len(unnamed), around.nodes, around.relation_index
     # Each relation counts once at each end of a node, however many triplets it has.
     index = np.concatenate([relation_index * 2, relation_index * 2 + 1])
-    width = 2 * len(relations)
+    width = 2 * len(around.relations)
     both = np.unique(np.concatenate([nodes[:, 0], nodes[:, 1]]) * width + index)
     node, end = np.divmod(both, width)
 
@@ -192,7 +179,7 @@ def _penalties(
             np.maximum.at(out, beyond, np.where(unnamed[record], others, 0.0))
         return out
 
-    by_kind = np.array([kind_weights(relation) for relation in relations])
+    by_kind = np.array([kind_weights(relation) for relation in around.relations])
     total = sums(by_kind.sum(axis=2))
     wrong, doubtful = np.zeros(v, bool), np.zeros(v, bool)
     if asked.kind == "place":
@@ -203,7 +190,9 @@ def _penalties(
     elif asked.kind != "thing":
         wrong = _too_few(matches(by_kind[..., KINDS.index(asked.kind)]), total, FEW)
     if named:
-        match = matches(np.array([_noun_weights(asked.nouns, r) for r in relations]))
+        match = matches(
+            np.array([_noun_weights(asked.nouns, r) for r in around.relations])
+        )
         wrong |= _too_few(match, total, FEW_NAMED)
         doubtful = doubtful | (total <= 0) & match.any()
     wrong &= total > 0

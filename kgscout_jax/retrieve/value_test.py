@@ -7,13 +7,14 @@ which the question's words name ("latest release year") or imply ("oldest").
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float32, Int
 
+from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.readings import node_readings
 from kgscout_jax.text.value_question import ValueQuestion
 from kgscout_jax.text.value_words import relation_keys
@@ -190,55 +191,40 @@ class ValueTest:
         ]
 
 
-def value_test(
-    asked: ValueQuestion | None,
-    relations: Sequence[str],
-    relation_index: Int[np.ndarray, "n"],
-    nodes: Int[np.ndarray, "n 2"],
-    starts: Int[np.ndarray, "t"],
-    name_of: Callable[[int], str],
-) -> ValueTest | None:
+def value_test(asked: ValueQuestion | None, around: LocalGraph) -> ValueTest | None:
     """The test of a question; None where it compares no values that are here.
 
     Args:
         asked: with local nodes for its topics, -1 for one that is not here.
-        relations: names of its candidates' relations.
-        relation_index: which of them each candidate has.
-        nodes: of head and tail of each candidate.
-        starts: the topics' nodes, from which nothing is chosen.
-        name_of: the name of a node.
+        around: its candidates; nothing is chosen from its topics.
     """
     if asked is None:
         return None
-    found = [
-        _attribute(asked, relation, np.flatnonzero(relation_index == i), nodes, name_of)
-        for i, relation in enumerate(relations)
-    ]
+    found = [_attribute(asked, i, around) for i in range(len(around.relations))]
     fitting = [each for each in found if each is not None]
     named = [each for each in fitting if each.match]
     if not named and (asked.word.weak or len(fitting) != 1):
         return None
+    starts = around.starts
     if asked.rival is not None and asked.rival >= 0:
         starts = np.append(starts, asked.rival)
     return ValueTest(
         question=asked,
         attributes=sorted(named or fitting, key=lambda each: -each.match),
-        nodes=nodes,
-        relation_index=relation_index,
+        nodes=around.nodes,
+        relation_index=around.relation_index,
         starts=starts,
     )
 
 
 def _attribute(
-    asked: ValueQuestion,
-    relation: str,
-    slots: Int[np.ndarray, "s"],
-    nodes: Int[np.ndarray, "n 2"],
-    name_of: Callable[[int], str],
+    asked: ValueQuestion, index: int, around: LocalGraph
 ) -> Attribute | None:
     """The values of a relation; None where it leads to others than are compared."""
+    relation, nodes = around.relations[index], around.nodes
+    slots = np.flatnonzero(around.relation_index == index)
     keys = relation_keys(relation)
-    names = [name_of(int(tail)) for tail in nodes[slots, 1]]
+    names = [around.name_of(int(tail)) for tail in nodes[slots, 1]]
     found = [quantity_of(name) for name in names]
     real = [each for each in found if each is not None]
     if not keys or not real or len(real) < MIN_VALUE_SHARE * len(names):

@@ -11,7 +11,7 @@ from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY
 
 def test_a_policy_for_any_graph_seldom_answers_with_a_topic():
     named = np.zeros(3, bool)
-    constraints = QuestionConstraints(3, None, None, np.array([1]), named)
+    constraints = QuestionConstraints(None, None, np.array([1]), named)
     logits, answers = np.zeros(2, np.float32), np.array([0.0, 1.0, 0.5], np.float32)
     of_any = constraints.logits(logits, answers, general=True)
     assert of_any.nodes.tolist() == [0, 1 - DOUBT, 0.5]
@@ -22,7 +22,7 @@ def test_a_policy_for_any_graph_seldom_answers_with_a_topic():
 @pytest.mark.parametrize("general", [False, True])
 def test_nobody_asks_for_a_node_without_a_name(general):
     unnamed = np.array([False, True, True])
-    constraints = QuestionConstraints(3, None, None, np.array([0]), unnamed)
+    constraints = QuestionConstraints(None, None, np.array([0]), unnamed)
     logits, answers = np.zeros(2, np.float32), np.array([-5.0, 1.0, 0.5], np.float32)
     nodes = constraints.logits(logits, answers, general=general).nodes
     assert nodes.tolist() == [-5 - DOUBT * general, 1 - PENALTY, 0.5 - PENALTY]
@@ -30,7 +30,7 @@ def test_nobody_asks_for_a_node_without_a_name(general):
 
 def test_a_graph_without_names_is_answered_all_the_same():
     unnamed = np.array([False, True, True])
-    constraints = QuestionConstraints(3, None, None, np.array([0]), unnamed)
+    constraints = QuestionConstraints(None, None, np.array([0]), unnamed)
     logits, answers = np.zeros(2, np.float32), np.array([-20, 1, 0.5], np.float32)
     nodes = constraints.logits(logits, answers, general=True).nodes
     assert nodes.tolist() == [-20 - DOUBT, 1, 0.5]
@@ -38,5 +38,5 @@ def test_a_graph_without_names_is_answered_all_the_same():
 
 def test_a_question_without_candidates_has_no_logits():
     none, no_answers = np.zeros(0, int), np.zeros(0, np.float32)
-    constraints = QuestionConstraints(0, None, None, none, np.zeros(0, bool))
+    constraints = QuestionConstraints(None, None, none, np.zeros(0, bool))
     assert len(constraints.logits(no_answers, no_answers, general=True).nodes) == 0

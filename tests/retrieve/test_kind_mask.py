@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, TRIPLET_PENALTY, kind_mask
+from kgscout_jax.retrieve.local_graph import LocalGraph
 
 RELATIONS = ["directed_by", "release_year", "starred_actors", "located in", "P131"]
 NAMES = ["Mann", "Heat", "1995", "Pacino"]
@@ -19,11 +20,7 @@ def mask(question, names=NAMES, nodes=NODES, index=(0, 1, 2)):
     return kind_mask(
         question,
         ["Mann"],
-        RELATIONS,
-        index,
-        nodes,
-        np.array([0]),
-        names.__getitem__,
+        LocalGraph(RELATIONS, index, nodes, np.array([0]), names.__getitem__),
         np.char.startswith(np.array(names), "m."),
     )
 

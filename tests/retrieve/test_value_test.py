@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.value_test import PENALTY, value_test
 from kgscout_jax.text.value_question import value_question
 
@@ -33,11 +34,13 @@ def test_of(question, facts, topics=("Italy",)):
     asked = value_question(question, [*topics])
     return value_test(
         asked and asked.with_topics(lambda i: NAMES.index(topics[i])),
-        RELATIONS,
-        rows[:, 1],
-        rows[:, [0, 2]],
-        np.array([0]),
-        NAMES.__getitem__,
+        LocalGraph(
+            RELATIONS,
+            rows[:, 1],
+            rows[:, [0, 2]],
+            np.array([0]),
+            NAMES.__getitem__,
+        ),
     )
 
 

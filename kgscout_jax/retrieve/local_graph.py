@@ -1,0 +1,25 @@
+"""The candidates of one question as a graph of its own, with names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int
+
+
+@dataclass(frozen=True)
+class LocalGraph:
+    """n triplets between nodes; what rules read of a question's candidates."""
+
+    relations: Sequence[str]
+    """Names of the relations."""
+    relation_index: Int[np.ndarray, "n"]
+    """Which of them each triplet has."""
+    nodes: Int[np.ndarray, "n 2"]
+    """Of head and tail of each triplet."""
+    starts: Int[np.ndarray, "t"]
+    """The topics' nodes."""
+    name_of: Callable[[int], str]
+    """The name of a node."""
