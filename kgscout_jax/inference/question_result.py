@@ -13,6 +13,7 @@ from jaxtyping import Float, Float32, Int
 
 from kgscout_jax.export.load import Exported
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.answer_kinds import asks_yes_no, mentions
 from kgscout_jax.inference.inputs import Candidates, ProductRows
 from kgscout_jax.inference.kept_products import KeptProducts
@@ -128,9 +129,6 @@ class ScoredQuestion:
         if found is None or nodes is None:
             return self
 
-        def name_of(node: int) -> str:
-            return self.name_of(int(found.entities[node]))
-
         compared = self.compared and self.compared.with_topics(found.node_of)
         wanted = question_constraints(
             self.text,
@@ -141,7 +139,7 @@ class ScoredQuestion:
                 found.relation_index,
                 found.nodes,
                 found.topics,
-                name_of,
+                lambda nodes: texts_of(self.graph.entities, found.entities[nodes]),
             ),
             self.graph.unnamed_mask[found.entities],
         )
@@ -220,7 +218,8 @@ class ScoredQuestion:
         entities, relations = self.graph.entities, self.graph.relations
         ids = candidates.ids[order]
         rows = np.asarray(self.graph.triplets[ids]).tolist()
-        names = {i: str(entities[i]) for head, _, tail in rows for i in (head, tail)}
+        ends = np.unique([(head, tail) for head, _, tail in rows])
+        names = dict(zip(ends.tolist(), texts_of(entities, ends), strict=True))
         return dataclasses.replace(
             empty,
             triplets=tuple((names[h], str(relations[r]), names[t]) for h, r, t in rows),

@@ -15,6 +15,7 @@ from jaxtyping import Int
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
+from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.answer_kinds import asks_yes_no
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.retrieve.kind_mask import kind_mask
@@ -177,7 +178,7 @@ def _test_of(
         index,
         rows[:, [0, 2]],
         np.empty(0, np.int64),
-        lambda entity: str(graph.entities[entity]),
+        lambda nodes: texts_of(graph.entities, nodes),
     )
     return value_test(asked, around)
 
@@ -213,7 +214,7 @@ def _of_kind(
         index,
         nodes.reshape(-1, 2),
         np.empty(0, np.int64),
-        lambda node: str(graph.entities[int(ends[node])]),
+        lambda places: texts_of(graph.entities, ends[places]),
     )
     mask = kind_mask(text, [], around, np.asarray(graph.unnamed_mask)[ends])
     if mask is None:

@@ -151,7 +151,9 @@ def split_constraints(
                     index,
                     nodes,
                     topics[topics >= 0],
-                    lambda node, entity=entity: shards.entities[entity[node]],
+                    lambda nodes, entity=entity: [
+                        shards.entities[entity[node]] for node in nodes.tolist()
+                    ],
                 ),
                 unnamed,
             )

@@ -52,6 +52,8 @@ def is_number(name: str) -> bool:
 
 def _is_value(name: str) -> bool:
     """Whether the name of an entity is a number or a date."""
+    if name.lstrip()[:1] not in _FIRST:
+        return False
     return is_number(name) or _MOMENT.fullmatch(name.strip()) is not None
 
 
@@ -121,13 +123,12 @@ def kind_mask(
     penalties = _penalties(asked, named, around, unnamed)
     there = np.unique(around.nodes)
     if asked.kind != "thing" or asked.number:
-        for node in there.tolist():
-            if (verdict := _by_name(asked, around.name_of(node))) is not None:
+        for node, name in zip(there.tolist(), around.names_of(there), strict=True):
+            if (verdict := _by_name(asked, name)) is not None:
                 penalties[node] = PENALTY * verdict
     elif asked.which and not named:
-        for node in there.tolist():
-            if _is_value(around.name_of(node)):
-                penalties[node] = max(penalties[node], DOUBT)
+        values = np.array([_is_value(name) for name in around.names_of(there)])
+        penalties[there[values & (penalties[there] < DOUBT)]] = DOUBT
     some = penalties[there]
     if not some.any() or (some >= PENALTY).all():
         return None
@@ -138,11 +139,7 @@ def _by_name(asked: AskedKind, name: str) -> bool | None:
     """Whether a name rules a node out or in; None where it says nothing."""
     if asked.kind == "time":
         return not is_dated(name)
-    if name.lstrip()[:1] not in _FIRST:
-        return None
-    if _is_value(name):
-        return not asked.number
-    return None
+    return not asked.number if _is_value(name) else None
 
 
 def _penalties(

@@ -21,5 +21,5 @@ class LocalGraph:
     """Of head and tail of each triplet."""
     starts: Int[np.ndarray, "t"]
     """The topics' nodes."""
-    name_of: Callable[[int], str]
-    """The name of a node."""
+    names_of: Callable[[Int[np.ndarray, "k"]], list[str]]
+    """The names of nodes."""

@@ -224,7 +224,7 @@ def _attribute(
     relation, nodes = around.relations[index], around.nodes
     slots = np.flatnonzero(around.relation_index == index)
     keys = relation_keys(relation)
-    names = [around.name_of(int(tail)) for tail in nodes[slots, 1]]
+    names = around.names_of(nodes[slots, 1])
     found = [quantity_of(name) for name in names]
     real = [each for each in found if each is not None]
     if not keys or not real or len(real) < MIN_VALUE_SHARE * len(names):

@@ -2,9 +2,8 @@
 
 The weights are those of the model's ``model.safetensors``, the tokens those of its
 ``tokenizer.json``; embeddings equal those of sentence-transformers as float32 rounds.
-It runs on JAX's default device and imports no PyTorch. Devlin et al., 2019,
-https://arxiv.org/abs/1810.04805; attention is written out, the layers are a scan, so
-that a shape compiles in a second.
+It runs on JAX's default device and imports no PyTorch; attention and the layers are
+written out. Devlin et al., 2019, https://arxiv.org/abs/1810.04805.
 """
 
 from __future__ import annotations
@@ -150,7 +149,7 @@ class Bert:
 
 
 def read_parameters(file: Path, config: Mapping[str, Any]) -> Parameters:
-    """The parameters as float32 on the default device, those of layers stacked."""
+    """The parameters as float32 on the default device; kernels have a row an output."""
     from safetensors import safe_open
 
     layers = range(int(config["num_hidden_layers"]))
@@ -160,25 +159,20 @@ def read_parameters(file: Path, config: Mapping[str, Any]) -> Parameters:
         def get(name: str) -> np.ndarray:
             return opened.get_tensor(prefix + name).astype(np.float32, copy=False)
 
-        def dense(name: str, i: int) -> tuple[np.ndarray, np.ndarray]:
-            """Rows are inputs, columns outputs; the file has them the other way."""
-            at = f"encoder.layer.{i}.{name}"
-            return get(f"{at}.weight").T, get(f"{at}.bias")
-
-        def norm(name: str) -> tuple[np.ndarray, np.ndarray]:
+        def dense(name: str) -> tuple[np.ndarray, np.ndarray]:
             return get(f"{name}.weight"), get(f"{name}.bias")
 
         def layer(i: int) -> Parameters:
-            joint = [dense(f"attention.self.{n}", i) for n in ("query", "key", "value")]
-            kernels, biases = zip(*joint, strict=True)
             at = f"encoder.layer.{i}"
+            names = (f"{at}.attention.self.{n}" for n in ("query", "key", "value"))
+            kernels, biases = zip(*map(dense, names), strict=True)
             return {
-                "joint": (np.concatenate(kernels, 1), np.concatenate(biases)),
-                "attention": dense("attention.output.dense", i),
-                "attention_norm": norm(f"{at}.attention.output.LayerNorm"),
-                "inner": dense("intermediate.dense", i),
-                "outer": dense("output.dense", i),
-                "norm": norm(f"{at}.output.LayerNorm"),
+                "joint": (np.concatenate(kernels), np.concatenate(biases)),
+                "attention": dense(f"{at}.attention.output.dense"),
+                "attention_norm": dense(f"{at}.attention.output.LayerNorm"),
+                "inner": dense(f"{at}.intermediate.dense"),
+                "outer": dense(f"{at}.output.dense"),
+                "norm": dense(f"{at}.output.LayerNorm"),
             }
 
         kinds = get("embeddings.token_type_embeddings.weight")
@@ -186,8 +180,8 @@ def read_parameters(file: Path, config: Mapping[str, Any]) -> Parameters:
         parameters = {
             "words": get("embeddings.word_embeddings.weight"),
             "positions": positions,
-            "norm": norm("embeddings.LayerNorm"),
-            "layers": jax.tree.map(lambda *rows: np.stack(rows), *map(layer, layers)),
+            "norm": dense("embeddings.LayerNorm"),
+            "layers": [layer(i) for i in layers],
         }
     # At once: jnp.asarray would compile a copy for each shape.
     return jax.device_put(parameters)
@@ -202,47 +196,43 @@ def unit_embeddings(
     heads: int,
     epsilon: float,
 ) -> Float[Array, "b d"]:
-    """The mean of the last layer's real tokens, at unit length; float32 throughout."""
+    """The mean of the last layer's real tokens, at unit length; float32 throughout.
+
+    Tokens are columns: with the weights on the left, XLA's product of a few tokens
+    takes half of the time on a CPU.
+    """
     batch, width = ids.shape
     # Exactly 0 after the softmax: what pads a string does not change its bits.
-    bias = jnp.where(mask, 0.0, jnp.finfo(jnp.float32).min)[:, None, None, :]
-
-    def layer(x: Array, weights: Parameters) -> tuple[Array, None]:
-        joint = affine(x, weights["joint"]).reshape(batch, width, 3, heads, -1)
-        query, key, value = jnp.moveaxis(joint, (2, 3), (0, 2))
-        scores = product(query, jnp.swapaxes(key, 2, 3)) / jnp.sqrt(query.shape[-1])
-        read = product(jax.nn.softmax(scores + bias, axis=-1), value)
-        read = jnp.swapaxes(read, 1, 2).reshape(x.shape)
+    bias = jnp.where(mask, 0.0, jnp.finfo(jnp.float32).min)[:, None, :, None]
+    einsum = partial(jnp.einsum, precision=jax.lax.Precision.HIGHEST)
+    words = parameters["words"][ids] + parameters["positions"][None, :width]
+    x = layer_norm(words.reshape(batch * width, -1).T, parameters["norm"], epsilon)
+    for weights in parameters["layers"]:
+        joint = affine(x, weights["joint"]).reshape(3, heads, -1, batch, width)
+        query, key, value = joint
+        scores = einsum("hdbk,hdbq->bhkq", key, query) / jnp.sqrt(query.shape[1])
+        attention = jax.nn.softmax(scores + bias, axis=2)
+        read = einsum("hdbk,bhkq->hdbq", value, attention).reshape(x.shape)
         x = x + affine(read, weights["attention"])
         x = layer_norm(x, weights["attention_norm"], epsilon)
         inner = jax.nn.gelu(affine(x, weights["inner"]), approximate=False)
         x = layer_norm(x + affine(inner, weights["outer"]), weights["norm"], epsilon)
-        return x, None
-
-    tokens = parameters["words"][ids] + parameters["positions"][None, :width]
-    x = layer_norm(tokens.reshape(batch * width, -1), parameters["norm"], epsilon)
-    x, _ = jax.lax.scan(layer, x, parameters["layers"])
-    sums = jnp.where(mask[..., None], x.reshape(batch, width, -1), 0.0).sum(axis=1)
+    sums = jnp.where(mask[None], x.reshape(-1, batch, width), 0.0).sum(axis=2).T
     # The mean is the sum but for its length.
     return sums / jnp.maximum(jnp.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
 
 
-def product(x: Array, y: Array) -> Array:
-    """x @ y in float32 on accelerators too, whose default is less."""
-    return jnp.matmul(x, y, precision=jax.lax.Precision.HIGHEST)
-
-
-def affine(x: Float[Array, "t i"], dense: tuple[Array, Array]) -> Float[Array, "t o"]:
-    """x @ kernel + bias."""
+def affine(x: Float[Array, "i t"], dense: tuple[Array, Array]) -> Float[Array, "o t"]:
+    """kernel @ x + bias, in float32 on accelerators too, whose default is less."""
     kernel, bias = dense
-    return product(x, kernel) + bias[None]
+    return jnp.matmul(kernel, x, precision=jax.lax.Precision.HIGHEST) + bias[:, None]
 
 
 def layer_norm(
-    x: Float[Array, "t d"], norm: tuple[Array, Array], epsilon: float
-) -> Float[Array, "t d"]:
-    """Rows at mean 0 and variance 1, then scaled and shifted."""
+    x: Float[Array, "d t"], norm: tuple[Array, Array], epsilon: float
+) -> Float[Array, "d t"]:
+    """Columns at mean 0 and variance 1, then scaled and shifted."""
     scale, shift = norm
-    centred = x - x.mean(axis=1, keepdims=True)
-    variance = jnp.square(centred).mean(axis=1, keepdims=True)
-    return centred * jax.lax.rsqrt(variance + epsilon) * scale[None] + shift[None]
+    centred = x - x.mean(axis=0, keepdims=True)
+    variance = jnp.square(centred).mean(axis=0, keepdims=True)
+    return centred * jax.lax.rsqrt(variance + epsilon) * scale[:, None] + shift[:, None]

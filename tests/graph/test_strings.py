@@ -15,7 +15,7 @@ from kgscout_jax.graph.name_hashes import (
 )
 from kgscout_jax.graph.name_index import NameIndex
 from kgscout_jax.graph.opaque_names import opaque_mask, unnamed_mask
-from kgscout_jax.graph.string_table import Strings, concatenate
+from kgscout_jax.graph.string_table import Strings, concatenate, texts_of
 from kgscout_jax.types import display_name, entity_key
 from kgscout_jax.utils.ragged import ranges
 
@@ -42,6 +42,7 @@ def test_strings_are_a_sequence(texts, data):
     drawn = data.draw(st.lists(st.integers(0, 99))) if texts else []
     ids = [i % len(texts) for i in drawn]
     assert list(strings.take(np.array(ids, np.int32))) == [texts[i] for i in ids]
+    assert texts_of(strings, np.array(ids, np.int32)) == [texts[i] for i in ids]
     cut = len(texts) // 2
     parts = [strings.block(0, cut), strings.block(cut, len(texts))]
     assert list(concatenate(parts)) == texts

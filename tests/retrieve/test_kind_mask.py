@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, TRIPLET_PENALTY, kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
 
@@ -20,7 +23,7 @@ def mask(question, names=NAMES, nodes=NODES, index=(0, 1, 2)):
     return kind_mask(
         question,
         ["Mann"],
-        LocalGraph(RELATIONS, index, nodes, np.array([0]), names.__getitem__),
+        LocalGraph(RELATIONS, index, nodes, np.array([0]), partial(texts_of, names)),
         np.char.startswith(np.array(names), "m."),
     )
 

@@ -1,10 +1,13 @@
 """Which nodes pass a test of values, against a slow account of the same."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.value_test import PENALTY, value_test
 from kgscout_jax.text.value_question import value_question
@@ -39,7 +42,7 @@ def test_of(question, facts, topics=("Italy",)):
             rows[:, 1],
             rows[:, [0, 2]],
             np.array([0]),
-            NAMES.__getitem__,
+            partial(texts_of, NAMES),
         ),
     )
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import cast
 
@@ -213,7 +214,7 @@ class LinkIndex:
                     f"{path}: expected {np.dtype(dtype).name}[{lengths.get(name)}], "
                     f"found {array.dtype.name}{list(array.shape)}"
                 )
-            return array
+            return np.asarray(array)  # a memory map takes longer to index
 
         def texts(name: str) -> Strings:
             data = read(f"{name}_data", np.uint8)
@@ -251,6 +252,12 @@ class LinkIndex:
         )
         if not fits:
             raise UserError(f"{folder}: its arrays do not belong together")
+
+    @cached_property
+    def share_small(self) -> float:
+        """The share of words in names that are written without capitals."""
+        small = self.tables.small
+        return float(np.mean(small)) / 200 if len(small) else 0.0
 
     def entity_of(self, surface: int) -> int:
         """The entity of a surface."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -98,12 +97,6 @@ class Linker:
         """
         self.index, self.settings = index, settings or LinkSettings()
         self.weights, self.holders = weights, holders
-
-    @cached_property
-    def _share_small(self) -> float:
-        """The share of words in names that are written without capitals."""
-        small = self.index.tables.small
-        return float(np.mean(small)) / 200 if len(small) else 0.0
 
     def link(
         self, question: str, k: int | None = None, *, statement: bool = False
@@ -280,7 +273,7 @@ class Linker:
     def _is_identifier(self, c: Candidate) -> bool:
         """Whether a candidate is a whole name without capitals."""
         # Where most words of names have capitals, one without is a common noun.
-        if c.how != "exact" or self._share_small < 0.5:
+        if c.how != "exact" or self.index.share_small < 0.5:
             return False
         name = self.index.text_of(c.surface)
         return name == name.lower() and any(map(str.isalpha, name))

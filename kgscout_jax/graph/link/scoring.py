@@ -149,8 +149,8 @@ def _token_statistics(
     counts = np.where(in_index, tables.offsets[at + 1] - tables.offsets[at], 0)
     small = np.zeros(len(question))
     if in_index.any():
-        mean = float(np.mean(tables.small)) / 200
-        small[in_index] = tables.small[at[in_index]] / 200 - mean
+        share = tables.small[at[in_index]] / 200
+        small[in_index] = share - index.share_small
     return index.rarity(counts), small
 
 
