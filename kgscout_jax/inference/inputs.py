@@ -60,6 +60,10 @@ class Candidates:
         here = at < len(self.entities) and self.entities[at] == entity
         return at if here else -1
 
+    def nodes_of(self, entities: Int[np.ndarray, "g"]) -> Int[np.ndarray, "h"]:
+        """The local nodes of entities, ascending; less those of no candidate."""
+        return np.flatnonzero(np.isin(self.entities, entities))
+
 
 def find_candidates(
     graph: KnowledgeGraph,

@@ -138,7 +138,7 @@ class ScoredQuestion:
                 [self.relation_of(int(relation)) for relation in found.relations],
                 found.relation_index,
                 found.nodes,
-                found.topics,
+                [each for each in map(found.nodes_of, self.mentions) if len(each)],
                 lambda nodes: texts_of(self.graph.entities, found.entities[nodes]),
             ),
             self.graph.unnamed_mask[found.entities],

@@ -177,7 +177,7 @@ def _test_of(
         [str(graph.relations[relation]) for relation in relations.tolist()],
         index,
         rows[:, [0, 2]],
-        np.empty(0, np.int64),
+        [],
         lambda nodes: texts_of(graph.entities, nodes),
     )
     return value_test(asked, around)
@@ -213,7 +213,7 @@ def _of_kind(
         [str(graph.relations[relation]) for relation in relations.tolist()],
         index,
         nodes.reshape(-1, 2),
-        np.empty(0, np.int64),
+        [],
         lambda places: texts_of(graph.entities, ends[places]),
     )
     mask = kind_mask(text, [], around, np.asarray(graph.unnamed_mask)[ends])

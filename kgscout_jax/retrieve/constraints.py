@@ -16,6 +16,7 @@ from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.graph.opaque_names import opaque_mask
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, KindMask, kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.retrieve.shared_nodes import shared_nodes
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
 from kgscout_jax.text.value_question import ValueQuestion, value_question
 
@@ -41,6 +42,8 @@ class QuestionConstraints:
     """The topics' nodes."""
     unnamed: Bool[np.ndarray, "v"]
     """True at nodes without a name, such as records that hold a fact together."""
+    shared: Bool[np.ndarray, "v"] | None = None
+    """Nodes that several topics have in common; None where that tells nothing."""
 
     @property
     def v(self) -> int:
@@ -60,8 +63,11 @@ class QuestionConstraints:
             logits: of the candidates.
             answers: of the nodes.
             general: whether the policy is one for any graph: then triplets of another
-                kind count less as well, and topics count less as answers.
+                kind count less as well, and as answers topics and what only some of
+                them lead to.
         """
+        if general and self.shared is not None:
+            answers = np.where(self.shared, answers, answers - np.float32(PENALTY))
         if self.unnamed.any():
             named = answers - np.float32(PENALTY) * self.unnamed
             # A graph of bare identifiers has no better answers.
@@ -102,12 +108,11 @@ def question_constraints(
         around: its candidates.
         unnamed: True at nodes without a name.
     """
-    return QuestionConstraints(
-        kind_mask(question, topics, around, unnamed),
-        value_test(compared, around),
-        around.starts,
-        unnamed,
-    )
+    kind = kind_mask(question, topics, around, unnamed)
+    possible = np.ones(len(unnamed), bool) if kind is None else ~kind.wrong
+    shared = shared_nodes(around, unnamed, possible) if compared is None else None
+    values = value_test(compared, around)
+    return QuestionConstraints(kind, values, around.starts, unnamed, shared)
 
 
 def split_constraints(
@@ -150,7 +155,7 @@ def split_constraints(
                     [shards.relations[relation] for relation in relations.tolist()],
                     index,
                     nodes,
-                    topics[topics >= 0],
+                    [np.array([topic]) for topic in np.unique(topics[topics >= 0])],
                     lambda nodes, entity=entity: [
                         shards.entities[entity[node]] for node in nodes.tolist()
                     ],

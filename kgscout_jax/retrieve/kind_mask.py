@@ -18,7 +18,13 @@ from jaxtyping import Bool, Float, Float32, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.asked_kind import AskedKind, asked_kind
-from kgscout_jax.text.kinds import KINDS, end_nouns, names_same, noun_kind
+from kgscout_jax.text.kinds import (
+    KINDS,
+    end_nouns,
+    is_attribute,
+    names_same,
+    noun_kind,
+)
 
 PENALTY = 10.0
 """Logits that a node of another kind loses, see ``recipes/answer_kinds.py``: chosen on
@@ -34,7 +40,7 @@ kind."""
 FEW_NAMED = 0.1
 """The same for nouns that are asked for: a wife has more relations than that one."""
 MOST = 0.6
-"""Share of people and dates from which a node is no place; a school may be one."""
+"""Share of people, dates and attributes from which a node is no place."""
 _NUMBER = re.compile(r"[+-]?\d[\d,. ]*")
 _FIRST = frozenset("+-0123456789")
 """What numbers and dates begin with."""
@@ -181,6 +187,7 @@ def _penalties(
     wrong, doubtful = np.zeros(v, bool), np.zeros(v, bool)
     if asked.kind == "place":
         others = by_kind[..., KINDS.index("person")] + by_kind[..., KINDS.index("time")]
+        others += [attribute_weights(relation) for relation in around.relations]
         wrong = sums(others) >= MOST * total
         places = sums(by_kind[..., KINDS.index("place")])
         doubtful = (places <= 0) & places.any()
@@ -211,6 +218,16 @@ def kind_weights(relation: str) -> Float[np.ndarray, "2 k"]:
         for noun, weight in nouns.items():
             out[side, KINDS.index(noun_kind(noun))] += weight
     return out
+
+
+@cache
+def attribute_weights(relation: str) -> tuple[float, float]:
+    """Weights of the nouns at a relation's heads and tails that name attributes."""
+    heads, tails = (
+        sum(weight for noun, weight in nouns.items() if is_attribute(noun))
+        for nouns in end_nouns(relation)
+    )
+    return heads, tails
 
 
 def _is_named(asked: frozenset[str], relation: str) -> bool:

@@ -19,7 +19,13 @@ class LocalGraph:
     """Which of them each triplet has."""
     nodes: Int[np.ndarray, "n 2"]
     """Of head and tail of each triplet."""
-    starts: Int[np.ndarray, "t"]
-    """The topics' nodes."""
+    mentions: Sequence[Int[np.ndarray, "g"]]
+    """The topics' nodes: those that the same words of the question name together."""
     names_of: Callable[[Int[np.ndarray, "k"]], list[str]]
     """The names of nodes."""
+
+    @property
+    def starts(self) -> Int[np.ndarray, "t"]:
+        """The topics' nodes, ascending."""
+        nodes = [node for mention in self.mentions for node in mention.tolist()]
+        return np.unique(np.array(nodes, np.int64))

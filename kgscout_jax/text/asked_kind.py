@@ -212,10 +212,13 @@ def _phrase(words: Sequence[str], start: int) -> _Phrase:
 def _is_owner(rest: Sequence[str], direct: bool) -> bool:
     """Whether a topic before these words owns what they name.
 
-    "Which Mann film was", "what is Kentucky state slogan".
+    "Which Mann film was", "which Bern bank clerks left", "what is Kentucky state
+    slogan".
     """
     if direct:
-        return rest[:1] != [] and rest[0] not in _STOPS and {*rest[1:2]} <= _AFTER
+        named = any(noun_kind(word) != "thing" for word in rest[:_NOUNS])
+        follows = {*rest[1:2]} <= _AFTER or named
+        return rest[:1] != [] and rest[0] not in _STOPS and follows
     return len(rest) <= _NOUNS and _STOPS.isdisjoint(rest)
 
 

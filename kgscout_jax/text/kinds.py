@@ -54,8 +54,17 @@ def kind_words() -> dict[str, Any]:
 
 @cache
 def nouns_of_kind(kind: str) -> frozenset[str]:
-    """The nouns for people, places or times."""
+    """The nouns for people, places, times or attributes."""
     return frozenset(kind_words()[kind].split())
+
+
+def is_attribute(phrase: str) -> bool:
+    """Whether a noun phrase names a property, which is neither anybody nor anywhere.
+
+    >>> is_attribute("film genre"), is_attribute("position"), is_attribute("school")
+    (True, True, False)
+    """
+    return phrase.rpartition(" ")[2] in nouns_of_kind("attribute")
 
 
 @cache
@@ -158,9 +167,23 @@ def _said(words: list[str]) -> Iterator[Hint]:
     elif words[-1] not in PREPOSITIONS:  # "depends on" names nobody
         if words[0] in PREPOSITIONS:
             words = words[1:]
+        elif _begins_with_verb(words):  # "plays in club" names a club
+            words = words[2:]
         if len(words) > 1 and _PARTICIPLE.search(words[-1]):
             words = words[:-1]  # "languages spoken" are languages
         yield TAIL, _singular(words), NAMED
+
+
+def _begins_with_verb(words: list[str]) -> bool:
+    """Whether a phrase is a verb, a preposition and a noun.
+
+    "Roles in film" begin with a noun, and "place of birth" is a place.
+    """
+    if len(words) < 3 or words[1] not in PREPOSITIONS:
+        return False
+    return words[0] in kind_words()["verbs"].split() or bool(
+        _PARTICIPLE.search(words[0])
+    )
 
 
 def _singular(words: list[str]) -> str:

@@ -23,7 +23,7 @@ def mask(question, names=NAMES, nodes=NODES, index=(0, 1, 2)):
     return kind_mask(
         question,
         ["Mann"],
-        LocalGraph(RELATIONS, index, nodes, np.array([0]), partial(texts_of, names)),
+        LocalGraph(RELATIONS, index, nodes, [np.array([0])], partial(texts_of, names)),
         np.char.startswith(np.array(names), "m."),
     )
 

@@ -41,7 +41,7 @@ def test_of(question, facts, topics=("Italy",)):
             RELATIONS,
             rows[:, 1],
             rows[:, [0, 2]],
-            np.array([0]),
+            [np.array([0])],
             partial(texts_of, NAMES),
         ),
     )

@@ -1,0 +1,67 @@
+"""Which nodes the topics of a question have in common.
+
+"Which players of Mexico play for Porto" names two things, and asks for what both lead
+to. A policy that has not seen a graph often stops at a node that only one of them leads
+to. Figures: ``recipes/answer_kinds.py``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Bool
+
+from kgscout_jax.retrieve.local_graph import LocalGraph
+
+
+def shared_nodes(
+    around: LocalGraph,
+    unnamed: Bool[np.ndarray, "v"],
+    possible: Bool[np.ndarray, "v"],
+) -> Bool[np.ndarray, "v"] | None:
+    """The first of these sets with a possible node; None: there is none.
+
+    Nodes one step from every mention; nodes one step further on; nodes one step from
+    one mention and at most two from the others. A record without a name is no step.
+
+    Args:
+        around: candidates of the question, in either direction.
+        unnamed: True at nodes without a name.
+        possible: False at nodes that are no answers.
+    """
+    if len(around.mentions) < 2:
+        return None
+    topics = np.zeros((len(around.mentions), len(unnamed)), bool)
+    for topic, mention in zip(topics, around.mentions, strict=True):
+        topic[mention] = True
+    possible = possible & ~unnamed & ~topics.any(axis=0)
+    near = np.array([_reached(topic, around, unnamed) for topic in topics])
+    shared = near.all(axis=0)
+    shared |= _neighbours(shared & unnamed, around)
+    shared &= ~topics.any(axis=0)
+    if (shared & possible).any():
+        return shared & possible
+    beyond = _reached(shared, around, unnamed) & possible
+    if beyond.any():
+        return beyond
+    far = near | np.array([_reached(each, around, unnamed) for each in near])
+    between = far.all(axis=0) & near.any(axis=0) & possible
+    return between if between.any() else None
+
+
+def _reached(
+    nodes: Bool[np.ndarray, "v"], around: LocalGraph, unnamed: Bool[np.ndarray, "v"]
+) -> Bool[np.ndarray, "v"]:
+    """Nodes that are one step from these, or two by a record without a name."""
+    reached = _neighbours(nodes, around)
+    return reached | _neighbours(reached & unnamed, around)
+
+
+def _neighbours(
+    nodes: Bool[np.ndarray, "v"], around: LocalGraph
+) -> Bool[np.ndarray, "v"]:
+    """Nodes that share a triplet with one of these."""
+    out = np.zeros_like(nodes)
+    head, tail = around.nodes.T
+    out[tail[nodes[head]]] = True
+    out[head[nodes[tail]]] = True
+    return out
