@@ -192,13 +192,19 @@ def _penalties(
         places = sums(by_kind[..., KINDS.index("place")])
         doubtful = (places <= 0) & places.any()
     elif asked.kind != "thing":
-        wrong = _too_few(matches(by_kind[..., KINDS.index(asked.kind)]), total, FEW)
+        match = matches(by_kind[..., KINDS.index(asked.kind)])
+        wrong = _too_few(match, total, FEW)
+        doubtful = (total <= 0) & match.any()
     if named:
         match = matches(
             np.array([_noun_weights(asked.nouns, r) for r in around.relations])
         )
         wrong |= _too_few(match, total, FEW_NAMED)
         doubtful = doubtful | (total <= 0) & match.any()
+    elif asked.kind == "thing" and not any(map(is_attribute, asked.nouns)):
+        # Which band made the album? No genre.
+        attributes = np.array([attribute_weights(r) for r in around.relations])
+        doubtful = (sums(attributes) >= MOST * total) & (total > 0)
     wrong &= total > 0
     return np.where(wrong, PENALTY, np.where(doubtful, DOUBT, 0.0)).astype(np.float32)
 

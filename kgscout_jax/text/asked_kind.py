@@ -22,10 +22,12 @@ _LEADS = frozenset(", ; : know tell say wonder guess remember me us out".split()
 """Words after which a question begins: "do you know who"."""
 _PASSED = frozenset(
     "is are was were the a an these those this other different all many same some any "
-    "one two three four five six seven eight nine ten".split()
+    "one two three four five six seven eight nine ten current main "
+    "major primary".split()
 )
 """Words between "which" and its noun."""
-_STOPS = (FUNCTION_WORDS | _PASSED | frozenset([*",;:", _TOPIC, "about"])) - {"name"}
+_ADVERBS = frozenset("about today now currently ever together also still".split())
+_STOPS = (FUNCTION_WORDS | _PASSED | _ADVERBS | frozenset([*",;:", _TOPIC])) - {"name"}
 """What ends a noun."""
 _TEAMS = frozenset(["for", "against"])
 """Who somebody plays for is a team."""
@@ -118,6 +120,7 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
 def _words(question: str, topics: Sequence[str]) -> list[str]:
     """The words and commas of a question, ``_TOPIC`` for words of its topics' names."""
     words = _TOKEN.findall(question.casefold())
+    topics = [topic for topic in topics if not _replaced(words, topic)]
     of_topics = {w for topic in topics for w in WORD.findall(topic.casefold())}
     named = of_topics - PARTICLES - FUNCTION_WORDS
     places = [i for i, word in enumerate(words) if word in named]
@@ -125,6 +128,17 @@ def _words(question: str, topics: Sequence[str]) -> list[str]:
         if j - i <= _GAP and of_topics.issuperset(words[i:j]):
             words[i:j] = [_TOPIC] * (j - i)
     return [_TOPIC if word in named else word for word in words]
+
+
+def _replaced(words: list[str], topic: str) -> bool:
+    """Whether a topic's name stands in a question, now as ``_TOPIC``."""
+    name = _TOKEN.findall(topic.casefold())
+    places = [
+        i for i in range(len(words) - len(name) + 1) if words[i : i + len(name)] == name
+    ]
+    for i in places if name else []:
+        words[i : i + len(name)] = [_TOPIC] * len(name)
+    return bool(name and places)
 
 
 def _leads(before: Sequence[str]) -> bool:

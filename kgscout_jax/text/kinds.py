@@ -133,6 +133,8 @@ def end_nouns(relation: str) -> tuple[Nouns, Nouns]:
     ):
         if noun:
             ends[end][noun] = max(weight, ends[end].get(noun, 0.0))
+    if not ends[HEAD] and (owner := _owner(words)):
+        ends[HEAD][owner] = GUESSED
     return ends
 
 
@@ -163,7 +165,8 @@ def _said(words: list[str]) -> Iterator[Hint]:
         yield HEAD, lists["agents"].get(active, ""), NAMED
         yield TAIL, lists["patients"].get(active, ""), GUESSED
     elif words[-1] == "of" and len(words) > 1:
-        yield HEAD, _singular(words[:-1]), NAMED
+        if not _PARTICIPLE.search(words[-2]):  # "made of"
+            yield HEAD, _singular(words[:-1]), NAMED
     elif words[-1] not in PREPOSITIONS:  # "depends on" names nobody
         if words[0] in PREPOSITIONS:
             words = words[1:]
@@ -172,6 +175,8 @@ def _said(words: list[str]) -> Iterator[Hint]:
         if len(words) > 1 and _PARTICIPLE.search(words[-1]):
             words = words[:-1]  # "languages spoken" are languages
         yield TAIL, _singular(words), NAMED
+        if len(words) == 2 and words[1] in lists["labels"].split():
+            yield TAIL, base_noun(words[0]), NAMED  # a "job title" says which job
 
 
 def _begins_with_verb(words: list[str]) -> bool:
@@ -184,6 +189,24 @@ def _begins_with_verb(words: list[str]) -> bool:
     return words[0] in kind_words()["verbs"].split() or bool(
         _PARTICIPLE.search(words[0])
     )
+
+
+def _owner(words: list[str]) -> str:
+    """The noun that owns what a relation of two nouns names: drugs have a "drug class".
+
+    "" for others, such as "has tag", "languages spoken", "job title", "birth year".
+    """
+    if len(words) != 2:
+        return ""
+    first, last = words
+    lists = kind_words()
+    no_nouns = _AUXILIARIES | PREPOSITIONS | {*lists["verbs"].split()}
+    if first in no_nouns.union(lists["subjects"]) or _PARTICIPLE.search(first):
+        return ""
+    if last in PREPOSITIONS.union(lists["labels"].split()) or _PARTICIPLE.search(last):
+        return ""
+    owner = base_noun(first)
+    return owner if noun_kind(owner) in ("thing", "place") else ""
 
 
 def _singular(words: list[str]) -> str:

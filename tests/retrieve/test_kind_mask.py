@@ -13,6 +13,7 @@ from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, TRIPLET_PENALTY, kind
 from kgscout_jax.retrieve.local_graph import LocalGraph
 
 RELATIONS = ["directed_by", "release_year", "starred_actors", "located in", "P131"]
+RELATIONS += ["has_genre"]
 NAMES = ["Mann", "Heat", "1995", "Pacino"]
 """Heat is directed by Mann, of 1995, with Pacino."""
 NODES = np.array([[1, 0], [1, 2], [1, 3]])
@@ -135,3 +136,14 @@ def test_a_node_that_nothing_names_counts_less_than_one_with_the_noun():
     assert films.tolist() == [0 - PENALTY, 1, 2 - PENALTY]
     node = fitted("Which films has Mann?", logits, names, nodes, (0, 3))
     assert node[2] == 2 - PENALTY
+
+
+def test_a_genre_is_nowhere_and_no_album():
+    names, nodes = ["Mann", "Heat", "jazz"], np.array([[0, 1], [0, 2]])
+    logits = [0.0, 1.0, 2.0]
+    where = fitted("Where is Mann?", logits, names, nodes, (3, 5))
+    assert where[1] == 1 and where[2] == 2 - PENALTY
+    album = fitted("Which album did Mann make?", logits, names, nodes, (4, 5))
+    assert album[1] == 1 and album[2] == 2 - DOUBT
+    genre = fitted("Which genre is Mann?", logits, names, nodes, (4, 5))
+    assert genre[2] == 2

@@ -22,6 +22,12 @@ from kgscout_jax.text.kinds import KINDS, base_noun, base_verb, end_nouns, noun_
         ("in_language", set(), {"language"}),
         ("has_genre", {"work"}, {"genre"}),
         ("depends on", set(), set()),
+        ("plays_in_club", {"player"}, {"club"}),
+        ("roles in film", set(), {"role in film"}),
+        ("made of", set(), set()),
+        ("formed_in", set(), {"place"}),
+        ("drug_class", {"drug"}, {"drug class"}),
+        ("jobTitle", set(), {"job", "job title"}),
         ("P131", set(), {"p131"}),
         ("", set(), set()),
     ],
@@ -105,6 +111,8 @@ def test_the_last_word_of_a_compound_says_what_it_is():
     assert airport is not None and airport.kind == "place"
     film = asked_kind("Which Mann film was the first?", ["Mann"])
     assert film is not None and film.nouns == {"film", "movie"}
+    players = asked_kind("Which Mann film players play?", ["Mann"])
+    assert players is not None and players.kind == "person"
     slogan = asked_kind("what is Alien state slogan", ["Alien"])
     assert slogan is not None and slogan.nouns == {"slogan", "state slogan"}
 
@@ -151,6 +159,8 @@ def test_a_topic_of_words_that_mean_little_is_one_name():
 def test_words_of_topics_are_no_nouns_of_the_question():
     assert asked_kind("What is Heat Films?", ["Heat Films"]) is None
     assert asked_kind("What films has Heat Films?", ["Heat"]) is not None
+    songs = asked_kind("Which songs are on Songs of Home?", ["Songs of Home"])
+    assert songs is not None and "song" in songs.nouns
 
 
 WORDS = (
