@@ -70,6 +70,7 @@ class _Spans:
         index: LinkIndex,
         candidates: Sequence[Candidate],
     ) -> None:
+        self.index = index
         words = self.words = question.words
         grammar = np.array([w in GRAMMAR for w in words])
         content = ~np.array([w in STOP_WORDS for w in words])
@@ -85,6 +86,10 @@ class _Spans:
             for values in (*columns, np.where(grammar, 0, small))
         ]
         self.full = sorted({(c.first, c.last) for c in candidates if c.how != "fuzzy"})
+
+    def _is_small(self, c: Candidate) -> bool:
+        """Whether a candidate is a name that has no capitals itself."""
+        return c.how == "exact" and self.index.text_of(c.surface).islower()
 
     def row(self, c: Candidate, degree: float, best: dict[Span, float]) -> tuple:
         """The features of one candidate.
@@ -130,7 +135,7 @@ class _Spans:
             upper,
             0 if fuzzy else upper,
             0 if fuzzy or content else upper,
-            self.capitals_tell and upper == 0,
+            self.capitals_tell and upper == 0 and not self._is_small(c),
             before >= 0 and self.words[before] in PREPOSITIONS,
             any(a <= c.first and c.last <= b and (a, b) != span for a, b in self.full),
             c.last == len(self.words) - 1,

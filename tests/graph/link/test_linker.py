@@ -233,3 +233,10 @@ def test_a_question_of_100_000_characters_takes_bounded_time(linker, piece):
 def test_settings_are_checked(given, message):
     with pytest.raises(UserError, match=message):
         LinkSettings(**given)
+
+
+def test_a_name_without_capitals_is_found_beside_one_with_them():
+    names = ["Finance", "welding", "Legal", "data analysis", "Anna Dahl", "Ugo Weiss"]
+    linker = Linker(build_index(names, degrees=np.array([9, 5, 9, 5, 1, 1])))
+    names_of = {link.name for link in linker.link("Who in Finance knows welding?")}
+    assert names_of == {"Finance", "welding"}
