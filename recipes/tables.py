@@ -294,6 +294,20 @@ def fits(view: View) -> str:
     return markdown_table(header, cells)
 
 
+def invented(view: View) -> str:
+    """What a policy makes of graphs of invented facts."""
+    rows = []
+    measured = view.extracts[0]["measured"]
+    columns = ["kgscout@10", "cosine@10", "bm25@10", "ppr@10", "kgscout@30"]
+    for each in measured:
+        values = [each["answer_hit"][column] for column in columns]
+        values += [each["hits@1"], each["macro_f1"]]
+        cells = [f"{value:.3f}" for value in values]
+        rows.append([each["set"], str(each["questions"]), *cells])
+    header = ["graph", "questions", *columns, "Hits@1", "Macro-F1"]
+    return markdown_table(header, rows)
+
+
 def commands(view: View) -> str:
     """The commands behind the extracts, as a block of code."""
     lines = dict.fromkeys(line for one in view.extracts for line in one["commands"])
@@ -312,6 +326,7 @@ VIEWS: Views = {
     "kinds": kinds,
     "values": values,
     "fits": fits,
+    "invented": invented,
     "scale": scale,
     "commands": commands,
     "parameters": parameters,

@@ -29,6 +29,8 @@ WEIGHTS = "model.safetensors"
 MODULES = ("Transformer", "Pooling", "Normalize")
 STEPS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 """Padded lengths: few, because each of them is compiled."""
+COLUMNS = 8
+"""A product takes as long for 12 columns as for 24; a batch has a multiple of this."""
 
 Parameters = dict[str, Any]
 
@@ -108,8 +110,8 @@ class Bert:
     def widths(
         self, lengths: Int[np.ndarray, "n"], batch_size: int
     ) -> Int[np.ndarray, "n"]:
-        """The padded length of each string, by its number of tokens alone."""
-        steps = np.array(STEPS)
+        """The padded length of each string, by its number of tokens and the batch."""
+        steps = np.array([n for n in STEPS if n * batch_size % COLUMNS == 0])
         widths = steps[np.minimum(np.searchsorted(steps, lengths), len(steps) - 1)]
         return np.maximum(lengths, widths)
 
