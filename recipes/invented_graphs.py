@@ -19,6 +19,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+from kgscout_jax.export.bundled import FOLDER
 from kgscout_jax.utils.io import write_json
 
 DATA = Path(__file__).with_suffix(".json")
@@ -127,51 +128,19 @@ def main(words: list[str] | None = None) -> int:
     """Write and measure; the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("out", type=Path)
-    parser.add_argument("--policy", help="folder of a run or export; default: the base")
+    parser.add_argument("--policy", type=Path, default=FOLDER, help="run or export")
     parser.add_argument("--into", type=Path, help="write the figures to this file")
     args = parser.parse_args(words)
-    if args.policy is None:
-        import kgscout_jax.export
-
-        args.policy = Path(kgscout_jax.export.__file__).parent / "base"
     measured = []
     for domain, definition in json.loads(DATA.read_text("utf-8")).items():
         folder = args.out / domain
         write(domain, definition, folder)
-        shards = ["--shards", folder / "shards"]
-        run = ["--run", args.policy, *shards, "--split", "test"]
+        made = ["--kg", folder / "kg.tsv", "--input", folder / "questions"]
+        kgscout("prep kg --overwrite", *made, "--out", folder / "shards")
+        run = ["--run", args.policy, "--split", "test", "--shards", folder / "shards"]
+        kgscout("eval retrieval --k 10 30 100", *run, "--out", folder / "retrieval")
         kgscout(
-            "prep",
-            "kg",
-            "--kg",
-            folder / "kg.tsv",
-            "--input",
-            folder / "questions",
-            "--out",
-            folder / "shards",
-            "--overwrite",
-        )
-        kgscout(
-            "eval",
-            "retrieval",
-            *run,
-            "--k",
-            "10",
-            "30",
-            "100",
-            "--out",
-            folder / "retrieval",
-        )
-        kgscout(
-            "eval",
-            "answers",
-            *run,
-            "--reader",
-            "graph",
-            "--k",
-            "100",
-            "--out",
-            folder / "answers",
+            "eval answers --reader graph --k 100", *run, "--out", folder / "answers"
         )
         measured.append(figures(domain, folder))
         print(json.dumps(measured[-1]))
@@ -180,9 +149,10 @@ def main(words: list[str] | None = None) -> int:
     return 0
 
 
-def kgscout(*words: str | Path) -> None:
-    """Run a command of KG-Scout."""
-    subprocess.run([sys.executable, "-m", "kgscout_jax", *map(str, words)], check=True)
+def kgscout(command: str, *words: str | Path) -> None:
+    """Run a command of KG-Scout, with more words behind."""
+    every = [sys.executable, "-m", "kgscout_jax", *command.split(), *map(str, words)]
+    subprocess.run(every, check=True)
 
 
 def figures(domain: str, folder: Path) -> dict:

@@ -22,8 +22,8 @@ from kgscout_jax.text.kinds import (
     NAMED,
     STATED,
     kind_words,
+    listed_words,
     noun_kind,
-    nouns_of_kind,
 )
 from kgscout_jax.text.relation_words import domain, head_noun, relation_words
 from kgscout_jax.utils.ragged import offsets_of
@@ -168,4 +168,4 @@ def type_hints(relation: str) -> tuple[dict[str, float], dict[str, float]]:
 
 def word_list_generic() -> frozenset[str]:
     """Type words that say nothing."""
-    return frozenset(lexicon()["generic"]) | nouns_of_kind("time")
+    return frozenset(lexicon()["generic"]) | listed_words("time")

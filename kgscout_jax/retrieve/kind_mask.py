@@ -9,9 +9,9 @@ no year. Where another node may be of the kind that is asked for, such nodes los
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int
@@ -187,7 +187,7 @@ def _penalties(
     wrong, doubtful = np.zeros(v, bool), np.zeros(v, bool)
     if asked.kind == "place":
         others = by_kind[..., KINDS.index("person")] + by_kind[..., KINDS.index("time")]
-        others += [attribute_weights(relation) for relation in around.relations]
+        others += _end_weights(around.relations, is_attribute)
         wrong = sums(others) >= MOST * total
         places = sums(by_kind[..., KINDS.index("place")])
         doubtful = (places <= 0) & places.any()
@@ -196,15 +196,14 @@ def _penalties(
         wrong = _too_few(match, total, FEW)
         doubtful = (total <= 0) & match.any()
     if named:
-        match = matches(
-            np.array([_noun_weights(asked.nouns, r) for r in around.relations])
-        )
+        is_asked = partial(names_same, asked=asked.nouns)
+        match = matches(_end_weights(around.relations, is_asked))
         wrong |= _too_few(match, total, FEW_NAMED)
         doubtful = doubtful | (total <= 0) & match.any()
     elif asked.kind == "thing" and not any(map(is_attribute, asked.nouns)):
         # Which band made the album? No genre.
-        attributes = np.array([attribute_weights(r) for r in around.relations])
-        doubtful = (sums(attributes) >= MOST * total) & (total > 0)
+        attributes = sums(_end_weights(around.relations, is_attribute))
+        doubtful = (attributes >= MOST * total) & (total > 0)
     wrong &= total > 0
     return np.where(wrong, PENALTY, np.where(doubtful, DOUBT, 0.0)).astype(np.float32)
 
@@ -226,16 +225,6 @@ def kind_weights(relation: str) -> Float[np.ndarray, "2 k"]:
     return out
 
 
-@cache
-def attribute_weights(relation: str) -> tuple[float, float]:
-    """Weights of the nouns at a relation's heads and tails that name attributes."""
-    heads, tails = (
-        sum(weight for noun, weight in nouns.items() if is_attribute(noun))
-        for nouns in end_nouns(relation)
-    )
-    return heads, tails
-
-
 def _is_named(asked: frozenset[str], relation: str) -> bool:
     """Whether a relation leads to what is asked for.
 
@@ -250,10 +239,16 @@ def _is_named(asked: frozenset[str], relation: str) -> bool:
     )
 
 
-def _noun_weights(asked: frozenset[str], relation: str) -> tuple[float, float]:
-    """Weights of the nouns at a relation's heads and tails that are asked for."""
-    heads, tails = (
-        sum(weight for noun, weight in nouns.items() if names_same(noun, asked))
-        for nouns in end_nouns(relation)
+def _end_weights(
+    relations: Sequence[str], is_meant: Callable[[str], bool]
+) -> Float[np.ndarray, "u 2"]:
+    """Weights of the nouns at each relation's heads and tails that are meant."""
+    return np.array(
+        [
+            [
+                sum(weight for noun, weight in nouns.items() if is_meant(noun))
+                for nouns in end_nouns(relation)
+            ]
+            for relation in relations
+        ]
     )
-    return heads, tails

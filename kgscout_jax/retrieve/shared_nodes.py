@@ -33,11 +33,12 @@ def shared_nodes(
     topics = np.zeros((len(around.mentions), len(unnamed)), bool)
     for topic, mention in zip(topics, around.mentions, strict=True):
         topic[mention] = True
-    possible = possible & ~unnamed & ~topics.any(axis=0)
+    is_topic = topics.any(axis=0)
+    possible = possible & ~unnamed & ~is_topic
     near = np.array([_reached(topic, around, unnamed) for topic in topics])
     shared = near.all(axis=0)
     shared |= _neighbours(shared & unnamed, around)
-    shared &= ~topics.any(axis=0)
+    shared &= ~is_topic
     if (shared & possible).any():
         return shared & possible
     beyond = _reached(shared, around, unnamed) & possible

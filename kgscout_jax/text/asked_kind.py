@@ -120,7 +120,7 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
 def _words(question: str, topics: Sequence[str]) -> list[str]:
     """The words and commas of a question, ``_TOPIC`` for words of its topics' names."""
     words = _TOKEN.findall(question.casefold())
-    topics = [topic for topic in topics if not _replaced(words, topic)]
+    topics = [topic for topic in topics if not _mask_name(words, topic)]
     of_topics = {w for topic in topics for w in WORD.findall(topic.casefold())}
     named = of_topics - PARTICLES - FUNCTION_WORDS
     places = [i for i, word in enumerate(words) if word in named]
@@ -130,8 +130,8 @@ def _words(question: str, topics: Sequence[str]) -> list[str]:
     return [_TOPIC if word in named else word for word in words]
 
 
-def _replaced(words: list[str], topic: str) -> bool:
-    """Whether a topic's name stands in a question, now as ``_TOPIC``."""
+def _mask_name(words: list[str], topic: str) -> bool:
+    """Replace a topic's name by ``_TOPIC`` in place; whether it stands there."""
     name = _TOKEN.findall(topic.casefold())
     places = [
         i for i in range(len(words) - len(name) + 1) if words[i : i + len(name)] == name

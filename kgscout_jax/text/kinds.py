@@ -53,9 +53,9 @@ def kind_words() -> dict[str, Any]:
 
 
 @cache
-def nouns_of_kind(kind: str) -> frozenset[str]:
-    """The nouns for people, places, times or attributes."""
-    return frozenset(kind_words()[kind].split())
+def listed_words(name: str) -> frozenset[str]:
+    """A list of ``kinds.json``: nouns of a kind, verbs, labels."""
+    return frozenset(kind_words()[name].split())
 
 
 def is_attribute(phrase: str) -> bool:
@@ -64,7 +64,7 @@ def is_attribute(phrase: str) -> bool:
     >>> is_attribute("film genre"), is_attribute("position"), is_attribute("school")
     (True, True, False)
     """
-    return phrase.rpartition(" ")[2] in nouns_of_kind("attribute")
+    return phrase.rpartition(" ")[2] in listed_words("attribute")
 
 
 @cache
@@ -111,7 +111,7 @@ def noun_kind(phrase: str) -> Kind:
         return "thing"
     noun = base_noun(words[head_noun(words)])
     for kind in KINDS[:-1]:
-        if noun in nouns_of_kind(kind):
+        if noun in listed_words(kind):
             return kind
     return "person" if noun.endswith(("ologist", "ician", "wright")) else "thing"
 
@@ -175,7 +175,7 @@ def _said(words: list[str]) -> Iterator[Hint]:
         if len(words) > 1 and _PARTICIPLE.search(words[-1]):
             words = words[:-1]  # "languages spoken" are languages
         yield TAIL, _singular(words), NAMED
-        if len(words) == 2 and words[1] in lists["labels"].split():
+        if len(words) == 2 and words[1] in listed_words("labels"):
             yield TAIL, base_noun(words[0]), NAMED  # a "job title" says which job
 
 
@@ -186,9 +186,8 @@ def _begins_with_verb(words: list[str]) -> bool:
     """
     if len(words) < 3 or words[1] not in PREPOSITIONS:
         return False
-    return words[0] in kind_words()["verbs"].split() or bool(
-        _PARTICIPLE.search(words[0])
-    )
+    first = words[0]
+    return first in listed_words("verbs") or _PARTICIPLE.search(first) is not None
 
 
 def _owner(words: list[str]) -> str:
@@ -199,11 +198,10 @@ def _owner(words: list[str]) -> str:
     if len(words) != 2:
         return ""
     first, last = words
-    lists = kind_words()
-    no_nouns = _AUXILIARIES | PREPOSITIONS | {*lists["verbs"].split()}
-    if first in no_nouns.union(lists["subjects"]) or _PARTICIPLE.search(first):
+    no_nouns = _AUXILIARIES | PREPOSITIONS | listed_words("verbs")
+    if first in no_nouns.union(kind_words()["subjects"]) or _PARTICIPLE.search(first):
         return ""
-    if last in PREPOSITIONS.union(lists["labels"].split()) or _PARTICIPLE.search(last):
+    if last in PREPOSITIONS | listed_words("labels") or _PARTICIPLE.search(last):
         return ""
     owner = base_noun(first)
     return owner if noun_kind(owner) in ("thing", "place") else ""
