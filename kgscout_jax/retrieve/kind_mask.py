@@ -82,6 +82,8 @@ class KindMask:
     """Of head and tail of each candidate."""
     starts: Int[np.ndarray, "t"]
     """The topics' nodes, none of which is an answer."""
+    by_form: Bool[np.ndarray, "v"]
+    """True at nodes whose names are of another form: a date is no place."""
 
     @property
     def wrong(self) -> Bool[np.ndarray, "v"]:
@@ -91,11 +93,13 @@ class KindMask:
     def node_logits(self, logits: Float32[np.ndarray, "v"]) -> Float32[np.ndarray, "v"]:
         """Logits of the answer head, lower at nodes of another kind.
 
-        Unchanged where no node within ``PENALTY`` of the best one may be of that kind:
-        then the names of relations may mean something else.
+        Where no node within ``PENALTY`` of the best one may be of that kind, the names
+        of relations may mean something else. Then only nodes of another form lose.
         """
         lowered = logits - self.penalties
-        return logits if self.wrong[np.argmax(lowered)] else lowered
+        if self.wrong[np.argmax(lowered)]:
+            return logits - np.float32(PENALTY) * self.by_form
+        return lowered
 
     def triplet_logits(
         self, logits: Float32[np.ndarray, "n"]
@@ -127,18 +131,22 @@ def kind_mask(
     if asked.or_named and named:
         asked = replace(asked, kind="thing")
     penalties = _penalties(asked, named, around, unnamed)
+    by_form = np.zeros(len(unnamed), bool)
+    # A time zone is no date.
+    vague = any("time" in noun.split() for noun in asked.nouns)
     there = np.unique(around.nodes)
     if asked.kind != "thing" or asked.number:
         for node, name in zip(there.tolist(), around.names_of(there), strict=True):
             if (verdict := _by_name(asked, name)) is not None:
                 penalties[node] = PENALTY * verdict
+                by_form[node] = verdict and not vague
     elif asked.which and not named:
         values = np.array([_is_value(name) for name in around.names_of(there)])
         penalties[there[values & (penalties[there] < DOUBT)]] = DOUBT
     some = penalties[there]
-    if not some.any() or (some >= PENALTY).all():
+    if not some.any() or ((some >= PENALTY).all() and not by_form.any()):
         return None
-    return KindMask(penalties, around.nodes, around.starts)
+    return KindMask(penalties, around.nodes, around.starts, by_form)
 
 
 def _by_name(asked: AskedKind, name: str) -> bool | None:
@@ -190,7 +198,8 @@ def _penalties(
         others += _end_weights(around.relations, is_attribute)
         wrong = sums(others) >= MOST * total
         places = sums(by_kind[..., KINDS.index("place")])
-        doubtful = (places <= 0) & places.any()
+        if not asked.or_host:
+            doubtful = (places <= 0) & places.any()
     elif asked.kind != "thing":
         match = matches(by_kind[..., KINDS.index(asked.kind)])
         wrong = _too_few(match, total, FEW)

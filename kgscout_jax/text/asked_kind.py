@@ -31,6 +31,11 @@ _STOPS = (FUNCTION_WORDS | _PASSED | _ADVERBS | frozenset([*",;:", _TOPIC])) - {
 """What ends a noun."""
 _TEAMS = frozenset(["for", "against"])
 """Who somebody plays for is a team."""
+_DOINGS = frozenset(
+    "work works worked working study studies studied studying teach teaches taught "
+    "teaching play plays played playing serve serves served employed".split()
+)
+"""Where somebody does this is a place, or those it is done for."""
 _COMMANDS = frozenset("name list give find show identify tell".split())
 _BEFORE_NOUN = frozenset("the a an of s this last first its his her their".split())
 """Words after which "name" and "list" are nouns."""
@@ -65,6 +70,8 @@ class AskedKind:
     religion"."""
     which: bool = False
     """Whether it asks which of several: no number, unless it is called so."""
+    or_host: bool = False
+    """Whether a firm, school or team answers as well: "where does she work"."""
 
 
 class _Phrase(NamedTuple):
@@ -154,6 +161,8 @@ def _of_question_word(words: Sequence[str], i: int) -> AskedKind | None:
     word, rest = words[i], words[i + 1 :]
     if word == "who" and words[-1] in _TEAMS:
         return None
+    if word == "where" and _DOINGS.intersection(rest):
+        return AskedKind("place", or_host=True)
     if word in ("who", "whom"):
         by_word = AskedKind("person", _agent(rest))
     else:

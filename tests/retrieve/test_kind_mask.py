@@ -48,11 +48,24 @@ def test_a_film_is_no_year_and_no_person():
 
 def test_logits_stay_where_nothing_better_fits():
     logits = [-9.0, 3.0, 2.0, -9.0]
-    # No person is within reach of the film.
-    assert fitted("Who starred in it?", logits).tolist() == logits
+    # No person is within reach of the film, and a year is none.
+    who = fitted("Who starred in it?", logits)
+    assert who.tolist() == [-9, 3, 2 - PENALTY, -9]
     # Nothing here is called a battle, and "what" leaves the kind open.
     assert fitted("What battles did Mann fight?", logits).tolist() == logits
     assert fitted("What did Mann direct?", logits).tolist() == logits
+
+
+def test_what_is_of_another_form_loses_also_where_nothing_fits():
+    names, nodes = ["Mann", "1990-05-25", "1991"], np.array([[0, 1], [0, 2]])
+    logits = [0.0, 3.0, 2.0]
+    where = fitted("Where was he born?", logits, names, nodes, (2, 2))
+    assert where.tolist() == [0, 3 - PENALTY, 2 - PENALTY]
+    names = ["Mann", "Heat", "Bern"]
+    when = fitted("When was it?", logits, names, nodes, (4, 4))
+    assert when.tolist() == [0 - PENALTY, 3 - PENALTY, 2 - PENALTY]
+    zone = fitted("Which time zone is it in?", logits, names, nodes, (4, 4))
+    assert zone.tolist() == logits
 
 
 def test_a_number_answers_only_how_many():
@@ -126,7 +139,9 @@ def test_a_node_never_gains_and_the_best_one_always_fits(question, seed):
     wrong = np.isclose(lost, PENALTY, rtol=1e-4)
     assert np.all(wrong | np.isclose(lost, DOUBT, rtol=1e-4))
     kept[lowered] = ~wrong
-    assert not lowered.any() or lowered.size == 1 or kept[new.argmax()]
+    # Where nothing is of the kind, what is of another form loses alike.
+    nothing = not kept.any() or not np.isfinite(logits[kept]).any()
+    assert not lowered.any() or nothing or kept[new.argmax()]
 
 
 def test_a_node_that_nothing_names_counts_less_than_one_with_the_noun():
@@ -147,3 +162,13 @@ def test_a_genre_is_nowhere_and_no_album():
     assert album[1] == 1 and album[2] == 2 - DOUBT
     genre = fitted("Which genre is Mann?", logits, names, nodes, (4, 5))
     assert genre[2] == 2
+
+
+def test_where_somebody_works_is_a_place_or_who_he_works_for():
+    names = ["Mann", "Bern", "Acme"]
+    nodes, index = np.array([[0, 1], [0, 2]]), (3, 4)
+    logits = [0.0, 1.0, 2.0]
+    born = fitted("Where was Mann born?", logits, names, nodes, index)
+    assert born.tolist() == [0 - DOUBT, 1, 2 - DOUBT]
+    works = fitted("Where does Mann work?", logits, names, nodes, index)
+    assert works.tolist() == logits

@@ -67,6 +67,7 @@ def test_kinds_of_nouns_and_forms_of_verbs():
         ("In which year was Alien released?", "time"),
         ("the films of Mann were released in which years", "time"),
         ("Where was Mann born?", "place"),
+        ("Where does Mann work?", "place"),
         ("What capital has the country of Alien?", "place"),
         ("Name the actors of Alien.", "person"),
         ("What did Mann direct?", None),
