@@ -43,8 +43,8 @@ class LinkSettings:
     threshold_full: float = 0.3
     """The same for links by a whole name, such as wget in "curl and wget"."""
     threshold_identifier: float = 0.05
-    """The same for links by a whole name without capitals, such as libc6, and by any
-    whole name of a statement."""
+    """The same for links by a whole name without capitals, such as libc6, and by names
+    of a statement that are written otherwise."""
     floor: float = 0.0125
     """A first link less likely than this is left out too."""
     floor_full: float = 0.005
@@ -109,7 +109,7 @@ class Linker:
             question: the question.
             k: the most links.
             statement: both of two are named, as in "is Titanic a drama?" and "which is
-                older, Rome or Bern?".
+                older, Rome or Bern?". Then a whole name is linked, however unlikely.
         """
         k = self.settings.k if k is None else k
         links = self._bracket_links(question, k) if "[" in question else []
@@ -189,7 +189,8 @@ class Linker:
             twins = [self._is_twin(c, s) for s in selection]
             least = self._least(c, first=not links or any(twins))
             if statement and c.how != "fuzzy" and _has_content(question, c):
-                least = min(least, self.settings.threshold_identifier)
+                whole = c.likeness == 1
+                least = min(least, 0 if whole else self.settings.threshold_identifier)
             if score < least:
                 continue
             entity = self.index.entity_of(c.surface)

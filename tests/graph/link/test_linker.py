@@ -97,6 +97,21 @@ def test_a_statement_names_both_ends_also_without_capitals():
     assert [link.name for link in both] == ["Titanic", "Drama"]  # "film" is any film
 
 
+def test_a_statement_names_any_whole_name_that_is_written_small():
+    names = ["Dr. Luis Ortega", "Spanish", "Surgeon", "Language", "English", "Hub"]
+    degrees = np.array([9, 1, 1, 2, 2, 500])
+    linker = Linker(build_index(names, degrees=degrees))
+    for question, second in {
+        "does Dr. Luis Ortega speak spanish?": ["Spanish"],
+        "is Dr. Luis Ortega a surgeon?": ["Surgeon"],
+        "is it Dr. Luis Ortega whose language it is?": [],  # a stop word
+        "is Dr. Luis Ortega a surgery?": [],
+    }.items():
+        links = linker.link(question, statement=True)
+        assert [link.name for link in links] == ["Dr. Luis Ortega", *second]
+        assert all(link.score < LinkSettings().floor_full * 10 for link in links[1:])
+
+
 def test_whole_names_come_before_parts_of_identifiers():
     names = ["wireshark", "wireshark-qt", "curl", "wget", "libcurl4", "web", "Ada Byte"]
     degrees = np.array([90, 120, 20, 2, 40, 300, 30])
