@@ -46,10 +46,11 @@ def topic_names(topics: str | Iterable[str]) -> list[str]:
     """
     if isinstance(topics, str):
         return [topics]
-    names = [*topics] if isinstance(topics, Iterable) else [topics]
-    for name in names:
+    names: list[str] = []
+    for name in topics if isinstance(topics, Iterable) else [topics]:
         if not isinstance(name, str):
             raise UserError(f"topics: found {name!r}, expected names of entities")
+        names.append(name)
     return names
 
 
