@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 YEAR_DIGITS = 4
@@ -46,23 +47,20 @@ def numbers_agree(
     while last + 1 < len(words) and is_number(words[last + 1]):
         last += 1
     mention = words[first : last + 1]
-    asked, held = (
-        [_digits(word) for word in each if is_number(word)] for each in (mention, name)
-    )
+    asked, held = _digits(mention), _digits(name)
     if not asked or not (held or own):
         return True
     # A date may begin with its day.
     if not (_has_run(held, asked) or _has_run(held[::-1], asked)):
         return False
-    only_numbers = len(asked) == len(mention) and len(held) == len(name)
+    only_numbers = all(map(is_number, [*mention, *name]))
     whole = len(asked) == len(held)
     return whole or not only_numbers or any(len(n) == YEAR_DIGITS for n in asked)
 
 
-def _digits(word: str) -> str:
-    """A number as it is compared: 05 is 5, the 1980s are 1980."""
-    word = word[:-1] if word.endswith("s") and word[:-1].isdigit() else word
-    return word.lstrip("0") or "0"
+def _digits(words: Sequence[str]) -> list[str]:
+    """The numbers in words as they are compared: 05 is 5, the 1980s are 1980."""
+    return [n.lstrip("0") or "0" for n in re.findall(r"\d+", " ".join(words))]
 
 
 def _has_run(held: Sequence[str], asked: Sequence[str]) -> bool:

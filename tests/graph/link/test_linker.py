@@ -123,13 +123,13 @@ def test_whole_names_come_before_parts_of_identifiers():
     assert [link.name for link in strict.link(question)] == ["curl"]
 
 
-def test_what_is_asked_for_is_no_part_of_a_name_beside_a_whole_one():
+def test_what_is_asked_for_is_no_part_of_a_name():
     names = ["Rotwand Hut", "Albert Link Hut", "1907", "Greta Huber", "Hut Run Trail"]
     huts = Linker(build_index(names, degrees=np.array([9, 9, 1, 3, 2])))
     for question, topics in {
         "Which hut was built in 1907?": ["1907"],
         "what hut does Greta Huber run": ["Greta Huber"],
-        "Which hut was built first?": ["Rotwand Hut"],  # nothing else is named
+        "Which hut was built first?": [],
     }.items():
         assert sorted(each.name for each in huts.link(question)) == topics
 
