@@ -149,7 +149,7 @@ def read_rows(path: Path) -> Iterator[tuple[int, Row]]:
             Row(
                 id=replace_surrogates(id),
                 question=replace_surrogates(question),
-                topics=tuple(topics) if topics else None,
+                topics=None if topics is None else tuple(topics),
                 problem=problem,
             ),
         )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -266,6 +266,8 @@ class Scout:
         n = len(questions)
         budgets = budgets_of(k, n)
         sources = checked_graphs(self._one_each(graphs), n)
+        if topics is not None and not isinstance(topics, Iterable):
+            raise UserError(f"topics: found {topics!r}, expected a list of them")
         topics = [None] * n if topics is None else list(topics)
         check_lengths(n, graphs=sources, topics=topics, k=budgets)
         texts = [check_question(question) for question in questions]

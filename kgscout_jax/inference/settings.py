@@ -119,7 +119,7 @@ class RetrieveSettings(QuestionSettings, EngineSettings):
     }
     questions: Path
     """JSON lines with id, question and optionally q_entity (a topic or a list of them);
-    without q_entity the topics are linked. Plain or .gz."""
+    without q_entity the topics are linked, an empty list means none. Plain or .gz."""
     out: Path
     """File to write: a JSON line for each question, in the same order."""
     batch_size: int = 32

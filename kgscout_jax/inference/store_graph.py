@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.inference.topics import topic_names
 from kgscout_jax.stores.neighbourhood import neighbourhood, question_nodes
 from kgscout_jax.stores.protocol import Step, Store
 from kgscout_jax.text.linearize import relation_phrase
@@ -34,7 +35,7 @@ def store_graph(
     if topics is None:
         nodes = question_nodes(store, question, vector)
     else:
-        nodes = [topics] if isinstance(topics, str) else list(topics)
+        nodes = topic_names(topics)
 
     def order(steps: Sequence[Step]) -> list[Step]:
         phrases = [relation_phrase(step.relation) for step in steps]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,22 @@ class SearchStart:
         return names + [text[link.start : link.stop] for link in self.links]
 
 
+def topic_names(topics: str | Iterable[str]) -> list[str]:
+    """The topics that a caller names, as a list.
+
+    Raises:
+        UserError: they are not text.
+    """
+    if isinstance(topics, str):
+        return [topics]
+    names: list[str] = []
+    for name in topics if isinstance(topics, Iterable) else [topics]:
+        if not isinstance(name, str):
+            raise UserError(f"topics: found {name!r}, expected names of entities")
+        names.append(name)
+    return names
+
+
 NOWHERE = SearchStart(np.empty(0, np.int32), (), ())
 """No topic at all."""
 
@@ -63,10 +79,7 @@ def search_start(
         links = tuple(link(question, graph))
         ids = np.array([link.entity for link in links], np.int32)
         return SearchStart(ids, links, ())
-    names = [topics] if isinstance(topics, str) else list(topics)
-    for name in names:
-        if not isinstance(name, str):
-            raise UserError(f"topics: found {name!r}, expected names of entities")
+    names = topic_names(topics)
     unknown = [name for name in names if graph.find(name) is None]
     ids = graph.find_all(names) if len(graph.entities) else np.empty(0, np.int32)
     return SearchStart(ids, (), tuple(dict.fromkeys(unknown)))

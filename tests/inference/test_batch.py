@@ -79,6 +79,16 @@ def test_a_line_for_each_question_in_their_order(run, world, tmp_path):
     assert not list(tmp_path.glob("*.part"))
 
 
+def test_an_empty_list_of_topics_means_none(run, tmp_path):
+    rows: list[dict] = [{"id": "linked", "question": "Where is Ada?"}]
+    rows += [{**rows[0], "id": "null", "q_entity": None}]
+    rows += [{**rows[0], "id": "none", "q_entity": []}]
+    assert run(rows)[0] == 0
+    linked, null, none = results(tmp_path)
+    assert linked["topics"] == null["topics"] == ["Ada"]
+    assert none["topics"] == none["linked"] == none["triplets"] == []
+
+
 def test_a_question_that_fails_is_a_line(run, tmp_path):
     bad = [
         {"id": "no text"},

@@ -254,6 +254,20 @@ def test_k_is_a_whole_number_from_1(ready, k):
         ready.scout.retrieve("Who?", ready.graph, k)
 
 
+@pytest.mark.parametrize("topics", [5, 2.5, True, [3], {"Ada": 1}.values(), [None]])
+def test_topics_are_names(ready, topics):
+    one = "topics: found .*, expected names of entities"
+    with pytest.raises(UserError, match=one):
+        ready.scout.retrieve("Who?", ready.graph, topics=topics)
+    with pytest.raises(UserError, match=one):
+        ready.scout.retrieve_many(["Who?"], ready.graph, topics=[topics])
+
+
+def test_topics_of_several_questions_are_a_list(ready):
+    with pytest.raises(UserError, match="topics: found 5, expected a list"):
+        ready.scout.retrieve_many(["Who?"], ready.graph, topics=5)
+
+
 def test_lists_of_different_lengths_are_refused(ready):
     with pytest.raises(UserError, match="topics: found 1, expected 2, one for each"):
         ready.scout.retrieve_many(["a", "b"], ready.graph, topics=["Ada"])

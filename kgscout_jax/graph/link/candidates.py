@@ -18,6 +18,7 @@ from kgscout_jax.graph.link.index import (
     equal_ranges,
 )
 from kgscout_jax.graph.link.normalise import comparison_form
+from kgscout_jax.graph.link.numbers import is_number, numbers_agree
 from kgscout_jax.graph.link.question_tokens import QuestionTokens
 from kgscout_jax.graph.link.stop_words import ARTICLES, GRAMMAR, STOP_WORDS
 from kgscout_jax.types import entity_key
@@ -160,7 +161,7 @@ Variants = tuple[Int64[np.ndarray, "v"], Float32[np.ndarray, "v"]]
 
 
 def _variants(question: QuestionTokens, index: LinkIndex, i: int) -> Variants:
-    """The word of token ``i``, and its possible corrections."""
+    """The word of token ``i``, and its possible corrections; a number has none."""
     t = index.tables
     start, stop = int(question.tokens.starts[i]), int(question.tokens.stops[i])
     own = _word_numbers(t.words, question.hashes[i : i + 1])
@@ -168,7 +169,7 @@ def _variants(question: QuestionTokens, index: LinkIndex, i: int) -> Variants:
     # Words of names are rarely misspelt; short words are close to too many others.
     shortest = SHORTEST_MISSPELT + 2 * len(own)
     share = 0.5 if len(own) else 0.75
-    if stop - start >= shortest:
+    if stop - start >= shortest and not is_number(question.words[i]):
         bounds = np.array([start]), np.array([stop])
         shorter, _ = question.substrings.without_one(*bounds)
         near.append(_word_numbers(t.words, shorter))
@@ -275,6 +276,8 @@ def _compare(
     for at in order.tolist():
         a, b, surface = int(first[at]), int(last[at]), int(surfaces[at])
         text = comparison_form(index.text_of(surface))
+        if not numbers_agree(question.words, a, b, text.split()):
+            continue
         words = " ".join(question.words[a : b + 1])
         likeness = (
             max(fuzz.ratio(words, text), fuzz.token_sort_ratio(words, text)) / 100

@@ -15,6 +15,7 @@ from kgscout_jax.graph.link.candidates import (
     key_candidates,
     word_candidates,
 )
+from kgscout_jax.graph.link.common_nouns import is_asked_noun, is_described_noun
 from kgscout_jax.graph.link.index import LinkIndex
 from kgscout_jax.graph.link.question_tokens import (
     MAX_CHARACTERS,
@@ -43,8 +44,8 @@ class LinkSettings:
     threshold_full: float = 0.3
     """The same for links by a whole name, such as wget in "curl and wget"."""
     threshold_identifier: float = 0.05
-    """The same for links by a whole name without capitals, such as libc6, and by any
-    whole name of a statement."""
+    """The same for links by a whole name without capitals, such as libc6, and by names
+    of a statement that are written otherwise."""
     floor: float = 0.0125
     """A first link less likely than this is left out too."""
     floor_full: float = 0.005
@@ -109,7 +110,7 @@ class Linker:
             question: the question.
             k: the most links.
             statement: both of two are named, as in "is Titanic a drama?" and "which is
-                older, Rome or Bern?".
+                older, Rome or Bern?". Then a whole name is linked, however unlikely.
         """
         k = self.settings.k if k is None else k
         links = self._bracket_links(question, k) if "[" in question else []
@@ -189,7 +190,8 @@ class Linker:
             twins = [self._is_twin(c, s) for s in selection]
             least = self._least(c, first=not links or any(twins))
             if statement and c.how != "fuzzy" and _has_content(question, c):
-                least = min(least, self.settings.threshold_identifier)
+                whole = c.likeness == 1
+                least = min(least, 0 if whole else self.settings.threshold_identifier)
             if score < least:
                 continue
             entity = self.index.entity_of(c.surface)
@@ -227,8 +229,7 @@ class Linker:
         which has no capitals, is what it says, however unlikely: "postgresql" names no
         ``Debian PostgreSQL Maintainers``. Beside one, a single word is no part of
         another name: in "section of vim", "section" is not ``gnome (section)``. Nor is
-        it what a question asks for: in "which hut was built in 1907", where 1907 is an
-        entity, "hut" is no ``Rotwand Hut``.
+        a common noun: in "which hut is the oldest", "hut" is no ``Rotwand Hut``.
         """
         settings = self.settings
         likely = [
@@ -242,7 +243,7 @@ class Linker:
             if score >= settings.floor_full and self._is_identifier(c)
         ]
 
-        def explained(c: Candidate) -> bool:
+        def explained(c: Candidate, score: float) -> bool:
             if c.how != "fuzzy":
                 return False
             name = self.index.text_of(c.surface)
@@ -253,10 +254,13 @@ class Linker:
             if c.coverage >= WHOLE:
                 return False
             one_word = c.first == c.last
+            if one_word and is_asked_noun(question, c.first):
+                return True
+            beside = any(last < c.first or c.last < first for first, last in likely)
             if (
                 one_word
-                and _is_asked_noun(question, c.first)
-                and any(last < c.first or c.last < first for first, last in likely)
+                and (beside or score < settings.threshold)
+                and is_described_noun(question, c.first)
             ):
                 return True
             if not identifiers or (one_word and c.misspelt):
@@ -268,7 +272,8 @@ class Linker:
                 )
             )
 
-        return np.array([explained(c) for c in candidates], bool)
+        pairs = zip(candidates, probabilities.tolist(), strict=True)
+        return np.array([explained(c, score) for c, score in pairs], bool)
 
     def _is_identifier(self, c: Candidate) -> bool:
         """Whether a candidate is a whole name without capitals."""
@@ -305,15 +310,6 @@ class Linker:
 def _has_content(question: QuestionTokens, c: Candidate) -> bool:
     """Whether a candidate's words are not only stop words."""
     return not STOP_WORDS.issuperset(question.words[c.first : c.last + 1])
-
-
-def _is_asked_noun(question: QuestionTokens, i: int) -> bool:
-    """Whether word ``i`` says what is asked for: "hut" in "which hut was built"."""
-    begin = question.starts[i]
-    if i == 0 or question.words[i - 1] not in ("which", "what"):
-        return False
-    after = question.words[i + 1 : i + 2]
-    return question.text[begin].islower() and STOP_WORDS.issuperset(after)
 
 
 def _full_match_mask(

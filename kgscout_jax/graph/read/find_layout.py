@@ -56,7 +56,21 @@ def table_layout(path: Path, options: ReadOptions) -> Layout:
         if dialect not in (usual, in_quotes) and all(len(row) == 3 for row in rows):
             words = SEPARATIONS[dialect.separator]
             return Layout(dialect, sample=rows, doubt=f"found {words} columns")
-    return Layout(usual)
+    return Layout(_likely_dialect(usual, samples))
+
+
+def _likely_dialect(usual: Dialect, samples: dict[Dialect, list[list[str]]]) -> Dialect:
+    """The dialect of a table of an unknown layout: the usual one if it divides rows."""
+    if len(samples.get(usual, [[]])[0]) > 1:
+        return usual
+    return next(
+        (
+            dialect
+            for dialect, rows in samples.items()
+            if len(rows[0]) > 3 and len({len(row) for row in rows}) == 1
+        ),
+        usual,
+    )
 
 
 def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:

@@ -97,6 +97,21 @@ def test_a_statement_names_both_ends_also_without_capitals():
     assert [link.name for link in both] == ["Titanic", "Drama"]  # "film" is any film
 
 
+def test_a_statement_names_any_whole_name_that_is_written_small():
+    names = ["Dr. Luis Ortega", "Spanish", "Surgeon", "Language", "English", "Hub"]
+    degrees = np.array([9, 1, 1, 2, 2, 500])
+    linker = Linker(build_index(names, degrees=degrees))
+    for question, second in {
+        "does Dr. Luis Ortega speak spanish?": ["Spanish"],
+        "is Dr. Luis Ortega a surgeon?": ["Surgeon"],
+        "is it Dr. Luis Ortega whose language it is?": [],  # a stop word
+        "is Dr. Luis Ortega a surgery?": [],
+    }.items():
+        links = linker.link(question, statement=True)
+        assert [link.name for link in links] == ["Dr. Luis Ortega", *second]
+        assert all(link.score < LinkSettings().floor_full * 10 for link in links[1:])
+
+
 def test_whole_names_come_before_parts_of_identifiers():
     names = ["wireshark", "wireshark-qt", "curl", "wget", "libcurl4", "web", "Ada Byte"]
     degrees = np.array([90, 120, 20, 2, 40, 300, 30])
@@ -108,13 +123,13 @@ def test_whole_names_come_before_parts_of_identifiers():
     assert [link.name for link in strict.link(question)] == ["curl"]
 
 
-def test_what_is_asked_for_is_no_part_of_a_name_beside_a_whole_one():
+def test_what_is_asked_for_is_no_part_of_a_name():
     names = ["Rotwand Hut", "Albert Link Hut", "1907", "Greta Huber", "Hut Run Trail"]
     huts = Linker(build_index(names, degrees=np.array([9, 9, 1, 3, 2])))
     for question, topics in {
         "Which hut was built in 1907?": ["1907"],
         "what hut does Greta Huber run": ["Greta Huber"],
-        "Which hut was built first?": ["Rotwand Hut"],  # nothing else is named
+        "Which hut was built first?": [],
     }.items():
         assert sorted(each.name for each in huts.link(question)) == topics
 

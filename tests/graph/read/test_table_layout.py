@@ -121,6 +121,26 @@ CSV = "a,r,b\nc,r,d\n"
             ":1: expected 3 comma-separated columns, found 4; --columns HEAD,RELATION,"
             "TAIL names them",
         ),
+        # the separator is found before the number of columns is refused
+        (
+            "kg.csv",
+            "name;department;salary;start\nAda;Legal;1,5;2019\nUgo;Legal;2,5;2020\n",
+            "",
+            ":1: expected 3 semicolon-separated columns, found 4; --columns HEAD,",
+        ),
+        (
+            "kg.tsv",
+            "name,department,salary,start\nAda,Legal,15,2019\n",
+            "",
+            ":1: expected 3 comma-separated columns, found 4; --columns HEAD,RELATION,",
+        ),
+        (
+            "kg.csv",
+            "name;department;salary;start\nAda;Legal;1,5;2019\n",
+            "name,=works in,department",
+            "Ada works in Legal",
+        ),
+        ("kg.csv", "a,b\nc;d;e;f\n", "", ":1: expected 3 comma-separated columns"),
         ("kg.csv", "a;b;c,r,d|e|f\n", "", "a;b;c r d|e|f"),
         ("kg.tsv", '"a"\t"r"\t"b"\n', "", '"a" "r" "b"'),
         # a header in quotes: all of the file is

@@ -1,0 +1,98 @@
+"""Common nouns of a question: "hut" in "which hut was built first" names no hut.
+
+The rules read the words around it, because no list of nouns holds them all. They are
+for English.
+"""
+
+from __future__ import annotations
+
+from kgscout_jax.graph.link.question_tokens import QuestionTokens
+from kgscout_jax.graph.link.stop_words import (
+    ARTICLES,
+    GRAMMAR,
+    PREPOSITIONS,
+    STOP_WORDS,
+)
+from kgscout_jax.text.kinds import base_noun, listed_words, noun_kind
+from kgscout_jax.text.value_words import SUPERLATIVES, adjective
+
+_QUANTIFIERS = frozenset("all any few many most several some these those".split())
+_CLAUSES = frozenset("of by that which who whose".split())
+"""Words that say which ones are meant: "the games of Dana Wolfe"."""
+
+
+def is_asked_noun(question: QuestionTokens, i: int) -> bool:
+    """Whether word ``i`` surely says what kind of thing is asked for.
+
+    It follows "which" or "what", a quantifier in the plural, or a superlative.
+    """
+    if i == 0 or not _is_small(question, i):
+        return False
+    before = question.words[i - 1]
+    if _is_plural(question, i) and not _noun_follows(question, i):
+        asks = before in _QUANTIFIERS or before == "which" or _is_what(question, i - 1)
+        return asks or _is_superlative(before)
+    asks = before in ("which", "every", "each") or _is_what(question, i - 1)
+    return (asks or _is_superlative(before)) and _ends_noun(question, i)
+
+
+def is_described_noun(question: QuestionTokens, i: int) -> bool:
+    """Whether word ``i``, beside a name, is rather a kind of thing than a name.
+
+    "The games of", and "the studio" where other words have capitals.
+    """
+    if not _is_small(question, i):
+        return False
+    before = question.words[i - 1] if i else ""
+    after = question.words[i + 1 : i + 2]
+    if before in ("which", "what"):
+        return STOP_WORDS.issuperset(after) and not _noun_follows(question, i)
+    if not _is_plural(question, i) and before not in ARTICLES:
+        return False
+    if _CLAUSES.intersection(after):
+        return True
+    capitals = any(question.text[start].isupper() for start in question.starts[1:])
+    return capitals and _ends_noun(question, i)
+
+
+def _is_small(question: QuestionTokens, i: int) -> bool:
+    """Whether a word has no capital, but for those of a plural such as "CVEs".
+
+    What is joined to others, as in "mary_of_teck", is none.
+    """
+    start, stop = question.starts[i], question.stops[i]
+    written = question.text[start:stop]
+    if {"_", "-"}.intersection(question.text[max(start - 1, 0) : stop + 1]):
+        return False
+    plural_of_capitals = written[-1:] == "s" and written[:-1].isupper()
+    return written[0].islower() or (plural_of_capitals and len(written) > 2)
+
+
+def _is_plural(question: QuestionTokens, i: int) -> bool:
+    """Whether a word has the ending of a plural."""
+    return base_noun(question.words[i]) != question.words[i]
+
+
+def _is_what(question: QuestionTokens, i: int) -> bool:
+    """Whether a word is a "what" before a noun, unlike that of "say what he wrote"."""
+    begins = i == 0 or question.words[i - 1] in PREPOSITIONS
+    return question.words[i] == "what" and begins
+
+
+def _is_superlative(word: str) -> bool:
+    return word in SUPERLATIVES or adjective(word, "est") is not None
+
+
+def _noun_follows(question: QuestionTokens, i: int) -> bool:
+    """Whether word ``i`` stands before another noun: "steelers players"."""
+    after = question.words[i + 1 : i + 2]
+    if not after or after[0] in GRAMMAR or after[0] in listed_words("verbs"):
+        return False
+    return _is_plural(question, i + 1) or noun_kind(after[0]) != "thing"
+
+
+def _ends_noun(question: QuestionTokens, i: int) -> bool:
+    """Whether a verb, a function word or nothing stands behind word ``i``."""
+    after = question.words[i + 1 : i + 2]
+    verb = after and (after[0].endswith("ed") or after[0] in listed_words("verbs"))
+    return bool(verb) or GRAMMAR.issuperset(after)
