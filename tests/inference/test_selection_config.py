@@ -213,7 +213,7 @@ def test_an_export_is_evaluated_like_a_run(world, tmp_path):
         retrievers=("kgscout", "bm25", "ppr"),
         target=(0.5,),
         token_budget=(700,),
-        calibrate_on=world.shards.splits[0],
+        calibrate_on="dev",
     )
     report = evaluate_run(asked)
     assert report["retrievers"] == ["kgscout", "bm25", "ppr"]
@@ -225,6 +225,9 @@ def test_an_export_is_evaluated_like_a_run(world, tmp_path):
     wrong = dataclasses.replace(asked, calibrate_on="nowhere")
     with pytest.raises(UserError, match=r"--calibrate-on: .* has no split 'nowhere'"):
         evaluate_run(wrong)
+    learned = dataclasses.replace(asked, calibrate_on="train")
+    with pytest.raises(UserError, match="--calibrate-on: train, expected a split that"):
+        evaluate_run(learned)
 
 
 @pytest.mark.parametrize("name", ["cosine", "prize_triplets", "prize_paths"])
