@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kgscout_jax.cli.main import COMMANDS
 from kgscout_jax.cli.runner import run_command
+from kgscout_jax.utils.interrupts import sigterm_interrupts
 
 if TYPE_CHECKING:
     from data_prep.settings import PrepSettings
@@ -23,10 +24,12 @@ def main(args: Sequence[str] | None = None, prog: str = "python -m data_prep") -
 
 def prepare_and_inspect(settings: PrepSettings) -> None:
     """Prepare shards, and print a summary when they are complete."""
-    from data_prep.driver import prepare, prepare_partition
-    from data_prep.inspect_command import InspectSettings, inspect
+    with sigterm_interrupts():
+        from data_prep.driver import prepare, prepare_partition
+        from data_prep.inspect_command import InspectSettings, inspect
 
-    shards = prepare(settings) if settings.part is None else prepare_partition(settings)
+        whole = settings.part is None
+        shards = prepare(settings) if whole else prepare_partition(settings)
     if shards is not None:
         inspect(InspectSettings(paths=(settings.out,)))
 

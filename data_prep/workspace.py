@@ -34,17 +34,31 @@ def writing(out: Path, partition: Partition | None = None) -> Iterator[None]:
             it cannot be written.
     """
     if partition is None:
-        with locked(out, PROGRAM):
+        with _no_empty_folder(out), locked(out, PROGRAM):
             for unfinished in out.rglob(".*.part"):
                 unfinished.unlink()
             yield
         return
     name = f".lock-{partition.i}-of-{partition.n}"
     with (
+        _no_empty_folder(out),
         locked(out, PROGRAM, shared=True, patience=PATIENCE),
         locked(out, f"{PROGRAM} --part {partition}", name=name),
     ):
         yield
+
+
+@contextlib.contextmanager
+def _no_empty_folder(out: Path) -> Iterator[None]:
+    """If the block fails, the folders that it made on the way to ``out`` go again."""
+    missing = [folder for folder in (out, *out.parents) if not folder.exists()]
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):  # there is something in one
+            for folder in missing:
+                folder.rmdir()
+        raise
 
 
 @contextlib.contextmanager

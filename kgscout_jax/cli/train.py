@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.setting_scopes import check_scopes
 
 if TYPE_CHECKING:
     from kgscout_jax.learn.devices import Devices
@@ -20,6 +21,7 @@ def train(config: TrainConfig) -> None:
     Raises:
         UserError: the shards, the run's folder or a setting cannot be used.
     """
+    check_scopes(config)
     from kgscout_jax.utils.jax_memory import keep_memory
     from kgscout_jax.utils.jax_setup import setup_jax
 

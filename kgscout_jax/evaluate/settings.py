@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 from kgscout_jax.errors import UserError
 from kgscout_jax.pseudo.settings import DraftForm
 from kgscout_jax.reason.endpoint_options import EndpointOptions
+from kgscout_jax.reason.selection import PromptSettings, check_token_budget
 from kgscout_jax.utils.checks import check_at_least
 from kgscout_jax.utils.engine_settings import EngineSettings
 
@@ -124,6 +125,7 @@ class RetrievalSettings(EngineSettings):
             )
         for budget in self.token_budget:
             check_at_least(1, token_budget=budget)
+            check_token_budget(budget, PromptSettings())
         for target in self.target:
             if not 0 < target < 1:
                 raise UserError(

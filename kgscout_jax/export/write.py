@@ -13,6 +13,7 @@ import numpy as np
 
 from kgscout_jax import __version__
 from kgscout_jax.errors import UserError
+from kgscout_jax.export.card_metrics import read_metrics
 from kgscout_jax.export.format import (
     CARD,
     CHECKED,
@@ -37,7 +38,7 @@ from kgscout_jax.export.model_card import model_card
 from kgscout_jax.export.preparation import preparation_of
 from kgscout_jax.export.stablehlo import serialize
 from kgscout_jax.policy.registry import PolicyWeights, config_to_json
-from kgscout_jax.utils.io import read_json, write_json, write_text
+from kgscout_jax.utils.io import write_json, write_text
 from kgscout_jax.utils.manifest import file_entry
 
 if TYPE_CHECKING:
@@ -201,20 +202,3 @@ def parameters_of(
                 expected += f" with values up to {np.finfo(np.float16).max:.0f}"
             raise UserError(f"parameter {name}: not finite, expected {expected}")
     return leaves
-
-
-def read_metrics(path: Path, trained: TrainedPolicy) -> dict[str, Any]:
-    """``metrics.json`` of an evaluation of this policy."""
-    report = read_json(path)
-    context = report.get("context") if isinstance(report, dict) else None
-    if not isinstance(context, dict) or "definitions" not in report:
-        raise UserError(f"{path}: not the metrics.json of kgscout eval retrieval")
-    for key, mine in (
-        ("step", trained.step),
-        ("trained_on", trained.metadata["shards"]["source"]),
-    ):
-        if context.get(key) != mine:
-            raise UserError(
-                f"{path}: {key} is {context.get(key)}, expected {mine} as in the run"
-            )
-    return report

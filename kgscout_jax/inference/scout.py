@@ -109,6 +109,7 @@ class Scout:
                     "was trained with"
                 )
         self._warned_counts: dict[str, int] = {}
+        self._warned_budgets: set[int] = set()
         self.exported, self.encoder, self.cache = exported, encoder, cache
         source = str(exported.metadata["training"].get("source"))
         self.cut = cut or cut_of(exported.preparation, source)
@@ -286,6 +287,7 @@ class Scout:
             each.result(budget, selection, calibration, walkers)
             for each, budget in zip(scored, budgets, strict=True)
         ]
+        self._warn_of_budget(results, selection.token_budget)
         for i, (result, search) in enumerate(zip(results, searches, strict=True)):
             if calibration is not None:
                 made_on = self._calibration_graph(search.graph)
@@ -333,6 +335,22 @@ class Scout:
         Calls of several threads are coalesced.
         """
         return self._searcher.questions.encode(questions)
+
+    def _warn_of_budget(
+        self, results: Sequence[RetrievalResult], budget: int | None
+    ) -> None:
+        """Warn once of a budget of tokens that does not hold a question's best."""
+        if budget is None or budget in self._warned_budgets:
+            return
+        for each in results:
+            if each.n_candidates and not each.triplets:
+                self._warned_budgets.add(budget)
+                logger.warning(
+                    "--token-budget %d: not even the best triplet fits for %r, and "
+                    "perhaps others",
+                    *(budget, each.question[:80]),
+                )
+                return
 
     def _calibration_graph(self, graph: KnowledgeGraph) -> str:
         """Whether the calibration was made on this graph; warns once if it was not."""

@@ -12,9 +12,11 @@ from jaxtyping import Float32
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.reason.selection import (
+    PromptSettings,
     SelectionForm,
     answer_closure,
     check_form,
+    check_token_budget,
     pool_size,
     select,
 )
@@ -71,6 +73,7 @@ class SelectionConfig:
                 "--retriever scout"
             )
         check_at_least(1, token_budget=self.token_budget)
+        check_token_budget(self.token_budget, PromptSettings())
 
     def check(self, exported: Exported) -> None:
         """Raise UserError if the policy cannot select so."""

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.evaluate.answers.run import sigterm_interrupts
 from kgscout_jax.okgqa.cells import Cell
 from kgscout_jax.okgqa.evidence import (
     SCOUT,
@@ -48,6 +47,7 @@ from kgscout_jax.reason.calls import Model
 from kgscout_jax.reason.completions import EndpointSettings
 from kgscout_jax.reason.endpoint_options import endpoint_options
 from kgscout_jax.text.encoder import SentenceEncoder
+from kgscout_jax.utils.interrupts import sigterm_interrupts
 from kgscout_jax.utils.io import read_json, write_json, write_lines, write_text
 from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.table_files import write_tables

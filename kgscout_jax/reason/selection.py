@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.reason.path_text import path_closure, path_order, render_paths
 from kgscout_jax.reason.prompts import (
+    BudgetTooSmall,
     Prompt,
     Scored,
     Template,
@@ -93,6 +94,23 @@ def prompt_for(evidence: Evidence, settings: PromptSettings) -> Prompt:
     if settings.form == "paths" and triplets:
         return render_paths(template, question, triplets, evidence.topics, **options)
     return render(template, question, triplets, **options)
+
+
+def least_budget(settings: PromptSettings) -> int:
+    """The tokens of the shortest prompt that shows a triplet: one of short names."""
+    shortest = Evidence(id="", question="", triplets=(("a", "r", "b", 0.0),))
+    return prompt_for(shortest, replace(settings, token_budget=None)).tokens
+
+
+def check_token_budget(
+    budget: int | None, settings: PromptSettings, name: str = "--token-budget"
+) -> None:
+    """Raises BudgetTooSmall if no triplet at all fits a prompt of so many tokens."""
+    if budget is not None and budget < (least := least_budget(settings)):
+        raise BudgetTooSmall(
+            f"{name}: found {budget}, expected at least {least}, what a prompt "
+            f"{settings.template().name} with one short triplet has"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

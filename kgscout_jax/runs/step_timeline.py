@@ -123,28 +123,44 @@ def text_line(
 def draw_timelines(timelines: Sequence[StepTimeline], out: Path) -> None:
     """Write a picture of each run's steps to ``out``, one below the other."""
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
-    figure = Figure(figsize=(11, 0.6 + 1.6 * len(timelines)), layout="constrained")
+    colours = colours_of([name for each in timelines for name in each.names])
+    figure = Figure(figsize=(11, 0.9 + 1.6 * len(timelines)), layout="constrained")
     panels = figure.subplots(len(timelines), 1, squeeze=False)[:, 0]
     for timeline, at in zip(timelines, panels, strict=True):
-        _draw(at, timeline)
+        _draw(at, timeline, colours)
+    figure.legend(
+        [Patch(facecolor=colour) for colour in colours.values()],
+        list(colours),
+        loc="outside lower center",
+        ncols=min(8, len(colours)),
+        fontsize=8,
+        frameon=False,
+    )
     save_png(figure, out)
 
 
-def _draw(at: Axes, timeline: StepTimeline) -> None:
-    for i, name in enumerate(timeline.names):
-        colour = "#DDDDDD" if name == "wait" else COLOURS[i % len(COLOURS)]
+def colours_of(names: Sequence[str]) -> dict[str, str]:
+    """A colour for each name, the same in all panels; grey for waiting."""
+    known = list(dict.fromkeys(names))
+    return {
+        name: "#DDDDDD" if name == "wait" else COLOURS[i % len(COLOURS)]
+        for i, name in enumerate(known)
+    }
+
+
+def _draw(at: Axes, timeline: StepTimeline, colours: dict[str, str]) -> None:
+    for name in timeline.names:
         for y, lane in enumerate(LANES):
             bars = [
                 (1e3 * span.start, 1e3 * (span.end - span.start))
                 for span in timeline.spans
                 if (span.lane, span.name) == (lane, name)
             ]
-            label = name if y == 0 else None
-            at.broken_barh(bars, (y - 0.4, 0.8), facecolors=colour, label=label)
+            at.broken_barh(bars, (y - 0.4, 0.8), facecolors=colours[name])
     at.set_yticks(range(len(LANES)), LANES)
     at.invert_yaxis()
     at.set_xlabel("milliseconds")
     shown = [f"{k} {v:.4g}" for k, v in list(timeline.figures.items())[:3]]
     at.set_title("  ".join([timeline.run, *shown]), fontsize=9)
-    at.legend(loc="upper right", fontsize=8, ncols=6, frameon=False)

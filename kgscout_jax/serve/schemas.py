@@ -10,6 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from kgscout_jax.errors import UserError
 from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.inference.settings import DEFAULT_K
+from kgscout_jax.reason.prompts import BudgetTooSmall
+from kgscout_jax.reason.selection import PromptSettings, check_token_budget
 from kgscout_jax.serve.settings import MAX_NAME_CHARS, MAX_TOPICS, Limits
 
 if TYPE_CHECKING:
@@ -246,11 +248,15 @@ def selection_of(
     """The selection that a request asks for.
 
     Raises:
-        RequestError: the policy cannot select so.
+        RequestError: the policy cannot select so, or the budget holds no triplet.
     """
     form = request.form or default.form
     if form == "answers" and not exported.has_answers:
         raise RequestError(422, "form: answers, of which this policy has none")
+    try:
+        check_token_budget(request.token_budget, PromptSettings(), "token_budget")
+    except BudgetTooSmall as error:
+        raise RequestError(422, str(error)) from None
     selection = dataclasses.replace(
         default, form=form, target=request.target, token_budget=request.token_budget
     )

@@ -30,6 +30,15 @@ def slow_step(label: str) -> Iterator[None]:
         timer.cancel()
 
 
+def rate_text(rate: float) -> str:
+    """A rate for people: whole from ten on, below that with two digits.
+
+    >>> rate_text(34.6), rate_text(4.04), rate_text(0.333), rate_text(0)
+    ('35', '4', '0.33', '0')
+    """
+    return f"{rate:.0f}" if rate >= 10 else f"{rate:.2g}"
+
+
 class ProgressBar:
     """A progress bar on a terminal; elsewhere a log line every ten seconds.
 
@@ -74,9 +83,9 @@ class ProgressBar:
             rate = self.count / (now - self._started)
             suffix = "".join(f", {key} {value}" for key, value in values.items())
             logger.info(
-                "%s: %d%s, %.0f %s/s%s%s",
+                "%s: %d%s, %s %s/s%s%s",
                 *(self.label, self.count, f" of {self.total}" if self.total else ""),
-                *(rate, self.unit, self._left(rate), suffix),
+                *(rate_text(rate), self.unit, self._left(rate), suffix),
             )
 
     def _left(self, rate: float) -> str:

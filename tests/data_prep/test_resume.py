@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import random
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -271,3 +273,39 @@ def test_a_folder_that_cannot_be_written_is_named(source, cache, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="cannot be written"):
         prepare(settings_for(source, tmp_path / "file", cache))
+
+
+def test_a_refused_preparation_leaves_no_folder(source, cache, tmp_path):
+    out = tmp_path / "deep" / "out"
+    bad = tmp_path / "bad.tsv"
+    bad.write_text("a\tb\n")
+    own = dataclasses.replace(settings_for(source, out, cache), kg=(bad,))
+    with pytest.raises(UserError, match=r"bad\.tsv"):
+        prepare(own)
+    assert not (tmp_path / "deep").exists()
+    # a folder that was there stays
+    out.mkdir(parents=True)
+    with pytest.raises(UserError, match=r"bad\.tsv"):
+        prepare(own)
+    assert list(out.iterdir()) == []
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_sigterm_stops_with_one_line(tmp_path, workers):
+    command = ["-m", "data_prep", "world", "--out", str(tmp_path / "out")]
+    process = subprocess.Popen(
+        [sys.executable, *command, "--workers", workers],
+        cwd=ROOT,
+        env={**os.environ, "KGSCOUT_CACHE": str(tmp_path / "cache")},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not (tmp_path / "out" / ".work").exists() and process.poll() is None:
+        time.sleep(0.05)
+    process.terminate()
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 130, said
+    last = "interrupted; the same command goes on from here"
+    assert said.splitlines()[-1] == last
+    assert "Traceback" not in said and "leaked" not in said

@@ -1,6 +1,7 @@
 """Cells of the table: metrics by the papers' rules, what is missing, what it cost."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -95,6 +96,15 @@ def test_groundedness_counts_the_k_best_triplets_only():
     assert cell(k=2, given=given).columns("rog")["groundedness"][1] == 0
     assert cell(k=3, given=given).columns("rog")["groundedness"][1] == 1
     assert np.isnan(cell(k=0).columns("rog")["groundedness"]).all()
+
+
+def test_answers_from_all_candidates_are_grounded_in_all_of_them():
+    given = [("Milan",), ("Milan",), ("Rome", "Milan"), (), ("Milan",)]
+    few = cell(k=2, given=given)
+    whole = replace(few, read_whole=[True, False, True, True, True])
+    grounded = whole.columns("rog")["groundedness"].tolist()
+    assert grounded[:3] == [1, 0, 1] and math.isnan(grounded[3])
+    assert whole.first(1).columns("rog")["groundedness"].tolist() == [1]
 
 
 def test_missing_replies_count_as_wrong():

@@ -89,6 +89,7 @@ def test_without_a_model_the_graph_itself_answers(shards, run, tmp_path, capsys)
         # all 40 triplets kept are all the candidates that scout has
         assert many["answers"] == scout["answers"]
         assert many["confidence"] == scout["confidence"]
+        assert scout["metrics"]["groundedness"] in (1, None)
         # the network sees the three triplets and nothing else
         ends = {end for head, _, tail, _ in few["triplets"] for end in (head, tail)}
         kept = [triplet[:3] for triplet in few["triplets"]]
@@ -138,6 +139,7 @@ def test_a_route_asks_the_model_where_the_graph_is_unsure(shards, run, tmp_path)
     for line, ours, theirs in zip(routed, graph, model, strict=True):
         expected = theirs if line["confidence"] < below else ours
         assert line["answers"] == expected["answers"]
+        assert line["metrics"] == expected["metrics"]
         assert line["right"] == expected["right"]
     curve = metrics(out)["routing"]["scout, routed"]["5"]
     assert curve["asked"] == 5 and curve["share"][-1] == pytest.approx(500 / N)

@@ -159,6 +159,19 @@ def test_the_folder_holds_the_listed_files(plain):
     assert [len(row["triplets"]) for row in rows] == [4] * 6
 
 
+def test_rankings_of_an_earlier_evaluation_are_deleted(tmp_path):
+    out = tmp_path / "out"
+    evaluate(out)
+    theirs = out / "retrieved_ppr.jsonl"
+    (out / "retrieved_target_0.5.jsonl").write_text("")
+    report = evaluate(out, retrievers=[Oracle()], against=[theirs])
+    assert report["retrievers"] == ["kgscout", "ppr"]
+    # what was just read is not lost
+    assert sorted(out.glob("retrieved*")) == [out / "retrieved.jsonl", theirs]
+    evaluate(out, retrievers=[Cosine()])
+    assert sorted(out.glob("retrieved*")) == [out / "retrieved.jsonl"]
+
+
 def test_seeds_have_their_mean_and_deviation_in_one_table(tmp_path):
     seeds = SeedRuns(
         runs=("s0", "s1", "s2"), seeds=(0, 1, 2), others=(Oracle(1), Oracle(1, 2))

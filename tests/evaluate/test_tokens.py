@@ -18,6 +18,7 @@ from kgscout_jax.evaluate.retrieval.token_costs import (
 )
 from kgscout_jax.evaluate.settings import RetrievalSettings
 from kgscout_jax.reason.prompts import load_template, render
+from kgscout_jax.reason.selection import PromptSettings, least_budget
 from kgscout_jax.retrieve.baselines import Cosine
 from kgscout_jax.retrieve.calibrate import presence_of
 from kgscout_jax.retrieve.protocol import rank_candidates
@@ -155,6 +156,18 @@ def test_an_evaluation_reports_and_writes_budgets(tmp_path):
         assert some == json.loads(whole)["triplets"][: len(some)]
 
 
+def test_a_budget_that_holds_the_question_alone_is_told(caplog):
+    shards, split = stars(3)
+    plan = TokenPlan(token_budgets=(least_budget(PromptSettings()), 700))
+    block = token_table(shards, split, Last(), [4], plan, resamples=20)
+    assert row_of(block, f"{plan.token_budgets[0]} tokens", "lines")["triplets"] == 0
+    says = (
+        "--token-budget {}, lines: not even the best triplet fits in 3 of 3 questions"
+    )
+    assert says.format(plan.token_budgets[0]) in caplog.messages
+    assert len(caplog.messages) == 2  # of the other form
+
+
 def test_positions_are_taken_in_their_order():
     shards, split = stars(2)
     rankings = Last().rank(shards, split, 4)
@@ -179,6 +192,7 @@ def test_each_half_is_calibrated_on_the_other():
     [
         ({"target": (1.5,)}, "--target: 1.5, expected a number between 0 and 1"),
         ({"token_budget": (0,)}, "--token-budget: found 0, expected at least 1"),
+        ({"token_budget": (900, 400)}, "--token-budget: found 400, expected at least"),
         ({"forms": ("lines", "lines")}, "--forms: lines lines, expected each name"),
         ({"retrievers": ()}, "--retrievers: nothing, expected each name"),
         ({"retrievers": ("bm25",), "target": (0.5,)}, "bm25 is the first of"),

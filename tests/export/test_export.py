@@ -301,6 +301,52 @@ def test_figures_of_another_step_are_refused(tmp_path):
     assert list(tmp_path.iterdir()) == [file]
 
 
+ANSWERS = {**metrics(), "definitions": {"hit": "Rules rog: ..."}}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (ANSWERS, "not the metrics.json of kgscout eval retrieval"),
+        ({"kgscout": {}}, "kgscout.answer_hit.10: expected `object`, found `null`"),
+        ({"a|b": 1}, "a|b.answer_hit.10: expected `object`, found `null`"),
+        ({"retrievers": ["a|b"]}, "retrievers: found a|b, expected kgscout among them"),
+        ({"retrievers": "kgscout"}, "retrievers: expected `array`, found `str`"),
+        ({"ks": []}, "ks: expected `array` of length >= 1"),
+        ({"ks": ["10"]}, "ks[0]: expected `int`, found `str`"),
+        ({"split": None}, "split: expected `str`, found `null`"),
+    ],
+)
+def test_wrong_metrics_are_refused_by_field(tmp_path, change, says):
+    file = tmp_path / "metrics.json"
+    file.write_text(json.dumps({**metrics(), **change}))
+    with pytest.raises(UserError) as refused:
+        export_policy(trained(), tmp_path / "policy", metrics=file)
+    assert str(refused.value) == f"{file}: {says}"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize(
+    ("figure", "says"),
+    [
+        ([1], "expected `object`, found `array`"),
+        ({"value": "x", "low": 0, "high": 1, "n": 1},
+         "value: expected `float | null`, found `str`"),
+        ({"value": 0.5, "low": None, "high": 1, "n": 1},
+         "a value without low and high, expected both"),
+    ],
+)  # fmt: skip
+def test_a_wrong_figure_is_named(tmp_path, figure, says):
+    content = metrics()
+    content["kgscout"]["path_hit"]["10"] = figure
+    file = tmp_path / "metrics.json"
+    file.write_text(json.dumps(content))
+    with pytest.raises(UserError) as refused:
+        export_policy(trained(), tmp_path / "policy", metrics=file)
+    place = "kgscout.path_hit.10: "
+    assert str(refused.value) == f"{file}: {place}{says}"
+
+
 @every_architecture
 def test_the_code_in_the_card_runs(exports, architecture, monkeypatch):
     folder = exports(architecture)

@@ -19,7 +19,7 @@ from kgscout_jax.inference.scout import Scout
 from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.reason.path_text import path_closure, path_order
 from kgscout_jax.reason.prompts import load_template, render
-from kgscout_jax.reason.selection import POOL
+from kgscout_jax.reason.selection import POOL, PromptSettings, least_budget, select
 from kgscout_jax.retrieve.budget import Calibration, thresholds
 
 pytestmark = NEEDS_ENCODER
@@ -109,6 +109,19 @@ def test_paths_are_closed_and_token_budgets_hold(world, scout):
         assert longer.tokens > least + 40
 
 
+def test_a_budget_that_holds_no_triplet_of_a_question_is_told_once(
+    world, scout, monkeypatch, caplog
+):
+    monkeypatch.setattr(scout, "_warned_budgets", set())
+    least = max(select(q, [], [], k=0, form="lines").prompt.tokens for q in QUESTIONS)
+    budget = max(least, least_budget(PromptSettings()))
+    for found in (*ask(world, 9, token_budget=budget), *ask(world, 9)):
+        assert bool(found.triplets) == (not found.selection)
+    ask(world, 9, token_budget=budget)
+    (told,) = caplog.messages
+    assert told.startswith(f"--token-budget {budget}: not even the best triplet fits")
+
+
 def test_target_form_and_token_budget_combine(world, scout):
     for found in ask(world, 9, target=0.9, form="paths", token_budget=900):
         told = {"target", "presence", "form", "tokens", "calibration_graph"}
@@ -170,6 +183,7 @@ def test_the_command_writes_the_selection(world, scout, monkeypatch, tmp_path, c
     [
         ({"target": 1.0}, "--target: found 1.0, expected a number between 0 and 1"),
         ({"token_budget": 0}, "--token-budget: found 0, expected at least 1"),
+        ({"token_budget": 500}, "--token-budget: found 500, expected at least"),
         ({"form": "tree"}, "--form: 'tree', expected one of lines, paths"),
     ],
 )
@@ -199,7 +213,7 @@ def test_an_export_is_evaluated_like_a_run(world, tmp_path):
         retrievers=("kgscout", "bm25", "ppr"),
         target=(0.5,),
         token_budget=(700,),
-        calibrate_on=world.shards.splits[0],
+        calibrate_on="dev",
     )
     report = evaluate_run(asked)
     assert report["retrievers"] == ["kgscout", "bm25", "ppr"]
@@ -211,6 +225,9 @@ def test_an_export_is_evaluated_like_a_run(world, tmp_path):
     wrong = dataclasses.replace(asked, calibrate_on="nowhere")
     with pytest.raises(UserError, match=r"--calibrate-on: .* has no split 'nowhere'"):
         evaluate_run(wrong)
+    learned = dataclasses.replace(asked, calibrate_on="train")
+    with pytest.raises(UserError, match="--calibrate-on: train, expected a split that"):
+        evaluate_run(learned)
 
 
 @pytest.mark.parametrize("name", ["cosine", "prize_triplets", "prize_paths"])

@@ -206,10 +206,20 @@ def test_budget_that_one_question_exceeds():
     assert reader("http://x", prompt="zero_shot").read([]) == []
 
 
+def test_a_budget_that_holds_no_triplet_of_a_question_is_told(caplog):
+    questions = [Evidence(id="1", question="why " * 145, triplets=TRIPLETS), *asked(1)]
+    with serving() as server:
+        found = reader(server.url, token_budget=720).read(questions)
+    assert [each.prompt.n_triplets > 0 for each in found] == [False, True]
+    says = "token_budget 720: not even the best triplet fits in 1 of 2 questions"
+    assert says in caplog.messages
+
+
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"token_budget": 20}, "prompt one_shot: .* at most the budget of 20"),
+        ({"token_budget": 20}, "token_budget: found 20, .* prompt one_shot with one"),
+        ({"token_budget": 569}, "token_budget: found 569, expected at least 570"),
         ({"prompt": "nine_shot"}, "prompt: 'nine_shot': expected one of chain"),
         ({"prompt": "gone.txt"}, "gone.txt: no such file"),
         ({"samples": 3, "temperature": 0.0}, "samples: 3 at temperature 0 would all"),

@@ -18,6 +18,8 @@ from kgscout_jax.reason.readers.protocol import Evidence
 from kgscout_jax.reason.selection import (
     POOL,
     PromptSettings,
+    check_token_budget,
+    least_budget,
     pool_size,
     prompt_for,
     select,
@@ -150,6 +152,18 @@ def test_impossible_selections_are_refused():
         UserError, match="--form: 'trees', expected one of lines, paths"
     ):
         select("Who?", CHAIN, [], k=3, form="trees")  # pyright: ignore
+
+
+@pytest.mark.parametrize("prompt", ["one_shot", "zero_shot", "closed_book"])
+def test_the_least_budget_is_that_of_one_short_triplet(prompt):
+    settings = PromptSettings(prompt=prompt)
+    least = least_budget(settings)
+    assert least == render(load_template(prompt), "", [("a", "r", "b", 0.0)]).tokens
+    check_token_budget(None, settings)
+    check_token_budget(least, settings)
+    says = f"--token-budget: found {least - 1}, expected at least {least}, what a "
+    with pytest.raises(UserError, match=f"{says}prompt {prompt} with one short"):
+        check_token_budget(least - 1, settings)
 
 
 @pytest.mark.parametrize("form", ["lines", "paths"])

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import json
 
+import matplotlib.colors
 import matplotlib.image
+import numpy as np
 import pytest
 
 from kgscout_jax.cli.main import main
 from kgscout_jax.learn.timeline_file import Span, write_timeline
-from kgscout_jax.runs.step_timeline import letters_of, text_line
+from kgscout_jax.runs.step_timeline import (
+    StepTimeline,
+    colours_of,
+    draw_timelines,
+    letters_of,
+    text_line,
+)
+from kgscout_jax.utils.plotting import COLOURS
 
 
 def test_each_column_shows_what_took_most_of_it():
@@ -47,6 +56,29 @@ def test_figures_and_lanes_are_printed_and_drawn(run, tmp_path, capsys):
     picture = tmp_path / "steps.png"
     assert main(["runs", str(run), "--timeline", str(picture)]) == 0
     assert len(set(matplotlib.image.imread(picture).reshape(-1).tolist())) > 2
+
+
+def test_a_name_has_one_colour_in_all_panels():
+    colours = colours_of(["wait", "read", "update", "read", "wait"])
+    assert list(colours) == ["wait", "read", "update"]
+    assert colours["wait"] == "#DDDDDD" and len(set(colours.values())) == 3
+
+
+@pytest.mark.usefixtures("own_pictures")
+def test_the_legend_covers_no_bar(tmp_path):
+    """Whatever the names: a picture with long ones has all of the host's bar."""
+    pictures = []
+    for names in (["a", "b"], ["read a batch", "update"]):
+        spans = [Span("host", names[0], 0.0, 1.0), Span("device", names[1], 0.0, 1.0)]
+        out = tmp_path / f"{names[1]}.png"
+        draw_timelines([StepTimeline(run="r", spans=spans, figures={})], out)
+        image = matplotlib.image.imread(out)
+        first = matplotlib.colors.to_rgb(COLOURS[0])
+        inside = np.isclose(image[..., :3], first, atol=0.01).all(axis=-1)
+        wide = inside.sum(axis=1) > image.shape[1] / 2
+        # every row of pixels of the bar is as long as the longest
+        pictures.append((wide.sum(), np.ptp(inside[wide].sum(axis=1))))
+    assert pictures[0] == pictures[1] and pictures[0][0] > 20 and pictures[0][1] <= 1
 
 
 def test_a_run_without_a_timeline_and_a_damaged_one_are_named(run, capsys):

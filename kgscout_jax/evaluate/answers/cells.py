@@ -57,8 +57,9 @@ def definitions(rules: str) -> dict[str, str]:
         "hallucination": f"KG-RAG, 5.3: {kg_rag['hallucination']}",
         "rouge_l": f"PG&AKV: {RULES['pg_akv'].definitions['rouge_l']}",
         "groundedness": (
-            "Mean share of the answers given that are a head or a tail of the K "
-            "triplets kept; over questions with an answer given, retrieval rows only."
+            "Mean share of the answers given that are a head or a tail of the triplets "
+            "that they were read from: the K kept, or all candidates of a question; "
+            "over questions with an answer given, retrieval rows only."
         ),
     }
 
@@ -83,6 +84,8 @@ class Cell:
     """Of a route: the row with the graph's own answers."""
     asked: Sequence[bool] = ()
     """Of a route: True at questions that the model answers."""
+    read_whole: Sequence[bool] = ()
+    """True at questions answered from all their candidates, not from K; () for none."""
     _columns: dict[str, dict[str, Float64[np.ndarray, "b"]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -94,7 +97,8 @@ class Cell:
     def first(self, n: int) -> Cell:
         """The same cell over the first ``n`` questions."""
         fields = (
-            "infos", "rankings", "readings", "causes", "in_prompt", "graph", "asked"
+            "infos", "rankings", "readings", "causes", "in_prompt", "graph", "asked",
+            "read_whole",
         )  # fmt: skip
         return replace(self, **{name: getattr(self, name)[:n] for name in fields})
 
@@ -124,6 +128,8 @@ class Cell:
         kg_rag = RULES["kg_rag"].score(answers, gold)
         triplets = [triplet[:3] for triplet in self.rankings[i].triplets[: self.k]]
         grounded = groundedness(answers, triplets) if self.k else None
+        if grounded is not None and self.read_whole and self.read_whole[i]:
+            grounded = 1.0  # the answer head chooses among the candidates' ends
         return {
             "hit": headline["hit"],
             "hits@1": headline["hits@1"],

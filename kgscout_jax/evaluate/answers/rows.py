@@ -77,7 +77,8 @@ class Rows:
         if self.graph is not None and source.name != NONE:
             self._log(source.name, k, n, "the graph")
             readings, graph = self.graph.read(source, k, n)
-            all_causes = self.graph.causes if source.name == SCOUT else causes
+            whole = source.name == SCOUT
+            all_causes = self.graph.causes if whole else causes
             base = Cell(
                 retriever=source.name + ", graph" * (self.model is not None),
                 k=k,
@@ -87,6 +88,7 @@ class Rows:
                 causes=all_causes[:n],
                 in_prompt=[None] * n,
                 graph=graph,
+                read_whole=[whole] * n,
             )
             if self.shows_graph:
                 yield base
@@ -129,6 +131,7 @@ class Rows:
             for at, i in enumerate(asked):
                 readings[i], in_prompt[i] = cell.readings[at], cell.in_prompt[at]
                 blame[i] = cell.causes[at]
+        is_asked = np.isin(np.arange(len(base)), asked)
         return Cell(
             retriever=name,
             k=base.k,
@@ -139,7 +142,8 @@ class Rows:
             in_prompt=in_prompt,
             graph=base.graph,
             graph_row=base.retriever,
-            asked=np.isin(np.arange(len(base)), asked).tolist(),
+            asked=is_asked.tolist(),
+            read_whole=(np.array(base.read_whole, bool) & ~is_asked).tolist(),
         )
 
     def _log(self, name: str, k: int, n: int, who: str) -> None:

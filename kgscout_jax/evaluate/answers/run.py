@@ -8,12 +8,9 @@ written for the cells so far.
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +53,7 @@ from kgscout_jax.reason.selection import PromptSettings, prompt_for
 from kgscout_jax.retrieve.split_answers import check_answers
 from kgscout_jax.show import report_scripts
 from kgscout_jax.utils.engine import Engine
+from kgscout_jax.utils.interrupts import sigterm_interrupts
 from kgscout_jax.utils.io import write_json, write_text
 from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.table_files import write_tables
@@ -265,23 +263,6 @@ class _Batch:
         page = report_html(report, self.cells, plots=plots, scripts=report_scripts())
         write_text(out / "report.html", page)
         return report
-
-
-@contextlib.contextmanager
-def sigterm_interrupts() -> Iterator[None]:
-    """SIGTERM stops the batch as Ctrl-C does: replies so far are in the cache."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _print(settings: AnswerSettings, report: dict[str, Any]) -> None:

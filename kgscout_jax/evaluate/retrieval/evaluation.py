@@ -72,7 +72,8 @@ def evaluate_retrieval(
     ``retrieved.jsonl`` of the first retriever and ``retrieved_<name>.jsonl`` of the
     others (none of the ceiling and of those read from ``against``), and with
     ``history`` also ``reward_against_epoch``; for every target of ``tokens`` also
-    ``retrieved_target_<target>.jsonl``, as many triplets as it selects.
+    ``retrieved_target_<target>.jsonl``, as many triplets as it selects. Other
+    ``retrieved_*.jsonl`` in ``out`` are of an earlier evaluation, and deleted.
 
     Args:
         shards: where the questions are.
@@ -152,26 +153,44 @@ def evaluate_retrieval(
         }
     report["context"] = dict(context or {})
 
-    if tokens is not None and tokens.presence is not None:
-        main = rankings[retrievers[0].name]
-        for target in tokens.targets:
-            k = budgets(tokens.presence[:, : ks[-1]], split.n_real, target)
-            file = out / f"retrieved_target_{target:g}.jsonl"
-            write_retrieved(file, shards, split, truncate_rankings(main, k))
-    for retriever in retrievers:
-        ranking = rankings[retriever.name]
-        if retriever is retrievers[0]:
-            write_retrieved(out / "retrieved.jsonl", shards, split, ranking)
-        elif not ranking.keeps_all:
-            slug = re.sub(r"[^\w.-]+", "_", retriever.name)
-            write_retrieved(out / f"retrieved_{slug}.jsonl", shards, split, ranking)
+    files = _ranking_files(out, split, retrievers, rankings, tokens, ks[-1])
+    for file, ranking in files.items():
+        write_retrieved(file, shards, split, ranking)
     write_lines(out / "questions.jsonl", question_lines(split, measured))
     write_tables(out, report_markdown(report))
     write_json(out / "metrics.json", report)
     metric_against_k(report, out)
     if history and has_rewards(history):
         reward_against_epoch(history, out / "reward_against_epoch.png")
+    kept = {path.resolve() for path in (*files, *against)}
+    for file in sorted(out.glob("retrieved_*.jsonl")):
+        if file.resolve() not in kept:  # of an earlier evaluation
+            file.unlink()
     return report
+
+
+def _ranking_files(
+    out: Path,
+    split: Split,
+    retrievers: Sequence[Retriever],
+    rankings: Mapping[str, Rankings],
+    tokens: TokenPlan | None,
+    k: int,
+) -> dict[Path, Rankings]:
+    """File -> its ranked triplets: the first retriever's, its targets', the others'."""
+    main = rankings[retrievers[0].name]
+    files = {out / "retrieved.jsonl": main}
+    if tokens is not None and tokens.presence is not None:
+        for target in tokens.targets:
+            fewest = budgets(tokens.presence[:, :k], split.n_real, target)
+            file = out / f"retrieved_target_{target:g}.jsonl"
+            files[file] = truncate_rankings(main, fewest)
+    for retriever in retrievers[1:]:
+        ranking = rankings[retriever.name]
+        if not ranking.keeps_all:
+            slug = re.sub(r"[^\w.-]+", "_", retriever.name)
+            files[out / f"retrieved_{slug}.jsonl"] = ranking
+    return files
 
 
 def check_ks(ks: Sequence[int]) -> list[int]:

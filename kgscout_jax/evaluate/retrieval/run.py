@@ -169,6 +169,9 @@ def calibration_for(
     """The calibration to use; None: each half of the split by the other.
 
     An export's own is used unless it was fitted on the questions that are measured.
+
+    Raises:
+        UserError: the shards lack the split, or the run was trained on it.
     """
     own = load_calibration(settings.run) if settings.calibrate_on is None else None
     if own is not None:
@@ -177,6 +180,11 @@ def calibration_for(
     name = settings.calibrate_on or "dev"
     if name == settings.split:
         return None
+    own_shards = is_trained_on(trained.metadata, shards.manifest["fingerprint"])
+    if name == "train" and own_shards:
+        raise UserError(
+            "--calibrate-on: train, expected a split that the run has not learned from"
+        )
     if name not in shards.splits:
         raise UserError(
             f"--calibrate-on: {shards.path} has no split {name!r}; present: "

@@ -8,6 +8,7 @@ question included, as they would be sent.
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,6 +28,8 @@ from kgscout_jax.retrieve.retrieved_file import retrieved_records
 from kgscout_jax.types import Question
 from kgscout_jax.utils.engine import HERE, Engine
 from kgscout_jax.utils.progress import ProgressBar
+
+logger = logging.getLogger("kgscout")
 
 KS = (10, 30, 100)
 """The K whose prompts are counted, of those that are measured; else all of these."""
@@ -140,6 +143,13 @@ def token_table(
         tokens = np.zeros(len(rows))
         for place, i in enumerate(rows.tolist()):
             positions[i], tokens[place] = prompts[place][way]
+        bare = sum(bool(pool[i]) and not positions[i] for i in rows.tolist())
+        if bare and rule.token_budget is not None:
+            logger.warning(
+                "--token-budget %d, %s: not even the best triplet fits in %d of %d "
+                "questions",
+                *(rule.token_budget, form, bare, len(rows)),
+            )
         selected = take_positions(rankings, positions)
         width = selected.heads.shape[1]
         metrics = retrieval_metrics(selected, shards, split, [width])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
@@ -11,8 +12,14 @@ from kgscout_jax.reason.endpoint import Endpoint
 from kgscout_jax.reason.prompts import Prompt, render
 from kgscout_jax.reason.readers.protocol import Evidence, Outcome, Reading
 from kgscout_jax.reason.readers.replies import agree, read_reply
-from kgscout_jax.reason.selection import PromptSettings, prompt_for
+from kgscout_jax.reason.selection import (
+    PromptSettings,
+    check_token_budget,
+    prompt_for,
+)
 from kgscout_jax.utils.progress import ProgressBar
+
+logger = logging.getLogger("kgscout")
 
 
 class ModelReader:
@@ -35,8 +42,9 @@ class ModelReader:
                 "expected a temperature above 0 (0.7 is usual)"
             )
         # an empty question: what fails here, fails for every question
-        for template in (prompt.template(), prompt.empty_template()):
-            render(template, "", (), budget=prompt.token_budget)
+        prompt.template()
+        check_token_budget(prompt.token_budget, prompt, "token_budget")
+        render(prompt.empty_template(), "", (), budget=prompt.token_budget)
         self.endpoint = Endpoint(endpoint)
         self.prompt = prompt
 
@@ -61,6 +69,15 @@ class ModelReader:
                 is wrong. Replies that came before are in the cache.
         """
         prompts: list[Prompt | str] = [self._prompt(each) for each in evidence]
+        bare = sum(
+            isinstance(prompt, Prompt) and bool(each.triplets) and not prompt.n_triplets
+            for each, prompt in zip(evidence, prompts, strict=True)
+        )
+        if bare:
+            logger.warning(
+                "token_budget %s: not even the best triplet fits in %d of %d questions",
+                *(self.prompt.token_budget, bare, len(evidence)),
+            )
         requests = [
             Request(messages=prompt.messages, sample=sample)
             for prompt in prompts
