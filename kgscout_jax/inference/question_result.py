@@ -14,6 +14,7 @@ from jaxtyping import Float, Float32, Int
 from kgscout_jax.export.load import Exported
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.string_table import texts_of
+from kgscout_jax.inference import statements
 from kgscout_jax.inference.answer_kinds import asks_yes_no, mentions
 from kgscout_jax.inference.candidate_order import order_of, other_order
 from kgscout_jax.inference.inputs import Candidates, ProductRows
@@ -32,7 +33,6 @@ from kgscout_jax.inference.selection import (
     subset,
 )
 from kgscout_jax.inference.sources import sources_of
-from kgscout_jax.inference.statements import Stated, question_mentions, read_statement
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.inference.value_answers import read_comparison
 from kgscout_jax.inference.value_candidates import with_values, without_limits
@@ -43,6 +43,7 @@ from kgscout_jax.retrieve.constraints import question_constraints
 from kgscout_jax.retrieve.interleaving import interleaved_logits
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest
+from kgscout_jax.text.negation import negation_of
 from kgscout_jax.text.value_question import ValueQuestion
 from kgscout_jax.types import Answer, Triplet
 
@@ -78,15 +79,30 @@ class ScoredQuestion:
         return mentions(self.start.ids, self.start.links)
 
     @property
-    def stated(self) -> Stated | None:
+    def named(self) -> list[statements.Mention]:
+        """The names that its words hold, among its candidates."""
+        assert self.candidates is not None
+        return statements.question_mentions(
+            self.text, self.candidates, self.mentions, self.start.links, self.name_of
+        )
+
+    @property
+    def negation(self) -> str:
+        """The word that negates it; "" where none does."""
+        assert self.candidates is not None
+        spans = [(each.start, each.stop) for each in self.named]
+        relations = map(self.relation_of, self.candidates.relations.tolist())
+        return negation_of(self.text, spans, [*relations])
+
+    @property
+    def stated(self) -> statements.Stated | None:
         """What its triplets say of the statement that a yes-or-no question makes."""
         if (found := self.candidates) is None:
             return None
-        named = question_mentions(
-            self.text, found, self.mentions, self.start.links, self.name_of
-        )
         unnamed = self.graph.unnamed_mask[found.entities]
-        return read_statement(self.text, found, named, self.relation_of, unnamed)
+        return statements.read_statement(
+            self.text, found, self.named, self.relation_of, unnamed
+        )
 
     def name_of(self, entity: int) -> str:
         """The name of an entity."""
@@ -209,6 +225,10 @@ class ScoredQuestion:
         result = subset(ranking, kept, report)
         if self.answers is None:
             return result
+        if negation := self.negation:
+            return dataclasses.replace(
+                result, kind=self.answers.kind, abstained=True, negation=negation
+            )
         kept_candidates = order[np.asarray(kept, np.int64)]
         paths = faithful_paths(
             self.answers, self.candidates, walkers, kept_candidates, closed

@@ -380,3 +380,16 @@ def test_links_of_the_same_words_are_one_mention():
     assert [group.tolist() for group in given_names] == [[7], [3]]
     size = set_size(np.array([0.9, 0.6, 0.1]), 0.5)
     assert size == (2, pytest.approx(0.9 * 0.6 * 0.9))
+
+
+@pytest.mark.parametrize("question", ["Who is not here?", "How many never were here?"])
+def test_a_negated_question_has_no_answer_and_no_guess(question):
+    result = with_logits([-9.0, 3.0, 1.0], question, least=0.0)
+    assert result.abstained and result.status == "not sure"
+    assert result.answers == result.best_guesses == result.support == ()
+    assert result.triplets  # the evidence stays
+    word = question.split()[2]
+    assert result.to_dict()["negation"] == result.negation == word
+    assert word in result.abstention_note
+    plain = with_logits([-9.0, 3.0, 1.0], question.replace(f"{word} ", ""), least=0.0)
+    assert plain.answers and not plain.negation and not plain.abstention_note
