@@ -43,6 +43,10 @@ def print_answers(result: RetrievalResult) -> None:
     if result.nearest:
         print("not sure: without a topic no answer follows; name one with --topic")
         return
+    if result.abstention_note:
+        note = escape(result.abstention_note)
+        print(f"not sure: {note[0].lower()}{note[1:]}")
+        return
     if result.abstained:
         guesses = "; ".join(map(with_probability, result.best_guesses))
         print(f"not sure; best guesses: {guesses or 'none'}")

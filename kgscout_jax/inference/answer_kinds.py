@@ -1,8 +1,7 @@
 """Questions whose answer is no entity: how many there are, and yes or no.
 
-Counts: "how many ..." is answered by the size of the set of answers, unless the best
-answer is a number itself, which a graph then holds as a node. The probability is that
-of exactly this set, as if nodes were answers independently of each other.
+Counts: "how many ..." is answered by the size of a set of answers, unless the best
+answer is a number that is asked for, see ``counts``.
 
 Yes or no: "is X in Y?" names two entities or more, see ``yes_no``. A "no" says that the
 walk does not arrive in this graph, not that the statement is false in the world.
@@ -17,7 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from jaxtyping import Float64, Int
+from jaxtyping import Int
 
 if TYPE_CHECKING:
     from kgscout_jax.graph.link import Link
@@ -40,20 +39,6 @@ def asks_for_count(question: str) -> bool:
 def asks_yes_no(question: str) -> bool:
     """Whether the question begins as one that is answered by yes or no."""
     return _YES_NO.match(question) is not None
-
-
-def set_size(
-    probabilities: Float64[np.ndarray, "v"], threshold: float
-) -> tuple[int, float]:
-    """The number of answers, at least one, and the probability of exactly this set.
-
-    Args:
-        probabilities: P(answer) of all nodes, descending.
-        threshold: nodes from this probability on are answers.
-    """
-    size = max(1, int((probabilities >= threshold).sum()))
-    agreement = np.concatenate([probabilities[:size], 1.0 - probabilities[size:]])
-    return size, float(np.prod(agreement))
 
 
 def mentions(

@@ -10,16 +10,17 @@ import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int
 
 from kgscout_jax.graph.hypernodes import OBJECT, SUBJECT
-from kgscout_jax.inference.answer_kinds import (
-    AnswerKind,
-    asks_for_count,
+from kgscout_jax.inference.answer_kinds import AnswerKind, asks_for_count
+from kgscout_jax.inference.counts import (
+    is_asked_number,
+    one_reading,
     set_size,
+    values_among,
 )
 from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.inference.scoring import Scores
 from kgscout_jax.retrieve.answer_paths import answer_paths, without_loops
 from kgscout_jax.retrieve.answer_scale import AnswerScale
-from kgscout_jax.retrieve.kind_mask import is_number
 from kgscout_jax.retrieve.readings import answer_margins
 from kgscout_jax.retrieve.value_test import Outcome
 
@@ -130,7 +131,8 @@ def read_answers(
 
     Answers are all nodes from ``scale.threshold`` on, at most ``MAX_ANSWERS``, and the
     best one always. Where that one lies below ``least`` there are ``GUESSES`` guesses
-    instead.
+    instead. Counted are those of one reading, see ``counts``; a count is a guess where
+    its own probability lies below ``least``.
 
     Args:
         question: the question.
@@ -143,18 +145,36 @@ def read_answers(
         outcome: what values decided: only nodes that pass are answers.
     """
     assert scores.nodes is not None and scores.follow is not None
-    probabilities = node_probabilities(candidates, scores, scale)
-    order = np.lexsort((-scores.nodes, -probabilities))
     possible = np.isfinite(scores.nodes) & answer_mask(candidates, relation_of)
-    order = order[possible[order]]
+    order, probability = _ranked(candidates, scores, scale, possible)
+    counts = asks_for_count(question) and not (
+        len(order)
+        and is_asked_number(
+            question, int(order[0]), candidates, scores.logits, name_of, relation_of
+        )
+    )
+    if counts:
+        # What is not counted is no other reading of the question.
+        values = order[values_among(order, candidates, name_of)]
+        possible[values] = False
+        logits = scores.nodes.copy()
+        logits[values] = -np.inf
+        counted = dataclasses.replace(scores, nodes=logits)
+        order, probability = _ranked(candidates, counted, scale, possible)
     evidence: dict[int, Path] = {}
     if outcome is not None and len(order) and order[0] in outcome.passed:
-        order = order[np.isin(order, outcome.passed)]
+        passed = np.isin(order, outcome.passed)
+        order, probability = order[passed], probability[passed]
         evidence = {n: outcome.attribute.slots_of([n]) for n in outcome.passed}
-    probability = probabilities[order]
-    abstained = not len(order) or bool(probability[0] < least)
-    size, certainty = set_size(probability, scale.threshold)
-    shown = GUESSES if abstained else min(size, MAX_ANSWERS)
+    elif counts:
+        same = np.isin(order, one_reading(order, candidates, scores.logits))
+        order, probability = order[same], probability[same]
+    size, certainty = 0, 0.0
+    if len(order):
+        size, certainty = set_size(probability, scale.threshold)
+    sureness = certainty if counts else float(probability.max(initial=0.0))
+    abstained = not len(order) or sureness < least
+    shown = min(size, MAX_ANSWERS) if counts or not abstained else GUESSES
     answers = NodeAnswers(
         nodes=order[:shown],
         probabilities=probability[:shown],
@@ -163,13 +183,25 @@ def read_answers(
         follow=scores.follow,
         evidence=evidence,
     )
-    if abstained or not asks_for_count(question):
-        return answers
-    if is_number(name_of(int(candidates.entities[order[0]]))):
+    if not counts or not size:
         return answers
     return dataclasses.replace(
         answers, kind="count", value=str(size), probability=certainty
     )
+
+
+def _ranked(
+    candidates: Candidates,
+    scores: Scores,
+    scale: AnswerScale,
+    possible: Bool[np.ndarray, "v"],
+) -> tuple[Int[np.ndarray, "k"], Float64[np.ndarray, "k"]]:
+    """(the possible nodes, best first, P(answer) of each)."""
+    assert scores.nodes is not None
+    probabilities = node_probabilities(candidates, scores, scale)
+    order = np.lexsort((-scores.nodes, -probabilities))
+    order = order[possible[order]]
+    return order, probabilities[order]
 
 
 def faithful_paths(

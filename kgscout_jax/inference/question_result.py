@@ -14,7 +14,9 @@ from jaxtyping import Float, Float32, Int
 from kgscout_jax.export.load import Exported
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.string_table import texts_of
+from kgscout_jax.inference import statements
 from kgscout_jax.inference.answer_kinds import asks_yes_no, mentions
+from kgscout_jax.inference.candidate_order import order_of, other_order
 from kgscout_jax.inference.inputs import Candidates, ProductRows
 from kgscout_jax.inference.kept_products import KeptProducts
 from kgscout_jax.inference.node_answers import (
@@ -27,7 +29,6 @@ from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scoring import Scores, score_questions, walkers_of
 from kgscout_jax.inference.search import Search
 from kgscout_jax.inference.selection import (
-    RetrieverChoice,
     SelectionConfig,
     subset,
 )
@@ -35,14 +36,14 @@ from kgscout_jax.inference.sources import sources_of
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.inference.value_answers import read_comparison
 from kgscout_jax.inference.value_candidates import with_values, without_limits
-from kgscout_jax.inference.yes_no import read_yes_no, yes_no_turns
+from kgscout_jax.inference.yes_no import by_statement, read_yes_no, yes_no_turns
 from kgscout_jax.policy.registry import is_general
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 from kgscout_jax.retrieve.constraints import question_constraints
 from kgscout_jax.retrieve.interleaving import interleaved_logits
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.protocol import top_k
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest
+from kgscout_jax.text.negation import negation_of
 from kgscout_jax.text.value_question import ValueQuestion
 from kgscout_jax.types import Answer, Triplet
 
@@ -76,6 +77,32 @@ class ScoredQuestion:
     def mentions(self) -> list[Int[np.ndarray, "g"]]:
         """The topics, grouped by the words that name them."""
         return mentions(self.start.ids, self.start.links)
+
+    @property
+    def named(self) -> list[statements.Mention]:
+        """The names that its words hold, among its candidates."""
+        assert self.candidates is not None
+        return statements.question_mentions(
+            self.text, self.candidates, self.mentions, self.start.links, self.name_of
+        )
+
+    @property
+    def negation(self) -> str:
+        """The word that negates it; "" where none does."""
+        assert self.candidates is not None
+        spans = [(each.start, each.stop) for each in self.named]
+        relations = map(self.relation_of, self.candidates.relations.tolist())
+        return negation_of(self.text, spans, [*relations])
+
+    @property
+    def stated(self) -> statements.Stated | None:
+        """What its triplets say of the statement that a yes-or-no question makes."""
+        if (found := self.candidates) is None:
+            return None
+        unnamed = self.graph.unnamed_mask[found.entities]
+        return statements.read_statement(
+            self.text, found, self.named, self.relation_of, unnamed
+        )
 
     def name_of(self, entity: int) -> str:
         """The name of an entity."""
@@ -198,6 +225,10 @@ class ScoredQuestion:
         result = subset(ranking, kept, report)
         if self.answers is None:
             return result
+        if negation := self.negation:
+            return dataclasses.replace(
+                result, kind=self.answers.kind, abstained=True, negation=negation
+            )
         kept_candidates = order[np.asarray(kept, np.int64)]
         paths = faithful_paths(
             self.answers, self.candidates, walkers, kept_candidates, closed
@@ -350,6 +381,7 @@ def with_answers(
         elif i in turns:
             scores = [next(of_turns) for _ in turns[i]]
             answers = read_yes_no(turns[i], scores, scale, each.least(least))
+            answers = by_statement(answers, each.stated, each.least(least))
             each = dataclasses.replace(each, answers=answers)
         elif each.candidates is not None:
             answers = read_answers(
@@ -365,50 +397,3 @@ def with_answers(
             each = dataclasses.replace(each, answers=answers)
         out.append(each)
     return out
-
-
-def other_order(
-    retriever: RetrieverChoice, candidates: Candidates, scores: Scores, depth: int
-) -> tuple[Int[np.ndarray, "k"], Float[np.ndarray, "k"]]:
-    """(positions of at most ``depth`` candidates, their scores) by another retriever.
-
-    Raises:
-        UserError: ``prize_subgraph`` without the package ``pcst_fast``.
-    """
-    from kgscout_jax.retrieve.prizes.retrievers import logit_relevance, prize_order
-
-    if retriever in ("scout", "cosine"):
-        order = np.arange(min(depth, len(candidates.ids)))  # candidates are by cosine
-        return order, candidates.cosine[order]
-    n_nodes = len(candidates.entities)
-    relevance = logit_relevance(scores.logits, scores.nodes, candidates.nodes, n_nodes)
-    return prize_order(retriever, candidates.nodes, candidates.ids, relevance, depth)
-
-
-def order_of(
-    candidates: Candidates,
-    logits: Float32[np.ndarray, "n"],
-    depth: int,
-    paths: Sequence[Path],
-) -> tuple[Int[np.ndarray, "k"], list[list[int]]]:
-    """(positions of the ``depth`` best and of the paths, best first, ranks of paths).
-
-    Args:
-        candidates: of the question.
-        logits: of the candidates.
-        depth: how many of the best.
-        paths: positions of candidates on each path.
-    """
-    n = len(candidates.ids)
-    extra = sorted({position for path in paths for position in path})
-    mask = np.ones((1, n), bool)
-    best, lengths = top_k(
-        logits[None], mask, candidates.ids[None], n if extra else depth
-    )
-    order = best[0, : lengths[0]]
-    if extra:
-        wanted = np.isin(order, extra)
-        wanted[:depth] = True
-        order = order[wanted]
-    rank_of = {position: rank for rank, position in enumerate(order.tolist())}
-    return order, [[rank_of[position] for position in path] for path in paths]

@@ -68,6 +68,9 @@ class RetrievalResult:
     """Whether the policy could answer but is not sure enough, or found no topic."""
     best_guesses: tuple[Answer, ...] = ()
     """The most probable answers where it abstains."""
+    negation: str = ""
+    """The word by which the question negates, which is why the policy abstains: a walk
+    finds what is joined, and without that word the answers would be others."""
     provenance: tuple[tuple[Source, ...], ...] = ()
     """Where each triplet stands in the documents that the graph was made of; () for any
     other graph."""
@@ -253,6 +256,14 @@ class RetrievalResult:
         if self.nearest:
             return "no topic"
         return "not sure" if self.abstained else "evidence only"
+
+    @property
+    def abstention_note(self) -> str:
+        """Why there is no answer beyond a low probability, for people; "" mostly."""
+        if not self.negation:
+            return ""
+        word = self.negation
+        return f"The question is negated ({word}): facts tell what is, not what is not."
 
     @property
     def empty_note(self) -> str:

@@ -69,6 +69,8 @@ def result_object(result: RetrievalResult) -> dict[str, Any]:
         record["best_guesses"] = _answer_objects(result, result.best_guesses)
     if result.support:
         record["support"] = _answer_objects(result, result.support)
+    if result.negation:
+        record["negation"] = result.negation
     if result.nearest:
         record["nearest"] = True
     if result.topics_not_found:
@@ -125,6 +127,8 @@ def retrieved_record(result: RetrievalResult, id: str) -> Retrieved:
         extra["provenance"] = [
             [source.to_json() for source in each] for each in result.provenance
         ]
+    if result.negation:
+        extra["negation"] = result.negation
     if result.nearest:
         extra["nearest"] = True
     extra |= {**result.selection, **answer_record(result)}

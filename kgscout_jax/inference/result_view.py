@@ -65,6 +65,8 @@ def _answer_note(result: RetrievalResult) -> str:
         return NEAREST
     if not result.abstained:
         return ""
+    if result.abstention_note:
+        return f"Not sure. {result.abstention_note}"
     shown = result.answers or result.best_guesses
     return "Not sure; best guesses:" if shown else "Not sure: nothing found."
 

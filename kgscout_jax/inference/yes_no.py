@@ -22,12 +22,15 @@ from kgscout_jax.inference.answer_kinds import YES, asks_yes_no
 from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.inference.node_answers import NodeAnswers, node_probabilities
 from kgscout_jax.inference.scoring import Scores
+from kgscout_jax.inference.statements import Stated
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 
 MUTUAL = 0.75
 """P(answer) of a node relative to the best other one, from which on it is as good."""
 RIVAL = 0.25
 """The same, from which on a "no" about neighbours is not sure."""
+STATED = 0.9
+"""Probability of what triplets say in the words of the question, or the reverse of."""
 
 Turn = tuple[Candidates, Int[np.ndarray, "g"]]
 """Candidates that start from the other topics, and the nodes asked for."""
@@ -148,4 +151,27 @@ def read_yes_no(
         kind="yes_no",
         value="yes" if yes else "no",
         probability=probability,
+    )
+
+
+def by_statement(
+    answers: NodeAnswers, stated: Stated | None, least: float
+) -> NodeAnswers:
+    """The answer of the walk, or another where the words of the question tell more.
+
+    Args:
+        answers: yes or no.
+        stated: what triplets say of the question's statement.
+        least: the probability of the answer below which there is none.
+    """
+    if stated is None or (stated == "unsure" and answers.value == "no"):
+        return answers
+    if stated == "unsure":
+        return dataclasses.replace(
+            answers, value="no", probability=YES, abstained=least >= YES
+        )
+    same = stated == answers.value and not answers.abstained
+    probability = max(STATED, answers.probability) if same else STATED
+    return dataclasses.replace(
+        answers, value=stated, probability=probability, abstained=probability < least
     )

@@ -56,7 +56,7 @@ def is_number(name: str) -> bool:
     return _NUMBER.fullmatch(name.strip()) is not None
 
 
-def _is_value(name: str) -> bool:
+def is_value(name: str) -> bool:
     """Whether the name of an entity is a number or a date."""
     if name.lstrip()[:1] not in _FIRST:
         return False
@@ -141,7 +141,7 @@ def kind_mask(
                 penalties[node] = PENALTY * verdict
                 by_form[node] = verdict and not vague
     elif asked.which and not named:
-        values = np.array([_is_value(name) for name in around.names_of(there)])
+        values = np.array([is_value(name) for name in around.names_of(there)])
         penalties[there[values & (penalties[there] < DOUBT)]] = DOUBT
     some = penalties[there]
     if not some.any() or ((some >= PENALTY).all() and not by_form.any()):
@@ -153,7 +153,7 @@ def _by_name(asked: AskedKind, name: str) -> bool | None:
     """Whether a name rules a node out or in; None where it says nothing."""
     if asked.kind == "time":
         return not is_dated(name)
-    return not asked.number if _is_value(name) else None
+    return not asked.number if is_value(name) else None
 
 
 def _penalties(

@@ -130,7 +130,7 @@ def graph_answer(result: RetrievalResult) -> ServedAnswer:
         best = result.answers[0]
         why = path_line(best.path, best.name) or None
     elif result.abstained:
-        outcome = "abstained"
+        outcome, why = "abstained", result.abstention_note or None
     else:
         outcome, why = "evidence_only", EVIDENCE_ONLY
     names = tuple(answer.name for answer in result.answers)

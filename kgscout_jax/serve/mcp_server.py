@@ -106,6 +106,7 @@ class Answered(BaseModel):
     best_guesses: list[GraphAnswer] = Field(
         description="The most probable where it is not sure: no facts."
     )
+    why_not: str = Field("", description="Why it is not sure, beyond probabilities.")
 
 
 class GraphSize(BaseModel):
@@ -185,6 +186,7 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
             topics=list(result.topics),
             answers=_answers(result.answers),
             best_guesses=_answers(result.best_guesses) if result.abstained else [],
+            why_not=result.abstention_note,
         )
 
     @server.tool(annotations=READ_ONLY)

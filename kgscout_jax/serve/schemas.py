@@ -165,6 +165,9 @@ class RetrieveReply(BaseModel):
     best_guesses: list[GraphAnswer] = Field(
         [], description="The most probable answers where it abstains."
     )
+    negation: str = Field(
+        "", description="The word that negates the question: then there is no answer."
+    )
     nearest: bool = Field(
         False,
         description="Whether no topic was found and the triplets are the nearest ones "

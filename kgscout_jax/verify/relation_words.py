@@ -25,8 +25,13 @@ from kgscout_jax.text.relation_words import (
     split_words,
 )
 
-_HAS = frozenset("has have had with features include includes".split())
+_HAS = frozenset("has have had held with features include includes".split())
 _IS = frozenset("is was are were".split())
+_MUTUAL = frozenset(
+    "similar equal equivalent resemble interact overlap intersect ally collaborate "
+    "cooperate marry wed associate".split()
+)
+"""Words of relations that hold both ways, beside those of the lexicon."""
 _EMPTY = GRAMMAR - PREPOSITIONS | frozenset("called named".split())
 FUNCTION = GRAMMAR | PREPOSITIONS
 
@@ -160,6 +165,25 @@ def _lexical_match(
 
 
 @cache
+def stated_lemmas(content: frozenset[str], relation: str) -> frozenset[str]:
+    """The lemmas of a claim that state a whole reading of a relation; the most of them.
+
+    Empty where none does, and for a relation of function words alone.
+
+    >>> sorted(stated_lemmas(frozenset({"direct", "film"}), "directed_by"))
+    ['direct']
+    """
+    texts = [content_lemmas(relation_words(relation))]
+    texts += [
+        content_lemmas(f"{each.words} {each.object_type}".split())
+        for each in readings_of(relation)
+    ]
+    return max(
+        (text for text in texts if text <= content), key=len, default=frozenset()
+    )
+
+
+@cache
 def _reading_lemmas(reading: Reading) -> frozenset[str]:
     words = f"{reading.words} {reading.object_type}".split()
     return content_lemmas(words) or frozenset(words)
@@ -174,7 +198,7 @@ def direction(words: ClaimWords, relation: str) -> int:
 def _direction(words: ClaimWords, relation: str) -> int:
     votes = 0
     own = tuple(relation_words(relation))
-    if word_list("reciprocal") & {word for each in own for word in word_lemmas(each)}:
+    if is_mutual(relation):
         return 0  # a rival of one is that of the other
     if own and own == words.between:
         return 1  # the graph's own wording
@@ -184,19 +208,40 @@ def _direction(words: ClaimWords, relation: str) -> int:
     return (votes > 0) - (votes < 0)
 
 
+@cache
+def is_mutual(relation: str) -> bool:
+    """Whether the words of a relation say that it holds both ways."""
+    mutual = word_list("reciprocal") | _MUTUAL
+    return any(mutual & word_lemmas(word) for word in relation_words(relation))
+
+
 def _subject(words: ClaimWords, reading: Reading) -> int:
     """1 if A is the subject of a reading, -1 if B, 0 if the words are not there."""
     stem = reading.words.split()
-    word = stem[head_noun(stem)] if reading.kind == "noun" else stem[-1]
-    place, at = _find(words, word)
+    head = head_noun(stem) if reading.kind == "noun" else len(stem) - 1
+    place, at = _find(words, stem[head])
     if place is None:
         return 0
     part: tuple[str, ...] = getattr(words, place)
     if reading.kind == "noun":
+        if not lemmas(part[at], "NOUN") and part[at] != stem[head]:
+            return 0  # "headquartered" is no headquarters
+        own = tuple(stem[head + 1 :])
+        if own and part[at + 1 : at + 1 + len(own)] == own:
+            part = part[: at + 1] + part[at + 1 + len(own) :]  # place of birth
         return _noun_subject(words, part, place, at)
+    following = part[at + 1 : at + 2]
     if reading.kind == "passive":
-        return -1 if place == "after" else 1
+        stated = _IS & {*words.before, *words.between} or PREPOSITIONS & {*following}
+        passive = bool(stated) or not lemmas(part[at], "VERB") or place == "before"
+        side = -1 if place == "after" else 1
+        return side if passive else -side  # "B lists A": A is listed on B
+    if part[max(at - 1, 0) : at] in (("a",), ("an",), ("the",)):
+        return 0  # a noun: "a decay product of"
     by = "by" in part[at + 1 : at + 3]
+    other = PREPOSITIONS & {*following} - {reading.particle, "by"}
+    if reading.particle in PREPOSITIONS and other and not by:
+        return 0  # "evolves into" is not "evolves from"
     if place == "between":
         return -1 if by else 1
     if place == "before":
@@ -207,15 +252,19 @@ def _subject(words: ClaimWords, reading: Reading) -> int:
 def _noun_subject(words: ClaimWords, part: tuple[str, ...], place: str, at: int) -> int:
     """The subject of "the capital of A is B", "A's capital is B", "B, A's capital"."""
     following = part[at + 1 : at + 2]
+    owned = words.a_owns or bool(_HAS & set(part[:at]))
     if following and following[0] in ("of", "for", "in", "to", "from"):
+        if place == "between" and owned:
+            return 1  # "A has its headquarters in B"
+        if place == "between" and PREPOSITIONS - {"as"} & set(part[:at]):
+            return 0  # "A belongs to the judicial system of B"
         return {"before": 1, "between": -1, "after": 0}[place]
     if place == "between":
-        if words.a_owns or _HAS & set(part[:at]):
+        if owned:
             return 1
         if words.b_owns:
             return 0
-        is_noun = {"is", "was", "are", "were"} & set(part[:at])
-        return 0 if is_noun else 1
+        return 0 if _IS & set(part[:at]) else 1
     if place == "after":
         return -1 if words.b_owns else 0
     return -1 if at + 1 == len(part) else 0

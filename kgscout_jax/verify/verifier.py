@@ -30,7 +30,12 @@ from kgscout_jax.verify.contexts import ContextFinder
 from kgscout_jax.verify.meanings import Meaning
 from kgscout_jax.verify.mentions import Mention
 from kgscout_jax.verify.relation_model import RelationModel
-from kgscout_jax.verify.relation_words import ClaimWords, claim_words, content_lemmas
+from kgscout_jax.verify.relation_words import (
+    ClaimWords,
+    claim_words,
+    content_lemmas,
+    direction,
+)
 from kgscout_jax.verify.values import parse_value
 from kgscout_jax.verify.verdicts import (
     NO_EVIDENCE,
@@ -241,7 +246,8 @@ class Verifier:
                     ids = other.triplets(targets)
                     related |= bool(ids)
                     value = fit(path if forward else finder.reverse(path))
-                    if ids and value >= top - behind:
+                    way = path if forward else finder.reverse(path)
+                    if ids and value >= top - behind and not self._turned(way, words):
                         fits[path] = value, flat(ids)
                 if not identity:
                     joined = max(joined, likeliest(fits, support), key=likelihood)
@@ -270,6 +276,12 @@ class Verifier:
                         found_here = likeliest(fits, least)
                         against = max(against, found_here, key=likelihood)
         return joined, against
+
+    def _turned(self, path: Path, words: ClaimWords) -> bool:
+        """Whether the words state the one relation of a path the other way round."""
+        relation = self.graph.relations[path[0] % self.arcs.n_relations]
+        sign = 1 if path[0] < self.arcs.n_relations else -1
+        return len(path) == 1 and direction(words, relation) == -sign
 
     def _value_ends(
         self, side: Sequence[tuple[int, Arcs]], meaning: Meaning

@@ -18,8 +18,8 @@ from kgscout_jax.inference.answer_kinds import (
     asks_for_count,
     asks_yes_no,
     mentions,
-    set_size,
 )
+from kgscout_jax.inference.counts import set_size
 from kgscout_jax.inference.inputs import Candidates, QuestionVectors, inputs_of
 from kgscout_jax.inference.question_result import (
     ScoredQuestion,
@@ -146,15 +146,28 @@ def test_every_path_leads_from_a_topic_to_its_answer(
 def with_logits(nodes: list[float], question: str = "Who?", **more) -> RetrievalResult:
     """The answers of a star: e0 is the topic, e1, e2, ... its neighbours."""
     names = more.pop("names", [f"e{i}" for i in range(len(nodes))])
-    graph = KnowledgeGraph.from_triplets([(names[0], "r", name) for name in names[1:]])
-    topics = graph.find_all(names[:1])
-    candidates = candidates_of(graph, topics, np.random.default_rng(0))
+    relation = more.pop("relation", "r")
+    triplets = [(names[0], relation, name) for name in names[1:]]
     by_name = dict(zip(names, nodes, strict=True))
+    return answers_of(triplets, names[:1], by_name, question, **more)
+
+
+def answers_of(
+    triplets: list[Triplet],
+    names: list[str],
+    by_name: dict[str, float],
+    question: str,
+    **more,
+) -> RetrievalResult:
+    """The answers of a graph whose nodes have the logits ``by_name``."""
+    graph = KnowledgeGraph.from_triplets(triplets)
+    topics = graph.find_all(names)
+    candidates = candidates_of(graph, topics, np.random.default_rng(0))
     at = [by_name[graph.entities[int(i)]] for i in candidates.entities]
     scores = Scores(
         logits=np.arange(len(candidates.ids), dtype=np.float32),
         nodes=np.array(at, np.float32),
-        follow=np.full((1, 2 * 2 * WALKERS), 0.5, np.float32),
+        follow=np.full((len(candidates.relations), 2 * 2 * WALKERS), 0.5, np.float32),
     )
     start = SearchStart(topics, (), ())
     asked = ScoredQuestion(
@@ -190,7 +203,7 @@ def test_how_many_is_the_size_of_the_set():
     result = with_logits([-9.0, 3.0, -1.0, 1.0], "How many are there?")
     p = 1 / (1 + np.exp(-np.array([3.0, 1.0, -1.0, -9.0])))
     assert result.kind == "count" and [a.name for a in result.answers] == ["2"]
-    exactly = p[0] * p[1] * (1 - p[2]) * (1 - p[3])
+    exactly = p[1] - p[2]  # both are answers, and the next one is not
     assert result.answers[0].probability == pytest.approx(exactly)
     assert [answer.name for answer in result.support] == ["e1", "e3"]
     assert result.answer_entities == result.support
@@ -198,9 +211,42 @@ def test_how_many_is_the_size_of_the_set():
 
 
 def test_a_number_in_the_graph_is_the_answer_itself():
-    names = ["Chad", "16,425,864", "e2"]
-    result = with_logits([-9.0, 3.0, 1.0], "How many people are there?", names=names)
-    assert result.kind == "set" and result.answers[0].name == "16,425,864"
+    names, logits = ["Chad", "16,425,864", "e2"], [-9.0, 3.0, 1.0]
+    for relation, question in (
+        ("population", "How many people are there?"),
+        ("residents", "How many residents are there?"),
+    ):
+        result = with_logits(logits, question, names=names, relation=relation)
+        assert result.kind == "set" and result.answers[0].name == "16,425,864"
+
+
+@pytest.mark.parametrize("value", ["2012", "2008-01-11", "3.2", "16,425,864"])
+def test_a_number_that_is_not_asked_for_is_neither_answer_nor_counted(value):
+    names, logits = ["Quill", value, "Falls", "Ferry"], [-9.0, 3.0, 1.0, 0.5]
+    question = "How many games did Quill design?"
+    result = with_logits(logits, question, names=names, relation="release year")
+    assert (result.kind, result.answers[0].name) == ("count", "2")
+    assert [each.name for each in result.support] == ["Falls", "Ferry"]
+    alone = with_logits(logits[:2], question, names=names[:2], relation="release year")
+    assert alone.abstained and not alone.answers
+
+
+def test_nodes_of_another_reading_are_not_counted():
+    triplets = [("pandas", "needs", "numpy"), ("scipy", "needs", "numpy")]
+    triplets += [("numpy", "made by", "Harris"), ("numpy", "license", "BSD")]
+    logits = {"pandas": 3.0, "scipy": 2.0, "Harris": 1.0, "BSD": 0.5, "numpy": -9.0}
+    result = answers_of(triplets, ["numpy"], logits, "How many things need numpy?")
+    assert result.answers[0].name == "2"
+    assert [each.name for each in result.support] == ["pandas", "scipy"]
+
+
+def test_a_count_of_low_probability_is_a_guess():
+    logits = [-9.0, 3.0, 0.2, -0.2]  # P = .95, .55, .45: hardly two rather than three
+    result = with_logits(logits, "How many are there?", least=0.2)
+    assert result.abstained and not result.answers
+    (guess,) = result.best_guesses
+    assert guess.name == "2" and guess.probability == pytest.approx(0.0997, abs=1e-4)
+    assert not with_logits(logits, "Who is there?", least=0.2).abstained
 
 
 def test_when_asks_for_a_date_and_who_for_a_name():
@@ -378,5 +424,22 @@ def test_links_of_the_same_words_are_one_mention():
     assert [group.tolist() for group in groups] == [[3, 4], [7]]
     given_names = mentions(np.array([7, 3, 7], np.int32), ())
     assert [group.tolist() for group in given_names] == [[7], [3]]
-    size = set_size(np.array([0.9, 0.6, 0.1]), 0.5)
-    assert size == (2, pytest.approx(0.9 * 0.6 * 0.9))
+
+
+def test_the_probability_of_a_set_is_that_of_its_last_node_and_of_no_other():
+    assert set_size(np.array([0.9, 0.6, 0.1]), 0.5) == (2, pytest.approx(0.5))
+    assert set_size(np.array([0.9, 0.6]), 0.5) == (2, pytest.approx(0.6))
+    assert set_size(np.array([0.3, 0.1]), 0.5) == (1, pytest.approx(0.2))
+
+
+@pytest.mark.parametrize("question", ["Who is not here?", "How many never were here?"])
+def test_a_negated_question_has_no_answer_and_no_guess(question):
+    result = with_logits([-9.0, 3.0, 1.0], question, least=0.0)
+    assert result.abstained and result.status == "not sure"
+    assert result.answers == result.best_guesses == result.support == ()
+    assert result.triplets  # the evidence stays
+    word = question.split()[2]
+    assert result.to_dict()["negation"] == result.negation == word
+    assert word in result.abstention_note
+    plain = with_logits([-9.0, 3.0, 1.0], question.replace(f"{word} ", ""), least=0.0)
+    assert plain.answers and not plain.negation and not plain.abstention_note

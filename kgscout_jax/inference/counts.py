@@ -1,0 +1,104 @@
+"""How many answers there are: those of one reading of the question.
+
+Nodes above the threshold may answer the question in several senses: the packages that
+depend on numpy, and the dates of their release. A count is the size of one set, that of
+the best node: all that lie behind the same relation at the same distance. A number of
+the graph is the answer itself where its relation is asked for: "how many employees".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Bool, Float32, Float64, Int
+
+from kgscout_jax.inference.inputs import Candidates
+from kgscout_jax.retrieve.kind_mask import is_number, is_value
+from kgscout_jax.retrieve.readings import node_readings
+from kgscout_jax.text.value_words import relation_keys, word_key
+from kgscout_jax.text.words import FUNCTION_WORDS, WORD
+
+_PEOPLE = frozenset(map(word_key, "people persons inhabitants residents".split()))
+_OF_PEOPLE = frozenset(
+    map(word_key, "population inhabitants capacity attendance headcount staff".split())
+)
+"""Keys of relations that lead to a number of people, and do not say so."""
+
+
+def is_asked_number(
+    question: str,
+    node: int,
+    candidates: Candidates,
+    logits: Float32[np.ndarray, "n"],
+    name_of: Callable[[int], str],
+    relation_of: Callable[[int], str],
+) -> bool:
+    """Whether a node is a number that answers "how many" itself.
+
+    Args:
+        question: the question.
+        node: of its candidates.
+        candidates: of it.
+        logits: of the candidates.
+        name_of: the name of an entity.
+        relation_of: the name of a relation.
+    """
+    if not is_number(name_of(int(candidates.entities[node]))):
+        return False
+    here = np.flatnonzero((candidates.nodes == node).any(axis=1))
+    best = here[logits[here].argmax()]
+    relation = candidates.relations[candidates.relation_index[best]]
+    keys = relation_keys(relation_of(int(relation)))
+    words = set(WORD.findall(question.casefold())) - FUNCTION_WORDS
+    asked = frozenset(map(word_key, words))
+    return bool(keys & asked or (asked & _PEOPLE and keys & _OF_PEOPLE))
+
+
+def values_among(
+    nodes: Int[np.ndarray, "k"],
+    candidates: Candidates,
+    name_of: Callable[[int], str],
+) -> Bool[np.ndarray, "k"]:
+    """True for the nodes that are numbers or dates."""
+    entities = candidates.entities[nodes].tolist()
+    return np.array([is_value(name_of(entity)) for entity in entities], bool)
+
+
+def one_reading(
+    order: Int[np.ndarray, "k"],
+    candidates: Candidates,
+    logits: Float32[np.ndarray, "n"],
+) -> Int[np.ndarray, "c"]:
+    """The nodes that are counted if they are answers: those of the best one's reading.
+
+    Args:
+        order: nodes, best first.
+        candidates: of the question.
+        logits: of the candidates.
+    """
+    readings = node_readings(
+        logits,
+        candidates.nodes,
+        candidates.relation_index,
+        candidates.topics,
+        len(candidates.entities),
+    )
+    return order[readings[order] == readings[order[:1]]]
+
+
+def set_size(
+    probabilities: Float64[np.ndarray, "v"], threshold: float
+) -> tuple[int, float]:
+    """The number of answers, at least one, and the probability of exactly this set.
+
+    Nodes of one reading are right or wrong together: whenever one of them is an answer,
+    so are all that are more probable.
+
+    Args:
+        probabilities: P(answer) of the nodes of one reading, descending.
+        threshold: nodes from this probability on are answers.
+    """
+    size = max(1, int((probabilities >= threshold).sum()))
+    following = float(probabilities[size]) if size < len(probabilities) else 0.0
+    return size, float(probabilities[size - 1]) - following

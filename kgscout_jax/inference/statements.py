@@ -1,0 +1,290 @@
+"""What a yes-or-no question states of two names, and whether triplets say so in words.
+
+The walk follows edges both ways and over several steps: to it "is Leo the father of
+Tom" and "is Tom the father of Leo" are one question. The words tell them apart. A
+triplet that holds what they state the other way round is a "no"; a path each of whose
+relations they state, in that direction, is a "yes"; and where names are joined only by
+relations that no word is left for, a "yes" of the walk is not sure.
+
+Synonyms are not looked for: what the words do not state is left to the walk.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from kgscout_jax.graph.hypernodes import OBJECT, SUBJECT
+from kgscout_jax.inference.inputs import Candidates
+from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
+from kgscout_jax.verify.relation_words import (
+    ClaimWords,
+    claim_words,
+    content_lemmas,
+    direction,
+    is_mutual,
+    readings_of,
+    stated_lemmas,
+)
+
+if TYPE_CHECKING:
+    from kgscout_jax.graph.link import Link
+
+Stated = Literal["yes", "no", "unsure"]
+STEPS = 4
+"""The most triplets between two names."""
+TRANSITIVE = content_lemmas(
+    "located lies contains part situated belongs within".split()
+)
+"""Lemmas of relations that lead on: what is in Lyon is in France."""
+_COPULAS = frozenset("is are was were has have had".split())
+_AUXILIARIES = frozenset("do does did can".split())
+_ARTICLES = frozenset(("the", "a", "an"))
+
+
+class Mention(NamedTuple):
+    """A name in a question."""
+
+    nodes: frozenset[int]
+    """What it may mean."""
+    start: int
+    stop: int
+
+
+class Sense(NamedTuple):
+    """How the words state one relation."""
+
+    lemmas: frozenset[str]
+    """The words that do."""
+    sign: int
+    """1 if the first name is on the side of its head, -1 if of its tail, 0: unclear."""
+    again: bool
+    """Whether it may be stated once and followed more often."""
+    both_ways: bool
+
+
+def question_mentions(
+    question: str,
+    candidates: Candidates,
+    groups: Sequence[Int[np.ndarray, "g"]],
+    links: Sequence[Link],
+    name_of: Callable[[int], str],
+) -> list[Mention]:
+    """The names of a question among its candidates, in their order.
+
+    Args:
+        question: the question.
+        candidates: of it.
+        groups: entities that each name may mean.
+        links: of them; () for topics that the caller names.
+        name_of: the name of an entity.
+    """
+    out = []
+    for group in groups:
+        nodes = frozenset(candidates.nodes_of(group).tolist())
+        spans = [(x.start, x.stop) for x in links if x.entity in group]
+        if not links:
+            names = [re.escape(name_of(int(entity))) for entity in group]
+            found = re.finditer(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", question, re.I)
+            spans = [match.span() for match in found][:1]
+        if nodes and spans:
+            starts, stops = zip(*spans, strict=True)
+            out.append(Mention(nodes, min(starts), max(stops)))
+    return sorted(out, key=lambda each: each.start)
+
+
+def statement_words(
+    question: str, a: Mention, b: Mention, others: Sequence[Mention] = ()
+) -> ClaimWords:
+    """The words around two names, in the order of a statement.
+
+    "Is Leo the father of Tom" states that Leo is the father of Tom.
+    """
+    for each in others:
+        blank = " " * (each.stop - each.start)
+        question = question[: each.start] + blank + question[each.stop :]
+    words = claim_words(question, (a.start, a.stop), (b.start, b.stop))
+    first = words.before[:1]
+    if first and first[0] in _COPULAS:
+        between = (*first, *words.between)
+        return dataclasses.replace(words, before=words.before[1:], between=between)
+    if first and first[0] in _AUXILIARIES:
+        return dataclasses.replace(words, before=words.before[1:])
+    return words
+
+
+def read_statement(
+    question: str,
+    candidates: Candidates,
+    mentions: Sequence[Mention],
+    relation_of: Callable[[int], str],
+    unnamed: Bool[np.ndarray, "v"],
+) -> Stated | None:
+    """What the triplets say of a question's statement; None: its words do not tell.
+
+    Args:
+        question: the question.
+        candidates: of it.
+        mentions: its names.
+        relation_of: the name of a relation.
+        unnamed: True at nodes without a name, which are steps of one fact.
+    """
+    names = [relation_of(int(relation)) for relation in candidates.relations]
+    pairs = []
+    for a, b in combinations(mentions, 2):
+        if a.nodes & b.nodes:
+            continue
+        others = [each for each in mentions if each not in (a, b)]
+        words = statement_words(question, a, b, others)
+        pairs.append(_Pair(candidates, names, words, a.nodes, b.nodes, unnamed))
+    if any(pair.is_turned for pair in pairs):
+        return "no"
+    if len(mentions) == 2 and any(pair.is_stated for pair in pairs):
+        return "yes"
+    joined = any(pair.direct or pair.is_explained for pair in pairs)
+    return None if joined or not pairs else "unsure"
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two names of a question, the words around them and the triplets."""
+
+    candidates: Candidates
+    relations: Sequence[str]
+    words: ClaimWords
+    a: frozenset[int]
+    b: frozenset[int]
+    unnamed: Bool[np.ndarray, "v"]
+
+    @cached_property
+    def senses(self) -> list[Sense | None]:
+        """How the words state each relation; None: they do not."""
+        return [_sense(self.words, relation) for relation in self.relations]
+
+    @cached_property
+    def direct(self) -> list[tuple[int, int]]:
+        """(relation, 1 from A to B or -1) of each triplet that joins the two."""
+        index = self.candidates.relation_index.tolist()
+        out = []
+        for (head, tail), relation in zip(
+            self.candidates.nodes.tolist(), index, strict=True
+        ):
+            if head in self.a and tail in self.b:
+                out.append((relation, 1))
+            elif head in self.b and tail in self.a:
+                out.append((relation, -1))
+        return out
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether triplets hold what is stated the other way round, and none does it.
+
+        Only where the words state a relation as a whole: "born" alone is not "born in".
+        """
+        found = set()
+        for relation, way in self.direct:
+            sense = self.senses[relation]
+            if sense is not None and sense.lemmas and not sense.both_ways:
+                found.add(sense.sign * way)
+        return found == {-1}
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether a path says all that the words state."""
+        return self._joins(spare=0, strict=True)
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether a path needs no more relations than the words may stand for."""
+        used = [sense.lemmas for sense in self.senses if sense is not None]
+        spare = len(self.words.content - frozenset().union(*used))
+        return self._joins(spare=spare, strict=False)
+
+    @cached_property
+    def _arcs(self) -> dict[int, list[tuple[int, int, int]]]:
+        """Node -> (node beyond, relation, 1 along the triplet or -1)."""
+        arcs: dict[int, list[tuple[int, int, int]]] = {}
+        index = self.candidates.relation_index.tolist()
+        for (head, tail), relation in zip(
+            self.candidates.nodes.tolist(), index, strict=True
+        ):
+            arcs.setdefault(head, []).append((tail, relation, 1))
+            arcs.setdefault(tail, []).append((head, relation, -1))
+        return arcs
+
+    def _joins(self, *, spare: int, strict: bool) -> bool:
+        """Whether a path leads from A to B.
+
+        Args:
+            spare: its relations that no word states, at most.
+            strict: whether its words must tell the direction, and all words be used.
+        """
+        State = tuple[int, frozenset[str], int]
+        first: list[State] = [(node, frozenset(), spare) for node in sorted(self.a)]
+        queue = deque((state, 0) for state in first)
+        known = set(first)
+        while queue:
+            (node, used, left), steps = queue.popleft()
+            if node in self.b and (not strict or self.words.content <= used):
+                return True
+            if steps == STEPS or node in self.b:
+                continue
+            for beyond, relation, way in self._arcs.get(node, ()):
+                after = self._after(relation, way, used, left, strict)
+                if self._is_part(node, relation):
+                    after = after or (used, left)
+                if after is None or beyond in self.a:
+                    continue
+                state = (beyond, *after)
+                if state not in known:
+                    known.add(state)
+                    queue.append((state, steps + 1))
+        return False
+
+    def _is_part(self, node: int, relation: int) -> bool:
+        """Whether a step out of a node is a part of the fact that led there."""
+        return bool(self.unnamed[node]) or self.relations[relation] in (SUBJECT, OBJECT)
+
+    def _after(
+        self, relation: int, way: int, used: frozenset[str], left: int, strict: bool
+    ) -> tuple[frozenset[str], int] | None:
+        """(words used, spare ones) after a step; None where it may not be taken."""
+        sense = self.senses[relation]
+        if sense is None:
+            return (used, left - 1) if left else None
+        if sense.sign == -way or (strict and not (sense.sign or sense.both_ways)):
+            return None
+        if not (sense.again or sense.lemmas - used):
+            return None
+        return used | sense.lemmas, left
+
+
+def _sense(words: ClaimWords, relation: str) -> Sense | None:
+    """How words state a relation; None where they do not.
+
+    By its lemmas; or by a preposition before the second name, where the relation leads
+    on ("lives in France" over ``located in``) or no other word is there.
+    """
+    if lemmas := stated_lemmas(words.content, relation):
+        again = lemmas <= TRANSITIVE
+        return Sense(lemmas, direction(words, relation), again, is_mutual(relation))
+    own = relation_words(relation)
+    nearest = [word for word in words.between if word not in _ARTICLES][-1:]
+    if len(own) == 1 and own[0] in PREPOSITIONS & set(words.all):
+        sign = int(own == nearest)
+        return Sense(frozenset(own), sign, own[0] in ("in", "within"), False)
+    for reading in readings_of(relation):
+        leads_on = content_lemmas(reading.words.split()) <= TRANSITIVE
+        if [reading.particle] == nearest and (leads_on or not words.content):
+            sign = -1 if reading.inverted else 1
+            return Sense(frozenset(), sign, leads_on, False)
+    return None

@@ -1,0 +1,175 @@
+"""Which way round a yes-or-no question states a relation, and what explains a path."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.inference.inputs import Candidates
+from kgscout_jax.inference.node_answers import NodeAnswers
+from kgscout_jax.inference.statements import question_mentions, read_statement
+from kgscout_jax.inference.yes_no import STATED, YES, by_statement
+
+TRIPLETS = [
+    ("Tom", "father of", "Leo"),
+    ("Ida", "mother of", "Tom"),
+    ("Alpha", "acquired", "Beta"),
+    ("Beta", "acquired", "Gamma"),
+    ("Ida", "employs", "Max"),
+    ("Max", "works for", "Beta"),
+    ("Max", "teacher of", "Tom"),
+    ("Nora", "founded", "Beta"),
+    ("Ida", "married to", "Rolf"),
+    ("Switzerland", "borders", "France"),
+    ("Lyon", "located in", "France"),
+    ("France", "located in", "Europe"),
+    ("Leo", "lives in", "Lyon"),
+    ("Alien", "directed_by", "Scott"),
+    ("Alien", "starred_actors", "Weaver"),
+    ("Ida", "spouse", "?0"),
+    ("?0", "partner", "Nora"),
+]
+
+
+def stated(question: str, triplets=TRIPLETS) -> str | None:
+    """What the whole graph says of a question that names two of its entities."""
+    graph = KnowledgeGraph.from_triplets(triplets)
+    names = sorted((n for n in graph.entities if n in question), key=question.find)
+    rows = np.asarray(graph.triplets)
+    relations, index = np.unique(rows[:, 1], return_inverse=True)
+    ends, nodes = np.unique(rows[:, [0, 2]], return_inverse=True)
+    n = len(rows)
+    candidates = Candidates(
+        ids=np.arange(n, dtype=np.int32),
+        triplets=np.zeros((n, 4), np.float16),
+        ppr=np.zeros((n, 2), np.float32),
+        relations=relations,
+        relation_index=index,
+        nodes=nodes.reshape(-1, 2),
+        entities=ends.astype(np.int32),
+        topics=np.empty(0, np.int64),
+        relation_match=np.zeros(n, np.float32),
+        seconds=0.0,
+    )
+    groups = [np.array([graph.find(name)]) for name in names]
+    named = question_mentions(
+        question, candidates, groups, (), lambda i: graph.entities[i]
+    )
+    assert len(named) == len(names) >= 2
+    unnamed = np.array([graph.entities[int(i)].startswith("?") for i in ends])
+    return read_statement(
+        question, candidates, named, lambda i: str(graph.relations[i]), unnamed
+    )
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is Leo the father of Tom?",
+        "Is Leo Tom's father?",
+        "Is Tom the mother of Ida?",
+        "Did Beta acquire Alpha?",
+        "Was Alpha acquired by Beta?",
+        "Does Beta work for Max?",
+        "Is Ida employed by Max?",
+        "Did Beta found Nora?",
+        "Is France located in Lyon?",
+        "Did Alien direct Scott?",
+    ],
+)
+def test_the_reverse_of_a_triplet_is_a_no(question):
+    assert stated(question) == "no"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is Tom the father of Leo?",
+        "Is Tom Leo's father?",
+        "Is Leo's father Tom?",
+        "Did Alpha acquire Beta?",
+        "Was Beta acquired by Alpha?",
+        "Does Max work for Beta?",
+        "Is Max employed by Ida?",
+        "Was Beta founded by Nora?",
+        "Was Alien directed by Scott?",
+        "Did Weaver star in Alien?",
+        # relations that hold both ways
+        "Is Ida married to Rolf?",
+        "Is Rolf married to Ida?",
+        "Does Switzerland border France?",
+        "Does France border Switzerland?",
+        # what is in Lyon is in France
+        "Is Lyon in Europe?",
+        "Is Lyon located in Europe?",
+        "Does Leo live in France?",
+        # a fact through a node without a name
+        "Is Ida the spouse of Nora?",
+    ],
+)
+def test_what_triplets_say_in_the_words_of_the_question_is_a_yes(question):
+    assert stated(question) == "yes"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Did Ida found Beta?",  # she employs Max, who works there
+        "Is Max the teacher of Leo?",  # of his father
+        "Did Alpha acquire Gamma?",  # acquired what acquired it
+        "Is Ida the father of Leo?",
+        "Is Europe in Lyon?",
+        "Does France live in Leo?",
+    ],
+)
+def test_a_path_that_no_word_is_left_for_is_not_sure(question):
+    assert stated(question) == "unsure"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is Leo the child of Tom?",  # another word for the one triplet
+        "Did Ida hire Max?",
+        "Did Scott direct a film with Weaver?",  # a word for each of two relations
+        "Is Ida the mother of the father of Leo, truly?",
+    ],
+)
+def test_other_words_are_left_to_the_walk(question):
+    assert stated(question) is None
+
+
+def test_a_relation_that_holds_the_other_way_too_is_no_reverse():
+    both = [*TRIPLETS, ("Beta", "acquired", "Alpha")]
+    assert stated("Did Beta acquire Alpha?", both) == "yes"
+
+
+def walked(value: str, probability: float) -> NodeAnswers:
+    """Yes or no of a walk."""
+    return NodeAnswers(
+        nodes=np.array([0]),
+        probabilities=np.array([0.5]),
+        abstained=False,
+        topics=np.array([1]),
+        follow=np.zeros((1, 12), np.float32),
+        kind="yes_no",
+        value=value,
+        probability=probability,
+    )
+
+
+def test_what_is_stated_goes_before_the_walk():
+    def after(value, probability, stated, least=0.6):
+        found = by_statement(walked(value, probability), stated, least)
+        return found.value, found.probability, found.abstained
+
+    assert after("yes", 0.8, "no") == ("no", STATED, False)
+    assert after("no", 0.7, "yes") == ("yes", STATED, False)
+    assert after("yes", 0.97, "yes") == ("yes", 0.97, False)
+    assert after("yes", 0.8, "no", least=0.95) == ("no", STATED, True)
+    assert after("yes", 0.8, "unsure") == ("no", YES, True)
+    assert after("yes", 0.8, "unsure", least=0.1) == ("no", YES, False)
+    for stated_now in ("unsure", None):
+        assert after("no", 0.7, stated_now) == ("no", 0.7, False)
+    assert after("yes", 0.8, None) == ("yes", 0.8, False)
