@@ -125,6 +125,8 @@ def read_answers(
     relation_of: Callable[[int], str],
     least: float,
     outcome: Outcome | None = None,
+    *,
+    must_pass: bool = False,
 ) -> NodeAnswers:
     """The answers of a question, a set or a count.
 
@@ -141,6 +143,7 @@ def read_answers(
         relation_of: the name of a relation.
         least: P(answer) of the best node below which there is no answer.
         outcome: what values decided: only nodes that pass are answers.
+        must_pass: whether there are guesses only unless the best node passes.
     """
     assert scores.nodes is not None and scores.follow is not None
     probabilities = node_probabilities(candidates, scores, scale)
@@ -148,11 +151,13 @@ def read_answers(
     possible = np.isfinite(scores.nodes) & answer_mask(candidates, relation_of)
     order = order[possible[order]]
     evidence: dict[int, Path] = {}
-    if outcome is not None and len(order) and order[0] in outcome.passed:
+    passes = outcome is not None and len(order) > 0 and order[0] in outcome.passed
+    if outcome is not None and passes:
         order = order[np.isin(order, outcome.passed)]
         evidence = {n: outcome.attribute.slots_of([n]) for n in outcome.passed}
     probability = probabilities[order]
     abstained = not len(order) or bool(probability[0] < least)
+    abstained = abstained or (must_pass and not passes)
     size, certainty = set_size(probability, scale.threshold)
     shown = GUESSES if abstained else min(size, MAX_ANSWERS)
     answers = NodeAnswers(

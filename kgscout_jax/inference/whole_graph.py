@@ -25,7 +25,7 @@ from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.value_question import ValueQuestion, value_question, without_test
 from kgscout_jax.text.value_words import is_comparing, relation_keys, word_key
-from kgscout_jax.text.values import value_of
+from kgscout_jax.text.values import is_year, value_of
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 from kgscout_jax.types import display_name
 
@@ -99,7 +99,9 @@ def whole_graph_choice(
         return None
     found: set[tuple[int, ...]] = set()
     for attribute in best if best[0].match else ():
-        heads = _of_kind(text, graph, np.array([*attribute.values]))
+        heads = _of_kind(text, graph, np.array([*attribute.values, *attribute.unread]))
+        if not attribute.unread.isdisjoint(heads.tolist()):
+            return None  # what cannot be read might pass
         group = [int(head) for head in heads if head != asked.rival]
         passed = test.passed(attribute, group) if group else []
         if asked.is_superlative:
@@ -141,9 +143,13 @@ def unexplained_words(
     They may name what the graph does not hold: "the latest film by Jane Doe".
     """
     text = text.casefold()
+    if asked.stop:
+        text = text[: asked.start] + text[asked.stop :]
     if asked.rival is not None:
         name = display_name(graph.entities[asked.rival]).casefold()
         text = text.replace(name, " ")
+    for limit in asked.limits:
+        text = text.replace(limit, " ")
     kind = asked_kind(text, [])
     nouns = {w for noun in (kind.nouns if kind else ()) for w in noun.split()}
     keys = asked.word.implied.union(*(relation_keys(a.relation) for a in attributes))
@@ -153,7 +159,7 @@ def unexplained_words(
         if not (
             word in FUNCTION_WORDS
             or word in _FILLERS
-            or word.isdigit()
+            or (word.isdigit() and not (asked.is_superlative and is_year(word)))
             or is_comparing(word)
             or word_key(word) in keys
             or base_noun(word) in nouns
@@ -162,9 +168,12 @@ def unexplained_words(
 
 
 def is_limit(text: str, link: Link, asked: ValueQuestion) -> bool:
-    """Whether a link is from the number that is the limit."""
-    words = text[link.start : link.stop]
-    return asked.limit is not None and value_of(words) == asked.limit
+    """Whether a link is from a limit, or from a part of one."""
+    name = text[link.start : link.stop].casefold()
+    words = {*WORD.findall(name)} - FUNCTION_WORDS
+    of_limits = {word for limit in asked.limits for word in WORD.findall(limit)}
+    same = any(value_of(name) == value_of(limit) for limit in asked.limits)
+    return same or (len(words) > 0 and words <= of_limits)
 
 
 def _test_of(
