@@ -258,3 +258,44 @@ def test_a_relation_may_say_what_the_comparing_word_says(scout):
         graph = KnowledgeGraph.from_triplets([("Italy", relation, "Rotwand")])
         found = answers_of(scout, question, graph, topics="Italy", selection=any_at_all)
         assert (found is not None) == is_said
+
+
+MAYORS = [
+    ("Elm", "mayor", "Greta Holm"), ("Ash", "mayor", "Per Dahl"),
+    ("Elm", "population", "12,400"), ("Ash", "population", "980"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "topic"),
+    [
+        ("Who is the mayor of the town with the largest population?", "Elm"),
+        ("Who is the mayor of the smallest town?", "Ash"),
+    ],
+)
+def test_what_values_choose_is_the_topic_of_a_question_about_it(scout, question, topic):
+    graph = KnowledgeGraph.from_triplets(MAYORS)
+    result, plain = (
+        scout.retrieve(text, graph, topics=names, k=20)
+        for text, names in ((question, None), (f"Who is the mayor of {topic}?", topic))
+    )
+    assert result.topics == (topic,) and result.question == question
+    assert result.triplets == plain.triplets
+    assert not result.abstained and result.answers == plain.answers
+
+
+@pytest.mark.parametrize(
+    ("question", "more"),
+    [
+        ("Who is the mayor of the largest town?", [("Oak", "population", "12,400")]),
+        ("Who is the mayor of the largest town ruled by Zorro?", []),
+        ("Who is the mayor of the towns with a population over 1,000?", []),
+    ],
+)
+def test_what_is_compared_is_not_said_where_something_else_is_asked_for(
+    scout, question, more
+):
+    graph = KnowledgeGraph.from_triplets([*MAYORS, *more])
+    assert answers_of(scout, question, graph) is None
+    other = "Which towns have a population over 1,000?"
+    assert answers_of(scout, other, graph) == {"Elm", *(town for town, *_ in more)}
