@@ -120,10 +120,10 @@ def question_about_one(
         return None
     phrase = found.phrase
     inner, rest = phrase.inner(text), WORD.findall(text[phrase.stop :].casefold())
-    asked = value_question(inner, [])
-    if asked is None or not FUNCTION_WORDS.issuperset(rest):
+    about = value_question(inner, [])
+    if about is None or not FUNCTION_WORDS.issuperset(rest):
         return None
-    chosen = _compared(inner, graph, asked)
+    chosen = _compared(inner, graph, about)
     if chosen is None or chosen.phrase is not None or len(chosen.passed) != 1:
         return None
     (winner,) = chosen.passed
