@@ -126,6 +126,8 @@ def read_answers(
     relation_of: Callable[[int], str],
     least: float,
     outcome: Outcome | None = None,
+    *,
+    must_pass: bool = False,
 ) -> NodeAnswers:
     """The answers of a question, a set or a count.
 
@@ -143,6 +145,7 @@ def read_answers(
         relation_of: the name of a relation.
         least: P(answer) of the best node below which there is no answer.
         outcome: what values decided: only nodes that pass are answers.
+        must_pass: whether there are guesses only unless the best node passes.
     """
     assert scores.nodes is not None and scores.follow is not None
     possible = np.isfinite(scores.nodes) & answer_mask(candidates, relation_of)
@@ -162,7 +165,8 @@ def read_answers(
         counted = dataclasses.replace(scores, nodes=logits)
         order, probability = _ranked(candidates, counted, scale, possible)
     evidence: dict[int, Path] = {}
-    if outcome is not None and len(order) and order[0] in outcome.passed:
+    passes = outcome is not None and len(order) > 0 and order[0] in outcome.passed
+    if outcome is not None and passes:
         passed = np.isin(order, outcome.passed)
         order, probability = order[passed], probability[passed]
         evidence = {n: outcome.attribute.slots_of([n]) for n in outcome.passed}
@@ -173,7 +177,7 @@ def read_answers(
     if len(order):
         size, certainty = set_size(probability, scale.threshold)
     sureness = certainty if counts else float(probability.max(initial=0.0))
-    abstained = not len(order) or sureness < least
+    abstained = not len(order) or sureness < least or (must_pass and not passes)
     shown = min(size, MAX_ANSWERS) if counts or not abstained else GUESSES
     answers = NodeAnswers(
         nodes=order[:shown],

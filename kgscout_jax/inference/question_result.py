@@ -34,7 +34,7 @@ from kgscout_jax.inference.selection import (
 )
 from kgscout_jax.inference.sources import sources_of
 from kgscout_jax.inference.topics import SearchStart
-from kgscout_jax.inference.value_answers import read_comparison
+from kgscout_jax.inference.value_answers import must_compare, read_comparison
 from kgscout_jax.inference.value_candidates import with_values, without_limits
 from kgscout_jax.inference.yes_no import by_statement, read_yes_no, yes_no_turns
 from kgscout_jax.policy.registry import is_general
@@ -122,13 +122,19 @@ class ScoredQuestion:
             self.scores.logits, nodes, found.nodes, found.relation_index, found.topics
         )
 
-    def least(self, least: float) -> float:
-        """The probability below which a walk is no answer: only values compare two."""
-        asked = self.compared
-        if asked is None:
-            return least
-        by_values = asked.choice or (asked.of_two and asks_yes_no(self.text))
-        return np.inf if by_values else least
+    @property
+    def must_pass(self) -> bool:
+        """Whether only what passes the test of values is an answer."""
+        asked, found = self.compared, self.candidates
+        if asked is None or found is None:
+            return False
+        return must_compare(
+            self.text,
+            asked,
+            self.values,
+            map(self.relation_of, found.relations.tolist()),
+            [self.name_of(int(found.entities[node])) for node in found.topics],
+        )
 
     def by_values(self, search: Search, least: float) -> ScoredQuestion:
         """The question with other scores by what it asks for.
@@ -380,8 +386,9 @@ def with_answers(
             each = dataclasses.replace(each, answers=each.decision)
         elif i in turns:
             scores = [next(of_turns) for _ in turns[i]]
-            answers = read_yes_no(turns[i], scores, scale, each.least(least))
-            answers = by_statement(answers, each.stated, each.least(least))
+            lowest = np.inf if each.must_pass else least
+            answers = read_yes_no(turns[i], scores, scale, lowest)
+            answers = by_statement(answers, each.stated, lowest)
             each = dataclasses.replace(each, answers=answers)
         elif each.candidates is not None:
             answers = read_answers(
@@ -391,8 +398,9 @@ def with_answers(
                 scale,
                 each.name_of,
                 each.relation_of,
-                each.least(least),
+                least,
                 each.outcome,
+                must_pass=each.must_pass,
             )
             each = dataclasses.replace(each, answers=answers)
         out.append(each)

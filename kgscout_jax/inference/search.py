@@ -18,6 +18,7 @@ from kgscout_jax.inference.question_encoder import QuestionEncoder
 from kgscout_jax.inference.topics import NOWHERE, SearchStart, Topics, search_start
 from kgscout_jax.inference.whole_graph import (
     compared_entities,
+    question_about_one,
     walked_text,
     whole_graph_choice,
 )
@@ -107,6 +108,10 @@ class Searcher:
         ):
             asked = self.compares_values and compared_entities(text, graph, start)
             if not asked:
+                continue
+            if about := question_about_one(text, graph, start, asked):
+                walked[i], winner = about
+                starts[i] = SearchStart(np.array([winner], np.int32), (), ())
                 continue
             if chosen := whole_graph_choice(text, graph, start, asked):
                 asked, starts[i] = chosen, NOWHERE

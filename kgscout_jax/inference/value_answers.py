@@ -7,17 +7,54 @@ nodes that pass.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 
 from kgscout_jax.inference.answer_kinds import AnswerKind, asks_for_count, asks_yes_no
 from kgscout_jax.inference.node_answers import NodeAnswers
 from kgscout_jax.inference.scoring import Scores
 from kgscout_jax.retrieve.value_test import ValueTest
+from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.value_question import ValueQuestion
+from kgscout_jax.text.values import is_date, value_of
 
 MATCH_PROBABILITY = 0.95
 """Probability of a comparison by values that the question names or implies."""
 FALLBACK_PROBABILITY = 0.6
 """The same by the only values there are."""
+
+
+def must_compare(
+    question: str,
+    asked: ValueQuestion,
+    test: ValueTest | None,
+    relations: Iterable[str],
+    topics: Sequence[str],
+) -> bool:
+    """Whether a question has no answer but by values.
+
+    What a walk finds leaves the comparison out, and must not be said. A relation may
+    say the same, though: "the longest river" by ``longest_river``.
+
+    Args:
+        question: the question.
+        asked: what it wants of values.
+        test: of its values; None for one that compares none that are here.
+        relations: names of the relations of its candidates.
+        topics: names of the entities that the walk starts from.
+    """
+    if asked.choice:
+        return True
+    if not asked.word.weak:
+        word = asked.comparing_word(question)
+        return all(word not in relation_words(name) for name in relations)
+    if asked.is_superlative:
+        return False
+    limits = [value_of(limit) for limit in asked.limits]
+    days = [is_date(name) and value_of(name) not in limits for name in topics]
+    # The walk for "in 2003" must not start from one day of that year.
+    return test is not None or (asked.limits_time and any(days) and all(days))
 
 
 def read_comparison(

@@ -39,16 +39,18 @@ def without_limits(search: Search) -> Candidates | None:
         link.entity for link in search.start.links if is_limit(search.text, link, asked)
     }
 
+    limits = [value_of(limit) for limit in asked.limits]
+
     def is_only_limit(entity: int) -> bool:
         if asked.rival is not None:
             return entity == asked.rival
         value = value_of(str(search.graph.entities[entity]))
-        return entity in of_number or value == asked.limit
+        return entity in of_number or value in limits
 
-    limits = [is_only_limit(int(found.entities[node])) for node in found.topics]
-    if all(limits):
+    mask = np.array([is_only_limit(int(found.entities[n])) for n in found.topics], bool)
+    if mask.all():
         return found
-    return dataclasses.replace(found, topics=found.topics[~np.array(limits, bool)])
+    return dataclasses.replace(found, topics=found.topics[~mask])
 
 
 def with_values(

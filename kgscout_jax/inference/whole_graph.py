@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Int
@@ -22,10 +23,11 @@ from kgscout_jax.retrieve.kind_mask import kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.value_test import Attribute, ValueTest, value_test
 from kgscout_jax.text.asked_kind import asked_kind
+from kgscout_jax.text.compared_phrase import ComparedPhrase, compared_phrase
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.value_question import ValueQuestion, value_question, without_test
 from kgscout_jax.text.value_words import is_comparing, relation_keys, word_key
-from kgscout_jax.text.values import value_of
+from kgscout_jax.text.values import is_year, value_of
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 from kgscout_jax.types import display_name
 
@@ -87,6 +89,62 @@ def whole_graph_choice(
     """
     if asked.choice or asks_yes_no(text) or not _starts_nowhere(text, start, asked):
         return None
+    found = _compared(text, graph, asked)
+    if found is None or found.phrase is not None:
+        return None
+    choice = found.ahead if asked.is_superlative else found.passed
+    return replace(asked, choice=choice) if 0 < len(choice) <= MAX_CHOICE else None
+
+
+def question_about_one(
+    text: str, graph: KnowledgeGraph, start: SearchStart, asked: ValueQuestion
+) -> tuple[str, int] | None:
+    """The question about the one that values choose, and that entity.
+
+    "Who is the mayor of the largest town" becomes "Who is the mayor of Rome". None
+    where a question asks for what it compares, starts from a topic, or where not
+    exactly one is ahead.
+
+    Args:
+        text: the question.
+        graph: the graph.
+        start: its topics.
+        asked: what it wants of values, with entities for its topics.
+    """
+    if not asked.is_superlative or asked.choice or asks_yes_no(text):
+        return None
+    found = None
+    if _starts_nowhere(text, start, asked):
+        found = _compared(text, graph, asked)
+    if found is None or found.phrase is None:
+        return None
+    phrase = found.phrase
+    inner, rest = phrase.inner(text), WORD.findall(text[phrase.stop :].casefold())
+    about = value_question(inner, [])
+    if about is None or not FUNCTION_WORDS.issuperset(rest):
+        return None
+    chosen = _compared(inner, graph, about)
+    if chosen is None or chosen.phrase is not None or len(chosen.passed) != 1:
+        return None
+    (winner,) = chosen.passed
+    return phrase.outer(text, display_name(graph.entities[winner])), winner
+
+
+class _Compared(NamedTuple):
+    """What the values of a whole graph say."""
+
+    phrase: ComparedPhrase | None
+    """Where the question names what it compares, if it asks for something else."""
+    passed: tuple[int, ...] = ()
+    """The entities that pass."""
+    ahead: tuple[int, ...] = ()
+    """Of a superlative those, and some that come next."""
+
+
+def _compared(
+    text: str, graph: KnowledgeGraph, asked: ValueQuestion
+) -> _Compared | None:
+    """What the values say; None where they are not what the question compares."""
     fitting = [i for i, r in enumerate(graph.relations) if asked.may_mean(str(r))]
     ids = np.flatnonzero(np.isin(graph.triplets[:, 1], fitting))
     if not 0 < len(ids) <= MAX_VALUES:
@@ -95,20 +153,23 @@ def whole_graph_choice(
     if test is None:
         return None
     best = [a for a in test.attributes if a.match == test.attributes[0].match]
+    keys = frozenset[str]().union(*(relation_keys(a.relation) for a in best))
+    phrase = compared_phrase(text, asked, keys)
+    if phrase is not None:
+        return _Compared(phrase)
     if unexplained_words(text, graph, best, asked):
         return None
-    found: set[tuple[int, ...]] = set()
+    found: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
     for attribute in best if best[0].match else ():
-        heads = _of_kind(text, graph, np.array([*attribute.values]))
+        heads = _of_kind(text, graph, np.array([*attribute.values, *attribute.unread]))
+        if not attribute.unread.isdisjoint(heads.tolist()):
+            return None  # what cannot be read might pass
         group = [int(head) for head in heads if head != asked.rival]
         passed = test.passed(attribute, group) if group else []
-        if asked.is_superlative:
-            ahead = test.ahead_first(attribute, group)
-            passed = ahead[: max(RUNNERS_UP, len(passed))]
-        found.add(tuple(passed))
+        ahead = test.ahead_first(attribute, group)[: max(RUNNERS_UP, len(passed))]
+        found.add((tuple(passed), tuple(ahead)))
     # Height and altitude may say different things.
-    choice = found.pop() if len(found) == 1 else ()
-    return replace(asked, choice=choice) if 0 < len(choice) <= MAX_CHOICE else None
+    return _Compared(None, *found.pop()) if len(found) == 1 else None
 
 
 def _starts_nowhere(text: str, start: SearchStart, asked: ValueQuestion) -> bool:
@@ -141,9 +202,13 @@ def unexplained_words(
     They may name what the graph does not hold: "the latest film by Jane Doe".
     """
     text = text.casefold()
+    if asked.stop:
+        text = text[: asked.start] + text[asked.stop :]
     if asked.rival is not None:
         name = display_name(graph.entities[asked.rival]).casefold()
         text = text.replace(name, " ")
+    for limit in asked.limits:
+        text = text.replace(limit, " ")
     kind = asked_kind(text, [])
     nouns = {w for noun in (kind.nouns if kind else ()) for w in noun.split()}
     keys = asked.word.implied.union(*(relation_keys(a.relation) for a in attributes))
@@ -153,7 +218,7 @@ def unexplained_words(
         if not (
             word in FUNCTION_WORDS
             or word in _FILLERS
-            or word.isdigit()
+            or (word.isdigit() and not (asked.is_superlative and is_year(word)))
             or is_comparing(word)
             or word_key(word) in keys
             or base_noun(word) in nouns
@@ -162,9 +227,12 @@ def unexplained_words(
 
 
 def is_limit(text: str, link: Link, asked: ValueQuestion) -> bool:
-    """Whether a link is from the number that is the limit."""
-    words = text[link.start : link.stop]
-    return asked.limit is not None and value_of(words) == asked.limit
+    """Whether a link is from a limit, or from a part of one."""
+    name = text[link.start : link.stop].casefold()
+    words = {*WORD.findall(name)} - FUNCTION_WORDS
+    of_limits = {word for limit in asked.limits for word in WORD.findall(limit)}
+    same = any(value_of(name) == value_of(limit) for limit in asked.limits)
+    return same or (len(words) > 0 and words <= of_limits)
 
 
 def _test_of(

@@ -16,9 +16,10 @@ from jaxtyping import Float32, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.readings import node_readings
+from kgscout_jax.text.value_column import Value, ValueColumn
 from kgscout_jax.text.value_question import ValueQuestion
 from kgscout_jax.text.value_words import relation_keys
-from kgscout_jax.text.values import Quantity, quantity_of
+from kgscout_jax.text.values import quantity_of
 
 PENALTY = 6.0
 """Logits that nodes lose which do not pass: with this loss probabilities mean what they
@@ -45,10 +46,14 @@ class Attribute:
     relation: str
     match: float
     """How well the question's words fit, 0 to 2."""
-    values: dict[int, float]
+    values: dict[int, Value]
     """By node; negated where a high value is a low one: "oldest" by age."""
     slots: dict[int, int]
     """The candidate that holds the value of each node."""
+    limits: tuple[Value, ...] = ()
+    """The question's limits as values of the relation, negated like those."""
+    unread: frozenset[int] = frozenset()
+    """Nodes none of whose values is comparable with the others."""
 
     def slots_of(self, nodes: Sequence[int]) -> tuple[int, ...]:
         """The candidates that hold the values of ``nodes``."""
@@ -149,7 +154,9 @@ class ValueTest:
             rivals = (readings == readings[best]) & (answers >= top - GAP)
             rivals[self.starts] = False
             group = valued[rivals[valued]].tolist()
-            if top >= answers.max() - NEAR and self._known(len(group), rivals.sum()):
+            unread = any(rivals[node] for node in attribute.unread)
+            known = not unread and self._known(len(group), rivals.sum())
+            if top >= answers.max() - NEAR and known:
                 found.append(((attribute.match, top), attribute, group))
         if not found:
             return None
@@ -177,17 +184,13 @@ class ValueTest:
         values, asked = attribute.values, self.question
         if asked.is_superlative:
             extreme = max if asked.prefers_high else min
-            best = extreme(values[node] for node in group)
-            return [node for node in group if values[node] == best]
-        limit = values.get(asked.rival) if asked.rival is not None else asked.limit
-        if limit is None:
-            return []
-        sign = 1.0 if asked.prefers_high else -1.0
+            best = extreme(values[node].number for node in group)
+            return [node for node in group if values[node].number == best]
+        limits = attribute.limits
+        if asked.rival is not None:
+            limits = tuple(values[n] for n in (asked.rival,) if n in values)
         return [
-            node
-            for node in group
-            if sign * (values[node] - limit) > 0
-            or (asked.inclusive and values[node] == limit)
+            node for node in group if limits and _passes(asked, values[node], limits)
         ]
 
 
@@ -225,28 +228,57 @@ def _attribute(
     slots = np.flatnonzero(around.relation_index == index)
     keys = relation_keys(relation)
     names = around.names_of(nodes[slots, 1])
-    found = [quantity_of(name) for name in names]
-    real = [each for each in found if each is not None]
-    if not keys or not real or len(real) < MIN_VALUE_SHARE * len(names):
+    column = ValueColumn.of(names)
+    found = [column.read(name) for name in names]
+    n_values = sum(quantity_of(name) is not None for name in names)
+    if not keys or not n_values or n_values < MIN_VALUE_SHARE * len(names):
         return None
-    times = all(_is_time(each, name) for each, name in zip(found, names, strict=True))
-    by_age = asked.word.of_age and "age" in keys and not times
-    if asked.word.dated not in (None, times) and not by_age and not asked.near & keys:
+    by_age = asked.word.of_age and "age" in keys and not column.dated
+    other = asked.word.dated not in (None, column.dated) and not by_age
+    if other and (asked.test == "within" or not asked.near & keys):
         return None
-    units = [each.unit for each in real]
-    unit = max(sorted({*units}), key=units.count)
-    values: dict[int, float] = {}
+    limits = asked.limits_in(column)
+    if limits is None or (asked.word.of_age and limits and by_age == asked.limits_time):
+        return None  # nobody is 1990 years old, or born in 30
+    values: dict[int, Value] = {}
     of_value: dict[int, int] = {}
-    for slot, quantity in zip(slots.tolist(), found, strict=True):
-        if quantity is None or quantity.unit != unit:
+    for slot, value in zip(slots.tolist(), found, strict=True):
+        if value is None:
             continue
-        node, value = int(nodes[slot, 0]), quantity.value
-        value = -value if by_age else value
+        node, value = int(nodes[slot, 0]), value.negated() if by_age else value
         old = values.get(node)
-        if old is None or (value > old if asked.prefers_high else value < old):
+        if old is None or _is_ahead(asked, value, old, limits):
             values[node], of_value[node] = value, slot
-    match = _match(asked, keys)
-    return Attribute(relation=relation, match=match, values=values, slots=of_value)
+    return Attribute(
+        relation=relation,
+        match=_match(asked, keys),
+        values=values,
+        slots=of_value,
+        limits=tuple(each.negated() for each in limits) if by_age else limits,
+        unread=frozenset(nodes[slots, 0].tolist()) - values.keys(),
+    )
+
+
+def _passes(asked: ValueQuestion, value: Value, limits: Sequence[Value]) -> bool:
+    """Whether a value is beyond the limit, or within both of them."""
+    order = value.order(limits[0])
+    if asked.test == "within":
+        as_exact = value.parts >= max(limit.parts for limit in limits)
+        return order >= 0 >= value.order(limits[-1]) and as_exact
+    if not asked.prefers_high:
+        order = -order
+    return order > 0 or (asked.inclusive and order == 0)
+
+
+def _is_ahead(
+    asked: ValueQuestion, value: Value, other: Value, limits: Sequence[Value]
+) -> bool:
+    """Whether a value of a node is to be tested rather than another one of it."""
+    if asked.test == "within":
+        return _passes(asked, value, limits)
+    if asked.prefers_high:
+        return value.number > other.number
+    return value.number < other.number
 
 
 def _match(asked: ValueQuestion, keys: frozenset[str]) -> float:
@@ -260,10 +292,3 @@ def _match(asked: ValueQuestion, keys: frozenset[str]) -> float:
         for key in keys
     ]
     return sum(weights) / len(keys)
-
-
-def _is_time(quantity: Quantity | None, name: str) -> bool:
-    """Whether a value is a date or may be a year; True for what is no value."""
-    if quantity is None:
-        return True
-    return not quantity.unit and ("-" in name[1:] or 1000 <= quantity.value <= 2100)

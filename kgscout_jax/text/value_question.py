@@ -1,4 +1,4 @@
-"""Questions that compare values: "the latest of", "more than 100", "older, A or B".
+"""Questions that compare values: "the latest of", "over 9", "in 2003", "older, A or B".
 
 A walk finds the films of a director, but not which of them is the latest. What a
 question wants of values is read off its words here; ``retrieve/value_test`` applies it
@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
+from kgscout_jax.text.value_column import Value, ValueColumn
+from kgscout_jax.text.value_limits import LIMIT, interval
 from kgscout_jax.text.value_words import (
     DEGREES,
     PREPOSITION_TESTS,
@@ -23,17 +25,13 @@ from kgscout_jax.text.value_words import (
     relation_keys,
     word_key,
 )
-from kgscout_jax.text.values import value_of
+from kgscout_jax.text.values import is_date, is_year, quantity_of, value_of
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
-ValueTestName = Literal["highest", "lowest", "above", "below"]
+ValueTestName = Literal["highest", "lowest", "above", "below", "within"]
 
 _INCLUSIVE = re.compile(
     r"\bat (least|most)\b|\bsince\b|\bor (more|less|later|earlier)\b"
-)
-_NUMBER = re.compile(
-    r"(?<![\w.,/-])[+-]?(?:\d{4}-\d\d(?:-\d\d)?|"
-    r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?![\w/-]|[.,]\d)"
 )
 _NAME = "\N{OBJECT REPLACEMENT CHARACTER}"
 """Stands for a letter of a topic's name."""
@@ -54,18 +52,37 @@ class ValueQuestion:
     """Keys of the words around the comparing word, see ``word_key``."""
     words: frozenset[str] = frozenset()
     """Keys of all its words."""
-    limit: float | None = None
-    """above, below: the value."""
+    limits: tuple[str, ...] = ()
+    """above, below: the value as it is written; within: the lowest and the highest."""
     inclusive: bool = False
     """Whether the limit passes."""
     rival: int | None = None
     """above, below: the topic whose value is the limit."""
     subject: int | None = None
-    """above, below: the topic that a question of yes or no is about."""
+    """Of a limit: the topic that a question of yes or no is about."""
     choice: tuple[int, ...] = ()
     """The topics that the question offers: "A or B"."""
     start: int = 0
     """Where the comparing word stands in the text."""
+    stop: int = 0
+    """within: where the interval ends in the text."""
+
+    @property
+    def limit(self) -> float | None:
+        """The value that is the limit, or the lowest one."""
+        found = quantity_of(self.limits[0]) if self.limits else None
+        return None if found is None else found.value
+
+    @property
+    def limits_time(self) -> bool:
+        """Whether the limits are dates, or may be years."""
+        return any(is_date(limit) or is_year(limit) for limit in self.limits)
+
+    def limits_in(self, column: ValueColumn) -> tuple[Value, ...] | None:
+        """The limits as values of a relation; None where one is no such value."""
+        found = [column.read_limit(limit) for limit in self.limits]
+        real = tuple(each for each in found if each is not None)
+        return real if len(real) == len(found) else None
 
     @property
     def prefers_high(self) -> bool:
@@ -82,11 +99,10 @@ class ValueQuestion:
         keys = relation_keys(relation)
         return bool(keys & self.words or keys & self.word.implied)
 
-    @property
-    def of_two(self) -> bool:
-        """Whether, of yes or no, it asks if one that it names is ahead of another."""
-        both = self.subject is not None and self.rival is not None
-        return both and not self.word.weak
+    def comparing_word(self, question: str) -> str:
+        """The word of the question that compares."""
+        found = WORD.search(question.casefold(), self.start)
+        return found[0] if found else ""
 
     def with_topics(self, place: Callable[[int], int]) -> ValueQuestion:
         """The question with other numbers for its topics."""
@@ -177,7 +193,11 @@ def value_question(question: str, topics: Sequence[str]) -> ValueQuestion | None
     found = _superlative(tokens)
     if found is None or found.word.weak:  # "a first publication year after 1990"
         compared = _comparison(text, tokens, places)
-        found = compared if compared and not compared.word.weak else found or compared
+        passing = found is not None and not _follows_the(text, found)
+        if found is None or (compared and (passing or not compared.word.weak)):
+            found = compared
+        if found is None or (found.word.weak and passing):
+            found = _within(text, tokens, places) or found
     if found is None:
         return None
     words = frozenset(word_key(t.word) for t in tokens if t.word not in FUNCTION_WORDS)
@@ -190,12 +210,16 @@ def value_question(question: str, topics: Sequence[str]) -> ValueQuestion | None
 def _without_names(text: str, topics: Sequence[str]) -> tuple[str, list[_Place]]:
     """The text with other signs for names, which may hold any word, and their places.
 
-    A number stays: it may be the limit.
+    A number stays, and a part of a date: it may be the limit.
     """
     places: list[_Place] = []
+    limits = frozenset(
+        w for found in LIMIT.finditer(text) for w in WORD.findall(found[0])
+    )
     for topic, name in sorted(enumerate(topics), key=lambda pair: -len(pair[1])):
         name = name.casefold()
-        if not name or not math.isnan(value_of(name)):
+        is_value = not math.isnan(value_of(name))
+        if is_value or limits | FUNCTION_WORDS >= {*WORD.findall(name)}:
             continue
         found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
         if found is not None:
@@ -243,7 +267,7 @@ def _comparison(
         elif token.word in PREPOSITION_TESTS:
             # "Who ruled after Otto" may ask for no values.
             found, than = PREPOSITION_TESTS[token.word], True
-            found = found._replace(weak=not _NUMBER.search(text, token.stop))
+            found = found._replace(weak=not LIMIT.search(text, token.stop))
         if found is None:
             continue
         near = _near(tokens, max(at - 3, 0), min(at, 3)) | _near(tokens, at + 1, 5)
@@ -255,6 +279,32 @@ def _comparison(
             test = "highest" if found.direction > 0 else "lowest"
             return ValueQuestion(test, found, near, choice=choice)
     return None
+
+
+def _follows_the(text: str, found: ValueQuestion) -> bool:
+    """Whether "the" stands before the comparing word: "the first film"."""
+    return text[: found.start].split()[-1:] == ["the"]
+
+
+def _within(
+    text: str, tokens: Sequence[_Token], places: Sequence[_Place]
+) -> ValueQuestion | None:
+    """The test whether values are of an interval: "in 2003", "between 5 and 10"."""
+    found = interval(text)
+    if found is None:
+        return None
+    at = sum(token.start < found.start for token in tokens)
+    # "Who won the cup in 2003" may ask for no values.
+    weak = not text.startswith("between", found.start)
+    return ValueQuestion(
+        "within",
+        ComparingWord(+1, True if found.is_time else None, weak=weak),
+        _near(tokens, max(at - 3, 0), min(at, 3)) | _near(tokens, at + 1, 5),
+        limits=found.limits,
+        subject=places[0].topic if len(places) == 1 else None,
+        start=found.start,
+        stop=found.stop,
+    )
 
 
 def _near(tokens: Sequence[_Token], start: int, count: int) -> frozenset[str]:
@@ -271,22 +321,22 @@ def _limited(
     places: Sequence[_Place],
 ) -> ValueQuestion | None:
     """The comparison with the value, or with the entity, that follows ``start``."""
-    number = _NUMBER.search(text, start)
+    number = LIMIT.search(text, start)
     rivals = [place for place in places if place.start >= start]
     others = [place for place in places if place.start < start]
     inclusive = _INCLUSIVE.search(text) is not None
-    limit: float | None = None
+    limits: tuple[str, ...] = ()
     if number is not None and not (rivals and rivals[0].start < number.start()):
-        limit = value_of(number[0])
-    if limit is None and not rivals:
+        limits = (number[0],)
+    if not limits and not rivals:
         return None
     return ValueQuestion(
         "above" if found.direction > 0 else "below",
         found,
         near,
-        limit=limit,
+        limits=limits,
         inclusive=inclusive,
-        rival=rivals[0].topic if limit is None else None,
+        rival=None if limits else rivals[0].topic,
         subject=others[0].topic if others else None,
     )
 

@@ -1,4 +1,4 @@
-"""Literals as numbers: plain numbers, years and ISO dates."""
+"""Literals as numbers: plain numbers, years, dates as people write them, quantities."""
 
 from __future__ import annotations
 
@@ -7,13 +7,28 @@ import re
 from typing import NamedTuple
 
 _NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][+-]?\d{1,3})?")
+_DOTTED = re.compile(r"[+-]?\d{1,3}(\.\d{3}){2,}")
+"""Dots between thousands: no number has two decimal points."""
 _DATE = re.compile(r"(-?\d{4})-(\d\d)(?:-(\d\d))?(?:[T ][\d:.]+(?:Z|[+-][\d:]+)?)?Z?")
+_POINT_DATE = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")
+_MONTHS = "janfebmaraprmayjunjulaugsepoctnovdec"
+_DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
+WRITTEN_DATE = (
+    rf"(?:{_DAY} (?:of )?)?"
+    r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
+    r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+    rf"(?: {_DAY})?,? (\d{{4}})"
+)
+"""A pattern for "May 1921", "12 August 1899" and "July 4, 1950"."""
+_WRITTEN_DATE = re.compile(WRITTEN_DATE, re.IGNORECASE)
 _WITH_UNIT = re.compile(
-    r"(?P<before>[$€£¥]?)(?P<number>[+-]?\d[\d,]*(?:\.\d+)?)"
+    r"(?P<before>[$€£¥]?)(?P<number>[+-]?\d[\d,]*(?:\.\d+)*)"
     r" ?(?P<after>[^\W\d_]{1,12}(?:[ /][^\W\d_]{1,12})?[²³]?|[%°€$£]|°[cf]|)",
     re.IGNORECASE,
 )
 _IDENTIFIER = re.compile(r"0\d+")
+DAYS = 372
+"""Days of a year whose months all have 31."""
 
 
 def is_number(name: str) -> bool:
@@ -22,8 +37,8 @@ def is_number(name: str) -> bool:
 
 
 def is_date(name: str) -> bool:
-    """Whether a name is an ISO date, or a month of one."""
-    return _DATE.fullmatch(name) is not None
+    """Whether a name is a date of a day or a month, such as 1990-07 or 4 July 1950."""
+    return _date_parts(name) is not None
 
 
 def is_year(name: str) -> bool:
@@ -31,20 +46,41 @@ def is_year(name: str) -> bool:
     return re.fullmatch(r"[12]\d{3}", name) is not None and int(name) <= 2100
 
 
+def _date_parts(name: str) -> tuple[int, ...] | None:
+    """(year, month) or (year, month, day); None for any other name."""
+    if (found := _DATE.fullmatch(name)) is not None:
+        parts = [found[1], found[2], found[3]]
+    elif (found := _POINT_DATE.fullmatch(name)) is not None:
+        parts = [found[3], found[2], found[1]]
+    elif (found := _WRITTEN_DATE.fullmatch(name)) is not None:
+        if found[1] and found[3]:
+            return None
+        month = 1 + _MONTHS.index(found[2][:3].casefold()) // 3
+        parts = [found[4], month, found[1] or found[3]]
+    else:
+        return None
+    date = tuple(int(part) for part in parts if part is not None)
+    if not (1 <= date[1] <= 12 and all(1 <= day <= 31 for day in date[2:])):
+        return None
+    return date
+
+
 def value_of(name: str) -> float:
     """A literal as a number, a date in years; nan for any other name.
 
-    >>> value_of("1,200"), value_of("1990-07-01"), value_of("Bern")
-    (1200.0, 1990.5, nan)
+    >>> value_of("1,200"), value_of("1990-07-01"), value_of("July 1990")
+    (1200.0, 1990.5, 1990.5)
+    >>> value_of("1.512.000"), value_of("Bern")
+    (1512000.0, nan)
     """
     if is_number(name):
         return float(name.replace(",", ""))
-    if (parts := _DATE.fullmatch(name)) is None:
+    if _DOTTED.fullmatch(name):
+        return float(name.replace(".", ""))
+    if (date := _date_parts(name)) is None:
         return math.nan
-    year, month, day = (int(part or 1) for part in parts.groups())
-    if not (1 <= month <= 12 and 1 <= day <= 31):
-        return math.nan
-    return year + (month - 1) / 12 + (day - 1) / 372
+    year, month, day = (*date, 1)[:3]
+    return year + (month - 1) / 12 + (day - 1) / DAYS
 
 
 class Quantity(NamedTuple):
@@ -71,8 +107,8 @@ def quantity_of(name: str) -> Quantity | None:
 
 
 def precision(name: str) -> int:
-    """How exact a date is: its number of parts; 0 for a number.
+    """How exact a date is: its number of parts; 0 for a number, 1 for other names.
 
     Values of different precision are not comparable: 1979 and 1979-05-25.
     """
-    return 0 if is_number(name) else name.partition("T")[0].strip("-").count("-") + 1
+    return 0 if is_number(name) else len(_date_parts(name) or (1,))

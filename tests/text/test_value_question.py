@@ -1,9 +1,11 @@
 """What a question wants of values, read off its words."""
 
+import math
+
 import pytest
 
 from kgscout_jax.text.value_question import offers_choice, value_question
-from kgscout_jax.text.values import quantity_of, value_of
+from kgscout_jax.text.values import precision, quantity_of, value_of
 
 TOPICS = ["Rome", "Bern", "The Last Emperor", "1990"]
 
@@ -71,3 +73,47 @@ def test_literals_are_comparable_within_a_unit():
     assert quantity_of("35%") == (35, "%") and quantity_of("-3.5 °C") == (-3.5, "°c")
     for name in ("Bern", "007", "1979-13-01", "3 of 4", "v2", ""):
         assert quantity_of(name) is None, name
+
+
+@pytest.mark.parametrize(
+    ("question", "test", "limits"),
+    [
+        ("Which films were released in 2003?", "within", ("2003", "2003")),
+        ("Was Rome founded in the year 1990?", "within", ("1990", "1990")),
+        ("What did Bern build in May 1990?", "within", ("may 1990", "may 1990")),
+        ("What opened on 12 August 1899?", "within", ("12 august 1899",) * 2),
+        ("towns with between 600 and 2,000 people", "within", ("600", "2,000")),
+        ("the films from 1990 to 1995", "within", ("1990", "1995")),
+        ("Which film first shown in 2003 is best", "within", ("2003", "2003")),
+        ("What is the oldest town of 1990?", "lowest", ()),
+        ("the first film of Bern in 1990", "lowest", ()),
+        ("Which peaks are higher than 1.2 km?", "above", ("1.2 km",)),
+        ("Which towns have over 1.512.000 people?", "above", ("1.512.000",)),
+        ("What was built before July 4, 1950?", "below", ("july 4, 1950",)),
+    ],
+)
+def test_limits_are_as_they_are_written(question, test, limits):
+    found = value_question(question, TOPICS)
+    assert found is not None and (found.test, found.limits) == (test, limits)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["In which 2003 towns?", "Who lives in 12 towns of Rome?", "on 12 roads"],
+)
+def test_a_number_after_in_is_a_time_only_if_it_may_be_a_year(question):
+    assert value_question(question, TOPICS) is None
+
+
+def test_dates_are_read_as_people_write_them():
+    for name in (
+        "12 August 1899",
+        "August 12, 1899",
+        "12.08.1899",
+        "12th of Aug. 1899",
+    ):
+        assert value_of(name) == value_of("1899-08-12") and precision(name) == 3, name
+    assert value_of("May 1921") == value_of("1921-05") and precision("May 1921") == 2
+    assert value_of("1.512.000") == 1512000 and value_of("1.512") == 1.512
+    for name in ("31.13.1899", "12 August 12 1899", "1.51.000", "May", "3 May"):
+        assert math.isnan(value_of(name)), name

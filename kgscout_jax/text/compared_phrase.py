@@ -1,0 +1,103 @@
+"""The part of a question that names what is compared: "the town with the most people".
+
+"Who is the mayor of the largest town" compares towns, and asks for none of them. The
+phrase stands for the town that is found, and the rest of the question asks about it.
+The rules are for English.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.value_question import ValueQuestion
+from kgscout_jax.text.value_words import is_comparing, word_key
+from kgscout_jax.text.words import FUNCTION_WORDS, WORD
+
+_ASKING = frozenset("all find give list many name names one people show tell".split())
+"""Content words of a question that ask for nothing else: "show me the"."""
+_PREDICATE = re.compile(
+    r"(?<!that )(?<!which )(?<!who )\b(?:has|have|had|is|are|was|were)\b"
+)
+"""A verb whose subject is what is asked for: "which town of the lake has"."""
+_IDENTITY = re.compile(r"(?:which|what)\b[\w ]* (?:is|are|was|were) $")
+"""Before a phrase, it asks for what is compared: "which place is the largest town"."""
+
+
+class ComparedPhrase(NamedTuple):
+    """Where a question names what it compares, and asks for something else."""
+
+    start: int
+    stop: int
+    noun: str
+    """What is compared."""
+
+    def inner(self, question: str) -> str:
+        """The question for what is compared."""
+        return f"Which {self.noun} is {question[self.start : self.stop]}?"
+
+    def outer(self, question: str, name: str) -> str:
+        """The question about the one that is found."""
+        return question[: self.start] + name + question[self.stop :]
+
+
+def compared_phrase(
+    question: str, asked: ValueQuestion, keys: frozenset[str]
+) -> ComparedPhrase | None:
+    """The phrase for what is compared; None where that is what the question asks for.
+
+    Args:
+        question: the question.
+        asked: what it wants of values.
+        keys: of the words of the relations that are compared, see ``word_key``.
+
+    >>> from kgscout_jax.text.value_question import value_question
+    >>> question = "Who is the mayor of the largest town?"
+    >>> asked = value_question(question, [])
+    >>> compared_phrase(question, asked, frozenset({"popul"})).inner(question)
+    'Which town is the largest town?'
+    >>> question = "Which town has the largest population?"
+    >>> asked = value_question(question, [])
+    >>> compared_phrase(question, asked, frozenset({"popul"}))
+    """
+    text = question.casefold()
+    words = _content(text, asked.start)
+    stop = words[-1].end() if words else asked.start
+    head = text[: asked.start]
+    if asked.is_superlative and head.endswith("the "):
+        head = head.removesuffix("the ")
+        noun = words[-1][0] if words else ""
+        if noun and not is_comparing(noun) and word_key(noun) not in keys:
+            return _nested(text, ComparedPhrase(len(head), stop, noun))
+    articles = [*re.finditer(r"\bthe ", head)]
+    if not articles:
+        return None
+    start = articles[-1].start()
+    named = _content(head, articles[-1].end())
+    if not named or _PREDICATE.search(head, start):
+        return None
+    return _nested(text, ComparedPhrase(start, stop, named[0][0]))
+
+
+def _content(text: str, start: int) -> list[re.Match[str]]:
+    """The words from ``start`` on up to a function word or a sign."""
+    found: list[re.Match[str]] = []
+    for word in WORD.finditer(text, start):
+        apart = text[found[-1].end() : word.start()] != " " if found else False
+        if word[0] in FUNCTION_WORDS or apart:
+            break
+        found.append(word)
+    return found
+
+
+def _nested(text: str, phrase: ComparedPhrase) -> ComparedPhrase | None:
+    """The phrase, if the question before it asks for something else."""
+    before = text[: phrase.start]
+    others = {
+        word
+        for word in WORD.findall(before)
+        if word not in FUNCTION_WORDS | _ASKING
+        and base_noun(word) != base_noun(phrase.noun)
+    }
+    return phrase if others and not _IDENTITY.match(before) else None

@@ -1,0 +1,132 @@
+"""How the values of one relation are written, and what they are in one unit.
+
+Heights may be in metres, kilometres and feet, and "63.000" is a large number where
+another value of the same relation is "1.512.000".
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kgscout_jax.text.values import DAYS, Quantity, is_date, precision, quantity_of
+
+_UNITS = {
+    "length": {
+        "m metre metres meter meters": 1.0, "km kilometre kilometres kilometer "
+        "kilometers": 1000.0, "ft foot feet": 0.3048, "mi mile miles": 1609.344,
+    },
+    "mass": {
+        "g gram grams": 1.0, "kg kilogram kilograms": 1000.0,
+        "lb lbs pound pounds": 453.59237,
+    },
+    "time": {
+        "s sec second seconds": 1.0, "min minute minutes": 60.0,
+        "h hour hours": 3600.0,
+    },
+}  # fmt: skip
+"""By dimension, units and how many of the first one they are."""
+UNITS: dict[str, tuple[str, float]] = {
+    name: (dimension, size)
+    for dimension, units in _UNITS.items()
+    for names, size in units.items()
+    for name in names.split()
+}
+"""The dimension and the size of each unit that is converted."""
+_GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")
+_TWICE = re.compile(r"[+-]?\d{1,3}(\.\d{3}){2,}")
+_FIRST_PART = re.compile(r"[^\s\d+-]*(\S+)")
+
+
+class Value(NamedTuple):
+    """A value in the unit of its column."""
+
+    number: float
+    parts: int = 0
+    """Of a date the number of its parts, 1 for a year; 0 for other values."""
+
+    def negated(self) -> Value:
+        """The value with the other sign: a high age is an early birth."""
+        return self._replace(number=-self.number)
+
+    def order(self, other: Value) -> float:
+        """Above 0 where it is later or more than another, below 0 where it is less.
+
+        Dates are compared as exactly as both are known: 1989-11-12 is not after 1989.
+        """
+        if not (self.parts and other.parts):
+            return self.number - other.number
+        step = {1: DAYS, 2: 31}.get(min(self.parts, other.parts), 1)
+        here, there = (round(each.number * DAYS) // step for each in (self, other))
+        return here - there
+
+
+@dataclass(frozen=True)
+class ValueColumn:
+    """How the values of one relation are written."""
+
+    unit: str = ""
+    """The most frequent one."""
+    grouped: bool = False
+    """Whether dots stand between thousands."""
+    dated: bool = False
+    """Whether all values are dates, or may be years."""
+
+    @staticmethod
+    def of(names: Sequence[str]) -> ValueColumn:
+        """How the values ``names`` are written.
+
+        >>> ValueColumn.of(["820 m", "1.2 km", "640 m"]).unit
+        'm'
+        """
+        found = [quantity_of(name) for name in names]
+        units = Counter(each.unit for each in found if each is not None)
+        return ValueColumn(
+            unit=max(sorted(units), key=units.__getitem__, default=""),
+            grouped=any(_TWICE.fullmatch(_number_part(name)) for name in names),
+            dated=all(map(_is_time, found, names)),
+        )
+
+    def read(self, name: str) -> Value | None:
+        """A value of the column; None where it is none, or not comparable.
+
+        >>> ValueColumn.of(["820 m", "640 m"]).read("1.2 km")
+        Value(number=1200.0, parts=0)
+        """
+        number = _number_part(name)
+        if self.grouped and _GROUPED.fullmatch(number):
+            name = name.replace(number, number.replace(".", ""), 1)
+        quantity = quantity_of(name)
+        if quantity is None:
+            return None
+        if quantity.unit != self.unit:
+            own, other = UNITS.get(self.unit), UNITS.get(quantity.unit)
+            if own is None or other is None or own[0] != other[0]:
+                return None
+            return Value(quantity.value * other[1] / own[1])
+        return Value(quantity.value, max(precision(name), 1) if self.dated else 0)
+
+    def read_limit(self, name: str) -> Value | None:
+        """A limit as a question writes it, mostly without a unit."""
+        quantity = quantity_of(name)
+        if quantity is None or quantity.unit or not self.unit:
+            return self.read(name)
+        plain = ValueColumn(grouped=self.grouped)
+        return plain.read(name)
+
+
+def _number_part(name: str) -> str:
+    """The first part of a value, without the sign of a currency."""
+    found = _FIRST_PART.match(name.strip())
+    return found[1] if found else ""
+
+
+def _is_time(quantity: Quantity | None, name: str) -> bool:
+    """Whether a value is a date or may be a year; True for what is no value."""
+    if quantity is None:
+        return True
+    year = 1000 <= quantity.value <= 2100
+    return not quantity.unit and (is_date(name.strip()) or year)

@@ -1,0 +1,55 @@
+"""Limits of values in a question: numbers, quantities, dates, and intervals of them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import NamedTuple
+
+from kgscout_jax.text.value_column import UNITS
+from kgscout_jax.text.values import WRITTEN_DATE, is_date, is_year
+
+_UNIT = "|".join(sorted(UNITS, key=len, reverse=True))
+_PLAIN = r"(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d+)(?:\.\d+)?"
+LIMIT = re.compile(
+    rf"(?<![\w.,/-])(?:{WRITTEN_DATE}|\d{{1,2}}\.\d{{1,2}}\.\d{{4}}|"
+    rf"[+-]?(?:\d{{4}}-\d\d(?:-\d\d)?|{_PLAIN}(?: ?(?:{_UNIT}))?))(?![\w/-]|[.,]\d)"
+)
+"""A limit in a casefolded question."""
+_AT_TIME = re.compile(r"\b(?:in|during)(?: the year)? $|\bon $")
+_BETWEEN = re.compile(r"\b(between|from)(?: the years?)? $")
+_BETWEEN_AND = {"between": ("and",), "from": ("to", "until", "till")}
+
+
+class Interval(NamedTuple):
+    """An interval that a question names, its ends included."""
+
+    limits: tuple[str, str]
+    """The lowest and the highest value as they are written."""
+    start: int
+    """Where it begins in the text, with its preposition."""
+    stop: int
+    is_time: bool
+    """Whether it is one time: "in 2003"."""
+
+
+def interval(text: str) -> Interval | None:
+    """The first interval of a casefolded question; None without such.
+
+    >>> interval("which films were released in may 2003?").limits
+    ('may 2003', 'may 2003')
+    >>> interval("the towns with between 600 and 2,000 people").limits
+    ('600', '2,000')
+    >>> interval("the country in which 2003 people live")
+    """
+    found = [*LIMIT.finditer(text)]
+    for limit, following in itertools.zip_longest(found, found[1:]):
+        before = text[: limit.start()]
+        if following is not None and (opening := _BETWEEN.search(before)):
+            joint = text[limit.end() : following.start()].split()
+            if joint in [[word] for word in _BETWEEN_AND[opening[1]]]:
+                ends = (limit[0], following[0])
+                return Interval(ends, opening.start(), following.end(), False)
+        if (at := _AT_TIME.search(before)) and (is_year(limit[0]) or is_date(limit[0])):
+            return Interval((limit[0], limit[0]), at.start(), limit.end(), True)
+    return None

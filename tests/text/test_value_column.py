@@ -1,0 +1,58 @@
+"""How the values of one relation are written."""
+
+import pytest
+
+from kgscout_jax.text.value_column import ValueColumn
+
+HEIGHTS = ["820 m", "1.2 km", "1,141 m", "3000 ft"]
+PEOPLE = ["63.000", "1.512.000", "632.000"]
+
+
+@pytest.mark.parametrize(
+    ("names", "numbers"),
+    [
+        (HEIGHTS, [820, 1200, 1141, 914.4]),
+        (["2 h", "90 min", "30 min"], [120, 90, 30]),
+        (["5 kg", "7 m", "3 kg"], [5, None, 3]),
+        (["$35", "€40", "$7"], [35, None, 7]),
+        (PEOPLE, [63000, 1512000, 632000]),
+        (["7.874", "2.700"], [7.874, 2.7]),  # one dot each may be a decimal point
+        (["unknown", "12"], [None, 12]),
+    ],
+)
+def test_values_of_a_column_are_in_its_most_frequent_unit(names, numbers):
+    column = ValueColumn.of(names)
+    found = [column.read(name) for name in names]
+    assert [each and pytest.approx(each.number) for each in found] == numbers
+
+
+def test_a_limit_has_the_unit_of_the_column_or_its_own():
+    column = ValueColumn.of(HEIGHTS)
+    assert [column.read_limit(name) for name in ("900", "1 km", "3 kg")] == [
+        (900.0, 0),
+        (1000.0, 0),
+        None,
+    ]
+    people = ValueColumn.of(PEOPLE).read_limit("100.000")
+    assert people is not None and people.number == 100_000
+    assert ValueColumn.of(["820", "900"]).read_limit("1 km") is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "sign"),
+    [
+        ("1989-11-12", "1989", 0),
+        ("1990-01-01", "1989", 1),
+        ("1988-12-31", "1989", -1),
+        ("May 1921", "12 August 1899", 1),
+        ("1921-05-30", "May 1921", 0),
+        ("1921-06-01", "May 1921", 1),
+        ("-0044-03-15", "-0044", 0),
+    ],
+)
+def test_dates_are_compared_as_exactly_as_both_are_known(one, other, sign):
+    column = ValueColumn(dated=True)
+    here, there = column.read(one), column.read(other)
+    assert here is not None and there is not None
+    order = here.order(there)
+    assert (order > 0) - (order < 0) == sign
