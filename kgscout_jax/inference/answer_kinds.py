@@ -1,6 +1,6 @@
 """Questions whose answer is no entity: how many there are, and yes or no.
 
-Counts: "how many ..." is answered by the size of a set of answers, unless the best
+Counts ("how many") are answered by the size of a set of answers, unless the best
 answer is a number that is asked for, see ``counts``.
 
 Yes or no: "is X in Y?" names two entities or more, see ``yes_no``. A "no" says that the
@@ -25,15 +25,9 @@ AnswerKind = Literal["set", "count", "yes_no"]
 """Entities; how many of them there are; or whether the walk arrives at one."""
 YES = 0.5
 """P(answer) of the named entity from which on the answer is yes."""
-_COUNT = re.compile(r"\bhow many\b", re.IGNORECASE)
 _YES_NO = re.compile(
     r"\W*(?:is|are|was|were|do|does|did|has|have|can)\b", re.IGNORECASE
 )
-
-
-def asks_for_count(question: str) -> bool:
-    """Whether the question asks how many there are."""
-    return _COUNT.search(question) is not None
 
 
 def asks_yes_no(question: str) -> bool:

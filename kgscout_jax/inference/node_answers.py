@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int
 
 from kgscout_jax.graph.hypernodes import OBJECT, SUBJECT
-from kgscout_jax.inference.answer_kinds import AnswerKind, asks_for_count
+from kgscout_jax.inference.answer_kinds import AnswerKind
 from kgscout_jax.inference.counts import (
     is_asked_number,
     one_reading,
@@ -23,6 +23,7 @@ from kgscout_jax.retrieve.answer_paths import answer_paths, without_loops
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 from kgscout_jax.retrieve.readings import answer_margins
 from kgscout_jax.retrieve.value_test import Outcome
+from kgscout_jax.text.count_question import asks_for_count
 
 MAX_ANSWERS = 100
 """The most answers to a question."""

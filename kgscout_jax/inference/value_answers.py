@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from kgscout_jax.inference.answer_kinds import AnswerKind, asks_for_count, asks_yes_no
+from kgscout_jax.inference.answer_kinds import AnswerKind, asks_yes_no
 from kgscout_jax.inference.node_answers import NodeAnswers
 from kgscout_jax.inference.scoring import Scores
 from kgscout_jax.retrieve.value_test import ValueTest
+from kgscout_jax.text.count_question import asks_for_count
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.value_question import ValueQuestion
 from kgscout_jax.text.values import is_date, value_of

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
+from kgscout_jax.text.count_question import as_how_many
 from kgscout_jax.text.kinds import Kind, base_noun, base_verb, kind_words, noun_kind
 from kgscout_jax.text.words import FUNCTION_WORDS, PARTICLES, WORD
 
@@ -102,7 +103,7 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
     'place'
     >>> asked_kind("What did Ada Lovelace invent?", ["Ada Lovelace"])
     """
-    words = _words(question, topics)
+    words = _words(as_how_many(question), topics)
     start = next((i for i, word in enumerate(words) if word not in _BEFORE), len(words))
     for i, word in enumerate(words):
         if word in _QUESTION_WORDS and (i == start or _leads(words[:i])):

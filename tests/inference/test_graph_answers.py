@@ -15,7 +15,6 @@ from policy_factory import random_policy, small_config
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.answer_kinds import (
-    asks_for_count,
     asks_yes_no,
     mentions,
 )
@@ -33,6 +32,7 @@ from kgscout_jax.policy.registry import policy_outputs
 from kgscout_jax.reason.selection import SELECTION_FORMS
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 from kgscout_jax.retrieve.kind_mask import is_dated, is_number
+from kgscout_jax.text.count_question import asks_for_count
 from kgscout_jax.types import Triplet
 
 D, WALKERS = 4, 3
@@ -399,6 +399,12 @@ def test_neighbours_are_compared_with_the_other_nodes(
     [
         ("How many films are there?", True, False),
         ("in how  many?", False, False),
+        ("What's the total number of Ada's films?", True, False),
+        ("Tell me the number of films", True, False),
+        ("Number of films by Ada?", True, False),
+        ("Count all films by Ada", True, False),
+        ("What is the atomic number of iron?", False, False),
+        ("Who wrote Count the Stars?", False, False),
         ("IS Bern in Switzerland?", False, True),
         ("«Did Ada meet Bern?", False, True),
         ("Island of what?", False, False),

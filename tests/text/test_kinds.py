@@ -103,6 +103,8 @@ def test_a_thing_is_asked_for_by_all_its_names():
     assert not asked.number
     many = asked_kind("How many people live there?", [])
     assert many is not None and many.number
+    for question in ("What is the number of people of Bern?", "Count all the people"):
+        assert asked_kind(question, ["Bern"]) == many
 
 
 def test_the_last_word_of_a_compound_says_what_it_is():
