@@ -148,7 +148,7 @@ def read_statement(
         pairs.append(_Pair(candidates, names, words, a.nodes, b.nodes, unnamed))
     if any(pair.is_turned for pair in pairs):
         return "no"
-    if len(mentions) == 2 and any(pair.is_stated for pair in pairs):
+    if len(mentions) == 2 and any(x.is_stated or x.is_called for x in pairs):
         return "yes"
     joined = any(pair.direct or pair.is_explained for pair in pairs)
     return None if joined or not pairs else "unsure"
@@ -201,6 +201,12 @@ class _Pair:
     def is_stated(self) -> bool:
         """Whether a path says all that the words state."""
         return self._joins(spare=0, strict=True)
+
+    @property
+    def is_called(self) -> bool:
+        """Whether "is A a B" asks for no more than a triplet from A to B."""
+        article = self.words.between[-1:] in (("a",), ("an",))
+        return article and not self.words.content and any(w > 0 for _, w in self.direct)
 
     @property
     def is_explained(self) -> bool:

@@ -173,3 +173,9 @@ def test_what_is_stated_goes_before_the_walk():
     for stated_now in ("unsure", None):
         assert after("no", 0.7, stated_now) == ("no", 0.7, False)
     assert after("yes", 0.8, None) == ("yes", 0.8, False)
+
+
+def test_what_somebody_is_needs_no_more_than_a_triplet():
+    triplets = [("Sam", "jobTitle", "Surgeon"), ("Sam", "sees", "Nurse")]
+    assert stated("Is Sam a Surgeon?", triplets) == "yes"
+    assert stated("Is Surgeon a Sam?", triplets) is None
