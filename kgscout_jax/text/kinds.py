@@ -61,10 +61,15 @@ def listed_words(name: str) -> frozenset[str]:
 def is_attribute(phrase: str) -> bool:
     """Whether a noun phrase names a property, which is neither anybody nor anywhere.
 
-    >>> is_attribute("film genre"), is_attribute("position"), is_attribute("school")
+    A label says of what it is one: a job's title is no film's.
+
+    >>> is_attribute("film genre"), is_attribute("job title"), is_attribute("school")
     (True, True, False)
     """
-    return phrase.rpartition(" ")[2] in listed_words("attribute")
+    rest, _, last = phrase.rpartition(" ")
+    if rest and last in listed_words("labels"):
+        last = rest.rpartition(" ")[2]
+    return last in listed_words("attribute")
 
 
 @cache
