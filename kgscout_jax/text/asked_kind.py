@@ -32,11 +32,18 @@ _STOPS = (FUNCTION_WORDS | _PASSED | _ADVERBS | frozenset([*",;:", _TOPIC])) - {
 """What ends a noun."""
 _TEAMS = frozenset(["for", "against"])
 """Who somebody plays for is a team."""
-_DOINGS = frozenset(
-    "work works worked working study studies studied studying teach teaches taught "
-    "teaching play plays played playing serve serves served employed".split()
-)
-"""Where somebody does this is a place, or those it is done for."""
+_DOINGS = {
+    **dict.fromkeys(
+        ("do", "does", "did"), frozenset("work study teach play serve".split())
+    ),
+    **dict.fromkeys(
+        ("is", "are", "was", "were"),
+        frozenset("working studying teaching playing serving employed".split()),
+    ),
+}
+"""Where somebody does this is a place, or those it is done for; by the word after
+"where"."""
+_CLAUSES = frozenset("that which who whom whose when".split())
 _COMMANDS = frozenset("name list give find show identify tell".split())
 _BEFORE_NOUN = frozenset("the a an of s this last first its his her their".split())
 """Words after which "name" and "list" are nouns."""
@@ -162,7 +169,7 @@ def _of_question_word(words: Sequence[str], i: int) -> AskedKind | None:
     word, rest = words[i], words[i + 1 :]
     if word == "who" and words[-1] in _TEAMS:
         return None
-    if word == "where" and _DOINGS.intersection(rest):
+    if word == "where" and _is_done(rest):
         return AskedKind("place", or_host=True)
     if word in ("who", "whom"):
         by_word = AskedKind("person", _agent(rest))
@@ -177,6 +184,14 @@ def _of_question_word(words: Sequence[str], i: int) -> AskedKind | None:
             person = found.kind == "thing"
             return replace(found, kind="person", or_named=True) if person else found
     return by_word
+
+
+def _is_done(rest: Sequence[str]) -> bool:
+    """Whether "where" and these words ask where somebody does something for others."""
+    clause = next((i for i, word in enumerate(rest) if word in _CLAUSES), len(rest))
+    return not _DOINGS.get(rest[0] if rest else "", frozenset()).isdisjoint(
+        rest[:clause]
+    )
 
 
 def _agent(words: Sequence[str]) -> frozenset[str]:

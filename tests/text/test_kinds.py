@@ -95,6 +95,22 @@ def test_words_of_a_question_say_what_it_asks_for(question, kind):
     assert (asked and asked.kind) == kind
 
 
+@pytest.mark.parametrize(
+    ("question", "or_host"),
+    [
+        ("Where does Mann work?", True),
+        ("Where was Mann employed in 1990?", True),
+        ("Where is the club that Mann plays for?", False),
+        ("Where did the firm open that Mann does work for?", False),
+        ("Where was Mann born?", False),
+        ("Where?", False),
+    ],
+)
+def test_somebody_works_at_a_place_or_for_somebody(question, or_host):
+    asked = asked_kind(question, ["Mann"])
+    assert asked is not None and asked.or_host == or_host
+
+
 def test_a_thing_is_asked_for_by_all_its_names():
     asked = asked_kind("Which movies did Mann direct?", ["Mann"])
     assert asked is not None and {"movie", "film"} <= asked.nouns
