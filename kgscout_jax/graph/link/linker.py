@@ -190,8 +190,10 @@ class Linker:
             twins = [self._is_twin(c, s) for s in selection]
             least = self._least(c, first=not links or any(twins))
             if statement and c.how != "fuzzy" and _has_content(question, c):
-                whole = c.likeness == 1
-                least = min(least, 0 if whole else self.settings.threshold_identifier)
+                # Two names are wanted: beside two likely ones, all must be likely.
+                likely = self.settings.threshold_identifier
+                both = len({x.start for x in links if x.score >= likely}) > 1
+                least = min(least, 0 if c.likeness == 1 and not both else likely)
             if score < least:
                 continue
             entity = self.index.entity_of(c.surface)

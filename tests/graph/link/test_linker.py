@@ -104,12 +104,21 @@ def test_a_statement_names_any_whole_name_that_is_written_small():
     for question, second in {
         "does Dr. Luis Ortega speak spanish?": ["Spanish"],
         "is Dr. Luis Ortega a surgeon?": ["Surgeon"],
+        "is the language of Dr. Luis Ortega spanish?": ["Spanish"],
         "is it Dr. Luis Ortega whose language it is?": [],  # a stop word
         "is Dr. Luis Ortega a surgery?": [],
     }.items():
         links = linker.link(question, statement=True)
         assert [link.name for link in links] == ["Dr. Luis Ortega", *second]
         assert all(link.score < LinkSettings().floor_full * 10 for link in links[1:])
+
+
+def test_a_statement_of_two_likely_names_has_no_unlikely_third_one():
+    names = ["Ursula Boden", "Xaver Prinz", "Year", "Hub", "English"]
+    linker = Linker(build_index(names, degrees=np.array([4, 4, 900, 500, 2])))
+    question = "Is the year of Ursula Boden later than that of Xaver Prinz?"
+    links = linker.link(question, statement=True)
+    assert {link.name for link in links} == {"Ursula Boden", "Xaver Prinz"}
 
 
 def test_whole_names_come_before_parts_of_identifiers():
