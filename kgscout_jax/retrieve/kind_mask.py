@@ -22,6 +22,7 @@ from kgscout_jax.text.kinds import (
     KINDS,
     end_nouns,
     is_attribute,
+    is_measure,
     names_same,
     noun_kind,
 )
@@ -135,7 +136,7 @@ def kind_mask(
     # A time zone is no date.
     vague = any("time" in noun.split() for noun in asked.nouns)
     there = np.unique(around.nodes)
-    if asked.kind != "thing" or asked.number:
+    if asked.kind != "thing" or asked.number or _is_measured(asked):
         for node, name in zip(there.tolist(), around.names_of(there), strict=True):
             if (verdict := _by_name(asked, name)) is not None:
                 penalties[node] = PENALTY * verdict
@@ -153,7 +154,16 @@ def _by_name(asked: AskedKind, name: str) -> bool | None:
     """Whether a name rules a node out or in; None where it says nothing."""
     if asked.kind == "time":
         return not is_dated(name)
+    if _is_measured(asked):
+        day = _MOMENT.fullmatch(name.strip()) is not None
+        return True if day or not any(map(str.isdigit, name)) else None
     return not asked.number if is_value(name) else None
+
+
+def _is_measured(asked: AskedKind) -> bool:
+    """Whether a number is asked for by what it measures: "what is the salary of"."""
+    things = asked.kind == "thing" and not asked.number
+    return things and any(map(is_measure, asked.nouns))
 
 
 def _penalties(

@@ -72,6 +72,15 @@ def is_attribute(phrase: str) -> bool:
     return last in listed_words("attribute")
 
 
+def is_measure(phrase: str) -> bool:
+    """Whether a noun phrase names what is said by a number: a salary, no genre.
+
+    >>> is_measure("yearly salary"), is_measure("genre")
+    (True, False)
+    """
+    return phrase.rpartition(" ")[2] in listed_words("measures")
+
+
 @cache
 def base_noun(noun: str) -> str:
     """The singular of a noun, by its ending.

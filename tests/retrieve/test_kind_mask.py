@@ -164,6 +164,20 @@ def test_a_genre_is_nowhere_and_no_album():
     assert genre[2] == 2
 
 
+def test_a_salary_is_a_number():
+    names = ["Mann", "1970-04-28", "Bern", "$12,000"]
+    nodes = np.array([[0, 1], [0, 2], [0, 3]])
+    logits = [0.0, 3.0, 2.0, -1.0]
+    salary = fitted("What is the salary of Mann?", logits, names, nodes, (4, 3, 4))
+    assert salary.tolist() == [0 - PENALTY, 3 - PENALTY, 2 - PENALTY, -1]
+    none = fitted(
+        "What is the salary of Mann?", logits[:3], names[:3], nodes[:2], (4, 3)
+    )
+    assert none.tolist() == [0 - PENALTY, 3 - PENALTY, 2 - PENALTY]
+    genre = fitted("What is the genre of Mann?", logits, names, nodes, (4, 3, 4))
+    assert genre.tolist() == logits
+
+
 def test_where_somebody_works_is_a_place_or_who_he_works_for():
     names = ["Mann", "Bern", "Acme"]
     nodes, index = np.array([[0, 1], [0, 2]]), (3, 4)
