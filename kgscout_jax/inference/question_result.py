@@ -14,7 +14,6 @@ from jaxtyping import Float, Float32, Int
 from kgscout_jax.export.load import Exported
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.string_table import texts_of
-from kgscout_jax.inference import statements
 from kgscout_jax.inference.answer_kinds import asks_yes_no, mentions
 from kgscout_jax.inference.candidate_order import order_of, other_order
 from kgscout_jax.inference.inputs import Candidates, ProductRows
@@ -25,6 +24,7 @@ from kgscout_jax.inference.node_answers import (
     faithful_paths,
     read_answers,
 )
+from kgscout_jax.inference.question_mentions import Mention, question_mentions
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scoring import Scores, score_questions, walkers_of
 from kgscout_jax.inference.search import Search
@@ -36,7 +36,12 @@ from kgscout_jax.inference.sources import sources_of
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.inference.value_answers import must_compare, read_comparison
 from kgscout_jax.inference.value_candidates import with_values, without_limits
-from kgscout_jax.inference.yes_no import by_statement, read_yes_no, yes_no_turns
+from kgscout_jax.inference.yes_no import (
+    Stated,
+    by_statement,
+    read_yes_no,
+    yes_no_turns,
+)
 from kgscout_jax.policy.registry import is_general
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 from kgscout_jax.retrieve.constraints import question_constraints
@@ -79,10 +84,10 @@ class ScoredQuestion:
         return mentions(self.start.ids, self.start.links)
 
     @property
-    def named(self) -> list[statements.Mention]:
+    def named(self) -> list[Mention]:
         """The names that its words hold, among its candidates."""
         assert self.candidates is not None
-        return statements.question_mentions(
+        return question_mentions(
             self.text, self.candidates, self.mentions, self.start.links, self.name_of
         )
 
@@ -95,14 +100,15 @@ class ScoredQuestion:
         return negation_of(self.text, spans, [*relations])
 
     @property
-    def stated(self) -> statements.Stated | None:
+    def stated(self) -> Stated | None:
         """What its triplets say of the statement that a yes-or-no question makes."""
+        # Inflected forms take long to load, and other questions do not need them.
+        from kgscout_jax.inference.statements import read_statement
+
         if (found := self.candidates) is None:
             return None
         unnamed = self.graph.unnamed_mask[found.entities]
-        return statements.read_statement(
-            self.text, found, self.named, self.relation_of, unnamed
-        )
+        return read_statement(self.text, found, self.named, self.relation_of, unnamed)
 
     def name_of(self, entity: int) -> str:
         """The name of an entity."""

@@ -12,19 +12,20 @@ Synonyms are not looked for: what the words do not state is left to the walk.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool
 
 from kgscout_jax.graph.hypernodes import OBJECT, SUBJECT
 from kgscout_jax.inference.inputs import Candidates
+from kgscout_jax.inference.question_mentions import Mention
+from kgscout_jax.inference.yes_no import Stated
 from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
 from kgscout_jax.verify.relation_words import (
     ClaimWords,
@@ -37,27 +38,13 @@ from kgscout_jax.verify.relation_words import (
 )
 
 if TYPE_CHECKING:
-    from kgscout_jax.graph.link import Link
+    pass
 
-Stated = Literal["yes", "no", "unsure"]
 STEPS = 4
 """The most triplets between two names."""
-TRANSITIVE = content_lemmas(
-    "located lies contains part situated belongs within".split()
-)
-"""Lemmas of relations that lead on: what is in Lyon is in France."""
 _COPULAS = frozenset("is are was were has have had".split())
 _AUXILIARIES = frozenset("do does did can".split())
 _ARTICLES = frozenset(("the", "a", "an"))
-
-
-class Mention(NamedTuple):
-    """A name in a question."""
-
-    nodes: frozenset[int]
-    """What it may mean."""
-    start: int
-    stop: int
 
 
 class Sense(NamedTuple):
@@ -72,34 +59,10 @@ class Sense(NamedTuple):
     both_ways: bool
 
 
-def question_mentions(
-    question: str,
-    candidates: Candidates,
-    groups: Sequence[Int[np.ndarray, "g"]],
-    links: Sequence[Link],
-    name_of: Callable[[int], str],
-) -> list[Mention]:
-    """The names of a question among its candidates, in their order.
-
-    Args:
-        question: the question.
-        candidates: of it.
-        groups: entities that each name may mean.
-        links: of them; () for topics that the caller names.
-        name_of: the name of an entity.
-    """
-    out = []
-    for group in groups:
-        nodes = frozenset(candidates.nodes_of(group).tolist())
-        spans = [(x.start, x.stop) for x in links if x.entity in group]
-        if not links:
-            names = [re.escape(name_of(int(entity))) for entity in group]
-            found = re.finditer(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", question, re.I)
-            spans = [match.span() for match in found][:1]
-        if nodes and spans:
-            starts, stops = zip(*spans, strict=True)
-            out.append(Mention(nodes, min(starts), max(stops)))
-    return sorted(out, key=lambda each: each.start)
+@cache
+def transitive_lemmas() -> frozenset[str]:
+    """Lemmas of relations that lead on: what is in Lyon is in France."""
+    return content_lemmas("located lies contains part situated belongs within".split())
 
 
 def statement_words(
@@ -281,7 +244,7 @@ def _sense(words: ClaimWords, relation: str) -> Sense | None:
     on ("lives in France" over ``located in``) or no other word is there.
     """
     if lemmas := stated_lemmas(words.content, relation):
-        again = lemmas <= TRANSITIVE
+        again = lemmas <= transitive_lemmas()
         return Sense(lemmas, direction(words, relation), again, is_mutual(relation))
     own = relation_words(relation)
     nearest = [word for word in words.between if word not in _ARTICLES][-1:]
@@ -289,7 +252,7 @@ def _sense(words: ClaimWords, relation: str) -> Sense | None:
         sign = int(own == nearest)
         return Sense(frozenset(own), sign, own[0] in ("in", "within"), False)
     for reading in readings_of(relation):
-        leads_on = content_lemmas(reading.words.split()) <= TRANSITIVE
+        leads_on = content_lemmas(reading.words.split()) <= transitive_lemmas()
         if [reading.particle] == nearest and (leads_on or not words.content):
             sign = -1 if reading.inverted else 1
             return Sense(frozenset(), sign, leads_on, False)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Int
@@ -22,7 +23,6 @@ from kgscout_jax.inference.answer_kinds import YES, asks_yes_no
 from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.inference.node_answers import NodeAnswers, node_probabilities
 from kgscout_jax.inference.scoring import Scores
-from kgscout_jax.inference.statements import Stated
 from kgscout_jax.retrieve.answer_scale import AnswerScale
 
 MUTUAL = 0.75
@@ -32,6 +32,8 @@ RIVAL = 0.25
 STATED = 0.9
 """Probability of what triplets say in the words of the question, or the reverse of."""
 
+Stated = Literal["yes", "no", "unsure"]
+"""What triplets say of a statement in its own words."""
 Turn = tuple[Candidates, Int[np.ndarray, "g"]]
 """Candidates that start from the other topics, and the nodes asked for."""
 

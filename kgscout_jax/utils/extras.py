@@ -8,7 +8,7 @@ from pathlib import Path
 from kgscout_jax.errors import UserError
 
 EXTRAS = {
-    "train": "bm25s flax lemminflect matplotlib optax orbax plotille",
+    "train": "bm25s flax matplotlib optax orbax plotille",
     "encoders": "sentence_transformers torch transformers",
     "serve": "fastapi prometheus_client pydantic starlette uvicorn",
     "mcp": "mcp",

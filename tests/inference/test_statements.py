@@ -8,7 +8,8 @@ import pytest
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.inference.node_answers import NodeAnswers
-from kgscout_jax.inference.statements import question_mentions, read_statement
+from kgscout_jax.inference.question_mentions import question_mentions
+from kgscout_jax.inference.statements import read_statement
 from kgscout_jax.inference.yes_no import STATED, YES, by_statement
 
 TRIPLETS = [
