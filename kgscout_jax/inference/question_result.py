@@ -48,7 +48,7 @@ from kgscout_jax.retrieve.constraints import question_constraints
 from kgscout_jax.retrieve.interleaving import interleaved_logits
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest
-from kgscout_jax.text.negation import negation_of
+from kgscout_jax.text.negation import has_negating_word, negation_of
 from kgscout_jax.text.value_question import ValueQuestion
 from kgscout_jax.types import Answer, Triplet
 
@@ -95,6 +95,8 @@ class ScoredQuestion:
     def negation(self) -> str:
         """The word that negates it; "" where none does."""
         assert self.candidates is not None
+        if not has_negating_word(self.text):
+            return ""
         spans = [(each.start, each.stop) for each in self.named]
         relations = map(self.relation_of, self.candidates.relations.tolist())
         return negation_of(self.text, spans, [*relations])

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool
@@ -36,9 +36,6 @@ from kgscout_jax.verify.relation_words import (
     readings_of,
     stated_lemmas,
 )
-
-if TYPE_CHECKING:
-    pass
 
 STEPS = 4
 """The most triplets between two names."""

@@ -29,6 +29,11 @@ _IDIOMS = re.compile(
 _NOT = re.compile(r"not\b|cannot\b|n['’]t\b", re.IGNORECASE)
 
 
+def has_negating_word(question: str) -> bool:
+    """Whether a word may negate the question; ``negation_of`` tells if one does."""
+    return _WORD.search(question) is not None
+
+
 def negation_of(
     question: str, names: Sequence[tuple[int, int]], relations: Sequence[str]
 ) -> str:

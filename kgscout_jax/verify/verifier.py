@@ -245,8 +245,8 @@ class Verifier:
                 for path, targets in found.targets.items():
                     ids = other.triplets(targets)
                     related |= bool(ids)
-                    value = fit(path if forward else finder.reverse(path))
                     way = path if forward else finder.reverse(path)
+                    value = fit(way)
                     if ids and value >= top - behind and not self._turned(way, words):
                         fits[path] = value, flat(ids)
                 if not identity:

@@ -18,7 +18,7 @@ from kgscout_jax.graph.link.index import (
     equal_ranges,
 )
 from kgscout_jax.graph.link.normalise import comparison_form
-from kgscout_jax.graph.link.numbers import is_number, numbers_agree
+from kgscout_jax.graph.link.numbers import has_digit, numbers_agree
 from kgscout_jax.graph.link.question_tokens import QuestionTokens
 from kgscout_jax.graph.link.stop_words import ARTICLES, GRAMMAR, STOP_WORDS
 from kgscout_jax.types import entity_key
@@ -169,7 +169,7 @@ def _variants(question: QuestionTokens, index: LinkIndex, i: int) -> Variants:
     # Words of names are rarely misspelt; short words are close to too many others.
     shortest = SHORTEST_MISSPELT + 2 * len(own)
     share = 0.5 if len(own) else 0.75
-    if stop - start >= shortest and not is_number(question.words[i]):
+    if stop - start >= shortest and not has_digit(question.words[i]):
         bounds = np.array([start]), np.array([stop])
         shorter, _ = question.substrings.without_one(*bounds)
         near.append(_word_numbers(t.words, shorter))

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 YEAR_DIGITS = 4
 
 
-def is_number(word: str) -> bool:
+def has_digit(word: str) -> bool:
     """Whether a word has a digit.
 
-    >>> is_number("1995"), is_number("urllib3"), is_number("heat")
+    >>> has_digit("1995"), has_digit("urllib3"), has_digit("heat")
     (True, True, False)
     """
     return any(map(str.isdigit, word))
@@ -41,10 +41,10 @@ def numbers_agree(
     >>> numbers_agree(["25", "films"], 0, 0, date)
     False
     """
-    while first > 0 and is_number(words[first]) and is_number(words[first - 1]):
+    while first > 0 and has_digit(words[first]) and has_digit(words[first - 1]):
         first -= 1
-    own = any(map(is_number, words[first : last + 1]))
-    while last + 1 < len(words) and is_number(words[last + 1]):
+    own = any(map(has_digit, words[first : last + 1]))
+    while last + 1 < len(words) and has_digit(words[last + 1]):
         last += 1
     mention = words[first : last + 1]
     asked, held = _digits(mention), _digits(name)
@@ -53,7 +53,7 @@ def numbers_agree(
     # A date may begin with its day.
     if not (_has_run(held, asked) or _has_run(held[::-1], asked)):
         return False
-    only_numbers = all(map(is_number, [*mention, *name]))
+    only_numbers = all(map(has_digit, [*mention, *name]))
     whole = len(asked) == len(held)
     return whole or not only_numbers or any(len(n) == YEAR_DIGITS for n in asked)
 
