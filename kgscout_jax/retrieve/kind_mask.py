@@ -9,9 +9,9 @@ no year. Where another node may be of the kind that is asked for, such nodes los
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, lru_cache
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int
@@ -128,7 +128,7 @@ def kind_mask(
     asked = asked_kind(question, topics)
     if asked is None or not len(around.nodes):
         return None
-    named = any(_is_named(asked.nouns, relation) for relation in around.relations)
+    named = any(_leads_to(asked.nouns, relation) for relation in around.relations)
     if asked.or_named and named:
         asked = replace(asked, kind="thing")
     penalties = _penalties(asked, named, around, unnamed)
@@ -205,7 +205,7 @@ def _penalties(
     wrong, doubtful = np.zeros(v, bool), np.zeros(v, bool)
     if asked.kind == "place":
         others = by_kind[..., KINDS.index("person")] + by_kind[..., KINDS.index("time")]
-        others += _end_weights(around.relations, is_attribute)
+        others += _attributes(around.relations)
         wrong = sums(others) >= MOST * total
         places = sums(by_kind[..., KINDS.index("place")])
         if not asked.or_host:
@@ -215,13 +215,13 @@ def _penalties(
         wrong = _too_few(match, total, FEW)
         doubtful = (total <= 0) & match.any()
     if named:
-        is_asked = partial(names_same, asked=asked.nouns)
-        match = matches(_end_weights(around.relations, is_asked))
+        weights = [named_weights(asked.nouns, each) for each in around.relations]
+        match = matches(np.array(weights))
         wrong |= _too_few(match, total, FEW_NAMED)
         doubtful = doubtful | (total <= 0) & match.any()
     elif asked.kind == "thing" and not any(map(is_attribute, asked.nouns)):
         # Which band made the album? No genre.
-        attributes = sums(_end_weights(around.relations, is_attribute))
+        attributes = sums(_attributes(around.relations))
         doubtful = (attributes >= MOST * total) & (total > 0)
     wrong &= total > 0
     return np.where(wrong, PENALTY, np.where(doubtful, DOUBT, 0.0)).astype(np.float32)
@@ -244,7 +244,8 @@ def kind_weights(relation: str) -> Float[np.ndarray, "2 k"]:
     return out
 
 
-def _is_named(asked: frozenset[str], relation: str) -> bool:
+@lru_cache(maxsize=1 << 14)
+def _leads_to(asked: frozenset[str], relation: str) -> bool:
     """Whether a relation leads to what is asked for.
 
     A "source package" is a package, and others may be packages too. "Includes company"
@@ -258,16 +259,25 @@ def _is_named(asked: frozenset[str], relation: str) -> bool:
     )
 
 
-def _end_weights(
-    relations: Sequence[str], is_meant: Callable[[str], bool]
-) -> Float[np.ndarray, "u 2"]:
-    """Weights of the nouns at each relation's heads and tails that are meant."""
-    return np.array(
-        [
-            [
-                sum(weight for noun, weight in nouns.items() if is_meant(noun))
-                for nouns in end_nouns(relation)
-            ]
-            for relation in relations
-        ]
+@lru_cache(maxsize=1 << 14)
+def named_weights(asked: frozenset[str], relation: str) -> tuple[float, float]:
+    """Weights of the nouns at a relation's heads and tails that name what is asked."""
+    head, tail = (
+        sum(weight for noun, weight in nouns.items() if names_same(noun, asked))
+        for nouns in end_nouns(relation)
     )
+    return head, tail
+
+
+@cache
+def attribute_weights(relation: str) -> tuple[float, float]:
+    """Weights of the nouns at a relation's heads and tails that name properties."""
+    head, tail = (
+        sum(weight for noun, weight in nouns.items() if is_attribute(noun))
+        for nouns in end_nouns(relation)
+    )
+    return head, tail
+
+
+def _attributes(relations: Sequence[str]) -> Float[np.ndarray, "u 2"]:
+    return np.array([attribute_weights(relation) for relation in relations])

@@ -227,12 +227,12 @@ def _attribute(
     relation, nodes = around.relations[index], around.nodes
     slots = np.flatnonzero(around.relation_index == index)
     keys = relation_keys(relation)
-    names = around.names_of(nodes[slots, 1])
+    names = around.names_of(nodes[slots, 1]) if keys else []
+    n_values = sum(quantity_of(name) is not None for name in names)
+    if not n_values or n_values < MIN_VALUE_SHARE * len(names):
+        return None
     column = ValueColumn.of(names)
     found = [column.read(name) for name in names]
-    n_values = sum(quantity_of(name) is not None for name in names)
-    if not keys or not n_values or n_values < MIN_VALUE_SHARE * len(names):
-        return None
     by_age = asked.word.of_age and "age" in keys and not column.dated
     other = asked.word.dated not in (None, column.dated) and not by_age
     if other and (asked.test == "within" or not asked.near & keys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 _NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][+-]?\d{1,3})?")
@@ -27,6 +28,7 @@ _WITH_UNIT = re.compile(
     re.IGNORECASE,
 )
 _IDENTIFIER = re.compile(r"0\d+")
+_DIGIT = re.compile(r"\d")
 DAYS = 372
 """Days of a year whose months all have 31."""
 
@@ -73,6 +75,8 @@ def value_of(name: str) -> float:
     >>> value_of("1.512.000"), value_of("Bern")
     (1512000.0, nan)
     """
+    if _DIGIT.search(name) is None:
+        return math.nan
     if is_number(name):
         return float(name.replace(",", ""))
     if _DOTTED.fullmatch(name):
@@ -91,6 +95,7 @@ class Quantity(NamedTuple):
     """Casefolded; empty for plain numbers and dates."""
 
 
+@lru_cache(maxsize=1 << 15)
 def quantity_of(name: str) -> Quantity | None:
     """A literal as people write it, with its unit; None for any other name.
 
