@@ -91,6 +91,8 @@ class Ambiguity:
         own = follow(self.index, topics, path_array(implied), LIMIT)
         places = own.ends()
         nearer = ~own.within
+        # A path that is back at its topic leaves nothing out.
+        nearer |= np.isin(np.arange(len(drafts)) * n + topics, places)
         owner, entity = np.arange(len(drafts)), topics
         for step in range(int(steps.max(initial=0)) + 1):
             elsewhere = ~np.isin(owner * n + entity, places)

@@ -88,6 +88,7 @@ def generate(graph: KnowledgeGraph, settings: SynthSettings) -> Generation:
         if int(name.split()[1]) <= settings.hops
     }
     ambiguity = Ambiguity(index)
+    lexicon = LinkLexicon(graph.relations, end_types(graph, facts, rng))
     pools: dict[str, list[Draft]] = {}
     with ProgressBar(len(classes), "paths") as bar:
         for name, share in classes.items():
@@ -114,10 +115,15 @@ def generate(graph: KnowledgeGraph, settings: SynthSettings) -> Generation:
                     break
             clear = ambiguity.without_ambiguous(list(drafts.values()))
             out.dropped["ambiguous"] += len(drafts) - len(clear)
-            pools[name] = clear
+            usual = [
+                draft
+                for draft in clear
+                if not draft.implied or lexicon.implies(draft.legs[0], draft.implied)
+            ]
+            out.dropped["steps that nobody leaves out"] += len(clear) - len(usual)
+            pools[name] = usual
             out.sampled[name] = len(drafts)
             bar.update()
-    lexicon = LinkLexicon(graph.relations, end_types(graph, facts, rng))
     _Writer(graph, settings, Wordings(graph, lexicon), pools, out).write()
     return out
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from data_prep.synth.draft import Leg
 from data_prep.synth.node_types import EndType
 from data_prep.synth.readings import Reading, relation_readings, word_list
 from kgscout_jax.text.kinds import noun_kind
@@ -40,8 +41,13 @@ class LinkWords:
         return any(name.startswith("other ") for name in self.target.names)
 
     def of_source(self) -> LinkWords:
-        """The readings with the source as subject: its capital, not what it is of."""
-        return replace(self, readings=tuple(r for r in self.readings if r[1]))
+        """The nouns for what the source has: its capital, not what it is of.
+
+        Only nouns pass on what is left out: a country's currency is its cities', but
+        what a country's author wrote was not written by the country.
+        """
+        nouns = (r for r in self.readings if r[1] and r[0].kind == "noun")
+        return replace(self, readings=tuple(nouns))
 
     def typed(self) -> LinkWords:
         """The words with the types that the relation's dotted name states."""
@@ -73,6 +79,19 @@ class LinkLexicon:
         phrase = " ".join(relation_words(self.relations[relation]))
         dated = "" if phrase.endswith(("date", "year")) else " date"
         return nouns or [Reading("noun", phrase + dated * self.dated[relation])]
+
+    def implies(self, leg: Leg, implied: int) -> bool:
+        """Whether people may leave out the first links of a path.
+
+        The first link that is said needs a noun, and what has it must be a person if
+        the topic is one and only then: a painting has no date of birth.
+        """
+        said = self.words(leg.links[implied])
+        people = [
+            words.source.kind in ("person", "mixed")
+            for words in (self.words(leg.links[0]), said)
+        ]
+        return bool(said.of_source().readings) and people[0] == people[1]
 
     def _of(self, relation: int) -> list[Reading]:
         if relation not in self._readings:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Bool, Int64
 
 from data_prep.synth.draft import Draft, Leg
 from data_prep.synth.follow import Trace, distinct_pairs, follow
@@ -16,6 +16,10 @@ from data_prep.synth.sampler import Sampler, joint_path
 
 BETWEEN = 3
 """Entities between topic and answers at most, as a multiple of the answers allowed."""
+FUNCTIONAL = 0.95
+"""Share of the entities of a link that it must lead from to one other, if it is left
+out: that a city happens to be one person's place of birth goes without saying for
+nobody."""
 ALL_IMPLIED = 0.6
 """How often all links that lead to one entity are left out, not just some of them."""
 WIDE = 20_000
@@ -70,8 +74,8 @@ def sample_implied(
 ) -> list[Draft]:
     """Chains whose first links are left out, each of which leads to one entity.
 
-    Links that mostly lead to one entity are left out more often: the country of an
-    airport goes without saying, the film of an actor who is in only one does not.
+    Links lead to one entity from almost wherever they start: the country of an airport
+    goes without saying, the film of an actor who is in only one does not.
 
     Args:
         sampler: the links.
@@ -96,7 +100,7 @@ def sample_implied(
                 single if all_of_them else int(sampler.rng.integers(1, single + 1))
             )
             arcs = [arc for link in leg.links[:implied] for arc in link]
-            if sampler.rng.random() < functionality[arcs].min() ** 2:
+            if functionality[arcs].min() >= FUNCTIONAL:
                 drafts.append(replace(draft, shape="implied", implied=implied))
     return drafts
 
@@ -113,8 +117,9 @@ def legs_of(
 ) -> Iterator[tuple[int, Leg, bool, tuple[int, ...], tuple[int, ...]]]:
     """(question, its path, whether that returns to its topic, answers, triplets).
 
-    The topic is never an answer. Questions that reach nothing, too much, or whose path
-    ends in too many triplets are left out.
+    The topic is never an answer. Questions that reach nothing, too much, whose path
+    ends in too many triplets, or is on its way at its topic again and nowhere else (by
+    a self-loop, or by two relations to the same entity), are left out.
     """
     ends = trace.ends()
     owner, entity = np.divmod(ends, trace.n)
@@ -125,12 +130,23 @@ def legs_of(
     triplets = values_by_owner(*trace.relevant(ends), len(topics))
     steps = np.cumsum([(link >= 0).sum(axis=1) for link in links], axis=0)
     sizes = np.stack([trace.sizes(trace.after(step)) for step in steps])
-    for i in map(int, np.flatnonzero(trace.within)):
+    for i in map(int, np.flatnonzero(trace.within & ~_stays(trace, topics))):
         if len(answers[i]) and len(triplets[i]) <= MAX_TRIPLETS:
             path = tuple(tuple(map(int, link[i][link[i] >= 0])) for link in links)
             counts = (*map(int, sizes[:-1, i]), len(answers[i]))
             leg = Leg(int(topics[i]), path, counts)
             yield i, leg, bool(returns[i]), answers[i], triplets[i]
+
+
+def _stays(trace: Trace, topics: Int64[np.ndarray, "q"]) -> Bool[np.ndarray, "q"]:
+    """Whether some step of a path before its last leads to its topic alone."""
+    stays = np.zeros(len(topics), bool)
+    for step, keys in enumerate(trace.keys[1:], start=1):
+        owner, entity = np.divmod(keys, trace.n)
+        at_topic = np.bincount(owner[entity == topics[owner]], minlength=len(topics))
+        alone = (at_topic == 1) & (trace.sizes(keys) == 1)
+        stays |= alone & (step < trace.lengths)
+    return stays
 
 
 def sample_pairs(sampler: Sampler, n: int, most: int, *, deep: bool) -> list[Draft]:
