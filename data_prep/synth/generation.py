@@ -17,7 +17,12 @@ from data_prep.synth.frames import SPLITS
 from data_prep.synth.link_words import LinkLexicon
 from data_prep.synth.node_types import end_types
 from data_prep.synth.question import SynthQuestion
-from data_prep.synth.relation_facts import arc_weights, is_sayable, relation_facts
+from data_prep.synth.relation_facts import (
+    RelationFacts,
+    arc_weights,
+    is_sayable,
+    relation_facts,
+)
 from data_prep.synth.sampler import Sampler
 from data_prep.synth.selection import Selection, quotas
 from data_prep.synth.settings import SynthSettings
@@ -104,7 +109,9 @@ def generate(graph: KnowledgeGraph, settings: SynthSettings) -> Generation:
                     return sample_values(sampler, facts, *args)
                 if shape == "implied":
                     return sample_implied(sampler, facts, *args)
-                return sample_chains(sampler, *args, counted=shape == "count")
+                counted = shape == "count"
+                drafts = sample_chains(sampler, *args, counted=counted)
+                return [d for d in drafts if not counted or _counts_entities(d, facts)]
 
             drafts: dict[object, Draft] = {}
             for _ in range(ROUNDS):
@@ -126,6 +133,12 @@ def generate(graph: KnowledgeGraph, settings: SynthSettings) -> Generation:
             bar.update()
     _Writer(graph, settings, Wordings(graph, lexicon), pools, out).write()
     return out
+
+
+def _counts_entities(draft: Draft, facts: Sequence[RelationFacts]) -> bool:
+    """Whether the answers are entities: nobody asks how many heights there are."""
+    last = draft.legs[0].path[-1]
+    return last >= len(facts) or facts[last].kind == "entity"
 
 
 class _Writer:

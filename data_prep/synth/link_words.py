@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from data_prep.synth.draft import Leg
-from data_prep.synth.node_types import EndType
+from data_prep.synth.node_types import NUMBERS, EndType
 from data_prep.synth.readings import Reading, relation_readings, word_list
+from data_prep.synth.words import is_participle, verb_form
 from kgscout_jax.text.kinds import noun_kind
 from kgscout_jax.text.relation_words import domain, relation_words
 
@@ -63,6 +64,7 @@ class LinkLexicon:
         """``ends``: types at the head ends of all relations, then at the tail ends."""
         self.relations, self.ends = relations, ends
         self.dated = [end.kind == "time" for end in ends[len(relations) :]]
+        self.counted = [end == NUMBERS for end in ends[len(relations) :]]
         self._links: dict[tuple[int, ...], LinkWords] = {}
         self._readings: dict[int, list[Reading]] = {}
 
@@ -76,9 +78,15 @@ class LinkLexicon:
         """The readings of a relation to literals that are nouns."""
         readings = self._of(relation)
         nouns = [r for r in readings if r.kind == "noun" and not r.inverted]
+        if nouns:
+            return nouns
+        own = readings[0]
+        if self.dated[relation] and own.kind == "passive":
+            verb = is_participle(own.words)  # "opened on": the opening date
+            return [Reading("noun", f"{verb_form(verb or own.words, 'VBG')} date")]
         phrase = " ".join(relation_words(self.relations[relation]))
         dated = "" if phrase.endswith(("date", "year")) else " date"
-        return nouns or [Reading("noun", phrase + dated * self.dated[relation])]
+        return [Reading("noun", phrase + dated * self.dated[relation])]
 
     def implies(self, leg: Leg, implied: int) -> bool:
         """Whether people may leave out the first links of a path.
@@ -96,7 +104,9 @@ class LinkLexicon:
     def _of(self, relation: int) -> list[Reading]:
         if relation not in self._readings:
             self._readings[relation] = relation_readings(
-                self.relations[relation], dated=self.dated[relation]
+                self.relations[relation],
+                dated=self.dated[relation],
+                counted=self.counted[relation],
             )
         return self._readings[relation]
 

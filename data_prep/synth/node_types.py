@@ -1,6 +1,7 @@
 """Which type of entity stands at each end of a relation, from the names of relations.
 
-Names hint at types: ``people.person.religion`` at a person, ``directed_by`` at a film
+Classes are stated by relations such as ``instance of`` (``class_names``), and names
+hint at types: ``people.person.religion`` at a person, ``directed_by`` at a film
 and a director. Entities collect the hints of all relations around them, and each end of
 a relation takes the types that its entities have most. So the heads of ``has_genre``
 are films because the same entities have directors.
@@ -12,7 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Integer
 
+from data_prep.synth.class_names import class_statements, states_class
 from data_prep.synth.readings import lexicon, relation_readings
 from data_prep.synth.relation_facts import RelationFacts
 from data_prep.synth.words import in_number, is_participle, lemmas
@@ -44,6 +47,10 @@ class EndType:
     """person, place, time, thing, or mixed: people that a noun calls otherwise."""
 
 
+NUMBERS = EndType(("value",), "thing")
+"""The tails of a relation to numbers."""
+
+
 def end_types(
     graph: KnowledgeGraph, facts: list[RelationFacts], rng: np.random.Generator
 ) -> list[EndType]:
@@ -53,7 +60,12 @@ def end_types(
     half = len(graph.relations)
     hints = [type_hints(name) for name in graph.relations]
     ends = [hint[0] for hint in hints] + [hint[1] for hint in hints]
-    names = sorted({name for hint in ends for name in hint} | {"thing"})
+    rows = graph.triplets
+    if len(rows) > SAMPLE:
+        rows = rows[np.sort(rng.choice(len(rows), SAMPLE, replace=False))]
+    classes = list(class_statements(graph, rows))
+    hinted = {name for hint in ends for name in hint}
+    names = sorted(hinted | {noun for _, noun in classes} | {"thing"})
     column = {name: i for i, name in enumerate(names)}
     weights = sp.csr_matrix(
         (
@@ -63,9 +75,6 @@ def end_types(
         ),
         (2 * half, len(names)),
     )
-    rows = graph.triplets
-    if len(rows) > SAMPLE:
-        rows = rows[np.sort(rng.choice(len(rows), SAMPLE, replace=False))]
     entity = np.concatenate([rows[:, 0], rows[:, 2]])
     end = np.concatenate([rows[:, 1], rows[:, 1] + half])
     used, entity = np.unique(entity, return_inverse=True)
@@ -74,7 +83,20 @@ def end_types(
     )
     at.data[:] = 1.0
     named = ~np.asarray(graph.unnamed_mask[used])
-    votes = at @ weights
+    stated = sp.csr_matrix(
+        (
+            np.full(sum(len(heads) for heads, _ in classes), STATED, np.float32),
+            (
+                np.searchsorted(used, _joined([heads for heads, _ in classes])),
+                np.repeat(
+                    np.array([column[noun] for _, noun in classes], np.int64),
+                    [len(heads) for heads, _ in classes],
+                ),
+            ),
+        ),
+        (len(used), len(names)),
+    )
+    votes = at @ weights + stated
     total = np.asarray(votes.sum(axis=1)).ravel()
     votes = sp.diags(named / np.maximum(total, 1e-9)) @ votes
     shares = sp.csr_matrix(at.T @ votes)
@@ -85,8 +107,15 @@ def end_types(
         part = slice(shares.indptr[row], shares.indptr[row + 1])
         share = zip(shares.indices[part], shares.data[part], strict=True)
         named_shares = {names[i]: float(value) for i, value in share if value > 0}
+        if row < half and states_class(graph.relations[row]):
+            literal = EndType((), "mixed")  # Everything has a class.
         out.append(literal or _end_type(named_shares, ends[row]))
     return out
+
+
+def _joined(parts: list[Integer[np.ndarray, "k"]]) -> Integer[np.ndarray, "n"]:
+    """Arrays one behind the other; none gives an empty one."""
+    return np.concatenate([np.empty(0, np.int64), *parts])
 
 
 def names_of_literal(relation: str, tail_kind: str) -> EndType | None:
@@ -94,7 +123,7 @@ def names_of_literal(relation: str, tail_kind: str) -> EndType | None:
     if tail_kind == "date":
         year = "year" in relation.lower()
         return EndType(("year",) if year else ("date",), "time")
-    return EndType(("value",), "thing") if tail_kind == "number" else None
+    return NUMBERS if tail_kind == "number" else None
 
 
 def _end_type(share: Mapping[str, float], own: Mapping[str, float]) -> EndType:

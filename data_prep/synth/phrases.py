@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Set
 from dataclasses import dataclass
 
@@ -22,6 +23,9 @@ SHORT = 60
 """Characters up to which a phrase may stand in the middle of a question."""
 ANYWHERE = 0.5
 """How often a question may have such a phrase in another place than the last."""
+_MIDNIGHT = re.compile(
+    r"(?<=^\d{4}-\d\d-\d\d)[T ]00:00(:00(\.0+)?)?(Z|[+-]\d\d:\d\d)?$"
+)
 GENERIC = ("thing", "entity", "item")
 """Type words of entities that nothing is known about."""
 
@@ -171,11 +175,14 @@ class Speaker:
             "relT": "who" if target.kind == "person" else "that",
             "prep": reading.particle,
         }
-        dated = is_date(source.text)
+        # The preposition stands before the object: what is asked for, or the source.
+        dated = target.names[:1] == ("date",) if is_subject else is_date(source.text)
         if there is not None:
             middle = self.type_word(there.target, False)
             slots |= {"M": middle, "aM": with_article(middle)}
             dated = middle == "date"
+        if target.kind == "time" and reading.kind != "noun":
+            conditions.discard("nonperson")  # "what was it founded on" asks no date
         if reading.particle in ("in", "on") and dated:
             slots["prep"] = "on"
         slots |= self._verb_slots(reading, source.many, many)
@@ -239,6 +246,15 @@ def possessive(source: Phrase) -> str:
 def tidy(text: str) -> str:
     """The text with single spaces, none before a comma."""
     text = " ".join(text.split()).strip(" ,:")
-    for wrong, right in ((" ,", ","), (" :", ":"), (" the the ", " the ")):
+    for wrong, right in ((" ,", ","), (" :", ":")):
         text = text.replace(wrong, right)
-    return text
+    return re.sub(r"\bthe (?=the\b)", "", text, flags=re.IGNORECASE)
+
+
+def spoken(name: str) -> str:
+    """A name as people say it: dates without a time of day that is midnight.
+
+    >>> spoken("1853-03-30T00:00:00Z")
+    '1853-03-30'
+    """
+    return _MIDNIGHT.sub("", name)

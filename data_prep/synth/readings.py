@@ -21,7 +21,7 @@ from data_prep.synth.words import (
     singular,
     verb_form,
 )
-from kgscout_jax.text.kinds import kind_words
+from kgscout_jax.text.kinds import is_measure, kind_words
 from kgscout_jax.text.relation_words import (
     PREPOSITIONS,
     domain,
@@ -68,16 +68,21 @@ class Reading:
         return replace(self, inverted=not self.inverted)
 
 
-def relation_readings(relation: str, *, dated: bool = False) -> list[Reading]:
+def relation_readings(
+    relation: str, *, dated: bool = False, counted: bool = False
+) -> list[Reading]:
     """All readings of a relation, its own words first.
 
     Args:
         relation: the name.
         dated: whether its tails are dates: "first released" is then said of its heads.
+        counted: whether its tails are numbers: "employees" are then how many there are.
     """
     words = relation_words(relation)
     phrase = " ".join(words)
-    own = phrase_reading(words)
+    own = phrase_reading(lexicon()["better"].get(phrase, phrase).split())
+    if counted and own.kind == "noun" and _is_countable(own.words):
+        return [Reading("noun", f"number of {in_number(own.words, True)}")]
     if dated and words and is_participle(words[-1]) and not lemmas(words[-1], "NOUN"):
         own = Reading("passive", phrase, "in")
     readings = [own]
@@ -97,6 +102,13 @@ def relation_readings(relation: str, *, dated: bool = False) -> list[Reading]:
     if role := _role_reading(relation):
         readings.append(role)
     return list(dict.fromkeys(readings))
+
+
+def _is_countable(phrase: str) -> bool:
+    """Whether a noun phrase names things by their plural: employees, no revenues."""
+    noun = _last_noun(phrase)
+    one = singular(noun)
+    return one != noun and bool(lemmas(noun, "NOUN")) and not is_measure(one)
 
 
 def _last_noun(phrase: str) -> str:
@@ -169,6 +181,8 @@ def _with_preposition(words: list[str], *, turned: bool = False) -> Reading:
     named = "" if adverb or not before else in_number(" ".join(before), False)
     prefix = " ".join(before) + " " if adverb else ""
     lemma = is_participle(word)
+    if not lemma and particle == "by" and _is_own_participle(word):
+        lemma = word
     if lemma and not (particle == "of" and lemmas(word, "NOUN")):
         if particle == "by":
             present = lemma in word_list("present")
@@ -193,6 +207,11 @@ def _with_preposition(words: list[str], *, turned: bool = False) -> Reading:
     return Reading("passive", prefix + word, particle, present=True, object_type=named)
 
 
+def _is_own_participle(word: str) -> bool:
+    """Whether a verb is its own past participle: run, cut, put."""
+    return word in lemmas(word, "VERB") and verb_form(word, "VBN") == word
+
+
 def _verb_first(words: list[str]) -> Reading | None:
     """ "contains", "wrote", "speaks language": a verb, and what it is done to."""
     first, rest = words[0], words[1:]
@@ -213,7 +232,7 @@ def _verb_first(words: list[str]) -> Reading | None:
     if _is_active_past(past, first):
         return _active(past, rest, present=False)
     if rest[0] in PREPOSITIONS:
-        named = in_number(" ".join(rest[1:]), False)
+        named = in_number(" ".join(rest[1:]).removeprefix("the "), False)
         return Reading("passive", first, rest[0], object_type=named)
     return None
 

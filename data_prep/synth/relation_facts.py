@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from data_prep.synth.arc_index import ArcIndex
+from data_prep.synth.class_names import states_class
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.values import is_date, is_number, is_year
@@ -27,14 +28,20 @@ _TECHNICAL = re.compile(
     r"|common\.topic\.(image|webpage|article|topical_webpage|official_website|alias))"
     r"[./:]|valuenotation"
 )
+_POINT = re.compile(r"(point|polygon|linestring|multi\w+) ?\(", re.IGNORECASE)
+"""The beginning of a place in coordinates (WKT)."""
 _TECHNICAL_WORDS = frozenset(
     "image images thumbnail depiction url uri webpage webpages wikilink abstract "
     "comment label guid uuid mid key keys checksum hash revision redirects "
     "disambiguates resource annotation annotations html id ids identifier code codes "
     "isbn zip phone fax email reviewed template schema geolocation latitude longitude "
-    "coordinates geometry polygon notation sameas".split()
+    "coordinates coordinate geometry polygon wkt notation sameas description "
+    "descriptions caption altlabel".split()
 )
-_TECHNICAL_PHRASES = ("same as", "see also", "external link", "postal code")
+_TECHNICAL_PHRASES = (
+    "same as", "see also", "external link", "postal code", "primary topic",
+    "alt label", "viaf", "wiki page",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -99,8 +106,9 @@ def name_meaning(relation: str) -> float:
         return 0.05
     if len(words) > 5:
         return 0.3
-    # A notable type or label of a topic is asked for less than its other facts.
-    return 0.4 if relation.startswith(("common.", "base.")) else 1.0
+    # A type or label of a topic is asked for less than its other facts.
+    rarely = relation.startswith(("common.", "base.")) or states_class(relation)
+    return 0.4 if rarely else 1.0
 
 
 def arc_weights(
@@ -135,4 +143,5 @@ def is_sayable(graph: KnowledgeGraph, entity: int) -> bool:
         and any(c.isalnum() for c in name)
         and "://" not in name
         and not name.startswith(("/m/", "www."))
+        and _POINT.match(name) is None
     )

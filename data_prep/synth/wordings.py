@@ -16,6 +16,7 @@ from data_prep.synth.phrases import (
     Speaker,
     kind_conditions,
     possessive,
+    spoken,
     tidy,
 )
 from data_prep.synth.words import in_number, with_article
@@ -148,7 +149,7 @@ class Wordings:
     ) -> Phrase:
         """The topic by name, sometimes with its type, always where that is needed."""
         rng = speaker.rng
-        name = self.graph.entities[leg.topic]
+        name = spoken(self.graph.entities[leg.topic])
         if "_" in name and " " not in name and rng.random() < 0.5:
             name = name.replace("_", " ")
         stated = words.source_domain if typed else ""
@@ -156,7 +157,8 @@ class Wordings:
         if stated or (known and rng.random() < 0.12 and not name[:1].isdigit()):
             end = EndType((stated,), "thing") if stated else words.source
             type_word = speaker.type_word(end, False)
-            if stated or not (mentions(name, type_word) or type_word in _VAGUE):
+            said = {*_VAGUE, *(reading.words for reading, _ in words.readings)}
+            if stated or not (mentions(name, type_word) or type_word in said):
                 return Phrase(f"the {type_word} {name}")
         return Phrase(name, bare=True)
 
@@ -256,7 +258,7 @@ class Wordings:
             "below": "before" if value.is_date else "less",
         }[value.test]
         if value.threshold:
-            slots["V"] = value.threshold
+            slots["V"] = spoken(value.threshold)
         elif draft.shape == "comparison":
             name = self.graph.entities[draft.legs[1].topic]
             frame = speaker.frame("value.np", set())

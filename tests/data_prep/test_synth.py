@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+import re
 from pathlib import Path
 
 import pytest
@@ -15,11 +15,9 @@ from data_prep.sources import kg
 from data_prep.synth.ambiguity import Ambiguity
 from data_prep.synth.arc_index import ArcIndex
 from data_prep.synth.draft import Draft, Leg
-from data_prep.synth.frames import SPLITS, all_frames
+from data_prep.synth.frames import SPLITS
 from data_prep.synth.generation import generate
-from data_prep.synth.readings import relation_readings
 from data_prep.synth.settings import SynthSettings
-from data_prep.synth.words import in_number
 from kgscout_jax.cli.main import main
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
@@ -235,7 +233,7 @@ def test_steps_are_left_out_only_where_no_other_reading_is_as_near(extra, clear)
 
 
 def painting_graph(paintings=60):
-    """Paintings with their painters' dates and places of birth, in museums of cities."""
+    """Paintings with their painters' birth dates and places, in museums of cities."""
     rows = []
     for i in range(paintings):
         painter, city = f"Painter {i % 20}", f"City {i % 10}"
@@ -337,41 +335,56 @@ def test_words_that_fit_two_relations_are_told_apart_by_the_type_or_dropped():
         assert role in record["question"].lower()
 
 
-def test_a_relation_reads_as_noun_and_as_verb():
-    def said(relation):
-        return {
-            (r.kind, r.words, r.particle, r.inverted)
-            for r in relation_readings(relation)
-        }
-
-    assert said("directed_by") >= {
-        ("active", "direct", "", True), ("noun", "director", "", False),
-    }  # fmt: skip
-    assert ("passive", "born", "in", False) in said("people.person.place_of_birth")
-    assert ("noun", "capital", "", True) in said("capital_of")
-    assert ("active", "depend", "on", False) in said("depends on")
-    assert ("noun", "birth place", "", False) in said("birthPlace")
-    assert ("active", "write", "", False) in said("book.author.works_written")
-
-
-def test_nouns_inflect_at_their_head():
-    assert in_number("place of birth", True) == "places of birth"
-    assert [in_number(n, True) for n in ("child", "country", "series")] == [
-        "children", "countries", "series",
-    ]  # fmt: skip
-    assert [in_number(n, False) for n in ("children", "genres", "people")] == [
-        "child", "genre", "person",
-    ]  # fmt: skip
+def museum_graph():
+    """Paintings, painters and museums that say what they are, with dates."""
+    classes = {"Picture": "Painting", "Painter": "human", "Museum": "art museum"}
+    rows = painting_graph()
+    names = {name for head, _, tail in rows for name in (head, tail)}
+    rows += [
+        (name, "instance of", classes[name.split()[0]])
+        for name in sorted(names)
+        if name.split()[0] in classes
+    ]
+    for i in range(15):
+        day = f"19{20 + i}-03-01T00:00:00Z"
+        rows.append((f"Museum {i}", "opened_on", day))
+        rows.append((f"Museum {i}", "coordinate location", f"Point(4.{i} 52)"))
+        rows.append((f"Museum {i}", "description", f"museum number {i} of a list"))
+    return rows
 
 
-def test_each_category_of_frames_has_one_for_every_split():
-    for category, group in all_frames().items():
-        by_split = defaultdict(list)
-        for frame in group:
-            by_split[frame.split].append(frame)
-        for split in SPLITS:
-            assert by_split[split], category
-        assert len({frame.text for frame in group}) == len(group), category
+@pytest.fixture(scope="module")
+def museum_records():
+    made = records_of(museum_graph(), 500)
+    return [record for split in SPLITS for record in made[split]]
+
+
+def test_entities_are_called_by_their_class_and_dates_by_their_day(museum_records):
+    made = museum_records
+    texts = [record["question"].lower() for record in made]
+    asked = [
+        text
+        for text, record in zip(texts, made, strict=True)
+        if record["paths"] == [["^date_of_birth", "^creator"]]
+    ]
+    assert any("painting" in text for text in asked)
+    assert not [text for text in texts if "instance" in text]
+    assert [text for text in texts if "opening date" in text]
+    assert not [text for text in texts if "00:00" in text or "point(" in text]
+    assert [text for text in texts if re.search(r"\b19\d\d-03-01\b", text)]
+    assert not [text for text in texts if re.search("date .*(was|were) .* in$", text)]
+    used = {arc.lstrip("^") for r in made for path in r["paths"] for arc in path}
+    assert "instance of" in used
+    assert not used & {"coordinate location", "description"}
+
+
+def test_only_entities_are_counted(museum_records):
+    made = museum_records
+    counts = [record for record in made if record["shape"] == "count"]
+    assert counts
+    assert not [
+        r for r in counts if r["paths"][0][-1] in ("opened_on", "date_of_birth")
+    ]
 
 
 def write_graph(folder: Path, rows) -> Path:
