@@ -35,7 +35,8 @@ def class_statements(
     relations = [i for i, name in enumerate(graph.relations) if states_class(name)]
     rows = rows[np.isin(rows[:, 1], relations)]
     classes, counts = np.unique(rows[:, 2], return_counts=True)
-    for entity in classes[np.argsort(-counts, kind="stable")[:CLASSES]].tolist():
+    frequent = classes[np.argsort(-counts, kind="stable")[:CLASSES]]
+    for entity in map(int, frequent):
         noun = "" if graph.unnamed_mask[entity] else class_noun(graph.entities[entity])
         if noun:
             yield np.unique(rows[rows[:, 2] == entity, 0]), noun
