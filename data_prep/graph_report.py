@@ -14,6 +14,8 @@ EXAMPLES = 5
 HUB_SHARE = 0.05
 """The share of all triplets that makes an entity a problem."""
 UNNAMED_SHARE = 0.02
+NUMBER_SHARE = 0.5
+"""The share of numbers among the heads above which they are ids."""
 SCRIPT_SHARE = 0.05
 FRAGMENTS = 0.8
 """The share of entities in the largest component below which a graph is in pieces."""
@@ -27,18 +29,20 @@ PROBLEMS = {
 }
 
 
-def to_json(survey: Survey) -> str:
+def to_json(survey: Survey, missing_nodes: int = 0) -> str:
     """The survey as JSON, with the advice."""
     values = dataclasses.asdict(survey)
-    values["advice"] = [f"{title}: {text}" for title, text in advice(survey)]
+    values["advice"] = [
+        f"{title}: {text}" for title, text in advice(survey, missing_nodes)
+    ]
     return json.dumps(values, indent=2, ensure_ascii=False)
 
 
-def report(survey: Survey, place: str) -> list[str]:
+def report(survey: Survey, place: str, missing_nodes: int = 0) -> list[str]:
     """The lines of the report."""
     lines = [place]
     lines += [f"  {title:<13} {text}" for title, text in facts(survey)]
-    remarks = list(advice(survey))
+    remarks = list(advice(survey, missing_nodes))
     lines += ["", "what to do"]
     if not remarks:
         lines.append("  nothing; the graph can be used as it is")
@@ -84,8 +88,13 @@ def facts(survey: Survey) -> Iterator[tuple[str, str]]:
         yield "", f"{each.triplets:>9,}  {excerpt(each.name, 40)}{problem}"
 
 
-def advice(survey: Survey) -> Iterator[tuple[str, str]]:
-    """Titles and texts of what to do about the graph's problems."""
+def advice(survey: Survey, missing_nodes: int = 0) -> Iterator[tuple[str, str]]:
+    """Titles and texts of what to do about the graph's problems.
+
+    Args:
+        survey: of the graph.
+        missing_nodes: nodes of edges that its files of nodes lack.
+    """
     n, m = max(survey.entities, 1), max(survey.triplets, 1)
     if survey.unnamed / n > UNNAMED_SHARE:
         examples = ", ".join(excerpt(name, 20) for name in survey.unnamed_examples)
@@ -95,6 +104,19 @@ def advice(survey: Survey) -> Iterator[tuple[str, str]]:
             "them, and nobody can read them. Give names: kgscout graph --labels FILE "
             "(id, name), or --label-relation RELATION. Nodes that only join others "
             "need none",
+        )
+    if survey.number_heads > NUMBER_SHARE * survey.heads:
+        yield (
+            "numbers",
+            f"{survey.number_heads:,} of {survey.heads:,} heads are whole numbers. If "
+            "these are ids, give the list of nodes too (kgscout inspect NODES.csv "
+            "EDGES.csv), or names: kgscout graph --labels FILE (id, name)",
+        )
+    if missing_nodes:
+        yield (
+            "nodes",
+            f"{missing_nodes:,} nodes of edges are not among the nodes given, and "
+            "their ids are their names. The list of nodes may be cut off",
         )
     for kind, words in PROBLEMS.items():
         found = [each for each in survey.problem_relations if each.problem == kind]

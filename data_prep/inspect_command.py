@@ -151,16 +151,21 @@ def inspect_graph(settings: InspectSettings) -> None:
     """Print the report on a graph."""
     from data_prep.graph_report import report, to_json
     from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+    from kgscout_jax.graph.read.elements import MISSING
     from kgscout_jax.graph.survey import survey
 
+    notes: dict[str, int] = {}
     graph = KnowledgeGraph.open(
-        settings.paths, verify=settings.verify, options=settings.read_options
+        settings.paths,
+        verify=settings.verify,
+        options=settings.read_options,
+        notes=notes,
     )
-    found = survey(graph)
+    found, missing = survey(graph), notes.get(MISSING, 0)
     if settings.json:
-        print(to_json(found))
+        print(to_json(found, missing))
         return
-    print("\n".join(report(found, " ".join(map(str, settings.paths)))))
+    print("\n".join(report(found, " ".join(map(str, settings.paths)), missing)))
     if settings.verify:
         print("\nevery checksum agrees")
 

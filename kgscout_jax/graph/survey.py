@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Bool, Int64
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.opaque_names import BLOCK, NUMBER, arrow_strings
@@ -73,6 +73,10 @@ class Survey:
     unnamed_examples: list[str]
     literals: int
     """Numbers, dates and addresses."""
+    heads: int
+    """Entities with a triplet of their own."""
+    number_heads: int
+    """Heads whose name is a whole number."""
     long_names: int
     longest_name: int
     """Characters."""
@@ -125,7 +129,8 @@ def survey(graph: KnowledgeGraph) -> Survey:
         largest_component=largest,
         top_relations=relations[:TOP],
         problem_relations=[each for each in relations if each.problem],
-        **_names(graph),
+        heads=int((out > 0).sum()),
+        **_names(graph, out > 0),
     )
 
 
@@ -145,10 +150,10 @@ def _relation_counts(graph: KnowledgeGraph) -> list[RelationCount]:
     ]
 
 
-def _names(graph: KnowledgeGraph) -> dict[str, Any]:
+def _names(graph: KnowledgeGraph, heads: Bool[np.ndarray, "e"]) -> dict[str, Any]:
     """Counts over the names of entities, block by block."""
     pc = compute()
-    literals = long = longest = scripts = 0
+    literals = long = longest = scripts = numbers = 0
     for start in range(0, len(graph.entities), BLOCK):
         names = graph.entities[start : start + BLOCK]
         texts = arrow_strings(Strings.of(list(map(replace_surrogates, names))))
@@ -157,8 +162,10 @@ def _names(graph: KnowledgeGraph) -> dict[str, Any]:
         longest = max(longest, int(lengths.max(initial=0)))
         literals += _matches(texts, f"(?s)^(?:{LITERAL})$")
         scripts += _matches(texts, OTHER_SCRIPT)
+        numbers += _matches(texts.filter(heads[start : start + BLOCK]), r"^\d+$")
     return {
         "literals": literals,
+        "number_heads": numbers,
         "long_names": long,
         "longest_name": longest,
         "other_scripts": scripts,

@@ -27,7 +27,10 @@ def not_utf8(path: Path, handle: IO[bytes]) -> UserError:
     while True:
         chunk = handle.read(CHUNK_BYTES)
         if start and (encoding := MARKS.get(chunk[:2])):
-            return UserError(f"{path}: {encoding} text, expected UTF-8")
+            return UserError(
+                f"{path}: {encoding} text, expected UTF-8; it is converted by iconv -f "
+                f"{encoding} -t UTF-8"
+            )
         start = False
         try:
             line += lines.decode(chunk, final=not chunk).count("\n")

@@ -98,6 +98,18 @@ def test_inspect_reads_nodes_and_edges_as_one_graph(tmp_path, capsys):
     assert "expected a folder of shards, a GRAPH" in capsys.readouterr().err
 
 
+def test_inspect_tells_of_ids_without_their_nodes(tmp_path, capsys):
+    edges, nodes = tmp_path / "edges.csv", tmp_path / "nodes.csv"
+    edges.write_text("Source,Target,Label\n" + "".join(f"{i},9,r\n" for i in range(4)))
+    assert kgscout(["inspect", str(edges)]) == 0
+    assert "numbers       4 of 4 heads are whole numbers" in capsys.readouterr().out
+    nodes.write_text("id,name\n0,Ann\n1,Bob\n2,Cid\n3,Dan\n")
+    assert kgscout(["inspect", str(nodes), str(edges)]) == 0
+    said = capsys.readouterr().out
+    assert "nodes         1 nodes of edges are not among the nodes given" in said
+    assert "whole numbers" not in said
+
+
 def test_inspect_takes_columns_for_graphs_only(tmp_path, capsys):
     file = tmp_path / "kg.csv"
     file.write_text("a,b,knows\n")

@@ -78,6 +78,7 @@ def test_names_are_counted_in_memory_and_in_a_folder_alike(tmp_path):
     assert (found.literals, found.long_names, found.longest_name) == (3, 1, 300)
     assert (found.other_scripts, found.unnamed, found.duplicates) == (1, 1, 1)
     assert found.unnamed_examples == ["m.0abc"]
+    assert (found.heads, found.number_heads) == (2, 0)
 
 
 def test_an_empty_graph_has_a_survey():

@@ -76,15 +76,22 @@ def _quoted_rows(
     csv.field_size_limit(MAX_NAME)
     source = _RowLines(path, lines)
     reader = csv.reader(source, delimiter=separator, strict=True)
+    first = 1
     try:
         for row in reader:
             source.size = 0
+            first = reader.line_num + 1
             if row:
                 yield reader.line_num, row
     except csv.Error as error:
         problem = f"not valid CSV ({error})"
         if "field limit" in str(error):
             problem = f"a name of more than {MAX_NAME:,} characters"
+        elif "unexpected end" in str(error):
+            raise UserError(
+                f"{path}:{first}: not valid CSV (a quote opens in this row and never "
+                "closes)"
+            ) from None
         raise UserError(f"{path}:{reader.line_num}: {problem}") from None
 
 
@@ -115,7 +122,7 @@ def table_triplets(
             continue
         head, relation, tail = cells[h], constant or cells[r], cells[t]
         if not (head.strip() and relation.strip() and tail.strip()):
-            raise UserError(f"{path}:{number}: {_blank(head, relation)} is empty")
+            raise UserError(f"{path}:{number}: {blank(head, relation)}")
         if len(head) + len(relation) + len(tail) > MAX_NAME:
             for name in (head, relation, tail):
                 check_name(name, f"{path}:{number}")
@@ -146,8 +153,12 @@ def statements(
             yield node, name, value
 
 
-def _blank(head: str, relation: str) -> str:
-    """The name of the blank one of the three."""
+def blank(head: str, relation: str) -> str:
+    """Which of the three is blank, for an error."""
     if not head.strip():
-        return "the head"
-    return "the tail" if relation.strip() else "the relation"
+        return "the head is empty"
+    if relation.strip():
+        return "the tail is empty"
+    return (
+        "the relation is empty (--columns HEAD,=NAME,TAIL gives all rows one relation)"
+    )

@@ -15,7 +15,12 @@ from kgscout_jax.graph.read.dialect import (
     usual_dialect,
 )
 from kgscout_jax.graph.read.given_columns import given_layout
-from kgscout_jax.graph.read.header import find_ends, find_roles, plain
+from kgscout_jax.graph.read.header import (
+    find_ends,
+    find_roles,
+    plain,
+    without_directions,
+)
 from kgscout_jax.graph.read.layout import Layout
 from kgscout_jax.graph.read.node_columns import id_space, lists_nodes, node_columns
 from kgscout_jax.graph.read.options import ReadOptions, excerpt
@@ -76,7 +81,9 @@ def _likely_dialect(usual: Dialect, samples: dict[Dialect, list[list[str]]]) -> 
 def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
     """The layout if the first row names head, relation and tail, or an id of nodes."""
     header = tuple(cell.strip() for cell in rows[0])
-    roles = find_roles(header)
+    roles = find_roles(without_directions(rows))
+    if roles is None and _has_marked_ends(header):
+        return None
     nodes = node_columns(header, with_edges=roles is not None)
     if roles is None and (nodes is None or not lists_nodes(rows, nodes)):
         return None
@@ -105,6 +112,12 @@ def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None
     )
 
 
+def _has_marked_ends(header: Sequence[str]) -> bool:
+    """Whether a database's columns of heads and tails are in a header."""
+    ends = find_ends([plain(cell) for cell in header])
+    return ends is not None and all(header[i][:1] in (":", "_", "~") for i in ends[:2])
+
+
 def _header_of_ends(
     path: Path, dialect: Dialect, rows: Sequence[list[str]]
 ) -> Layout | None:
@@ -130,6 +143,12 @@ def _header_of_ends(
         )
     head, tail = (header[i] for i in ends[:2])
     found = ", ".join(excerpt(cell, 30) for cell in header[:8])
+    if _has_marked_ends(header):
+        expected = {":": ":TYPE", "_": "_type", "~": "~label"}[head[0]]
+        raise UserError(
+            f"{path}:1: expected the column {expected} beside {head} and {tail}; found "
+            f"the columns {found}"
+        )
     raise UserError(
         f"{path}:1: a header without a relation; found the columns {found} "
         f"(--columns {head},NAME,{tail} names the relation's column, "

@@ -36,6 +36,12 @@ ENDS = (
     ("node_1", "node_2"),
     ("src", "tgt"),
     ("entity", "value"),
+    ("subjekt", "objekt"),
+    ("quelle", "ziel"),
+    ("von", "nach"),
+    ("sujet", "objet"),
+    ("sujeto", "objeto"),
+    ("origen", "destino"),
 )
 """Names of the columns of heads and tails, the first match counts."""
 MIXED = 6
@@ -63,6 +69,11 @@ RELATIONS = (
     "verb",
     "relation_id",
     "predicate_id",
+    "prädikat",
+    "beziehung",
+    "prédicat",
+    "predicado",
+    "relación",
     "label",
     "type",
 )
@@ -70,6 +81,9 @@ RELATIONS = (
 
 NAMES = ("name", "label", "title")
 """Properties that name a node, the first match counts."""
+
+DIRECTIONS = frozenset(("directed", "undirected", "mutual"))
+"""What Gephi writes below ``Type``."""
 
 CANONICAL = (("head", "relation", "tail"), ("subject", "predicate", "object"))
 """Headers without a doubt."""
@@ -121,6 +135,18 @@ def find_ends(names: Sequence[str]) -> tuple[int, int, bool] | None:
     matches = {name for pair in ENDS for name in pair if name in names}
     doubt = len(matches) > 2 or names.count(head) + names.count(tail) > 2
     return names.index(head), names.index(tail), doubt
+
+
+def without_directions(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The first row, where a column of directions (Gephi's ``Type``) has no name."""
+    return [
+        ""
+        if plain(cell) == "type"
+        and len(rows) > 1
+        and all(row[i].strip().lower() in DIRECTIONS for row in rows[1:] if row[i:])
+        else cell
+        for i, cell in enumerate(rows[0])
+    ]
 
 
 def find_roles(cells: Sequence[str]) -> Roles | None:

@@ -86,7 +86,9 @@ def wrong_width(layout: Layout, number: int, found: int) -> str:
     words = SEPARATIONS[layout.dialect.separator]
     origin = ", as in the header" if layout.skip_first and layout.width != 3 else ""
     hint = ""
-    if number == 1 and found > 1 and not layout.header:
+    if number == 1 and found == 1:
+        hint = "; tabs, commas, semicolons or | separate columns, spaces do not"
+    elif number == 1 and not layout.header:
         hint = (
             "; --columns HEAD,RELATION,TAIL names them: numbers from 1, names of the "
             "header, or =NAME as the relation of all rows"

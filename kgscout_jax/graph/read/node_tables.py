@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.columns import dialect_rows
+from kgscout_jax.graph.read.columns import blank, dialect_rows
 from kgscout_jax.graph.read.elements import Attributes, Edge, Node
 from kgscout_jax.graph.read.layout import Layout, property_name, wrong_width
 
@@ -41,9 +41,8 @@ def table_elements(path: Path, layout: Layout) -> Iterator[Node | Edge]:
             continue
         relation = layout.constant or cells[layout.relation]
         tail = cells[layout.tail]
-        for cell, role in ((head, "head"), (relation, "relation"), (tail, "tail")):
-            if not cell.strip():
-                raise UserError(f"{where}: the {role} is empty")
+        if not (head.strip() and relation.strip() and tail.strip()):
+            raise UserError(f"{where}: {blank(head, relation)}")
         yield Edge(
             number,
             qualified(layout.spaces[0], head),

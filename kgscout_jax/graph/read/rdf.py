@@ -1,4 +1,4 @@
-"""Streaming reader of Turtle, TriG and N-Quads through pyoxigraph."""
+"""Streaming reader of RDF files through pyoxigraph, but for N-Triples."""
 
 from __future__ import annotations
 
@@ -20,7 +20,12 @@ from kgscout_jax.graph.read.rdf_labels import (
 from kgscout_jax.graph.read.streams import inner_name, one_line, open_bytes
 from kgscout_jax.types import Triplet
 
-FORMATS = {".ttl": "TURTLE", ".trig": "TRIG", ".nq": "N_QUADS"}
+FORMATS = {
+    ".ttl": "TURTLE",
+    ".trig": "TRIG",
+    ".nq": "N_QUADS",
+    ".jsonld": "JSON_LD",
+}
 """Suffix -> pyoxigraph's name of the format."""
 
 _GENERATED = re.compile(r"[0-9a-f]{20,32}")
@@ -33,7 +38,7 @@ def read_rdf(
     language: str | None = None,
     labels: LabelSink | None = None,
 ) -> Iterator[Triplet]:
-    """The triplets of a Turtle, TriG or N-Quads file; named graphs are merged.
+    """The triplets of a file in one of the ``FORMATS``; named graphs are merged.
 
     Literals of ``LABEL_IRIS`` go to ``labels`` where there is one.
 
@@ -102,7 +107,11 @@ def read_rdf(
 
 def _brief(message: str) -> str:
     """The parser's message without its place, which the error names already."""
-    return re.sub(r"^Parser error at line \d+ .*?: ", "not valid RDF: ", message)
+    if "LoadDocumentCallback" in message:
+        return "expected a @context within the file, found the address of one"
+    return re.sub(
+        r"^Parser error (?:at|between) line \d+ .*?: ", "not valid RDF: ", message
+    )
 
 
 class _Names:

@@ -47,7 +47,7 @@ def file_format(path: Path) -> str:
         return suffix
     raise UserError(
         f"{path}: unknown triplet format; expected .tsv, .txt, .csv, .nt, .ttl, .nq, "
-        ".trig, .graphml, .gexf, .json, .jsonl (each also with "
+        ".trig, .jsonld, .graphml, .gexf, .json, .jsonl (each also with "
         f"{', '.join(COMPRESSED)}) or .parquet"
     )
 
@@ -79,6 +79,7 @@ class TripletFiles:
         self._files = list(files)
         self._layouts: dict[Path, Layout] = {}
         self._names: NodeNames | None = None
+        self._told: set[Path] = set()
 
     def layout(self, path: Path) -> Layout:
         """The layout of a text table."""
@@ -100,7 +101,7 @@ class TripletFiles:
         """The triplets of one file in its order, streaming.
 
         The file's name selects the format: ``.tsv``, ``.txt`` (tab-separated, no
-        quoting), ``.csv``, ``.nt``, ``.ttl``, ``.nq``, ``.trig``, each also with
+        quoting), ``.csv``, ``.nt`` and the ``rdf.FORMATS``, each also with
         ``.gz``, ``.bz2``, ``.xz``, ``.zst``; ``.parquet``. A first line of a text table
         that names head, relation and tail is a header, see ``header``; such columns are
         also read of parquet, else the first three string columns. In RDF an IRI is
@@ -140,6 +141,7 @@ class TripletFiles:
         if path not in self._files:
             self._files.append(path)
             self._names = None
+        self._remark_ids(path, scope)
         empty = True
         for triplet in element_triplets(
             path,
@@ -156,6 +158,21 @@ class TripletFiles:
                 "" if self.options.properties else "; --properties reads those of nodes"
             )
             raise UserError(f"{path}: holds no triplets{hint}")
+
+    def _remark_ids(self, path: Path, scope: int) -> None:
+        """Tell if a table has ids of nodes (Neo4j) and no file has their names."""
+        if file_format(path) not in TABLES or path in self._told:
+            return
+        spaces = sorted(set(filter(None, self.layout(path).spaces)))
+        if spaces and scope not in self._node_names.scopes:
+            self._told.add(path)
+            logger.info(
+                "%s: no list of nodes is given, their ids (%s) are their names; give "
+                "it too: --kg NODES.csv %s",
+                path,
+                ", ".join(spaces),
+                path.name,
+            )
 
     def _elements(self, path: Path) -> Iterator[Node | Edge]:
         """The nodes and edges of a file."""

@@ -203,6 +203,16 @@ def test_import_files_of_neo4j_share_their_ids(tmp_path):
     assert facts(files[0]) == {"P:1 | ACTED_IN | M:1", "P:2 | ACTED_IN | M:1"}
 
 
+def test_import_files_without_their_nodes_say_so_once(tmp_path, caplog):
+    text = ":START_ID(A),:END_ID(B),:TYPE\n1,2,r\n2,3,r\n"
+    path = write(tmp_path / "edges.csv", text)
+    with caplog.at_level("INFO", logger="kgscout"):
+        KnowledgeGraph.open(path)
+    (message,) = caplog.messages
+    assert message.startswith(f"{path}: no list of nodes is given, their ids (A, B)")
+    assert message.endswith("give it too: --kg NODES.csv edges.csv")
+
+
 def test_lists_of_nodes_and_edges(tmp_path):
     nodes = write(tmp_path / "nodes.csv", "Id,Label,Kind\na,Anna,person\nb,Bo,dog\n")
     text = "Source,Target,Type,Id,Label\na,b,Directed,0,owns\n"
@@ -343,6 +353,10 @@ ENTITY = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
         ("kg.jsonl", '{"type": "node", "id": 1, "properties": 3}',
          ":1: properties are 3"),
         ("kg.csv", APOC + ',,,,"1",,"X",\n', ":7: the tail is empty"),
+        ("kg.csv", "_id,_labels,name,_start,_end\n1,:A,x,,\n,,,1,1\n",
+         ":1: expected the column _type beside _start and _end; found the columns"),
+        ("kg.csv", "role,:START_ID(A),:END_ID(B),x\nr,1,2,y\n",
+         ":1: expected the column :TYPE beside :START_ID(A) and :END_ID(B); found"),
         ("kg.csv", APOC + "1,2\n", ":7: expected 8 comma-separated columns, as in the"),
     ],
 )  # fmt: skip

@@ -88,9 +88,24 @@ def test_named_graphs_are_merged(tmp_path):
     assert read(tmp_path, "kg.trig", text) == expected
 
 
+def test_json_ld_gives_the_triplets_of_its_context(tmp_path):
+    text = """{"@context": {"@vocab": "http://x/", "by": {"@type": "@id"}},
+     "@graph": [{"@id": "http://y/Alien", "by": "http://y/Scott", "year": "1979"}]}"""
+    assert sorted(read(tmp_path, "kg.jsonld", text)) == [
+        ("Alien", "by", "Scott"), ("Alien", "year", "1979"),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
+        ("jsonld", b'{"@context": {"@vocab": "http://x/"},\n', ":2: not valid RDF"),
+        (
+            "jsonld",
+            b'{"@context": "https://schema.org/", "@id": "http://y/a", "b": "c"}',
+            ":1: expected a @context within the file, found the address of one",
+        ),
+        ("ttl", b"<http://x/a> <http://x/b> <c\n", ":1: not valid RDF: Unexpected end"),
         ("ttl", b"@prefix x: <http://x/> .\nx:a y:b x:c .", ":2: not valid RDF"),
         ("ttl", b"<http://x/a> <http://x/b>\n\n", ":"),
         ("ttl", b'<http://x/a> "b" <http://x/c> .', ":1: not valid RDF"),
