@@ -21,6 +21,7 @@ from data_prep.synth.relation_facts import (
     RelationFacts,
     arc_weights,
     is_sayable,
+    named_mask,
     relation_facts,
 )
 from data_prep.synth.sampler import Sampler
@@ -82,7 +83,7 @@ def generate(graph: KnowledgeGraph, settings: SynthSettings) -> Generation:
     literal = (kinds == "number") | (kinds == "date")
     accept = np.concatenate([meaning, np.where(literal, 0.1 * meaning, meaning)])
     sampler = Sampler(
-        index, arc_weights(index, facts, most), accept, ~graph.unnamed_mask, most, rng
+        index, arc_weights(index, facts, most), accept, named_mask(graph), most, rng
     )
     out = Generation({split: [] for split in SPLITS})
     if sampler.is_empty:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from data_prep.synth.draft import Leg
 from data_prep.synth.node_types import NUMBERS, EndType
-from data_prep.synth.readings import Reading, relation_readings, word_list
+from data_prep.synth.readings import Reading, lexicon, relation_readings, word_list
 from data_prep.synth.words import is_participle, verb_form
 from kgscout_jax.text.kinds import noun_kind
 from kgscout_jax.text.relation_words import domain, relation_words
@@ -80,13 +80,14 @@ class LinkLexicon:
         nouns = [r for r in readings if r.kind == "noun" and not r.inverted]
         if nouns:
             return nouns
-        own = readings[0]
-        if self.dated[relation] and own.kind == "passive":
-            verb = is_participle(own.words)  # "opened on": the opening date
-            return [Reading("noun", f"{verb_form(verb or own.words, 'VBG')} date")]
         phrase = " ".join(relation_words(self.relations[relation]))
-        dated = "" if phrase.endswith(("date", "year")) else " date"
-        return [Reading("noun", phrase + dated * self.dated[relation])]
+        if not self.dated[relation] or phrase.endswith(("date", "year")):
+            return [Reading("noun", phrase)]
+        own, time = readings[0], self.ends[relation + len(self.relations)].names[0]
+        if own.kind == "passive":
+            verb = is_participle(own.words) or own.words
+            phrase = lexicon()["events"].get(verb, verb_form(verb, "VBG"))
+        return [Reading("noun", f"{phrase} {time}")]  # "released": the release year
 
     def implies(self, leg: Leg, implied: int) -> bool:
         """Whether people may leave out the first links of a path.

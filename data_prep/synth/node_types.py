@@ -102,8 +102,7 @@ def end_types(
     shares = sp.csr_matrix(at.T @ votes)
     out = []
     for row in range(2 * half):
-        kind = facts[row - half].kind if row >= half else "entity"
-        literal = names_of_literal(graph.relations[row % half], kind)
+        literal = names_of_literal(facts[row - half]) if row >= half else None
         part = slice(shares.indptr[row], shares.indptr[row + 1])
         share = zip(shares.indices[part], shares.data[part], strict=True)
         named_shares = {names[i]: float(value) for i, value in share if value > 0}
@@ -118,12 +117,11 @@ def _joined(parts: list[Integer[np.ndarray, "k"]]) -> Integer[np.ndarray, "n"]:
     return np.concatenate([np.empty(0, np.int64), *parts])
 
 
-def names_of_literal(relation: str, tail_kind: str) -> EndType | None:
+def names_of_literal(facts: RelationFacts) -> EndType | None:
     """The type of tails that are literals; None for entities."""
-    if tail_kind == "date":
-        year = "year" in relation.lower()
-        return EndType(("year",) if year else ("date",), "time")
-    return NUMBERS if tail_kind == "number" else None
+    if facts.kind == "date":
+        return EndType(("year",) if facts.years else ("date",), "time")
+    return NUMBERS if facts.kind == "number" else None
 
 
 def _end_type(share: Mapping[str, float], own: Mapping[str, float]) -> EndType:

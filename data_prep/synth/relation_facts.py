@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
 
 from data_prep.synth.arc_index import ArcIndex
 from data_prep.synth.class_names import states_class
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.read.columns import STATEMENT
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.values import is_date, is_number, is_year
 
@@ -50,6 +51,8 @@ class RelationFacts:
 
     kind: Kind
     """What its tails are."""
+    years: bool
+    """Whether its tails are dates that are years."""
     meaning: float
     """From 0 (technical) to 1: how much its name says to people."""
 
@@ -68,9 +71,25 @@ def relation_facts(index: ArcIndex, rng: np.random.Generator) -> list[RelationFa
         ]
         tails = np.unique(index.random_arc(groups, rng)) if len(groups) else []
         named = [e for e in map(int, tails) if not graph.unnamed_mask[e]]
-        kind = tail_kind([graph.entities[e] for e in named])
-        facts.append(RelationFacts(kind, name_meaning(name)))
+        names = [graph.entities[e] for e in named]
+        kind = tail_kind(names)
+        years = kind == "date" and all(map(is_year, names))
+        facts.append(RelationFacts(kind, years, name_meaning(name)))
     return facts
+
+
+def named_mask(graph: KnowledgeGraph) -> Bool[np.ndarray, "e"]:
+    """Which entities have a name for people.
+
+    The node of a triplet's properties has only that of the triplet: it is passed, as
+    those without a name are.
+    """
+    mask = ~np.asarray(graph.unnamed_mask)
+    if STATEMENT in graph.relations:
+        rows = np.asarray(graph.triplets)
+        of_statement = rows[:, 1] == list(graph.relations).index(STATEMENT)
+        mask[rows[of_statement, 2]] = False
+    return mask
 
 
 def tail_kind(names: list[str]) -> Kind:

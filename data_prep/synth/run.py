@@ -35,7 +35,7 @@ from kgscout_jax.utils.manifest import (
 
 logger = logging.getLogger("kgscout.synth")
 
-FORMAT = 1
+FORMAT = 2
 """Version of the folder; a change of the templates is a new one."""
 MANIFEST = "manifest.json"
 FILES = (*(f"{split}.jsonl" for split in SPLITS), "report.json", "report.md")
@@ -59,7 +59,7 @@ def write_questions(settings: SynthSettings) -> tuple[dict[str, Any], bool]:
         UserError: the graph cannot be read or gives no questions, the folder holds
             other questions, or the language model does not answer.
     """
-    graph = open_graph(settings.graph)
+    graph = open_graph(settings.graph, options=settings.read_options)
     identity = fingerprint(
         {
             "format": FORMAT,

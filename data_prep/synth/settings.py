@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import tyro
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.file_settings import FILE_OPTIONS, GraphFileSettings
 from kgscout_jax.utils.checks import check_at_least, check_both_or_neither
 
 LONGEST = 3
@@ -16,7 +17,7 @@ LONGEST = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class SynthSettings:
+class SynthSettings(GraphFileSettings):
     """Write questions with answers from a graph alone, without labels.
 
     Example: kgscout synth my.csv --out questions/
@@ -25,6 +26,11 @@ class SynthSettings:
     report with examples. Without --llm the same command writes the same bytes.
     """
 
+    groups: ClassVar[dict[str, str]] = {
+        "questions": "out questions seed hops max_answers overwrite",
+        "how files are read": FILE_OPTIONS,
+        "a language model": "llm model key_env concurrency limit_judge",
+    }
     graph: tyro.conf.Positional[tuple[Path, ...]]
     """Triplet files, or one GRAPH folder."""
     out: Path

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import tyro
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.bundled import NAME
+from kgscout_jax.graph.file_settings import FILE_OPTIONS, GraphFileSettings
 from kgscout_jax.utils.checks import check_at_least
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitSettings:
+class FitSettings(GraphFileSettings):
     """Fit a policy to a graph, without labelled questions.
 
     Example: kgscout fit my.csv --out policy/
@@ -24,6 +25,12 @@ class FitSettings:
     resumes what was interrupted.
     """
 
+    groups: ClassVar[dict[str, str]] = {
+        "policy": "out base questions synthetic_questions hops overwrite",
+        "how files are read": FILE_OPTIONS,
+        "training": "epochs learning_rate seed",
+        "work": "work workers cache",
+    }
     graph: tyro.conf.Positional[tuple[Path, ...]]
     """Triplet files, or one GRAPH folder."""
     out: Path
@@ -69,6 +76,7 @@ class FitSettings:
             raise UserError(
                 f"--learning-rate: found {self.learning_rate}, expected above 0"
             )
+        _ = self.read_options  # malformed columns are refused before any work
         if not self.graph:
             raise UserError("GRAPH: expected triplet files, or one GRAPH folder")
 

@@ -50,6 +50,9 @@ def make_questions(settings: FitSettings, work: Work) -> dict[str, Any]:
             questions=settings.synthetic_questions,
             hops=settings.hops,
             seed=settings.seed,
+            columns=settings.columns,
+            properties=settings.properties,
+            language=settings.language,
         )
     )
     counts = report["questions"]
@@ -100,6 +103,9 @@ def _prepared(
         PrepSettings(
             source="kg",
             kg=settings.graph,
+            columns=settings.columns,
+            properties=settings.properties,
+            language=settings.language,
             input=questions,
             out=work / part,
             hops=max(settings.hops, before.get("hops") or 0),

@@ -8,6 +8,7 @@ from where it was stopped.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import logging
 import shutil
@@ -22,13 +23,14 @@ from kgscout_jax.export.format import is_exported
 from kgscout_jax.export.load import load_exported
 from kgscout_jax.export.write import parameters_of
 from kgscout_jax.fit.settings import FitSettings
+from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.learn.trained_policy import TrainedPolicy
 from kgscout_jax.utils.io import read_json, sha256_file, write_json
 from kgscout_jax.utils.manifest import fingerprint, read_record
 
 logger = logging.getLogger("kgscout")
 
-FORMAT = 1
+FORMAT = 2
 """Version of the stages; a change of what they make is a new one."""
 RESULT, REPORT = "fit.json", "report.html"
 """What a fit adds to an exported policy."""
@@ -47,12 +49,15 @@ def inputs_of(settings: FitSettings) -> dict[str, Any]:
         UserError: the graph or the questions are missing.
     """
     files = question_files(settings.questions)
-    return {
+    inputs: dict[str, Any] = {
         "format": FORMAT,
         "settings": settings.to_json(),
         "graph": [_file_hash(path) for path in settings.graph],
         "questions": {split: sha256_file(file) for split, file in files.items()},
     }
+    if settings.read_options != ReadOptions():
+        inputs["read"] = dataclasses.asdict(settings.read_options)
+    return inputs
 
 
 def identity_of(inputs: dict[str, Any], base: TrainedPolicy) -> str:

@@ -425,6 +425,43 @@ def test_the_command_writes_the_same_bytes_that_the_kg_source_reads(tmp_path, ca
     assert files_of(outs[0])["train.jsonl"] != before["train.jsonl"]
 
 
+def test_properties_of_triplets_and_years_are_said_as_people_do():
+    rows = []
+    for i in range(120):
+        film, actor = f"Picture {i}", f"Player {i % 40}"
+        node = f"{actor} ACTED_IN {film}"
+        rows += [
+            (actor, "ACTED_IN", film),
+            (actor, "statement", node),
+            (node, "role", f"Part {i % 50}"),
+            (film, "released", str(1950 + i % 60)),
+            (actor, "born", str(1900 + i % 40)),
+        ]
+    made = [r for split in records_of(rows, 500).values() for r in split]
+    names = {name for r in made for name in (*r["q_entity"], *r["a_entity"])}
+    assert not [name for name in names if "ACTED_IN" in name]
+    assert ["statement", "role"] in [path for r in made for path in r["paths"]]
+    texts = [record["question"].lower() for record in made]
+    assert not [
+        text for text in texts if re.search("bearing|releasing|statement", text)
+    ]
+    assert [text for text in texts if "release year" in text or "birth year" in text]
+    assert not [text for text in texts if re.search(r"\bdate\b|released on", text)]
+
+
+def test_columns_and_properties_are_read_as_by_other_commands(tmp_path):
+    rows = [f"{h},{t},x\n" for h, r, t in big_film_graph() if r == "directed_by"]
+    (tmp_path / "kg.csv").write_text("source,target,weight\n" + "".join(rows))
+    command = ["synth", str(tmp_path / "kg.csv"), "--questions", "40"]
+    assert main([*command, "--out", str(tmp_path / "a")]) == 2
+    command += ["--columns", "source,=directed by,target"]
+    assert main([*command, "--out", str(tmp_path / "b")]) == 0
+    named = ["--properties", "--out", str(tmp_path / "c")]
+    assert main([*command, *named]) == 0
+    assert "directed by" in (tmp_path / "b" / "report.md").read_text()
+    assert files_of(tmp_path / "b") != files_of(tmp_path / "c")
+
+
 def test_a_folder_of_other_files_is_left_alone(tmp_path, capsys):
     graph = write_graph(tmp_path, film_triplets())
     (tmp_path / "train.jsonl").write_text("{}\n")

@@ -278,6 +278,11 @@ def test_bad_input_is_one_line(world, tmp_path, refused):
     refused("codes.tsv: no question can be asked", *args(codes, "--overwrite"))
     no_more = "few.tsv: gives 0 dev and 0 test .*; the graph gives no more, use .* as"
     refused(no_more, *args(few, "--overwrite"))
+    refused("--columns: expected three columns", *args(films, "--columns", "a,b"))
+    refused(
+        "expected the columns a, b, c",
+        *args(films, "--columns", "a,b,c", "--overwrite"),
+    )
     refused("--hops: found 4, expected at most 3", *args(films, "--hops", 4))
     refused("not an exported policy", *args(films, out=foreign))
     refused("is there and not of kgscout", *args(films, "--work", foreign))
