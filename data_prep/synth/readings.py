@@ -8,6 +8,7 @@ and as "birthplace". Each reading is a way to ask for the relation.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -81,6 +82,8 @@ def relation_readings(
     words = relation_words(relation)
     phrase = " ".join(words)
     own = phrase_reading(lexicon()["better"].get(phrase, phrase).split())
+    if own.kind == "noun" and own.words == phrase:
+        own = replace(own, words=_spelling(relation, words))
     if counted and own.kind == "noun" and _is_countable(own.words):
         return [Reading("noun", f"number of {in_number(own.words, True)}")]
     if dated and words and is_participle(words[-1]) and not lemmas(words[-1], "NOUN"):
@@ -102,6 +105,20 @@ def relation_readings(
     if role := _role_reading(relation):
         readings.append(role)
     return list(dict.fromkeys(readings))
+
+
+def _spelling(relation: str, words: list[str]) -> str:
+    """A noun phrase, in the relation's own case if it is of another language.
+
+    >>> _spelling("Höhe", ["höhe"]), _spelling("Genre", ["genre"])
+    ('Höhe', 'genre')
+    """
+    spelt = re.findall(r"[^\W_]+", relation)
+    as_written = all(word in (word.lower(), word.capitalize()) for word in spelt)
+    same = [word.lower() for word in spelt] == words
+    if as_written and same and not lemmas(words[head_noun(words)], "NOUN"):
+        return " ".join(spelt)
+    return " ".join(words)
 
 
 def _is_countable(phrase: str) -> bool:
@@ -204,6 +221,8 @@ def _with_preposition(words: list[str], *, turned: bool = False) -> Reading:
         if particle in ("of", "for", "in", "to"):
             return Reading("noun", " ".join([*before, word]), inverted=True)
         return Reading("noun", " ".join(words[:-1]))
+    if not any(lemmas(word, kind) for kind in ("NOUN", "VERB", "ADJ", "ADV")):
+        return Reading("noun", " ".join(words))  # another language: "liegt in"
     return Reading("passive", prefix + word, particle, present=True, object_type=named)
 
 

@@ -14,7 +14,7 @@ from data_prep.synth.class_names import states_class
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.read.columns import STATEMENT
 from kgscout_jax.text.relation_words import relation_words
-from kgscout_jax.text.values import is_date, is_number, is_year
+from kgscout_jax.text.values import is_date, is_year, quantity_of
 
 SAMPLE = 64
 """Tails of each relation that are looked at."""
@@ -102,7 +102,7 @@ def tail_kind(names: list[str]) -> Kind:
 
     if most(sum(is_date(name) or is_year(name) for name in names)):
         return "date"
-    if most(sum(is_number(name) for name in names)):
+    if most(sum(quantity_of(name) is not None for name in names)):
         return "number"
     return "text" if most(sum(len(name) > LONG for name in names)) else "entity"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from kgscout_jax.text.relation_words import head_noun
+from kgscout_jax.text.relation_words import PREPOSITIONS, head_noun
 
 
 @cache
@@ -65,8 +65,8 @@ def plural(noun: str) -> str:
         return _IRREGULAR[noun]
     if singular(noun) != noun or noun.endswith(("series", "species", "ics")):
         return noun
-    if not noun.isascii() or not noun.isalpha():
-        return noun
+    if not noun.isascii() or not noun.isalpha() or noun[0].isupper():
+        return noun  # of another language
     forms = lemminflect.getInflection(noun, tag="NNS")
     return forms[0] if forms else noun + "s"
 
@@ -92,7 +92,7 @@ def in_number(phrase: str, many: bool) -> str:
     if " or " in phrase:
         return " or ".join(in_number(part, many) for part in phrase.split(" or "))
     words = phrase.split()
-    if not words:
+    if not words or words[-1] in PREPOSITIONS:  # the second of another language
         return phrase
     at = head_noun(words)
     words[at] = plural(singular(words[at])) if many else singular(words[at])

@@ -12,7 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kgscout_jax.text.values import DAYS, Quantity, is_date, precision, quantity_of
+from kgscout_jax.text.values import (
+    DAYS,
+    Quantity,
+    has_decimal_comma,
+    is_date,
+    precision,
+    quantity_of,
+)
 
 _UNITS = {
     "length": {
@@ -72,6 +79,8 @@ class ValueColumn:
     """The most frequent one."""
     grouped: bool = False
     """Whether dots stand between thousands."""
+    commas: bool = False
+    """Whether commas stand before decimals, and dots between thousands."""
     dated: bool = False
     """Whether all values are dates, or may be years."""
 
@@ -87,6 +96,7 @@ class ValueColumn:
         return ValueColumn(
             unit=max(sorted(units), key=units.__getitem__, default=""),
             grouped=any(_TWICE.fullmatch(_number_part(name)) for name in names),
+            commas=any(has_decimal_comma(_number_part(name)) for name in names),
             dated=all(map(_is_time, found, names)),
         )
 
@@ -99,6 +109,9 @@ class ValueColumn:
         number = _number_part(name)
         if self.grouped and _GROUPED.fullmatch(number):
             name = name.replace(number, number.replace(".", ""), 1)
+        elif self.commas and (_GROUPED.fullmatch(number) or "," in number):
+            plain = number.replace(".", "").replace(",", ".")
+            name = name.replace(number, plain, 1)
         quantity = quantity_of(name)
         if quantity is None:
             return None
@@ -114,7 +127,7 @@ class ValueColumn:
         quantity = quantity_of(name)
         if quantity is None or quantity.unit or not self.unit:
             return self.read(name)
-        plain = ValueColumn(grouped=self.grouped)
+        plain = ValueColumn(grouped=self.grouped, commas=self.commas)
         return plain.read(name)
 
 

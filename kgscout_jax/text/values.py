@@ -10,6 +10,11 @@ from typing import NamedTuple
 _NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][+-]?\d{1,3})?")
 _DOTTED = re.compile(r"[+-]?\d{1,3}(\.\d{3}){2,}")
 """Dots between thousands: no number has two decimal points."""
+_COMMA = re.compile(
+    r"[+-]?(?:(?:\d+|\d{1,3}(?:\.\d{3})+),(?:\d{1,2}|\d{4,})"
+    r"|(?:\d{4,}|\d{1,3}(?:\.\d{3})+),\d{3})"
+)
+"""A decimal comma, as in 3105,5 and 1.234,50: no thousands stand behind it."""
 _DATE = re.compile(r"(-?\d{4})-(\d\d)(?:-(\d\d))?(?:[T ][\d:.]+(?:Z|[+-][\d:]+)?)?Z?")
 _POINT_DATE = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")
 _MONTHS = "janfebmaraprmayjunjulaugsepoctnovdec"
@@ -23,7 +28,7 @@ WRITTEN_DATE = (
 """A pattern for "May 1921", "12 August 1899" and "July 4, 1950"."""
 _WRITTEN_DATE = re.compile(WRITTEN_DATE, re.IGNORECASE)
 _WITH_UNIT = re.compile(
-    r"(?P<before>[$€£¥]?)(?P<number>[+-]?\d[\d,]*(?:\.\d+)*)"
+    r"(?P<before>[$€£¥]?)(?P<number>[+-]?\d[\d,]*(?:\.\d+)*(?:,\d+)?)"
     r" ?(?P<after>[^\W\d_]{1,12}(?:[ /][^\W\d_]{1,12})?[²³]?|[%°€$£]|°[cf]|)",
     re.IGNORECASE,
 )
@@ -34,8 +39,19 @@ DAYS = 372
 
 
 def is_number(name: str) -> bool:
-    """Whether a name is a plain number, such as 7.5 or 1,200."""
+    """Whether a name is a plain number, such as 7.5, 1,200 or 3105,5."""
+    if has_decimal_comma(name):
+        return True
     return _NUMBER.fullmatch(name) is not None and _IDENTIFIER.fullmatch(name) is None
+
+
+def has_decimal_comma(name: str) -> bool:
+    """Whether a name is a number whose comma can only be a decimal one.
+
+    >>> has_decimal_comma("21,50"), has_decimal_comma("21,500")
+    (True, False)
+    """
+    return "," in name and _COMMA.fullmatch(name) is not None
 
 
 def is_date(name: str) -> bool:
@@ -72,11 +88,13 @@ def value_of(name: str) -> float:
 
     >>> value_of("1,200"), value_of("1990-07-01"), value_of("July 1990")
     (1200.0, 1990.5, 1990.5)
-    >>> value_of("1.512.000"), value_of("Bern")
-    (1512000.0, nan)
+    >>> value_of("1.512.000"), value_of("3105,5"), value_of("Bern")
+    (1512000.0, 3105.5, nan)
     """
     if _DIGIT.search(name) is None:
         return math.nan
+    if has_decimal_comma(name):
+        return float(name.replace(".", "").replace(",", "."))
     if is_number(name):
         return float(name.replace(",", ""))
     if _DOTTED.fullmatch(name):

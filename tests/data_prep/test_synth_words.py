@@ -27,6 +27,21 @@ def test_a_relation_reads_as_noun_and_as_verb():
     assert ("active", "write", "", False) in said("book.author.works_written")
 
 
+def test_relations_in_other_languages_are_nouns_in_their_own_spelling():
+    def own(relation):
+        reading = relation_readings(relation)[0]
+        return reading.kind, reading.words
+
+    assert own("liegt in") == ("noun", "liegt in")
+    assert own("Hauptstadt") == ("noun", "Hauptstadt")
+    assert own("Erste_Besteigung") == ("noun", "Erste Besteigung")
+    assert [own(name)[1] for name in ("Genre", "BORN_IN", "birthPlace")] == [
+        "genre", "born", "birth place",
+    ]  # fmt: skip
+    assert in_number("Hauptstadt", True) == "Hauptstadt"
+    assert in_number("liegt in", True) == "liegt in"
+
+
 def test_numbers_of_things_are_how_many_there_are():
     def own(relation):
         return relation_readings(relation, counted=True)[0].words

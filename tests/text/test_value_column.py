@@ -18,6 +18,10 @@ PEOPLE = ["63.000", "1.512.000", "632.000"]
         (PEOPLE, [63000, 1512000, 632000]),
         (["7.874", "2.700"], [7.874, 2.7]),  # one dot each may be a decimal point
         (["unknown", "12"], [None, 12]),
+        # decimal commas, once one of them can be nothing else
+        (["21,50 €", "1.234,50 €", "9,125 €"], [21.5, 1234.5, 9.125]),
+        (["3105,5", "1.930", "1387"], [3105.5, 1930, 1387]),
+        (["9,125", "1,250"], [9125, 1250]),
     ],
 )
 def test_values_of_a_column_are_in_its_most_frequent_unit(names, numbers):

@@ -115,5 +115,9 @@ def test_dates_are_read_as_people_write_them():
         assert value_of(name) == value_of("1899-08-12") and precision(name) == 3, name
     assert value_of("May 1921") == value_of("1921-05") and precision("May 1921") == 2
     assert value_of("1.512.000") == 1512000 and value_of("1.512") == 1.512
+    assert [value_of(name) for name in ("3105,5", "1.234,50", "1,234", "1234,567")] == [
+        3105.5, 1234.5, 1234, 1234.567,
+    ]  # fmt: skip
+    assert quantity_of("1.234,50 €") == (1234.5, "€")
     for name in ("31.13.1899", "12 August 12 1899", "1.51.000", "May", "3 May"):
         assert math.isnan(value_of(name)), name
