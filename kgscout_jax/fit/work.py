@@ -122,6 +122,13 @@ def finished(settings: FitSettings, identity: str) -> dict[str, Any] | None:
     return None
 
 
+def _visible(folder: Path) -> list[str]:
+    """The names in a folder, without locks and other hidden ones."""
+    if not folder.is_dir():
+        return []
+    return [path.name for path in folder.iterdir() if path.name[0] != "."]
+
+
 class WorkState(TypedDict):
     """The content of ``work.json``."""
 
@@ -142,7 +149,7 @@ class Work:
         self.file = self.folder / STATE
         self.identity = identity
         self.seconds: dict[str, float] = {}
-        names = [path.name for path in self.folder.iterdir() if path.name[0] != "."]
+        names = _visible(self.folder)
         if names and STATE not in names:
             raise UserError(
                 f"{self.folder}: is there and not of kgscout fit; choose another --work"
@@ -152,6 +159,8 @@ class Work:
             state = read_record(self.file, WorkState)
         if state["identity"] == identity:
             self.seconds = state.get("seconds", {})
+        elif not any(_visible(self.folder / part) for part in PARTS):
+            pass  # of a graph that could not be read, or gave nothing
         elif not settings.overwrite:
             raise UserError(
                 f"{self.folder}: holds the work of another graph or of other settings; "

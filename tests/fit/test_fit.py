@@ -275,9 +275,11 @@ def test_bad_input_is_one_line(world, tmp_path, refused):
     films = world / "films.tsv"
     refused("nowhere.tsv: no such file", *args(tmp_path / "nowhere.tsv"))
     refused("broken.tsv:1", *args(broken))
-    refused("codes.tsv: no question can be asked", *args(codes, "--overwrite"))
+    # Mended or another one: what could not be read leaves no work to protect.
+    refused("codes.tsv: no question can be asked", *args(codes))
     no_more = "few.tsv: gives 0 dev and 0 test .*; the graph gives no more, use .* as"
-    refused(no_more, *args(few, "--overwrite"))
+    refused(no_more, *args(few))
+    refused("holds the work of another graph", *args(films))
     refused("--columns: expected three columns", *args(films, "--columns", "a,b"))
     refused(
         "expected the columns a, b, c",
