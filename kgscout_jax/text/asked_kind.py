@@ -54,6 +54,13 @@ _VAGUE = frozenset(
 _SORTS = frozenset("kind type sort form".split())
 _BROAD = frozenset("place location area region person people".split())
 """Nouns that say no more than a kind."""
+_MEASURES = {
+    "high": "height elevation altitude", "tall": "height elevation",
+    "long": "length duration runtime", "deep": "depth", "wide": "width",
+    "heavy": "weight mass", "far": "distance", "weigh": "weight mass",
+    "cost": "price cost", "earn": "salary income wage",
+}  # fmt: skip
+"""What "how high" and "how much does it weigh" ask for."""
 _BE = frozenset("is are was were s re".split())
 _AFTER = _BE | frozenset("of do does did has have had can will".split())
 """Words that show that the one before is a noun, and no verb."""
@@ -115,6 +122,8 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
     for i, word in enumerate(words):
         if word in _QUESTION_WORDS and (i == start or _leads(words[:i])):
             return _of_question_word(words, i)
+        if word == "how" and (measures := _measures(words[i + 1 :])):
+            return AskedKind("thing", measures)
         how_many = word == "how" and words[i + 1 : i + 2] == ["many"]
         if how_many or word in ("what", "which"):
             found = _of_phrase(words, _phrase(words, i + 1 + how_many))
@@ -154,6 +163,14 @@ def _mask_name(words: list[str], topic: str) -> bool:
     for i in places if name else []:
         words[i : i + len(name)] = [_TOPIC] * len(name)
     return bool(name and places)
+
+
+def _measures(rest: Sequence[str]) -> frozenset[str]:
+    """What the number is called that "how" and these words ask for; () for none."""
+    word = rest[0] if rest else ""
+    if word == "much":
+        word = next((each for each in rest if base_noun(each) in _MEASURES), "")
+    return frozenset(_MEASURES.get(base_noun(word), "").split())
 
 
 def _leads(before: Sequence[str]) -> bool:

@@ -28,6 +28,9 @@ from kgscout_jax.text.kinds import KINDS, base_noun, base_verb, end_nouns, noun_
         ("formed_in", set(), {"place"}),
         ("drug_class", {"drug"}, {"drug class"}),
         ("jobTitle", set(), {"job", "job title"}),
+        ("almaMater", {"person"}, {"alma mater", "educational institution"}),
+        ("deathDate", {"person"}, {"death date"}),
+        ("average_weight_kg", set(), {"average weight"}),
         ("P131", set(), {"p131"}),
         ("", set(), set()),
     ],
@@ -153,6 +156,8 @@ def test_the_last_word_of_a_compound_says_what_it_is():
         ("Alien was directed by who", {"director"}),
         ("who did Mann direct", set()),
         ("Give me all songs by Mann", {"song"}),
+        ("How deep is Alien?", {"depth"}),
+        ("how much does Mann weigh", {"weight", "mass"}),
         ("Find the state of Mann and say which songs it has", {"song"}),
     ],
 )
