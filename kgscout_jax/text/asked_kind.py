@@ -38,7 +38,9 @@ _DOINGS = {
     ),
     **dict.fromkeys(
         ("is", "are", "was", "were"),
-        frozenset("working studying teaching playing serving employed".split()),
+        frozenset(
+            "working studying teaching playing serving employed educated".split()
+        ),
     ),
 }
 """Where somebody does this is a place, or those it is done for; by the word after
@@ -118,6 +120,8 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
     >>> asked_kind("What did Ada Lovelace invent?", ["Ada Lovelace"])
     """
     words = _words(as_how_many(question), topics)
+    if words[-3:] == ["for", "a", "living"]:
+        words = ["what", "occupation"]
     start = next((i for i, word in enumerate(words) if word not in _BEFORE), len(words))
     for i, word in enumerate(words):
         if word in _QUESTION_WORDS and (i == start or _leads(words[:i])):
@@ -189,7 +193,10 @@ def _of_question_word(words: Sequence[str], i: int) -> AskedKind | None:
     if word == "where" and _is_done(rest):
         return AskedKind("place", or_host=True)
     if word in ("who", "whom"):
-        by_word = AskedKind("person", _agent(rest))
+        agent = _agent(rest)
+        # Who published it may be a firm.
+        firm = any(noun_kind(noun) == "thing" for noun in agent)
+        by_word = AskedKind("person", agent, or_named=firm)
     else:
         by_word = AskedKind(_QUESTION_WORDS[word])
     if word == "who" and rest and rest[0] in _BE:
