@@ -150,7 +150,7 @@ def kind_mask(
     if asked.kind != "thing" or asked.number or _is_measured(asked):
         for node, name in zip(there.tolist(), around.names_of(there), strict=True):
             if (verdict := _by_name(asked, name)) is not None:
-                penalties[node] = PENALTY * verdict
+                penalties[node] = max(penalties[node], PENALTY) if verdict else 0.0
                 by_form[node] = verdict and not vague
     elif asked.which and not named:
         values = np.array([is_value(name) for name in around.names_of(there)])
@@ -245,7 +245,7 @@ def _penalties(
         other_kind = by_class[:, KINDS.index(asked.kind)] <= 0
         other_kind |= asked.kind == "thing"
         wrong |= _too_few(match, total, FEW_NAMED) | (other & other_kind)
-        doubtful |= (total <= 0) & (match <= 0) & match.any() | other
+        doubtful |= (total <= 0) & (match <= 0) & match.any() | other | said.partly
     elif (strict >= NAMED).any() and other.any():
         doubtful = doubtful | other
     elif asked.kind == "thing" and not any(map(is_attribute, asked.nouns)):

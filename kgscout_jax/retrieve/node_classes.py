@@ -28,7 +28,7 @@ MOST = 0.5
 """Share of a class among those with any at the same ends of the same relations, from
 which on a node without a class is likely of it."""
 SOME = 0.25
-"""The same of names that say so, among all."""
+"""The same of names that say so, among all, where no class does: "war film" is none."""
 
 
 def is_class_relation(relation: str) -> bool:
@@ -87,6 +87,8 @@ class CalledNodes:
     """True without a class where the nodes at the same ends of relations are so."""
     otherwise: Bool[np.ndarray, "v"]
     """True where classes say something else only."""
+    partly: Bool[np.ndarray, "v"]
+    """True where they say but a part of the phrase that others are called."""
 
 
 def called_nodes(
@@ -103,7 +105,7 @@ def called_nodes(
     nouns = frozenset(asked)
     called, has_class, is_noun, named = np.zeros((4, v), bool)
     if not nouns:
-        return CalledNodes(called, is_noun, has_class)
+        return CalledNodes(called, is_noun, has_class, named)
     heads, tails = around.nodes.T
     there = np.unique(around.nodes)
     names = [name.casefold() for name in around.names_of(there)]
@@ -117,10 +119,15 @@ def called_nodes(
     to_class = np.unique(
         around.relation_index[np.r_[classes.slots, np.flatnonzero(is_noun[tails])]]
     )
+    whole = np.zeros(v, bool)
     if is_noun.any():
         slots = np.isin(around.relation_index, around.relation_index[is_noun[tails]])
         has_class[heads[slots]] = True
         called[heads[slots & is_noun[tails]]] = True
+        # Of "thriller films", those with this genre rather than any film.
+        is_phrase = is_noun.copy()
+        is_phrase[there] &= [" " in name for name in names]
+        whole[heads[is_phrase[tails]]] = True
     last = {noun.rpartition(" ")[2] for noun in nouns}
     named[there] = [
         any(noun in name for noun in last) and not last.isdisjoint(WORD.findall(name))
@@ -134,9 +141,10 @@ def called_nodes(
     of_class = _mean_share(called, has_class, node, end)
     of_name = _mean_share(named, np.ones(v, bool), node, end)
     likely = of_class >= MOST
-    if named.sum() > 1:
+    if named.sum() > 1 and not called.any():
         likely |= of_name >= SOME
-    return CalledNodes(called, likely & ~has_class, has_class & ~called)
+    partly = called & ~whole & whole.any()
+    return CalledNodes(called, likely & ~has_class, has_class & ~called, partly)
 
 
 def _mean_share(

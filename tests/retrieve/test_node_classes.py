@@ -85,6 +85,24 @@ def test_names_say_it_of_the_nodes_at_the_same_end():
     assert not penalties("Which zoos is Ba in?", [zoos[0], zoos[3]], "Ba")
 
 
+def test_a_name_says_nothing_where_a_class_does():
+    films = [
+        ("Heat", "by", "Mann"), ("Heat", "type", "film"), ("Heat", "of", "war film"),
+        ("Alien", "type", "film"), ("Alien", "of", "space film"),
+    ]  # fmt: skip
+    lost = penalties("Which films are by Mann?", films, "Mann")
+    assert "Heat" not in lost and lost["war film"] == DOUBT
+    # The genre is what the whole phrase says.
+    lost = penalties("Which war films are by Mann?", films, "Mann")
+    assert "Heat" not in lost and lost["Alien"] == DOUBT
+
+
+def test_a_value_of_another_form_loses_no_less_than_by_its_class():
+    lakes = [("Lorne", "in", "Bern"), ("Lorne", "type", "Lake"), ("Bern", "area", "86")]
+    lost = penalties("Which lakes are in Bern?", lakes, "Bern")
+    assert "Lorne" not in lost and lost["86"] == STATED_PENALTY
+
+
 def test_what_a_relation_calls_so_is_an_answer_whatever_its_class():
     band = [
         ("The Tides", "recordLabel", "Mint"), ("Waves", "artist", "The Tides"),
