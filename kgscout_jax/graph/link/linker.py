@@ -230,7 +230,9 @@ class Linker:
 
         "wireshark" is the entity of this name, though ``wireshark-qt`` be better
         connected; but "mozart" may be the composer and not the village, unless the
-        village is sure: "Valencia" is the city, not ``FC Valencia``. An identifier,
+        village is sure: "Valencia" is the city, not ``FC Valencia``. A part of a name
+        of several words is part of no other: in "Ada Byte wrote", "Byte wrote" is no
+        misspelt ``Wrobe Byte``. An identifier,
         which has no capitals, is what it says, however unlikely: "postgresql" names no
         ``Debian PostgreSQL Maintainers``. Beside one, a single word is no part of
         another name: in "section of vim", "section" is not ``gnome (section)``. Nor is
@@ -253,6 +255,13 @@ class Linker:
         def explained(c: Candidate, score: float) -> bool:
             if c.how != "fuzzy":
                 return False
+            if any(
+                first < last
+                and (first <= c.last and c.first <= last)
+                and not (c.first <= first and last <= c.last)
+                for first, last in likely
+            ):
+                return True
             name = self.index.text_of(c.surface)
             if " " not in name and any(
                 first <= c.first and c.last <= last for first, last in likely

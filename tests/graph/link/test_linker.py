@@ -273,3 +273,11 @@ def test_a_name_that_is_sure_is_no_part_of_a_longer_one():
     question = "What is the population of Valencia?"
     assert towns.ranking(question, 1)[0].name == "FC Valencia"
     assert [each.name for each in towns.link(question)] == ["Valencia"]
+
+
+def test_words_beside_a_whole_name_are_no_misspelt_part_of_another():
+    names = ["Quynh Gunnarson", "Sinead Gunnarson", "Pavel Gunnarson"]
+    names += [f"Town {i}" for i in range(32)]
+    people = Linker(build_index(names, degrees=np.r_[12, 30, 12, np.full(32, 30)]))
+    question = "what label is Quynh Gunnarson signed to"
+    assert [each.name for each in people.link(question)] == ["Quynh Gunnarson"]
