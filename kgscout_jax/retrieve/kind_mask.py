@@ -17,9 +17,17 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.retrieve.node_classes import (
+    called_nodes,
+    is_class_relation,
+    node_classes,
+)
 from kgscout_jax.text.asked_kind import AskedKind, asked_kind
 from kgscout_jax.text.kinds import (
+    HEAD,
     KINDS,
+    NAMED,
+    STATED,
     end_nouns,
     is_attribute,
     is_measure,
@@ -30,6 +38,8 @@ from kgscout_jax.text.kinds import (
 PENALTY = 10.0
 """Logits that a node of another kind loses, see ``recipes/answer_kinds.py``: chosen on
 graphs that policies had not seen."""
+STATED_PENALTY = 20.0
+"""The same where classes or names of nodes say what is of that kind."""
 TRIPLET_PENALTY = 6.0
 """Logits that a triplet loses: with more, triplets on the way to the answer suffer."""
 DOUBT = 3.0
@@ -42,6 +52,7 @@ FEW_NAMED = 0.1
 """The same for nouns that are asked for: a wife has more relations than that one."""
 MOST = 0.6
 """Share of people, dates and attributes from which a node is no place."""
+_NO_PLACES = [KINDS.index("person"), KINDS.index("time")]
 _NUMBER = re.compile(r"[+-]?\d[\d,. ]*")
 _FIRST = frozenset("+-0123456789")
 """What numbers and dates begin with."""
@@ -139,7 +150,7 @@ def kind_mask(
     if asked.kind != "thing" or asked.number or _is_measured(asked):
         for node, name in zip(there.tolist(), around.names_of(there), strict=True):
             if (verdict := _by_name(asked, name)) is not None:
-                penalties[node] = PENALTY * verdict
+                penalties[node] = max(penalties[node], PENALTY) if verdict else 0.0
                 by_form[node] = verdict and not vague
     elif asked.which and not named:
         values = np.array([is_value(name) for name in around.names_of(there)])
@@ -201,30 +212,48 @@ def _penalties(
         return out
 
     by_kind = np.array([kind_weights(relation) for relation in around.relations])
-    total = sums(by_kind.sum(axis=2))
+    classes = node_classes(around)
+    by_kind[[*map(is_class_relation, around.relations)], HEAD] = 0.0
+    by_class = STATED * classes.kinds(around, v)
+    total = sums(by_kind.sum(axis=2)) + by_class.sum(axis=1)
     wrong, doubtful = np.zeros(v, bool), np.zeros(v, bool)
     if asked.kind == "place":
         others = by_kind[..., KINDS.index("person")] + by_kind[..., KINDS.index("time")]
         others += _attributes(around.relations)
-        wrong = sums(others) >= MOST * total
-        places = sums(by_kind[..., KINDS.index("place")])
+        place, thing = KINDS.index("place"), KINDS.index("thing")
+        # A class of things is seldom one of places, nor of anything else.
+        wrong = sums(others) + by_class[:, _NO_PLACES].sum(axis=1) >= MOST * (
+            total - by_class[:, thing]
+        )
+        places = sums(by_kind[..., place]) + by_class[:, place]
         if not asked.or_host:
             doubtful = (places <= 0) & places.any()
     elif asked.kind != "thing":
-        match = matches(by_kind[..., KINDS.index(asked.kind)])
+        kind = KINDS.index(asked.kind)
+        match = matches(by_kind[..., kind]) + by_class[:, kind]
         wrong = _too_few(match, total, FEW)
         doubtful = (total <= 0) & match.any()
-    if named:
-        weights = [named_weights(asked.nouns, each) for each in around.relations]
-        match = matches(np.array(weights))
-        wrong |= _too_few(match, total, FEW_NAMED)
-        doubtful = doubtful | (total <= 0) & match.any()
+    by_name = np.array([named_weights(asked.nouns, each) for each in around.relations])
+    said = called_nodes(asked.nouns, classes, around, v)
+    strict = matches(by_name)
+    # Classed as something else, and of another kind.
+    other = said.otherwise & (strict < NAMED)
+    stated = said.called.any() or said.likely.any()
+    if named or stated:
+        match = strict + STATED * said.called + NAMED * said.likely
+        other_kind = by_class[:, KINDS.index(asked.kind)] <= 0
+        other_kind |= asked.kind == "thing"
+        wrong |= _too_few(match, total, FEW_NAMED) | (other & other_kind)
+        doubtful |= (total <= 0) & (match <= 0) & match.any() | other | said.partly
+    elif (strict >= NAMED).any() and other.any():
+        doubtful = doubtful | other
     elif asked.kind == "thing" and not any(map(is_attribute, asked.nouns)):
         # Which band made the album? No genre.
         attributes = sums(_attributes(around.relations))
         doubtful = (attributes >= MOST * total) & (total > 0)
     wrong &= total > 0
-    return np.where(wrong, PENALTY, np.where(doubtful, DOUBT, 0.0)).astype(np.float32)
+    penalty = STATED_PENALTY if stated else PENALTY
+    return np.where(wrong, penalty, np.where(doubtful, DOUBT, 0.0)).astype(np.float32)
 
 
 def _too_few(

@@ -38,7 +38,9 @@ _DOINGS = {
     ),
     **dict.fromkeys(
         ("is", "are", "was", "were"),
-        frozenset("working studying teaching playing serving employed".split()),
+        frozenset(
+            "working studying teaching playing serving employed educated".split()
+        ),
     ),
 }
 """Where somebody does this is a place, or those it is done for; by the word after
@@ -54,6 +56,13 @@ _VAGUE = frozenset(
 _SORTS = frozenset("kind type sort form".split())
 _BROAD = frozenset("place location area region person people".split())
 """Nouns that say no more than a kind."""
+_MEASURES = {
+    "high": "height elevation altitude", "tall": "height elevation",
+    "long": "length duration runtime", "deep": "depth", "wide": "width",
+    "heavy": "weight mass", "far": "distance", "weigh": "weight mass",
+    "cost": "price cost", "earn": "salary income wage",
+}  # fmt: skip
+"""What "how high" and "how much does it weigh" ask for."""
 _BE = frozenset("is are was were s re".split())
 _AFTER = _BE | frozenset("of do does did has have had can will".split())
 """Words that show that the one before is a noun, and no verb."""
@@ -111,10 +120,14 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
     >>> asked_kind("What did Ada Lovelace invent?", ["Ada Lovelace"])
     """
     words = _words(as_how_many(question), topics)
+    if words[-3:] == ["for", "a", "living"]:
+        words = ["what", "occupation"]
     start = next((i for i, word in enumerate(words) if word not in _BEFORE), len(words))
     for i, word in enumerate(words):
         if word in _QUESTION_WORDS and (i == start or _leads(words[:i])):
             return _of_question_word(words, i)
+        if word == "how" and (measures := _measures(words[i + 1 :])):
+            return AskedKind("thing", measures)
         how_many = word == "how" and words[i + 1 : i + 2] == ["many"]
         if how_many or word in ("what", "which"):
             found = _of_phrase(words, _phrase(words, i + 1 + how_many))
@@ -156,6 +169,14 @@ def _mask_name(words: list[str], topic: str) -> bool:
     return bool(name and places)
 
 
+def _measures(rest: Sequence[str]) -> frozenset[str]:
+    """What the number is called that "how" and these words ask for; () for none."""
+    word = rest[0] if rest else ""
+    if word == "much":
+        word = next((each for each in rest if base_noun(each) in _MEASURES), "")
+    return frozenset(_MEASURES.get(base_noun(word), "").split())
+
+
 def _leads(before: Sequence[str]) -> bool:
     """Whether a question may begin after these words."""
     rest = [*before]
@@ -172,7 +193,10 @@ def _of_question_word(words: Sequence[str], i: int) -> AskedKind | None:
     if word == "where" and _is_done(rest):
         return AskedKind("place", or_host=True)
     if word in ("who", "whom"):
-        by_word = AskedKind("person", _agent(rest))
+        agent = _agent(rest)
+        # Who published it may be a firm.
+        firm = any(noun_kind(noun) == "thing" for noun in agent)
+        by_word = AskedKind("person", agent, or_named=firm)
     else:
         by_word = AskedKind(_QUESTION_WORDS[word])
     if word == "who" and rest and rest[0] in _BE:

@@ -35,6 +35,9 @@ Hint = tuple[int, str, float]
 KINDS: tuple[Kind, ...] = ("person", "place", "time", "thing")
 _AUXILIARIES = frozenset("has have is was are were".split())
 _PARTICIPLE = re.compile(r"(ed|spoken|written|held|taken|given|won|made|built)$")
+_UNITS = frozenset(
+    "kg g km m cm mm ft usd eur years days hours minutes seconds".split()
+)
 _IRREGULAR_NOUNS = {
     "people": "person", "children": "child", "men": "man", "women": "woman",
     "wives": "wife", "lives": "life", "movies": "movie", "series": "series",
@@ -186,7 +189,7 @@ def _said(words: list[str]) -> Iterator[Hint]:
             words = words[1:]
         elif _begins_with_verb(words):  # "plays in club" names a club
             words = words[2:]
-        if len(words) > 1 and _PARTICIPLE.search(words[-1]):
+        if len(words) > 1 and (_PARTICIPLE.search(words[-1]) or words[-1] in _UNITS):
             words = words[:-1]  # "languages spoken" are languages
         yield TAIL, _singular(words), NAMED
         if len(words) == 2 and words[1] in listed_words("labels"):

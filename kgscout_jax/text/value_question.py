@@ -345,7 +345,9 @@ def _offered(text: str, places: Sequence[_Place]) -> tuple[int, ...]:
     """The two topics of "A or B" and "between A and B"; () without such."""
     for left, right in itertools.pairwise(places):
         between = text[left.start : right.start].replace(_NAME, "").strip(" ,?")
-        before = text[: left.start].split()[-1:]
+        before = text[: left.start].split()[-2:]
+        between = re.sub(r" (?:the|an?)$", "", between)
+        before = [word for word in before if word not in ("the", "a", "an")][-1:]
         if between == "or" or (between == "and" and before == ["between"]):
             return (left.topic, right.topic)
     return ()

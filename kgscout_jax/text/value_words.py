@@ -15,7 +15,10 @@ _TIMES = (
 )
 _BIRTH = "birth born age"
 _SIZE = "size area population employees"
-_SYNONYMS = {"born": "birth", "died": "death", "dead": "death", "weigh": "weight"}
+_SYNONYMS = {
+    "born": "birth", "died": "death", "dead": "death", "weigh": "weight",
+    "inhabitant": "population", "resident": "population",
+}  # fmt: skip
 _KEY = 5
 """Letters that words of one root mostly share."""
 

@@ -30,6 +30,8 @@ TOPICS = ["Rome", "Bern", "The Last Emperor", "1990"]
         ("Between Bern and Rome, which is larger?", "highest", {"choice": (1, 0)}),
         ("Which of Rome or Bern has fewer people?", "lowest", {"choice": (0, 1)}),
         ("Was Bern or Rome founded first?", "lowest", {"choice": (1, 0)}),
+        ("Which is heavier, the Rome or the Bern?", "highest", {"choice": (0, 1)}),
+        ("Between the Bern and Rome, what is larger?", "highest", {"choice": (1, 0)}),
     ],
 )
 def test_the_test_the_limit_and_who_is_compared(question, test, rest):
@@ -60,6 +62,8 @@ def test_words_name_the_values_or_imply_them():
     assert named is not None and implied is not None
     assert "calli" in named.near and not named.word.implied
     assert "popul" in implied.word.implied
+    people = value_question("Which has more inhabitants, Rome or Bern?", TOPICS)
+    assert people is not None and people.may_mean("populationTotal")
     assert offers_choice("Does Rome or Bern have more people?")
     assert not offers_choice("Who directed Rome or Bern?")
 

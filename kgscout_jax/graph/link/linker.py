@@ -29,6 +29,8 @@ BRACKET_LIKENESS = 0.7
 """Smallest likeness of a bracketed mention and a name."""
 WHOLE = 0.9
 """Coverage of a name from which all of it is in the question."""
+SURE = 0.8
+"""Probability from which on a whole name is no part of another one."""
 PART_LIKENESS = 0.8
 """Likeness of several words and a name below which they are but parts of it."""
 
@@ -227,18 +229,23 @@ class Linker:
         """True for parts of names where the words are a name themselves.
 
         "wireshark" is the entity of this name, though ``wireshark-qt`` be better
-        connected; but "mozart" may be the composer and not the village. An identifier,
+        connected; but "mozart" may be the composer and not the village, unless the
+        village is sure: "Valencia" is the city, not ``FC Valencia``. A part of a name
+        of several words is part of no other: in "Ada Byte wrote", "Byte wrote" is no
+        misspelt ``Wrobe Byte``. An identifier,
         which has no capitals, is what it says, however unlikely: "postgresql" names no
         ``Debian PostgreSQL Maintainers``. Beside one, a single word is no part of
         another name: in "section of vim", "section" is not ``gnome (section)``. Nor is
         a common noun: in "which hut is the oldest", "hut" is no ``Rotwand Hut``.
         """
         settings = self.settings
-        likely = [
-            (c.first, c.last)
+        whole = [
+            (c.first, c.last, score)
             for c, score in zip(candidates, probabilities.tolist(), strict=True)
             if c.how != "fuzzy" and score >= settings.threshold
         ]
+        likely = [(first, last) for first, last, _ in whole]
+        sure = [(first, last) for first, last, score in whole if score >= SURE]
         identifiers = [
             (c.first, c.last)
             for c, score in zip(candidates, probabilities.tolist(), strict=True)
@@ -248,6 +255,13 @@ class Linker:
         def explained(c: Candidate, score: float) -> bool:
             if c.how != "fuzzy":
                 return False
+            if any(
+                first < last
+                and (first <= c.last and c.first <= last)
+                and not (c.first <= first and last <= c.last)
+                for first, last in likely
+            ):
+                return True
             name = self.index.text_of(c.surface)
             if " " not in name and any(
                 first <= c.first and c.last <= last for first, last in likely
@@ -255,6 +269,8 @@ class Linker:
                 return True
             if c.coverage >= WHOLE:
                 return False
+            if any(first <= c.first and c.last <= last for first, last in sure):
+                return True
             one_word = c.first == c.last
             if one_word and is_asked_noun(question, c.first):
                 return True

@@ -264,3 +264,20 @@ def test_a_name_without_capitals_is_found_beside_one_with_them():
     linker = Linker(build_index(names, degrees=np.array([9, 5, 9, 5, 1, 1])))
     names_of = {link.name for link in linker.link("Who in Finance knows welding?")}
     assert names_of == {"Finance", "welding"}
+
+
+def test_a_name_that_is_sure_is_no_part_of_a_longer_one():
+    names = ["Valencia", "FC Valencia", "Real Valencia"]
+    names += [f"Town {i}" for i in range(32)]
+    towns = Linker(build_index(names, degrees=np.r_[20, 38, 30, np.full(32, 40)]))
+    question = "What is the population of Valencia?"
+    assert towns.ranking(question, 1)[0].name == "FC Valencia"
+    assert [each.name for each in towns.link(question)] == ["Valencia"]
+
+
+def test_words_beside_a_whole_name_are_no_misspelt_part_of_another():
+    names = ["Quynh Gunnarson", "Sinead Gunnarson", "Pavel Gunnarson"]
+    names += [f"Town {i}" for i in range(32)]
+    people = Linker(build_index(names, degrees=np.r_[12, 30, 12, np.full(32, 30)]))
+    question = "what label is Quynh Gunnarson signed to"
+    assert [each.name for each in people.link(question)] == ["Quynh Gunnarson"]

@@ -1,0 +1,165 @@
+"""What the triplets of a question say that its nodes are: Heat has the type Film.
+
+Names of relations often leave open what stands at their ends. Many graphs say it of
+each entity, in a triplet whose tail is a class; and where names say it ("Bramwell
+Zoo"), they say it of those that stand at the same end of the same relation as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.text.kinds import KINDS, base_noun, names_same, noun_kind
+from kgscout_jax.text.relation_words import relation_words, split_words
+from kgscout_jax.text.words import WORD
+
+CLASS_RELATIONS = frozenset(("type", "instance of", "is a", "isa", "class"))
+"""Phrases of relations whose tails are classes of their heads."""
+_BROAD_CLASSES = frozenset(
+    "thing entity resource object node item concept agent".split()
+)
+"""Classes that say nothing."""
+MOST = 0.5
+"""Share of a class among those with any at the same ends of the same relations, from
+which on a node without a class is likely of it."""
+SOME = 0.25
+"""The same of names that say so, among all, where no class does: "war film" is none."""
+
+
+def is_class_relation(relation: str) -> bool:
+    """Whether the tails of a relation are classes of its heads.
+
+    >>> is_class_relation("rdf:type"), is_class_relation("instanceOf")
+    (True, True)
+    """
+    return " ".join(relation_words(relation)) in CLASS_RELATIONS
+
+
+def class_noun(name: str) -> str:
+    """What the members of a class are called, in singular.
+
+    >>> class_noun("SoccerClub"), class_noun("Films")
+    ('soccer club', 'film')
+    """
+    words = split_words(name)
+    return " ".join([*words[:-1], *map(base_noun, words[-1:])])
+
+
+@dataclass(frozen=True)
+class NodeClasses:
+    """The classes of one question's nodes."""
+
+    slots: Int[np.ndarray, "c"]
+    """Triplets that lead to a class."""
+    nouns: list[str]
+    """What the class of each is called."""
+
+    def kinds(self, around: LocalGraph, v: int) -> Float[np.ndarray, "v k"]:
+        """1 at each kind that a class of a node is of."""
+        out = np.zeros((v, len(KINDS)))
+        heads = around.nodes[self.slots, 0]
+        out[heads, [KINDS.index(noun_kind(noun)) for noun in self.nouns]] = 1.0
+        return out
+
+
+def node_classes(around: LocalGraph) -> NodeClasses:
+    """The classes that triplets state."""
+    of_class = np.array([is_class_relation(each) for each in around.relations], bool)
+    slots = np.flatnonzero(of_class[around.relation_index])
+    names = around.names_of(around.nodes[slots, 1])
+    nouns = [class_noun(name) for name in names]
+    tells = np.array([noun not in _BROAD_CLASSES for noun in nouns], bool)
+    return NodeClasses(slots[tells], [n for n in nouns if n not in _BROAD_CLASSES])
+
+
+@dataclass(frozen=True)
+class CalledNodes:
+    """Which nodes are called what a question asks for, by classes and by names."""
+
+    called: Bool[np.ndarray, "v"]
+    """True where a class says so."""
+    likely: Bool[np.ndarray, "v"]
+    """True without a class where the nodes at the same ends of relations are so."""
+    otherwise: Bool[np.ndarray, "v"]
+    """True where classes say something else only."""
+    partly: Bool[np.ndarray, "v"]
+    """True where they say but a part of the phrase that others are called."""
+
+
+def called_nodes(
+    asked: Collection[str], classes: NodeClasses, around: LocalGraph, v: int
+) -> CalledNodes:
+    """What classes and names say of the nodes.
+
+    Args:
+        asked: what is asked for may be called, in singular.
+        classes: of the nodes.
+        around: the candidates.
+        v: number of nodes.
+    """
+    nouns = frozenset(asked)
+    called, has_class, is_noun, named = np.zeros((4, v), bool)
+    if not nouns:
+        return CalledNodes(called, is_noun, has_class, named)
+    heads, tails = around.nodes.T
+    there = np.unique(around.nodes)
+    names = [name.casefold() for name in around.names_of(there)]
+    has_class[heads[classes.slots]] = True
+    same = np.array([names_same(noun, nouns) for noun in classes.nouns], bool)
+    called[heads[classes.slots[same]]] = True
+    # Any triplet may say it: who plays as "goalkeeper" is one.
+    forms = {form for noun in nouns for form in _forms(noun)}
+    is_noun[there] = [name in forms for name in names]
+    is_noun[around.starts] = False
+    to_class = np.unique(
+        around.relation_index[np.r_[classes.slots, np.flatnonzero(is_noun[tails])]]
+    )
+    whole = np.zeros(v, bool)
+    if is_noun.any():
+        slots = np.isin(around.relation_index, around.relation_index[is_noun[tails]])
+        has_class[heads[slots]] = True
+        called[heads[slots & is_noun[tails]]] = True
+        # Of "thriller films", those with this genre rather than any film.
+        is_phrase = is_noun.copy()
+        is_phrase[there] &= [" " in name for name in names]
+        whole[heads[is_phrase[tails]]] = True
+    last = {noun.rpartition(" ")[2] for noun in nouns}
+    named[there] = [
+        any(noun in name for noun in last) and not last.isdisjoint(WORD.findall(name))
+        for name in names
+    ]
+    named &= ~is_noun
+    index = around.relation_index[:, None] * 2 + np.array([0, 1])
+    counts = ~np.isin(index // 2, to_class)
+    pairs = np.unique(around.nodes[counts] * 2 * len(around.relations) + index[counts])
+    node, end = np.divmod(pairs, 2 * len(around.relations))
+    of_class = _mean_share(called, has_class, node, end)
+    of_name = _mean_share(named, np.ones(v, bool), node, end)
+    likely = of_class >= MOST
+    if named.sum() > 1 and not called.any():
+        likely |= of_name >= SOME
+    partly = called & ~whole & whole.any()
+    return CalledNodes(called, likely & ~has_class, has_class & ~called, partly)
+
+
+def _mean_share(
+    some: Bool[np.ndarray, "v"],
+    among: Bool[np.ndarray, "v"],
+    node: Int[np.ndarray, "p"],
+    end: Int[np.ndarray, "p"],
+) -> Float[np.ndarray, "v"]:
+    """Per node the share of ``some`` among ``among`` at the ends where it stands."""
+    hits, count = (np.bincount(end, each[node]) for each in (some, among))
+    share = hits / np.maximum(count, 1)
+    ends = np.bincount(node, count[end] > 0, len(some))
+    return np.bincount(node, share[end], len(some)) / np.maximum(ends, 1)
+
+
+def _forms(noun: str) -> tuple[str, ...]:
+    """A noun in singular and plural."""
+    return noun, f"{noun}s", f"{noun.removesuffix('y')}ies", f"{noun}es"

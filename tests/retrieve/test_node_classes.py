@@ -1,0 +1,124 @@
+"""Classes and names of a graph's nodes say which of them are what is asked for."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from kgscout_jax.graph.string_table import texts_of
+from kgscout_jax.retrieve.kind_mask import DOUBT, STATED_PENALTY, kind_mask
+from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.retrieve.node_classes import class_noun, is_class_relation
+
+
+def penalties(question, triplets, topic):
+    """What each node that loses something loses, by its name."""
+    names = list(dict.fromkeys(name for h, _, t in triplets for name in (h, t)))
+    relations = sorted({relation for _, relation, _ in triplets})
+    nodes = np.array([[names.index(h), names.index(t)] for h, _, t in triplets])
+    index = np.array([relations.index(relation) for _, relation, _ in triplets])
+    start = np.array([names.index(topic)])
+    around = LocalGraph(relations, index, nodes, [start], partial(texts_of, names))
+    found = kind_mask(question, [topic], around, np.zeros(len(names), bool))
+    lost = np.zeros(len(names)) if found is None else found.penalties
+    return {
+        name: float(x)
+        for name, x in zip(names, lost, strict=True)
+        if x and name != topic
+    }
+
+
+RIVER = [
+    ("Old Ferry", "crosses", "Po"),
+    ("Old Ferry", "type", "Bridge"),
+    ("Po", "joins", "Atlantic"),
+    ("Tagus", "joins", "Atlantic"),
+    ("Tagus", "type", "River"),
+    ("Atlantic", "rdf:type", "Sea"),
+    ("New Ferry", "crosses", "Po"),
+]
+
+
+def test_a_node_of_another_class_is_no_answer_and_one_without_a_class_may_be():
+    bridges = penalties("Which bridges cross the Po?", RIVER, "Po")
+    lost = ["Atlantic", "Tagus", "Bridge", "River", "Sea"]
+    assert bridges == dict.fromkeys(lost, STATED_PENALTY)
+    assert not penalties("What did the Po do?", RIVER, "Po")
+
+
+def test_who_asks_for_no_band_and_where_for_a_town():
+    band = [
+        ("The Tides", "contains", "Ada Byte"), ("The Foxes", "contains", "Ada Byte"),
+        ("The Tides", "instance of", "Band"), ("The Foxes", "instance of", "Band"),
+        ("Ada Byte", "instance of", "human"),
+    ]  # fmt: skip
+    who = penalties("Who is in The Tides?", band, "The Tides")
+    assert "Ada Byte" not in who and "The Foxes" in who
+    town = [
+        ("Heat", "shown", "Bern"), ("Heat", "shown", "Mann"),
+        ("Bern", "type", "City"), ("Mann", "type", "Person"),
+    ]  # fmt: skip
+    where = penalties("Where was Heat?", town, "Heat")
+    assert "Bern" not in where and "Mann" in where
+
+
+def test_any_triplet_may_say_what_somebody_is():
+    club = [
+        ("Mann", "plays", "goalkeeper"), ("Mann", "for", "Rapid"),
+        ("Pacino", "plays", "forward"), ("Pacino", "for", "Rapid"),
+    ]  # fmt: skip
+    lost = penalties("Which goalkeepers does Rapid have?", club, "Rapid")
+    assert "Mann" not in lost and lost["Pacino"] == STATED_PENALTY
+
+
+def test_names_say_it_of_the_nodes_at_the_same_end():
+    zoos = [
+        ("Ba", "kept", "Cedar Zoo"), ("Ki", "kept", "Hill Zoo"),
+        ("Lu", "kept", "Lakeside"), ("Ba", "eats", "Fish"),
+    ]  # fmt: skip
+    lost = penalties("Which zoos is Ba in?", zoos, "Ba")
+    assert {"Cedar Zoo", "Hill Zoo", "Lakeside"}.isdisjoint(lost)
+    assert lost["Fish"] == STATED_PENALTY
+    # One name alone says nothing.
+    assert not penalties("Which zoos is Ba in?", [zoos[0], zoos[3]], "Ba")
+
+
+def test_a_name_says_nothing_where_a_class_does():
+    films = [
+        ("Heat", "by", "Mann"), ("Heat", "type", "film"), ("Heat", "of", "war film"),
+        ("Alien", "type", "film"), ("Alien", "of", "space film"),
+    ]  # fmt: skip
+    lost = penalties("Which films are by Mann?", films, "Mann")
+    assert "Heat" not in lost and lost["war film"] == DOUBT
+    # The genre is what the whole phrase says.
+    lost = penalties("Which war films are by Mann?", films, "Mann")
+    assert "Heat" not in lost and lost["Alien"] == DOUBT
+
+
+def test_a_value_of_another_form_loses_no_less_than_by_its_class():
+    lakes = [("Lorne", "in", "Bern"), ("Lorne", "type", "Lake"), ("Bern", "area", "86")]
+    lost = penalties("Which lakes are in Bern?", lakes, "Bern")
+    assert "Lorne" not in lost and lost["86"] == STATED_PENALTY
+
+
+def test_what_a_relation_calls_so_is_an_answer_whatever_its_class():
+    band = [
+        ("The Tides", "recordLabel", "Mint"), ("Waves", "artist", "The Tides"),
+        ("Mint", "type", "Company"), ("Waves", "type", "Album"),
+    ]  # fmt: skip
+    label = penalties("Which label are The Tides with?", band, "The Tides")
+    assert "Mint" not in label and label["Waves"] == DOUBT
+
+
+@pytest.mark.parametrize(
+    ("relation", "tells"),
+    [("rdf:type", True), ("instanceOf", True), ("is_a", True), ("blood type", False)],
+)
+def test_relations_that_lead_to_classes(relation, tells):
+    assert is_class_relation(relation) == tells
+
+
+def test_a_class_is_called_by_a_noun():
+    assert [class_noun(n) for n in ("SoccerClub", "Films")] == ["soccer club", "film"]
