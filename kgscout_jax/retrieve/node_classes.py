@@ -1,8 +1,7 @@
 """What the triplets of a question say that its nodes are: Heat has the type Film.
 
 Names of relations often leave open what stands at their ends. Many graphs say it of
-each entity, in a triplet whose tail is a class; and where names say it ("Bramwell
-Zoo"), they say it of those that stand at the same end of the same relation as well.
+each entity, in a triplet whose tail is a class.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from jaxtyping import Bool, Float, Int
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.kinds import KINDS, base_noun, names_same, noun_kind
 from kgscout_jax.text.relation_words import relation_words, split_words
-from kgscout_jax.text.words import WORD
 
 CLASS_RELATIONS = frozenset(("type", "instance of", "is a", "isa", "class"))
 """Phrases of relations whose tails are classes of their heads."""
@@ -27,8 +25,9 @@ _BROAD_CLASSES = frozenset(
 MOST = 0.5
 """Share of a class among those with any at the same ends of the same relations, from
 which on a node without a class is likely of it."""
-SOME = 0.25
-"""The same of names that say so, among all, where no class does: "war film" is none."""
+MIN_CLASSED = 0.1
+"""Least share of the nodes that have a class: where few have one, those without are
+not to blame."""
 
 
 def is_class_relation(relation: str) -> bool:
@@ -79,7 +78,7 @@ def node_classes(around: LocalGraph) -> NodeClasses:
 
 @dataclass(frozen=True)
 class CalledNodes:
-    """Which nodes are called what a question asks for, by classes and by names."""
+    """Which nodes are called what a question asks for."""
 
     called: Bool[np.ndarray, "v"]
     """True where a class says so."""
@@ -94,7 +93,7 @@ class CalledNodes:
 def called_nodes(
     asked: Collection[str], classes: NodeClasses, around: LocalGraph, v: int
 ) -> CalledNodes:
-    """What classes and names say of the nodes.
+    """What classes say of the nodes; nothing where few have one.
 
     Args:
         asked: what is asked for may be called, in singular.
@@ -103,9 +102,10 @@ def called_nodes(
         v: number of nodes.
     """
     nouns = frozenset(asked)
-    called, has_class, is_noun, named = np.zeros((4, v), bool)
+    called, has_class, is_noun, whole = np.zeros((4, v), bool)
+    nothing = CalledNodes(*np.zeros((4, v), bool))
     if not nouns:
-        return CalledNodes(called, is_noun, has_class, named)
+        return nothing
     heads, tails = around.nodes.T
     there = np.unique(around.nodes)
     names = [name.casefold() for name in around.names_of(there)]
@@ -119,7 +119,6 @@ def called_nodes(
     to_class = np.unique(
         around.relation_index[np.r_[classes.slots, np.flatnonzero(is_noun[tails])]]
     )
-    whole = np.zeros(v, bool)
     if is_noun.any():
         slots = np.isin(around.relation_index, around.relation_index[is_noun[tails]])
         has_class[heads[slots]] = True
@@ -128,21 +127,13 @@ def called_nodes(
         is_phrase = is_noun.copy()
         is_phrase[there] &= [" " in name for name in names]
         whole[heads[is_phrase[tails]]] = True
-    last = {noun.rpartition(" ")[2] for noun in nouns}
-    named[there] = [
-        any(noun in name for noun in last) and not last.isdisjoint(WORD.findall(name))
-        for name in names
-    ]
-    named &= ~is_noun
+    if has_class[there].mean() < MIN_CLASSED:
+        return nothing
     index = around.relation_index[:, None] * 2 + np.array([0, 1])
     counts = ~np.isin(index // 2, to_class)
     pairs = np.unique(around.nodes[counts] * 2 * len(around.relations) + index[counts])
     node, end = np.divmod(pairs, 2 * len(around.relations))
-    of_class = _mean_share(called, has_class, node, end)
-    of_name = _mean_share(named, np.ones(v, bool), node, end)
-    likely = of_class >= MOST
-    if named.sum() > 1 and not called.any():
-        likely |= of_name >= SOME
+    likely = _mean_share(called, has_class, node, end) >= MOST
     partly = called & ~whole & whole.any()
     return CalledNodes(called, likely & ~has_class, has_class & ~called, partly)
 

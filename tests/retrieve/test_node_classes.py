@@ -1,4 +1,4 @@
-"""Classes and names of a graph's nodes say which of them are what is asked for."""
+"""Classes of a graph's nodes say which of them are what is asked for."""
 
 from __future__ import annotations
 
@@ -73,16 +73,13 @@ def test_any_triplet_may_say_what_somebody_is():
     assert "Mann" not in lost and lost["Pacino"] == STATED_PENALTY
 
 
-def test_names_say_it_of_the_nodes_at_the_same_end():
-    zoos = [
-        ("Ba", "kept", "Cedar Zoo"), ("Ki", "kept", "Hill Zoo"),
-        ("Lu", "kept", "Lakeside"), ("Ba", "eats", "Fish"),
-    ]  # fmt: skip
-    lost = penalties("Which zoos is Ba in?", zoos, "Ba")
-    assert {"Cedar Zoo", "Hill Zoo", "Lakeside"}.isdisjoint(lost)
-    assert lost["Fish"] == STATED_PENALTY
-    # One name alone says nothing.
-    assert not penalties("Which zoos is Ba in?", [zoos[0], zoos[3]], "Ba")
+@pytest.mark.parametrize(("houses", "says"), [(3, True), (60, False)])
+def test_classes_say_nothing_where_few_nodes_have_one(houses, says):
+    works = [("Ann", "works at", f"House {i}") for i in range(houses)]
+    classes = [("House 0", "type", "office"), ("Bo", "type", "shop")]
+    graph = [*works, ("Ann", "knows", "Bo"), *classes]
+    lost = penalties("Which offices does Ann work at?", graph, "Ann")
+    assert ("Bo" in lost) == says
 
 
 def test_a_name_says_nothing_where_a_class_does():
