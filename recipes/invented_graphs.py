@@ -2,7 +2,7 @@
 
     python recipes/invented_graphs.py OUT [--policy RUN]
 
-``invented_graphs.json`` has seven domains: names, facts between them, and questions as
+``invented_graphs.json`` has eight domains: names, facts between them, and questions as
 people word them, each with the path to its answers. OUT/DOMAIN gets the graph
 ``kg.tsv``, the questions and their shards, and what the policy makes of them. Words of
 relations are those of real graphs of each kind, and differ from those of the questions.
@@ -28,6 +28,8 @@ EACH = 14
 TRIES = 60
 """Draws of topics until a question has an answer."""
 MOST_ANSWERS = 25
+CLASS = "="
+"""Before a name from which a path starts though no topic of the question: a class."""
 Triplet = tuple[str, str, str]
 
 
@@ -88,14 +90,18 @@ class Domain:
         legs, _, rest = path.partition(" ; ")
         starts = [leg.split() for leg in legs.split(" & ")]
         for _ in range(TRIES):
-            topics = [self.random.choice(self.names[kind]) for kind, *_ in starts]
+            named = {
+                kind: self.random.choice(self.names[kind])
+                for kind, *_ in starts
+                if not kind.startswith(CLASS)
+            }
             ends = [
-                self._reached({topic}, steps)
-                for topic, (_, *steps) in zip(topics, starts, strict=True)
+                self._reached({named.get(kind, kind.removeprefix(CLASS))}, steps)
+                for kind, *steps in starts
             ]
+            topics = [*named.values()]
             answers = self._reached(set.intersection(*ends), rest.split()) - {*topics}
             if 0 < len(answers) <= MOST_ANSWERS:
-                named = {kind: t for (kind, *_), t in zip(starts, topics, strict=True)}
                 hops = max(len(steps) for _, *steps in starts) + len(rest.split())
                 return {
                     "question": wording.format(**named),
