@@ -15,13 +15,8 @@ from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.definitions import definition_word
 from kgscout_jax.inference.inputs import Candidates, QuestionVectors, find_candidates
 from kgscout_jax.inference.question_encoder import QuestionEncoder
-from kgscout_jax.inference.topics import NOWHERE, SearchStart, Topics, search_start
-from kgscout_jax.inference.whole_graph import (
-    compared_entities,
-    question_about_one,
-    walked_text,
-    whole_graph_choice,
-)
+from kgscout_jax.inference.topics import SearchStart, Topics, search_start
+from kgscout_jax.inference.value_start import value_start
 from kgscout_jax.retrieve.candidates import CutSettings
 from kgscout_jax.retrieve.hypotheses import with_hypotheses
 from kgscout_jax.stores.protocol import GraphOrStore
@@ -106,18 +101,8 @@ class Searcher:
         for i, (text, graph, start) in enumerate(
             zip(texts, graphs, starts, strict=True)
         ):
-            asked = self.compares_values and compared_entities(text, graph, start)
-            if not asked:
-                continue
-            if about := question_about_one(text, graph, start, asked):
-                walked[i], winner = about
-                starts[i] = SearchStart(np.array([winner], np.int32), (), ())
-                continue
-            if chosen := whole_graph_choice(text, graph, start, asked):
-                asked, starts[i] = chosen, NOWHERE
-            compared[i] = asked
-            if not asked.choice:
-                walked[i] = walked_text(text, graph, start, asked)
+            if self.compares_values and (found := value_start(text, graph, start)):
+                starts[i], walked[i], compared[i] = found
         changed = [i for i, text in enumerate(walked) if text != texts[i]]
         if changed:
             embeddings = np.array(embeddings)

@@ -299,3 +299,35 @@ def test_what_is_compared_is_not_said_where_something_else_is_asked_for(
     assert answers_of(scout, question, graph) is None
     other = "Which towns have a population over 1,000?"
     assert answers_of(scout, other, graph) == {"Elm", *(town for town, *_ in more)}
+
+
+RIVERS = {"Danube": (2850, "Romania"), "Rhine": (1233, "Germany"), "Po": (652, "Italy")}
+CLASSED = KnowledgeGraph.from_triplets([
+    *((river, "type", "River") for river in RIVERS),
+    *((river, "length", str(length)) for river, (length, _) in RIVERS.items()),
+    *((river, "country", country) for river, (_, country) in RIVERS.items()),
+    ("Old Bridge", "type", "Bridge"), ("Old Bridge", "length", "90"),
+    ("Old Bridge", "crosses", "Po"),
+])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Which river is the longest?", {"Danube"}),
+        ("What is the shortest river?", {"Po"}),
+        ("Which rivers are longer than 1000?", {"Danube", "Rhine"}),
+    ],
+)
+def test_a_class_that_a_question_names_is_compared_as_a_whole(scout, question, answers):
+    result = scout.retrieve(question, CLASSED, k=8)
+    assert {answer.name for answer in result.answers} == answers
+
+
+def test_the_noun_of_a_superlative_is_no_topic(scout):
+    result = scout.retrieve("In which country is the longest river?", CLASSED, k=8)
+    assert result.topics == ("Danube",)
+
+
+def test_a_class_stays_a_topic_where_nothing_is_compared(scout):
+    assert scout.retrieve("What is a River?", CLASSED, k=8).topics == ("River",)

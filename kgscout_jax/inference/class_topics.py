@@ -1,0 +1,66 @@
+"""Classes that a question's words name without being what it is about.
+
+"Which river is the longest" compares rivers. Where the graph states the class of each
+river in a triplet, ``River`` is an entity as well, and a walk from it would start at
+all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.link import Link
+from kgscout_jax.inference.topics import SearchStart
+from kgscout_jax.retrieve.node_classes import is_class_relation
+from kgscout_jax.text.asked_kind import asked_kind
+from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.words import WORD
+
+MAX_TRIPLETS = 1000
+"""The most triplets of an entity that are read to tell whether it is a class."""
+
+
+def without_class_topics(
+    text: str, graph: KnowledgeGraph, start: SearchStart
+) -> SearchStart:
+    """The start without linked classes that are nouns of the question.
+
+    Those are written small, or asked for. The same object where there are none.
+
+    Args:
+        text: the question.
+        graph: the graph.
+        start: its topics.
+    """
+    if not start.links:
+        return start
+    kind = asked_kind(text, [])
+    nouns = {word for noun in (kind.nouns if kind else ()) for word in noun.split()}
+
+    def is_noun(link: Link) -> bool:
+        name = text[link.start : link.stop]
+        words = WORD.findall(name.casefold())
+        return name.islower() or nouns.issuperset(map(base_noun, words))
+
+    classes = [
+        link.entity
+        for link in start.links
+        if is_noun(link) and is_class(graph, link.entity)
+    ]
+    if not classes:
+        return start
+    return replace(
+        start,
+        ids=start.ids[~np.isin(start.ids, classes)],
+        links=tuple(link for link in start.links if link.entity not in classes),
+    )
+
+
+def is_class(graph: KnowledgeGraph, entity: int) -> bool:
+    """Whether a triplet says of something that ``entity`` is its class."""
+    _, ids = graph.by_tail.rows(np.array([entity]))
+    relations = np.unique(graph.triplets[ids[:MAX_TRIPLETS], 1]).tolist()
+    return any(is_class_relation(str(graph.relations[each])) for each in relations)
