@@ -197,7 +197,7 @@ def test_a_reversed_triplet_supports_nothing(kgscout_cache):
     [
         ("place of birth", "{Bo}'s place of birth is {Ulm}", 1),
         ("headquarters", "{Bo} has its headquarters in {Ulm}", 1),
-        ("headquarters", "{Bo} is headquartered in {Ulm}", 0),
+        ("headquarters", "{Bo} is headquartered in {Ulm}", 1),
         ("judicial system", "{Bo} belongs to the judicial system of {Ulm}", 0),
         ("capital", "{Bo} is the capital of {Ulm}", -1),
         ("produced in", "{Bo} produces {Ulm}", -1),
