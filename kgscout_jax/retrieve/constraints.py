@@ -18,6 +18,7 @@ from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, KindMask, kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.shared_nodes import shared_nodes
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
+from kgscout_jax.text.media_files import asks_for_media, is_media_file
 from kgscout_jax.text.value_question import ValueQuestion, value_question
 
 
@@ -41,7 +42,8 @@ class QuestionConstraints:
     starts: Int[np.ndarray, "t"]
     """The topics' nodes."""
     unnamed: Bool[np.ndarray, "v"]
-    """True at nodes without a name, such as records that hold a fact together."""
+    """True at nodes without a name, such as records that hold a fact together, and at
+    files that are not asked for."""
     shared: Bool[np.ndarray, "v"] | None = None
     """Nodes that several topics have in common; None where that tells nothing."""
 
@@ -112,7 +114,17 @@ def question_constraints(
     possible = np.ones(len(unnamed), bool) if kind is None else ~kind.wrong
     shared = shared_nodes(around, unnamed, possible) if compared is None else None
     values = value_test(compared, around)
-    return QuestionConstraints(kind, values, around.starts, unnamed, shared)
+    nameless = unnamed | _unwanted_files(question, around, len(unnamed))
+    return QuestionConstraints(kind, values, around.starts, nameless, shared)
+
+
+def _unwanted_files(question: str, around: LocalGraph, v: int) -> Bool[np.ndarray, "v"]:
+    """True at pictures and sounds, unless the question may ask for one."""
+    out = np.zeros(v, bool)
+    if not asks_for_media(question):
+        there = np.unique(around.nodes)
+        out[there] = [is_media_file(name) for name in around.names_of(there)]
+    return out
 
 
 def split_constraints(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from kgscout_jax.retrieve.constraints import QuestionConstraints
+from kgscout_jax.graph.string_table import texts_of
+from kgscout_jax.retrieve.constraints import QuestionConstraints, question_constraints
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY
+from kgscout_jax.retrieve.local_graph import LocalGraph
 
 
 def test_a_policy_for_any_graph_seldom_answers_with_a_topic():
@@ -40,3 +44,20 @@ def test_a_question_without_candidates_has_no_logits():
     none, no_answers = np.zeros(0, int), np.zeros(0, np.float32)
     constraints = QuestionConstraints(None, None, none, np.zeros(0, bool))
     assert len(constraints.logits(no_answers, no_answers, general=True).nodes) == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "best"),
+    [("What did Vermeer paint?", 1), ("Which picture shows Vermeer?", 2)],
+)
+def test_a_picture_is_an_answer_only_where_it_is_asked_for(question, best):
+    names = ["Vermeer", "The Milkmaid", "Johannes Vermeer 1656.jpg"]
+    nodes = np.array([[1, 0], [0, 2]])
+    around = LocalGraph(
+        ["creator", "image"], np.arange(2), nodes, [np.array([0])],
+        partial(texts_of, names),
+    )  # fmt: skip
+    unnamed = np.zeros(3, bool)
+    asked = question_constraints(question, ["Vermeer"], None, around, unnamed)
+    logits, answers = np.zeros(2, np.float32), np.array([-9, 1, 2], np.float32)
+    assert np.argmax(asked.logits(logits, answers, general=True).nodes) == best
