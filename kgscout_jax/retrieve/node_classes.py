@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -30,6 +31,7 @@ MIN_CLASSED = 0.1
 not to blame."""
 
 
+@cache
 def is_class_relation(relation: str) -> bool:
     """Whether the tails of a relation are classes of its heads.
 
@@ -39,6 +41,7 @@ def is_class_relation(relation: str) -> bool:
     return " ".join(relation_words(relation)) in CLASS_RELATIONS
 
 
+@lru_cache(maxsize=1 << 12)
 def class_noun(name: str) -> str:
     """What the members of a class are called, in singular.
 
