@@ -32,23 +32,22 @@ def value_start(
     text: str, graph: KnowledgeGraph, start: SearchStart
 ) -> ValueStart | None:
     """Where a question starts that compares values; None for any other question."""
-    if compared_entities(text, graph, start) is None:
-        return None
-    bare = without_class_topics(text, graph, start)
-    if bare is not start:
-        found = _start_of(text, graph, bare)
-        # From no topic only values can answer it.
-        if found is None or len(bare.ids) or found.start is not bare:
-            return found
-    return _start_of(text, graph, start)
-
-
-def _start_of(
-    text: str, graph: KnowledgeGraph, start: SearchStart
-) -> ValueStart | None:
     asked = compared_entities(text, graph, start)
     if asked is None:
         return None
+    bare = without_class_topics(text, graph, start)
+    if bare is not start:
+        without = compared_entities(text, graph, bare)
+        found = without and _start_of(text, graph, bare, without)
+        # From no topic only values can answer it.
+        if found is None or len(bare.ids) or found.start is not bare:
+            return found
+    return _start_of(text, graph, start, asked)
+
+
+def _start_of(
+    text: str, graph: KnowledgeGraph, start: SearchStart, asked: ValueQuestion
+) -> ValueStart:
     if about := question_about_one(text, graph, start, asked):
         walked, winner = about
         return ValueStart(

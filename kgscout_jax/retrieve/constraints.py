@@ -122,8 +122,7 @@ def _unwanted_files(question: str, around: LocalGraph, v: int) -> Bool[np.ndarra
     """True at pictures and sounds, unless the question may ask for one."""
     out = np.zeros(v, bool)
     if not asks_for_media(question):
-        there = np.unique(around.nodes)
-        out[there] = [is_media_file(name) for name in around.names_of(there)]
+        out[around.used] = [is_media_file(name) for name in around.names]
     return out
 
 

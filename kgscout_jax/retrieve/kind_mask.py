@@ -9,9 +9,9 @@ no year. Where another node may be of the kind that is asked for, such nodes los
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int
@@ -39,7 +39,7 @@ PENALTY = 10.0
 """Logits that a node of another kind loses, see ``recipes/answer_kinds.py``: chosen on
 graphs that policies had not seen."""
 STATED_PENALTY = 20.0
-"""The same where classes or names of nodes say what is of that kind."""
+"""The same where classes of nodes say what is of that kind."""
 TRIPLET_PENALTY = 6.0
 """Logits that a triplet loses: with more, triplets on the way to the answer suffer."""
 DOUBT = 3.0
@@ -146,14 +146,14 @@ def kind_mask(
     by_form = np.zeros(len(unnamed), bool)
     # A time zone is no date.
     vague = any("time" in noun.split() for noun in asked.nouns)
-    there = np.unique(around.nodes)
+    there = around.used
     if asked.kind != "thing" or asked.number or _is_measured(asked):
-        for node, name in zip(there.tolist(), around.names_of(there), strict=True):
+        for node, name in zip(there.tolist(), around.names, strict=True):
             if (verdict := _by_name(asked, name)) is not None:
                 penalties[node] = max(penalties[node], PENALTY) if verdict else 0.0
                 by_form[node] = verdict and not vague
     elif asked.which and not named:
-        values = np.array([is_value(name) for name in around.names_of(there)])
+        values = np.array([is_value(name) for name in around.names])
         penalties[there[values & (penalties[there] < DOUBT)]] = DOUBT
     some = penalties[there]
     if not some.any() or ((some >= PENALTY).all() and not by_form.any()):
@@ -291,18 +291,19 @@ def _leads_to(asked: frozenset[str], relation: str) -> bool:
 @lru_cache(maxsize=1 << 14)
 def named_weights(asked: frozenset[str], relation: str) -> tuple[float, float]:
     """Weights of the nouns at a relation's heads and tails that name what is asked."""
-    head, tail = (
-        sum(weight for noun, weight in nouns.items() if names_same(noun, asked))
-        for nouns in end_nouns(relation)
-    )
-    return head, tail
+    return _weights(relation, partial(names_same, asked=asked))
 
 
 @cache
 def attribute_weights(relation: str) -> tuple[float, float]:
     """Weights of the nouns at a relation's heads and tails that name properties."""
+    return _weights(relation, is_attribute)
+
+
+def _weights(relation: str, is_meant: Callable[[str], bool]) -> tuple[float, float]:
+    """Weights of the nouns at a relation's heads and tails that are meant."""
     head, tail = (
-        sum(weight for noun, weight in nouns.items() if is_attribute(noun))
+        sum(weight for noun, weight in nouns.items() if is_meant(noun))
         for nouns in end_nouns(relation)
     )
     return head, tail

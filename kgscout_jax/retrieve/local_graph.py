@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Int
@@ -23,6 +24,16 @@ class LocalGraph:
     """The topics' nodes: those that the same words of the question name together."""
     names_of: Callable[[Int[np.ndarray, "k"]], list[str]]
     """The names of nodes."""
+
+    @cached_property
+    def used(self) -> Int[np.ndarray, "k"]:
+        """The nodes of triplets, ascending."""
+        return np.unique(self.nodes)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of ``used``, read once for all rules."""
+        return self.names_of(self.used)
 
     @property
     def starts(self) -> Int[np.ndarray, "t"]:

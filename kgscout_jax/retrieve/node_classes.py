@@ -110,8 +110,8 @@ def called_nodes(
     if not nouns:
         return nothing
     heads, tails = around.nodes.T
-    there = np.unique(around.nodes)
-    names = [name.casefold() for name in around.names_of(there)]
+    there = around.used
+    names = [name.casefold() for name in around.names]
     has_class[heads[classes.slots]] = True
     same = np.array([names_same(noun, nouns) for noun in classes.nouns], bool)
     called[heads[classes.slots[same]]] = True
