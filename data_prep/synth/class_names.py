@@ -14,7 +14,7 @@ from jaxtyping import Integer
 from data_prep.synth.readings import lexicon
 from data_prep.synth.words import in_number, lemmas
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.text.relation_words import relation_words, split_words
+from kgscout_jax.text.relation_words import is_class_relation, split_words
 
 CLASSES = 2_000
 """The most frequent classes, which are looked at."""
@@ -32,30 +32,22 @@ def class_statements(
         graph: the graph.
         rows: those of its triplets that are looked at.
     """
-    relations = [i for i, name in enumerate(graph.relations) if states_class(name)]
+    relations = [i for i, name in enumerate(graph.relations) if is_class_relation(name)]
     rows = rows[np.isin(rows[:, 1], relations)]
     classes, counts = np.unique(rows[:, 2], return_counts=True)
     frequent = classes[np.argsort(-counts, kind="stable")[:CLASSES]]
     for entity in map(int, frequent):
-        noun = "" if graph.unnamed_mask[entity] else class_noun(graph.entities[entity])
+        noun = (
+            "" if graph.unnamed_mask[entity] else class_phrase(graph.entities[entity])
+        )
         if noun:
             yield np.unique(rows[rows[:, 2] == entity, 0]), noun
 
 
-def states_class(relation: str) -> bool:
-    """Whether a relation's tails are classes of its heads.
-
-    >>> states_class("instance of"), states_class("rdf_type"), states_class("genre")
-    (True, True, False)
-    """
-    phrase = " ".join(relation_words(relation))
-    return lexicon()["better"].get(phrase, phrase) in ("type", "rdf type")
-
-
-def class_noun(name: str) -> str:
+def class_phrase(name: str) -> str:
     """A class in singular, in the middle of a sentence; "" if it is no short noun.
 
-    >>> [class_noun(name) for name in ("TelevisionShow", "human", "Q5", "Thing")]
+    >>> [class_phrase(name) for name in ("TelevisionShow", "human", "Q5", "Thing")]
     ['television show', 'person', '', '']
     """
     words = split_words(name)

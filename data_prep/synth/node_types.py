@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Integer
 
-from data_prep.synth.class_names import class_statements, states_class
+from data_prep.synth.class_names import class_statements
 from data_prep.synth.readings import lexicon, relation_readings
 from data_prep.synth.relation_facts import RelationFacts
 from data_prep.synth.words import in_number, is_participle, lemmas
@@ -28,7 +28,12 @@ from kgscout_jax.text.kinds import (
     listed_words,
     noun_kind,
 )
-from kgscout_jax.text.relation_words import domain, head_noun, relation_words
+from kgscout_jax.text.relation_words import (
+    domain,
+    head_noun,
+    is_class_relation,
+    relation_words,
+)
 from kgscout_jax.utils.ragged import offsets_of
 
 SAMPLE = 1_000_000
@@ -106,7 +111,7 @@ def end_types(
         part = slice(shares.indptr[row], shares.indptr[row + 1])
         share = zip(shares.indices[part], shares.data[part], strict=True)
         named_shares = {names[i]: float(value) for i, value in share if value > 0}
-        if row < half and states_class(graph.relations[row]):
+        if row < half and is_class_relation(graph.relations[row]):
             literal = EndType((), "mixed")  # Everything has a class.
         out.append(literal or _end_type(named_shares, ends[row]))
     return out

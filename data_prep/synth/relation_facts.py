@@ -10,10 +10,9 @@ import numpy as np
 from jaxtyping import Bool, Float64
 
 from data_prep.synth.arc_index import ArcIndex
-from data_prep.synth.class_names import states_class
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.read.columns import STATEMENT
-from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.relation_words import is_class_relation, relation_words
 from kgscout_jax.text.values import is_date, is_year, quantity_of
 
 SAMPLE = 64
@@ -126,7 +125,7 @@ def name_meaning(relation: str) -> float:
     if len(words) > 5:
         return 0.3
     # A type or label of a topic is asked for less than its other facts.
-    rarely = relation.startswith(("common.", "base.")) or states_class(relation)
+    rarely = relation.startswith(("common.", "base.")) or is_class_relation(relation)
     return 0.4 if rarely else 1.0
 
 

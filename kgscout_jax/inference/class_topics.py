@@ -14,9 +14,9 @@ import numpy as np
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.topics import SearchStart
-from kgscout_jax.retrieve.node_classes import is_class_relation
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.relation_words import is_class_relation
 from kgscout_jax.text.words import WORD
 
 MAX_TRIPLETS = 1000

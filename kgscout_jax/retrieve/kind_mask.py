@@ -17,11 +17,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.node_classes import (
-    called_nodes,
-    is_class_relation,
-    node_classes,
-)
+from kgscout_jax.retrieve.node_classes import called_nodes, node_classes
 from kgscout_jax.text.asked_kind import AskedKind, asked_kind
 from kgscout_jax.text.kinds import (
     HEAD,
@@ -34,6 +30,7 @@ from kgscout_jax.text.kinds import (
     names_same,
     noun_kind,
 )
+from kgscout_jax.text.relation_words import is_class_relation
 
 PENALTY = 10.0
 """Logits that a node of another kind loses, see ``recipes/answer_kinds.py``: chosen on

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.kinds import KINDS, base_noun, names_same, noun_kind
-from kgscout_jax.text.relation_words import relation_words, split_words
+from kgscout_jax.text.relation_words import is_class_relation, split_words
 
-CLASS_RELATIONS = frozenset(("type", "instance of", "is a", "isa", "class"))
-"""Phrases of relations whose tails are classes of their heads."""
 _BROAD_CLASSES = frozenset(
     "thing entity resource object node item concept agent".split()
 )
@@ -29,16 +27,6 @@ which on a node without a class is likely of it."""
 MIN_CLASSED = 0.1
 """Least share of the nodes that have a class: where few have one, those without are
 not to blame."""
-
-
-@cache
-def is_class_relation(relation: str) -> bool:
-    """Whether the tails of a relation are classes of its heads.
-
-    >>> is_class_relation("rdf:type"), is_class_relation("instanceOf")
-    (True, True)
-    """
-    return " ".join(relation_words(relation)) in CLASS_RELATIONS
 
 
 @lru_cache(maxsize=1 << 12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from kgscout_jax.text.linearize import relation_phrase
 
@@ -10,6 +11,10 @@ PREPOSITIONS = frozenset(
     "by in at on of from to with for as about after under into near over through "
     "against within during before between upon towards around".split()
 )
+CLASS_RELATIONS = frozenset(
+    ("type", "rdf type", "instance of", "instanceof", "is a", "isa", "class")
+)
+"""Phrases of relations whose tails are classes of their heads."""
 
 
 def split_words(text: str) -> list[str]:
@@ -40,6 +45,18 @@ def relation_words(relation: str) -> list[str]:
     parts = name_parts(relation)
     words = parts[-1] if parts else []
     return words[:-1] if len(words) > 1 and words[-1] == "s" else words
+
+
+@cache
+def is_class_relation(relation: str) -> bool:
+    """Whether the tails of a relation are classes of its heads.
+
+    >>> is_class_relation("rdf:type"), is_class_relation("instanceOf")
+    (True, True)
+    >>> is_class_relation("genre")
+    False
+    """
+    return " ".join(relation_words(relation)) in CLASS_RELATIONS
 
 
 def head_noun(words: list[str]) -> int:

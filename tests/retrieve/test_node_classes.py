@@ -10,7 +10,8 @@ import pytest
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.retrieve.kind_mask import DOUBT, STATED_PENALTY, kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.node_classes import class_noun, is_class_relation
+from kgscout_jax.retrieve.node_classes import class_noun
+from kgscout_jax.text.relation_words import is_class_relation
 
 
 def penalties(question, triplets, topic):
