@@ -23,6 +23,7 @@ from data_prep.synth.words import (
     verb_form,
 )
 from kgscout_jax.text.kinds import is_measure, kind_words
+from kgscout_jax.text.relation_phrases import equivalent_phrases
 from kgscout_jax.text.relation_words import (
     PREPOSITIONS,
     domain,
@@ -35,7 +36,7 @@ Kind = Literal["noun", "active", "passive"]
 
 @cache
 def lexicon() -> dict[str, Any]:
-    """Words by their use: types of entities, verbs, equivalent phrases."""
+    """Words by their use: types of entities, verbs, and names in plainer words."""
     return json.loads(Path(__file__).with_name("lexicon.json").read_text("utf-8"))
 
 
@@ -90,7 +91,7 @@ def relation_readings(
         own = Reading("passive", phrase, "in")
     readings = [own]
     for key in (phrase, in_number(phrase, False), phrase.removeprefix("has ")):
-        if others := lexicon()["equivalents"].get(key):
+        if others := equivalent_phrases().get(key):
             readings += [_equivalent(other) for other in others]
             if own.kind == "noun" and not lemmas(_last_noun(own.words), "NOUN"):
                 readings.remove(own)  # no English noun, such as "containedby"

@@ -16,6 +16,12 @@ from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.graph.opaque_names import opaque_mask
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, KindMask, kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.retrieve.named_relations import (
+    CENTRE,
+    WEIGHT,
+    named_relations,
+    named_shares,
+)
 from kgscout_jax.retrieve.shared_nodes import shared_nodes
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
 from kgscout_jax.text.media_files import asks_for_media, is_media_file
@@ -46,6 +52,9 @@ class QuestionConstraints:
     files that are not asked for."""
     shared: Bool[np.ndarray, "v"] | None = None
     """Nodes that several topics have in common; None where that tells nothing."""
+    named: Float32[np.ndarray, "v"] | None = None
+    """Share of relations that the question names on the way to each node; None where it
+    names none or all."""
 
     @property
     def v(self) -> int:
@@ -75,8 +84,10 @@ class QuestionConstraints:
             # A graph of bare identifiers has no better answers.
             answers = answers if self.unnamed[np.argmax(named)] else named
         if general:
-            # "Which firms are in Bern" is seldom about Bern.
             answers = answers.copy()
+            if self.named is not None:
+                answers += np.float32(WEIGHT) * (self.named - np.float32(CENTRE))
+            # "Which firms are in Bern" is seldom about Bern.
             answers[self.starts] -= np.float32(DOUBT)
         possible = answers
         if self.kind is not None:
@@ -115,7 +126,9 @@ def question_constraints(
     shared = shared_nodes(around, unnamed, possible) if compared is None else None
     values = value_test(compared, around)
     nameless = unnamed | _unwanted_files(question, around, len(unnamed))
-    return QuestionConstraints(kind, values, around.starts, nameless, shared)
+    named = named_relations(question, topics, around.relations)
+    shares = named_shares(named, around, len(unnamed))
+    return QuestionConstraints(kind, values, around.starts, nameless, shared, shares)
 
 
 def _unwanted_files(question: str, around: LocalGraph, v: int) -> Bool[np.ndarray, "v"]:

@@ -1,0 +1,55 @@
+"""Other phrases for a relation: what people say instead of its name.
+
+``relation_phrases.json`` has them for names that many graphs share: a place of birth is
+where somebody was "born in", and a spouse is whom somebody is "married to".
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache, lru_cache
+from pathlib import Path
+
+from kgscout_jax.text.kinds import base_noun, base_verb, kind_words
+from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
+from kgscout_jax.text.words import FUNCTION_WORDS
+
+_STEMS = {"born": "bear", "birth": "bear"}
+
+
+@cache
+def equivalent_phrases() -> dict[str, list[str]]:
+    """Phrase of a relation -> its other phrases; ^ marks those of the inverse."""
+    file = Path(__file__).with_name("relation_phrases.json")
+    return json.loads(file.read_text("utf-8"))
+
+
+@lru_cache(maxsize=1 << 14)
+def relation_forms(relation: str) -> frozenset[str]:
+    """The base forms of the words that say a relation, see ``word_forms``.
+
+    >>> sorted(relation_forms("directed_by"))
+    ['direct', 'directed', 'director']
+    """
+    words = relation_words(relation)
+    others = equivalent_phrases().get(" ".join(words), [])
+    phrases = [*words, *(word for text in others for word in text.strip("^").split())]
+    content = (w for w in phrases if w not in PREPOSITIONS and w not in FUNCTION_WORDS)
+    return frozenset(form for word in content for form in word_forms(word))
+
+
+@lru_cache(maxsize=1 << 14)
+def word_forms(word: str) -> frozenset[str]:
+    """A word, its base forms and the verb of an agent, by rules and short lists.
+
+    >>> sorted(word_forms("wrote")), sorted(word_forms("directors"))
+    (['write', 'wrote'], ['direct', 'director', 'directors'])
+    """
+    noun = base_noun(word)
+    verbs = (base_verb(word), _verbs_of_agents().get(noun), _STEMS.get(word))
+    return frozenset((word, noun, *(verb for verb in verbs if verb)))
+
+
+@cache
+def _verbs_of_agents() -> dict[str, str]:
+    return {noun: verb for verb, noun in kind_words()["agents"].items()}
