@@ -167,7 +167,9 @@ def _by_name(asked: AskedKind, name: str) -> bool | None:
         return not is_dated(name)
     if _is_measured(asked):
         day = _MOMENT.fullmatch(name.strip()) is not None
-        return True if day or not any(map(str.isdigit, name)) else None
+        # "USD 300" may be one, "Lumen Runner 300" is none.
+        first = "".join(name.split()[:2])
+        return True if day or not any(map(str.isdigit, first)) else None
     return not asked.number if is_value(name) else None
 
 
@@ -247,7 +249,11 @@ def _penalties(
         doubtful |= (total <= 0) & (match <= 0) & match.any() | other | said.partly
     elif (strict >= NAMED).any() and other.any():
         doubtful = doubtful | other
-    elif asked.kind == "thing" and not any(map(is_attribute, asked.nouns)):
+    elif (
+        asked.kind == "thing"
+        and asked.nouns
+        and not any(map(is_attribute, asked.nouns))
+    ):
         # Which band made the album? No genre.
         attributes = sums(_attributes(around.relations))
         doubtful = (attributes >= MOST * total) & (total > 0)
