@@ -17,6 +17,7 @@ from kgscout_jax.graph.opaque_names import opaque_mask
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, KindMask, kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.shared_nodes import shared_nodes
+from kgscout_jax.retrieve.stated_nodes import stated_nodes
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
 from kgscout_jax.text.media_files import asks_for_media, is_media_file
 from kgscout_jax.text.value_question import ValueQuestion, value_question
@@ -45,7 +46,8 @@ class QuestionConstraints:
     """True at nodes without a name, such as records that hold a fact together, and at
     files that are not asked for."""
     shared: Bool[np.ndarray, "v"] | None = None
-    """Nodes that several topics have in common; None where that tells nothing."""
+    """Nodes that several topics have in common, or that the question states to be its
+    answers; None where that tells nothing."""
 
     @property
     def v(self) -> int:
@@ -112,7 +114,12 @@ def question_constraints(
     """
     kind = kind_mask(question, topics, around, unnamed)
     possible = np.ones(len(unnamed), bool) if kind is None else ~kind.wrong
-    shared = shared_nodes(around, unnamed, possible) if compared is None else None
+    shared = None
+    if compared is None:
+        shared = shared_nodes(around, unnamed, possible)
+        if shared is None:
+            named = possible & ~unnamed
+            shared = stated_nodes(question, topics, around, named)
     values = value_test(compared, around)
     nameless = unnamed | _unwanted_files(question, around, len(unnamed))
     return QuestionConstraints(kind, values, around.starts, nameless, shared)
