@@ -47,6 +47,8 @@ class Statement(NamedTuple):
 KINDS: tuple[Kind, ...] = ("person", "place", "time", "thing")
 _AUXILIARIES = frozenset("has have is was are were".split())
 _PARTICIPLE = re.compile(r"(ed|born|spoken|written|held|taken|given|won|made|built)$")
+_MEMBERS = frozenset("member citizen employee resident student player".split())
+"""What heads are by a name such as "member of department"."""
 _HAVE = frozenset(("has", "have"))
 _INTRANSITIVE = frozenset("act star perform sing teach win".split())
 """Verbs whose past forms say what the head did: "acted in", but "created in"."""
@@ -202,6 +204,9 @@ def _said(words: list[str]) -> Iterator[Hint]:
     elif active and (len(words) == 1 or words[1] in PREPOSITIONS):
         yield HEAD, lists["agents"].get(active, ""), NAMED
         yield TAIL, lists["patients"].get(active, ""), GUESSED
+    elif words[0] in _MEMBERS and len(words) > 2 and words[1] == "of":
+        yield HEAD, words[0], NAMED
+        yield TAIL, _singular(words[2:]), NAMED
     elif words[-1] == "of" and len(words) > 1:
         if not _PARTICIPLE.search(words[-2]):  # "made of"
             yield HEAD, _singular(words[:-1]), NAMED

@@ -34,6 +34,7 @@ from kgscout_jax.text.kinds import KINDS, base_noun, base_verb, end_nouns, noun_
         ("P131", set(), {"p131"}),
         ("athleteplaysforteam", {"athlete", "player"}, {"team"}),
         ("Compound–treats–Disease", {"compound"}, {"disease"}),
+        ("memberOfDepartment", {"member"}, {"department"}),
         ("created_on_date", set(), {"date"}),
         ("/film/actor/film./film/performance/film", {"actor"}, {"film"}),
         ("dbo:award", set(), {"award"}),
