@@ -24,6 +24,7 @@ MULTILINGUAL = "paraphrase-multilingual-MiniLM-L12-v2"
 PROBLEMS = {
     "identifier": "an identifier",
     "letters": "one or two letters",
+    "abbreviation": "an abbreviation",
     "general": "says little",
     "script": "not in Latin letters",
 }

@@ -22,7 +22,7 @@ from data_prep.synth.words import (
     singular,
     verb_form,
 )
-from kgscout_jax.text.kinds import is_measure, kind_words
+from kgscout_jax.text.kinds import is_measure, kind_words, statement
 from kgscout_jax.text.relation_phrases import equivalent_phrases
 from kgscout_jax.text.relation_words import (
     PREPOSITIONS,
@@ -80,6 +80,9 @@ def relation_readings(
         dated: whether its tails are dates: "first released" is then said of its heads.
         counted: whether its tails are numbers: "employees" are then how many there are.
     """
+    if whole := statement(relation):
+        own = phrase_reading(f"{whole.predicate} {whole.object}".split())
+        return [replace(own, subject_type=whole.subject)]
     words = relation_words(relation)
     phrase = " ".join(words)
     own = phrase_reading(lexicon()["better"].get(phrase, phrase).split())

@@ -15,7 +15,7 @@ from kgscout_jax.graph.string_table import Strings
 BLOCK = 1 << 18
 """Names matched at once."""
 
-OPAQUE = r"[mg]\.[0-9][0-9a-z_]*|[Qq][1-9][0-9]*|_:.*|<.*>"
+OPAQUE = r"/?[mg][./][0-9][0-9a-z_]*|[Qq][1-9][0-9]*|_:.*|<.*>"
 """Freebase mids, Wikidata Q-ids, blank nodes, IRIs without a readable segment."""
 
 NUMBER = r"[+-]?[0-9][0-9.,:TZ+-]*"

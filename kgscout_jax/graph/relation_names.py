@@ -10,6 +10,7 @@ from kgscout_jax.text.linearize import relation_phrase
 _IDENTIFIER = re.compile(
     rf"{OPAQUE}|[A-Za-z]{{1,12}}[._ -]?[0-9]+|[0-9a-f]{{8,}}|\W*[0-9]+\W*"
 )
+_ABBREVIATION = re.compile(r"[A-Z]+[a-z]{1,2}>?[A-Z]{1,3}")
 _GENERAL = frozenset(
     """associated association attribute attributes be connected connection contains
     edge edges has have is item link linked links misc of other property related
@@ -22,9 +23,9 @@ _SHORT = frozenset("as at by in is of on to".split())
 def relation_problem(name: str) -> str | None:
     """What the name of a relation lacks for a text encoder; None if nothing does.
 
-    ``identifier`` (P131, rel_7), ``letters`` (one or two), ``general`` (has_tags,
-    related to), ``script`` (letters that are not Latin, for which an encoder must be
-    multilingual).
+    ``identifier`` (P131, rel_7), ``letters`` (one or two), ``abbreviation`` (CtD of
+    Hetionet), ``general`` (has_tags, related to), ``script`` (letters that are not
+    Latin, for which an encoder must be multilingual).
 
     >>> [relation_problem(name) for name in ("P131", "hasTags", "birthPlace")]
     ['identifier', 'general', None]
@@ -39,6 +40,8 @@ def relation_problem(name: str) -> str | None:
         return "script"
     if len("".join(words)) <= 2 and words[0] not in _SHORT:
         return "letters"
+    if _ABBREVIATION.fullmatch(name):
+        return "abbreviation"
     if all(word in _GENERAL for word in words) and words != ["contains"]:
         return "general"
     return None

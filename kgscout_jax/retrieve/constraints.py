@@ -23,6 +23,7 @@ from kgscout_jax.retrieve.named_relations import (
     named_shares,
 )
 from kgscout_jax.retrieve.shared_nodes import shared_nodes
+from kgscout_jax.retrieve.stated_nodes import stated_nodes
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
 from kgscout_jax.text.media_files import asks_for_media, is_media_file
 from kgscout_jax.text.value_question import ValueQuestion, value_question
@@ -51,10 +52,11 @@ class QuestionConstraints:
     """True at nodes without a name, such as records that hold a fact together, and at
     files that are not asked for."""
     shared: Bool[np.ndarray, "v"] | None = None
-    """Nodes that several topics have in common; None where that tells nothing."""
+    """Nodes that several topics have in common, or that the question states to be its
+    answers; None where that tells nothing."""
     named: Float32[np.ndarray, "v"] | None = None
-    """Share of relations that the question names on the way to each node; None where it
-    names none or all."""
+    """Share of relations that the question names on the way to each node; None counts
+    as the same everywhere."""
 
     @property
     def v(self) -> int:
@@ -123,7 +125,11 @@ def question_constraints(
     """
     kind = kind_mask(question, topics, around, unnamed)
     possible = np.ones(len(unnamed), bool) if kind is None else ~kind.wrong
-    shared = shared_nodes(around, unnamed, possible) if compared is None else None
+    shared = None
+    if compared is None:
+        shared = shared_nodes(around, unnamed, possible)
+        if shared is None:
+            shared = stated_nodes(question, topics, around, possible & ~unnamed)
     values = value_test(compared, around)
     nameless = unnamed | _unwanted_files(question, around, len(unnamed))
     named = named_relations(question, topics, around.relations)

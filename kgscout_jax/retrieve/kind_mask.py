@@ -18,6 +18,7 @@ from jaxtyping import Bool, Float, Float32, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.node_classes import called_nodes, node_classes
+from kgscout_jax.retrieve.type_pairs import TypePairs, type_pairs
 from kgscout_jax.text.asked_kind import AskedKind, asked_kind
 from kgscout_jax.text.kinds import (
     HEAD,
@@ -137,9 +138,11 @@ def kind_mask(
     if asked is None or not len(around.nodes):
         return None
     named = any(_leads_to(asked.nouns, relation) for relation in around.relations)
+    pairs = type_pairs(around, len(unnamed))
+    named = named or bool(pairs.named(asked.nouns).any())
     if asked.or_named and named:
         asked = replace(asked, kind="thing")
-    penalties = _penalties(asked, named, around, unnamed)
+    penalties = _penalties(asked, named, around, unnamed, pairs)
     by_form = np.zeros(len(unnamed), bool)
     # A time zone is no date.
     vague = any("time" in noun.split() for noun in asked.nouns)
@@ -164,7 +167,9 @@ def _by_name(asked: AskedKind, name: str) -> bool | None:
         return not is_dated(name)
     if _is_measured(asked):
         day = _MOMENT.fullmatch(name.strip()) is not None
-        return True if day or not any(map(str.isdigit, name)) else None
+        # "USD 300" may be one, "Lumen Runner 300" is none.
+        first = "".join(name.split()[:2])
+        return True if day or not any(map(str.isdigit, first)) else None
     return not asked.number if is_value(name) else None
 
 
@@ -179,6 +184,7 @@ def _penalties(
     named: bool,
     around: LocalGraph,
     unnamed: Bool[np.ndarray, "v"],
+    pairs: TypePairs,
 ) -> Float32[np.ndarray, "v"]:
     """What nodes lose by what the relations around them call them.
 
@@ -187,6 +193,7 @@ def _penalties(
         named: whether a relation leads to that by name.
         around: the candidates.
         unnamed: True at nodes without a name.
+        pairs: types by relations that name two.
     """
     v, nodes, relation_index = len(unnamed), around.nodes, around.relation_index
     # Each relation counts once at each end of a node, however many triplets it has.
@@ -211,7 +218,8 @@ def _penalties(
     by_kind = np.array([kind_weights(relation) for relation in around.relations])
     classes = node_classes(around)
     by_kind[[*map(is_class_relation, around.relations)], HEAD] = 0.0
-    by_class = STATED * classes.kinds(around, v)
+    by_kind[pairs.relations] = 0.0
+    by_class = STATED * classes.kinds(around, v) + NAMED * pairs.kinds
     total = sums(by_kind.sum(axis=2)) + by_class.sum(axis=1)
     wrong, doubtful = np.zeros(v, bool), np.zeros(v, bool)
     if asked.kind == "place":
@@ -232,7 +240,8 @@ def _penalties(
         doubtful = (total <= 0) & match.any()
     by_name = np.array([named_weights(asked.nouns, each) for each in around.relations])
     said = called_nodes(asked.nouns, classes, around, v)
-    strict = matches(by_name)
+    by_name[pairs.relations] = 0.0
+    strict = matches(by_name) + NAMED * pairs.named(asked.nouns)
     # Classed as something else, and of another kind.
     other = said.otherwise & (strict < NAMED)
     stated = said.called.any() or said.likely.any()
@@ -244,7 +253,11 @@ def _penalties(
         doubtful |= (total <= 0) & (match <= 0) & match.any() | other | said.partly
     elif (strict >= NAMED).any() and other.any():
         doubtful = doubtful | other
-    elif asked.kind == "thing" and not any(map(is_attribute, asked.nouns)):
+    elif (
+        asked.kind == "thing"
+        and asked.nouns
+        and not any(map(is_attribute, asked.nouns))
+    ):
         # Which band made the album? No genre.
         attributes = sums(_attributes(around.relations))
         doubtful = (attributes >= MOST * total) & (total > 0)

@@ -21,6 +21,8 @@ _BROAD_CLASSES = frozenset(
     "thing entity resource object node item concept agent".split()
 )
 """Classes that say nothing."""
+_SCHEMES = frozenset(("wordnet", "wikicat", "wikicategory"))
+"""What names of classes begin with that say where the class is from."""
 MOST = 0.5
 """Share of a class among those with any at the same ends of the same relations, from
 which on a node without a class is likely of it."""
@@ -35,8 +37,14 @@ def class_noun(name: str) -> str:
 
     >>> class_noun("SoccerClub"), class_noun("Films")
     ('soccer club', 'film')
+    >>> class_noun("wordnet_scientist_110560637")
+    'scientist'
     """
     words = split_words(name)
+    while len(words) > 1 and words[-1].isdigit():
+        words = words[:-1]  # the number of a synset, or of a version
+    if len(words) > 1 and words[0] in _SCHEMES:
+        words = words[1:]
     return " ".join([*words[:-1], *map(base_noun, words[-1:])])
 
 

@@ -15,7 +15,7 @@ from kgscout_jax.text.words import FUNCTION_WORDS, PARTICLES, WORD
 _QUESTION_WORDS: dict[str, Kind] = {
     "who": "person", "whom": "person", "when": "time", "where": "place",
 }  # fmt: skip
-_TOPIC = ""
+TOPIC = ""
 """Stands for a word of a topic's name."""
 _BEFORE = frozenset("in on at by to with for from of and since until during".split())
 """Words that may stand before a question word."""
@@ -28,7 +28,7 @@ _PASSED = frozenset(
 )
 """Words between "which" and its noun."""
 _ADVERBS = frozenset("about today now currently ever together also still".split())
-_STOPS = (FUNCTION_WORDS | _PASSED | _ADVERBS | frozenset([*",;:", _TOPIC])) - {"name"}
+_STOPS = (FUNCTION_WORDS | _PASSED | _ADVERBS | frozenset([*",;:", TOPIC])) - {"name"}
 """What ends a noun."""
 _TEAMS = frozenset(["for", "against"])
 """Who somebody plays for is a team."""
@@ -115,11 +115,11 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
     'time'
     >>> sorted(asked_kind("What genres do the films of Mann have?", ["Mann"]).nouns)
     ['genre']
-    >>> asked_kind("Mann's wife's city of birth?", ["Mann"]).kind
+    >>> asked_kind("Mann's wife's birth city?", ["Mann"]).kind
     'place'
-    >>> asked_kind("What did Ada Lovelace invent?", ["Ada Lovelace"])
+    >>> asked_kind("What is Ada Lovelace known for?", ["Ada Lovelace"])
     """
-    words = _words(as_how_many(question), topics)
+    words = question_tokens(as_how_many(question), topics)
     if words[-3:] == ["for", "a", "living"]:
         words = ["what", "occupation"]
     start = next((i for i, word in enumerate(words) if word not in _BEFORE), len(words))
@@ -133,6 +133,8 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
             found = _of_phrase(words, _phrase(words, i + 1 + how_many))
             if found is None and word == "which" and i > start:
                 continue  # "the country in which": no question word
+            if found is None and _asks_for_object(words[i + 1 :]):
+                return AskedKind("thing", which=True)
             return found and replace(found, number=how_many, which=word == "which")
         if word in _COMMANDS and (not i or words[i - 1] not in _BEFORE_NOUN):
             phrase = _phrase(words, i + 1)
@@ -145,8 +147,8 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
     return _of_noun_phrase(words)
 
 
-def _words(question: str, topics: Sequence[str]) -> list[str]:
-    """The words and commas of a question, ``_TOPIC`` for words of its topics' names."""
+def question_tokens(question: str, topics: Sequence[str]) -> list[str]:
+    """The words and commas of a question, ``TOPIC`` for words of its topics' names."""
     words = _TOKEN.findall(question.casefold())
     topics = [topic for topic in topics if not _mask_name(words, topic)]
     of_topics = {w for topic in topics for w in WORD.findall(topic.casefold())}
@@ -154,18 +156,18 @@ def _words(question: str, topics: Sequence[str]) -> list[str]:
     places = [i for i, word in enumerate(words) if word in named]
     for i, j in pairwise(places):
         if j - i <= _GAP and of_topics.issuperset(words[i:j]):
-            words[i:j] = [_TOPIC] * (j - i)
-    return [_TOPIC if word in named else word for word in words]
+            words[i:j] = [TOPIC] * (j - i)
+    return [TOPIC if word in named else word for word in words]
 
 
 def _mask_name(words: list[str], topic: str) -> bool:
-    """Replace a topic's name by ``_TOPIC`` in place; whether it stands there."""
+    """Replace a topic's name by ``TOPIC`` in place; whether it stands there."""
     name = _TOKEN.findall(topic.casefold())
     places = [
         i for i in range(len(words) - len(name) + 1) if words[i : i + len(name)] == name
     ]
     for i in places if name else []:
-        words[i : i + len(name)] = [_TOPIC] * len(name)
+        words[i : i + len(name)] = [TOPIC] * len(name)
     return bool(name and places)
 
 
@@ -175,6 +177,16 @@ def _measures(rest: Sequence[str]) -> frozenset[str]:
     if word == "much":
         word = next((each for each in rest if base_noun(each) in _MEASURES), "")
     return frozenset(_MEASURES.get(base_noun(word), "").split())
+
+
+def _asks_for_object(rest: Sequence[str]) -> bool:
+    """Whether a thing is asked for ("what does X sell"), no number ("does X cost").
+
+    Args:
+        rest: the words after "what".
+    """
+    helped = rest[:1] != [] and rest[0] in ("do", "does", "did")
+    return helped and not any(base_noun(word) in _MEASURES for word in rest)
 
 
 def _leads(before: Sequence[str]) -> bool:
@@ -229,9 +241,9 @@ def _of_noun_phrase(words: Sequence[str]) -> AskedKind | None:
     """What a question without a question word asks for: "the wife of Mann"."""
     phrase = _phrase(words, 0)
     after = words[phrase.stop : phrase.stop + 1]
-    if phrase.nouns and _TOPIC in words:
+    if phrase.nouns and TOPIC in words:
         ends = not after and phrase.owned
-        if ends or (after and after[0] in _BEFORE and words[0] != _TOPIC):
+        if ends or (after and after[0] in _BEFORE and words[0] != TOPIC):
             return _of_phrase(words, phrase)
     for i, word in enumerate(words):
         if word in ("this", "these"):
@@ -249,8 +261,8 @@ def _phrase(words: Sequence[str], start: int) -> _Phrase:
     direct = True  # "which film's director" asks for a film
     while i < len(words):
         word = words[i]
-        if word == _TOPIC:
-            stop = next((j for j in range(i, len(words)) if words[j] != _TOPIC), i)
+        if word == TOPIC:
+            stop = next((j for j in range(i, len(words)) if words[j] != TOPIC), i)
             rest = words[stop:]
             if rest[:1] == ["s"]:
                 stop += 1
@@ -291,9 +303,15 @@ def _of_phrase(words: Sequence[str], phrase: _Phrase) -> AskedKind | None:
     if not nouns:
         return None
     after = words[phrase.stop : phrase.stop + 1]
-    whole = _phrase(words, phrase.stop + 1).nouns if after == ["of"] else []
+    whole, stop = [], phrase.stop
+    if after == ["of"]:
+        whole, stop, _ = _phrase(words, phrase.stop + 1)
     if nouns[0] in _SORTS:
-        return _of_sort(whole)
+        found = _of_sort(whole)
+        # "What kind of animal is Rex" asks for the class of Rex.
+        rest = [word for word in words[stop:] if word not in ("a", "an", "the")]
+        is_class = rest[:1] != [] and rest[0] in _BE and {*rest[1:]} == {TOPIC}
+        return replace(found, nouns=found.nouns | {"class"}) if is_class else found
     if nouns[0] in _VAGUE:
         return None
     names = {" ".join(nouns)}

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from kgscout_jax.text.relation_words import (
     PREPOSITIONS,
@@ -32,9 +32,28 @@ STATED, NAMED, GUESSED = 2.0, 1.0, 0.5
 HEAD, TAIL = 0, 1
 Hint = tuple[int, str, float]
 """An end, a noun for it ("" for none), and the noun's weight."""
+
+
+class Statement(NamedTuple):
+    """A relation's name that says what its heads and tails are."""
+
+    subject: str
+    """What the heads are called, in singular."""
+    predicate: str
+    object: str
+    """The same of the tails."""
+
+
 KINDS: tuple[Kind, ...] = ("person", "place", "time", "thing")
 _AUXILIARIES = frozenset("has have is was are were".split())
-_PARTICIPLE = re.compile(r"(ed|spoken|written|held|taken|given|won|made|built)$")
+_PARTICIPLE = re.compile(r"(ed|born|spoken|written|held|taken|given|won|made|built)$")
+_MEMBERS = frozenset("member citizen employee resident student player".split())
+"""What heads are by a name such as "member of department"."""
+_HAVE = frozenset(("has", "have"))
+_INTRANSITIVE = frozenset("act star perform sing teach win".split())
+"""Verbs whose past forms say what the head did: "acted in", but "created in"."""
+_NO_SUBJECTS = PREPOSITIONS | _AUXILIARIES
+_DASH = re.compile(r"\s*[–—]\s*|\s+(?:-+|->|>)\s+")
 _UNITS = frozenset(
     "kg g km m cm mm ft usd eur years days hours minutes seconds".split()
 )
@@ -43,7 +62,7 @@ _IRREGULAR_NOUNS = {
     "wives": "wife", "lives": "life", "movies": "movie", "series": "series",
     "species": "species", "bases": "basis", "alumni": "alumnus",
 }  # fmt: skip
-_IRREGULAR_VERBS = {
+IRREGULAR_VERBS = {
     "wrote": "write", "written": "write", "sang": "sing", "sung": "sing",
     "taught": "teach", "led": "lead", "won": "win", "built": "build", "starred": "star",
 }  # fmt: skip
@@ -112,7 +131,7 @@ def base_verb(word: str) -> str | None:
     verbs = kind_words()["agents"].keys() | kind_words()["patients"].keys()
     stems = [word.removesuffix(end) for end in ("s", "d", "ed", "ing") if word != end]
     stems += [stem + "e" for stem in stems]
-    found = [_IRREGULAR_VERBS.get(word, ""), *stems]
+    found = [IRREGULAR_VERBS.get(word, ""), *stems]
     return next((verb for verb in found if verb in verbs and verb != word), None)
 
 
@@ -146,7 +165,7 @@ def end_nouns(relation: str) -> tuple[Nouns, Nouns]:
     for end, noun, weight in (
         (HEAD, _singular(domain(relation).split()), STATED),
         *_listed(words),
-        *_said(words),
+        *(list(_of_statement(relation)) or _said(words)),
     ):
         if noun:
             ends[end][noun] = max(weight, ends[end].get(noun, 0.0))
@@ -175,12 +194,19 @@ def _said(words: list[str]) -> Iterator[Hint]:
         return
     by = base_verb(words[-2]) if len(words) > 1 and words[-1] == "by" else None
     active = None if words[0].endswith("ing") else base_verb(words[0])
+    past = words[0].endswith("ed") or words[0] in IRREGULAR_VERBS
+    if active and past and len(words) > 1 and active not in _INTRANSITIVE:
+        yield HEAD, lists["patients"].get(active, ""), GUESSED  # "created on date"
+        active = None
     if by:
         yield TAIL, lists["agents"].get(by, ""), NAMED
         yield HEAD, lists["patients"].get(by, ""), GUESSED
     elif active and (len(words) == 1 or words[1] in PREPOSITIONS):
         yield HEAD, lists["agents"].get(active, ""), NAMED
         yield TAIL, lists["patients"].get(active, ""), GUESSED
+    elif words[0] in _MEMBERS and len(words) > 2 and words[1] == "of":
+        yield HEAD, words[0], NAMED
+        yield TAIL, _singular(words[2:]), NAMED
     elif words[-1] == "of" and len(words) > 1:
         if not _PARTICIPLE.search(words[-2]):  # "made of"
             yield HEAD, _singular(words[:-1]), NAMED
@@ -194,6 +220,55 @@ def _said(words: list[str]) -> Iterator[Hint]:
         yield TAIL, _singular(words), NAMED
         if len(words) == 2 and words[1] in listed_words("labels"):
             yield TAIL, base_noun(words[0]), NAMED  # a "job title" says which job
+
+
+def statement(relation: str) -> Statement | None:
+    """The parts of a name that is a whole statement; None for others.
+
+    A verb stands between the nouns, or dashes part them.
+
+    >>> statement("athlete_plays_for_team")
+    Statement(subject='athlete', predicate='plays for', object='team')
+    >>> statement("Compound–treats–Disease").subject, statement("place_of_birth")
+    ('compound', None)
+    """
+    parts = [split_words(part) for part in _DASH.split(relation)]
+    if len(parts) == 3 and all(parts):
+        return Statement(_singular(parts[0]), " ".join(parts[1]), _singular(parts[2]))
+    words = relation_words(relation)
+    if " ".join(words) in kind_words()["subjects"]:
+        return None
+    for i in range(1, len(words) - 1):
+        verb = words[i]
+        if words[i - 1] in _NO_SUBJECTS or verb in _NO_SUBJECTS - _HAVE:
+            return None
+        if is_finite(verb) or _PARTICIPLE.search(verb):
+            after = i + 1 + (words[i + 1] in PREPOSITIONS)
+            rest = words[after:]
+            if not rest or rest[-1] in PREPOSITIONS or _PARTICIPLE.search(rest[-1]):
+                return None
+            predicate = " ".join(words[i:after])
+            return Statement(_singular(words[:i]), predicate, _singular(rest))
+    return None
+
+
+def is_participle(word: str) -> bool:
+    """Whether a word ends as past participles do."""
+    return _PARTICIPLE.search(word) is not None
+
+
+def is_finite(word: str) -> bool:
+    """Whether a word is a verb of the lists in a form with a subject."""
+    return word in listed_words("verbs") | _HAVE or base_verb(word) is not None
+
+
+def _of_statement(relation: str) -> Iterator[Hint]:
+    """What a name says that is a whole statement."""
+    if found := statement(relation):
+        verb = found.predicate.split()[0]
+        past = _PARTICIPLE.search(verb)  # "position played" is perhaps no subject
+        yield HEAD, found.subject, GUESSED if past else NAMED
+        yield TAIL, found.object, NAMED
 
 
 def _begins_with_verb(words: list[str]) -> bool:

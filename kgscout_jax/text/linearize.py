@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from kgscout_jax.text.word_segmentation import segmented
 from kgscout_jax.types import Triplet, display_name
 
 TEXT_VERSION = 2
@@ -22,14 +23,20 @@ def relation_phrase(relation: str) -> str:
     """The relation in words: lower-case, other characters as single spaces.
 
     A name without white space is split where its case changes, because it may be in
-    camelCase; "IMDb ID" is in words already.
+    camelCase, and its words where they are several written as one; "IMDb ID" is in
+    words already.
 
     >>> relation_phrase("people.person.place_of_birth"), relation_phrase("birthPlace")
     ('people person place of birth', 'birth place')
+    >>> relation_phrase("citylocatedinstate")
+    'city located in state'
     """
     spaced = _HUMP.sub(" ", relation) if is_camel_case(relation) else relation
     lowered = spaced.lower()
-    return " ".join("".join(c if c.isalnum() else " " for c in lowered).split())
+    words = "".join(c if c.isalnum() else " " for c in lowered).split()
+    if len(relation.split()) == 1:
+        words = [segmented(word) for word in words]
+    return " ".join(words)
 
 
 def linearize(triplet: Triplet) -> str:

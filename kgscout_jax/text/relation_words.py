@@ -1,4 +1,4 @@
-"""The words of a relation's name."""
+"""The words of a relation's name, and what it says of its heads by its form."""
 
 from __future__ import annotations
 
@@ -68,8 +68,18 @@ def head_noun(words: list[str]) -> int:
 
 
 def domain(relation: str) -> str:
-    """The type of heads that a dotted name states: person of people.person.religion."""
-    parts = name_parts(relation)
+    """The type of heads that a name of dots or slashes states; "" for others.
+
+    Of a path over a record the first half says it. What stands before a colon or a
+    number sign is a name space, and so is the path of an address.
+
+    >>> domain("people.person.religion"), domain("dbo:birthPlace")
+    ('person', '')
+    >>> domain("/film/actor/film./film/performance/film")
+    'actor'
+    """
+    first = relation.split("./")[0]
+    parts = [] if "://" in first else name_parts(re.split("[#:]", first)[-1])
     if len(parts) < 2 or not all(word.isalpha() for word in parts[-2]):
         return ""
     return " ".join(parts[-2])

@@ -17,7 +17,8 @@ _BIRTH = "birth born age"
 _SIZE = "size area population employees"
 _SYNONYMS = {
     "born": "birth", "died": "death", "dead": "death", "weigh": "weight",
-    "inhabitant": "population", "resident": "population",
+    "inhabitant": "population", "resident": "population", "earn": "salary",
+    "paid": "salary",
 }  # fmt: skip
 _KEY = 5
 """Letters that words of one root mostly share."""

@@ -16,7 +16,7 @@ from functools import cache
 from data_prep.synth.readings import Reading, relation_readings, word_list
 from data_prep.synth.words import lemmas, verb_form
 from kgscout_jax.graph.link.stop_words import GRAMMAR
-from kgscout_jax.text.kinds import kind_words
+from kgscout_jax.text.kinds import kind_words, statement
 from kgscout_jax.text.relation_words import (
     PREPOSITIONS,
     head_noun,
@@ -174,10 +174,10 @@ def stated_lemmas(content: frozenset[str], relation: str) -> frozenset[str]:
     ['direct']
     """
     texts = [content_lemmas(relation_words(relation))]
-    texts += [
-        content_lemmas(f"{each.words} {each.object_type}".split())
-        for each in readings_of(relation)
-    ]
+    for each in readings_of(relation):
+        # A name that is a whole statement tells the types, which no claim repeats.
+        named = "" if statement(relation) else each.object_type
+        texts.append(content_lemmas(f"{each.words} {named}".split()))
     return max(
         (text for text in texts if text <= content), key=len, default=frozenset()
     )

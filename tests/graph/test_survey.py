@@ -19,6 +19,7 @@ from kgscout_jax.graph.survey import survey
     [
         ("P131 p7 rel1 rel_7 r2 edge-12 m.0abc 0 ___ <urn:x> deadbeef01", "identifier"),
         ("r R xy a_b", "letters"),
+        ("CtD GpBP CcSE Gr>G", "abbreviation"),
         ("has_tags related_to relation link has value of", "general"),
         ("hasTags isRelatedTo ofThing", "general"),
         ("режиссёр 导演", "script"),

@@ -33,10 +33,11 @@ TRIPLETS = [
 ]
 
 
-def stated(question: str, triplets=TRIPLETS) -> str | None:
+def stated(question: str, triplets=TRIPLETS, names=()) -> str | None:
     """What the whole graph says of a question that names two of its entities."""
     graph = KnowledgeGraph.from_triplets(triplets)
-    names = sorted((n for n in graph.entities if n in question), key=question.find)
+    found = (n for n in graph.entities if n in question)
+    names = names or sorted(found, key=question.find)
     rows = np.asarray(graph.triplets)
     relations, index = np.unique(rows[:, 1], return_inverse=True)
     ends, nodes = np.unique(rows[:, [0, 2]], return_inverse=True)
@@ -180,3 +181,10 @@ def test_what_somebody_is_needs_no_more_than_a_triplet():
     triplets = [("Sam", "jobTitle", "Surgeon"), ("Sam", "sees", "Nurse")]
     assert stated("Is Sam a Surgeon?", triplets) == "yes"
     assert stated("Is Surgeon a Sam?", triplets) is None
+
+
+def test_a_topic_that_is_an_identifier_stands_where_its_words_do():
+    names = ["concept_athlete_ann_lee", "concept_team_nets"]
+    triplets = [(names[0], "concept:athleteplaysforteam", names[1])]
+    assert stated("Does Ann Lee play for the Nets?", triplets, names) == "yes"
+    assert stated("Do the Nets play for Ann Lee?", triplets, names) == "no"

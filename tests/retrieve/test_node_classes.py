@@ -120,3 +120,4 @@ def test_relations_that_lead_to_classes(relation, tells):
 
 def test_a_class_is_called_by_a_noun():
     assert [class_noun(n) for n in ("SoccerClub", "Films")] == ["soccer club", "film"]
+    assert class_noun("wordnet_scientist_110560637") == "scientist"

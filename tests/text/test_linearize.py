@@ -23,6 +23,11 @@ from kgscout_jax.text.linearize import linearize, question_text, relation_phrase
         # Lower-cased first: the dot of the Turkish capital is a character of its own.
         ("İl", "i l"),
         ("birthPlace", "birth place"),
+        ("concept:athleteplaysforteam", "concept athlete plays for team"),
+        ("wasbornin", "was born in"),
+        ("hypernym", "hypernym"),  # no words of the list
+        ("mentored_by", "mentored by"),  # a form of one, no "men to red"
+        ("worksfor a", "worksfor a"),  # with white space: in words already
         ("people.person.dateOfBirth", "people person date of birth"),
         ("hasISBNNumber", "has isbn number"),
         ("übergeordneteEinheit", "übergeordnete einheit"),

@@ -18,6 +18,7 @@ from kgscout_jax.graph.read.dialect import TABLES
 from kgscout_jax.graph.read.options import MAX_NAME
 from kgscout_jax.graph.read.parquet import batches, open_parquet, triplet_columns
 from kgscout_jax.graph.read.streams import BROKEN, open_bytes
+from kgscout_jax.graph.read.table_terms import NAME_RELATION, RDF_RELATION
 from kgscout_jax.graph.read.triplets import TripletFiles, file_format
 
 ROWS = 1 << 16
@@ -144,6 +145,8 @@ def _table(path: Path, files: TripletFiles) -> Iterator[Columns]:
                 ):
                     raise _NeedsExactReader
                 columns = tuple(batch.column(name) for name in used)
+                if _has_terms(columns[0], columns[1], files.labels is not None):
+                    raise _NeedsExactReader
                 for column in columns:
                     sizes = pc.min_max(pc.binary_length(column))
                     if not sizes["min"].as_py() or sizes["max"].as_py() > MAX_NAME:
@@ -151,6 +154,19 @@ def _table(path: Path, files: TripletFiles) -> Iterator[Columns]:
                 yield columns
     except (UserError, ValueError, OSError, *BROKEN):
         raise _NeedsExactReader from None
+
+
+def _has_terms(heads: Any, relations: Any, named: bool) -> bool:
+    """Whether rows hold RDF terms, or (``named``) may name identifiers."""
+    pc = compute()
+    kinds = pc.unique(relations)
+    patterns = [RDF_RELATION, *([NAME_RELATION] if named else [])]
+    if any(
+        pc.any(pc.match_substring_regex(kinds, f"^(?:{each})$")).as_py()
+        for each in patterns
+    ):
+        return True
+    return bool(pc.any(pc.starts_with(heads, "<")).as_py())
 
 
 def _parquet(path: Path, chosen: Sequence[str]) -> Iterator[Columns]:

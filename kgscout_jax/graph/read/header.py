@@ -20,6 +20,7 @@ ENDS = (
     ("subject_name", "object_name"),
     ("source_name", "target_name"),
     ("from_name", "to_name"),
+    ("x_name", "y_name"),
     ("subject_label", "object_label"),
     ("head_entity", "tail_entity"),
     ("head_id", "tail_id"),

@@ -21,6 +21,7 @@ from kgscout_jax.graph.read.options import ReadOptions, check_name
 from kgscout_jax.graph.read.parquet import read_parquet
 from kgscout_jax.graph.read.rdf_labels import LabelSink
 from kgscout_jax.graph.read.streams import COMPRESSED, inner_name
+from kgscout_jax.graph.read.table_terms import names_identifier, plain_triplet
 from kgscout_jax.types import Triplet
 
 logger = logging.getLogger("kgscout")
@@ -75,7 +76,8 @@ class TripletFiles:
         self.options = options or ReadOptions()
         self.notes = {} if notes is None else notes
         self.labels: LabelSink | None = None
-        """Receives names in RDF files; None: they are triplets like others."""
+        """Receives names in RDF files, and those of identifiers in tables; None: they
+        are triplets like others."""
         self._files = list(files)
         self._layouts: dict[Path, Layout] = {}
         self._names: NodeNames | None = None
@@ -105,7 +107,8 @@ class TripletFiles:
         ``.gz``, ``.bz2``, ``.xz``, ``.zst``; ``.parquet``. A first line of a text table
         that names head, relation and tail is a header, see ``header``; such columns are
         also read of parquet, else the first three string columns. In RDF an IRI is
-        named by its last segment, see ``iri_name``, a literal by its lexical value.
+        named by its last segment, see ``iri_name``, a literal by its lexical value; so
+        are RDF terms in text tables.
         ``.graphml``, ``.gexf``, Neo4j's ``.csv`` and ``.jsonl`` are graphs of nodes and
         edges: a node is named by its property name, label or title, else by its id.
 
@@ -128,12 +131,17 @@ class TripletFiles:
         return self._property_graph(path)
 
     def _table(self, path: Path) -> Iterator[Triplet]:
-        if self.is_plain_table(path):
-            yield from table_triplets(
-                path, self.layout(path), properties=self.options.properties
-            )
-        else:
+        if not self.is_plain_table(path):
             yield from self._property_graph(path)
+            return
+        rows = table_triplets(
+            path, self.layout(path), properties=self.options.properties
+        )
+        for triplet in map(plain_triplet, rows):
+            if self.labels is not None and names_identifier(triplet):
+                self.labels(triplet[0], triplet[2], 0)
+            else:
+                yield triplet
 
     def _property_graph(self, path: Path) -> Iterator[Triplet]:
         """The triplets of a file of nodes and edges, by the names of the nodes."""

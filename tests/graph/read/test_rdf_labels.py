@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -153,3 +154,20 @@ def test_relations_are_named_by_a_file(tmp_path, folder, capsys):
     update_graph(folder, BuildSettings(relation_names=file))
     names = list(KnowledgeGraph.open(folder).relations)
     assert names == ["P31", "description", "description (P9)"]
+
+
+def test_a_name_triplet_of_a_table_names_an_identifier(tmp_path):
+    table = tmp_path / "drugs.tsv"
+    table.write_text(
+        "DB00945\ttreats\tDOID:1234\nDB00945\tname\tAspirin\nDOID:1234\tlabel\tfever\n"
+        "TP53\tname\ttumor protein p53\n"  # people say TP53
+    )
+    build_graph([table], tmp_path / "graph")
+    expected = {("Aspirin", "treats", "fever"), ("TP53", "name", "tumor protein p53")}
+    for graph in (
+        KnowledgeGraph.open([table]),
+        KnowledgeGraph.open(tmp_path / "graph"),
+    ):
+        rows = np.asarray(graph.triplets).tolist()
+        names, relations = graph.entities, graph.relations
+        assert {(names[h], relations[r], names[t]) for h, r, t in rows} == expected

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from graph.graph_files import read_triplets
+from graph.graph_files import batch_rows, read_triplets
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -225,3 +225,23 @@ def test_tsv_csv_and_parquet_round_trip(tmp_path, rows):
     head, relation, tail = map(list, zip(*rows, strict=True))
     data = parquet(head=head, relation=relation, tail=tail)
     assert list(read_triplets(write(tmp_path / "kg.parquet", data))) == rows
+
+
+def test_rdf_terms_in_tables_are_named_as_in_n_triples(tmp_path):
+    yago = write(
+        tmp_path / "yago.tsv",
+        "<Ada_Lovelace>\t<wasBornIn>\t<London>\n<Ada_Lovelace>\trdf:type\t<person>\n"
+        '<Ada_Lovelace>\t<wasBornOnDate>\t"1815-12-10"^^xsd:date\n'
+        "http://x.org/r/Ada\thttp://x.org/r/homepage\thttp://x.org/p#ada\n"
+        "Ada\thomepage\thttp://x.org/p\n<3 hearts\tis\t<5 or >3\n",
+    )
+    rows = [
+        ("Ada_Lovelace", "wasBornIn", "London"),
+        ("Ada_Lovelace", "rdf:type", "person"),
+        ("Ada_Lovelace", "wasBornOnDate", "1815-12-10"),
+        ("Ada", "homepage", "ada"),
+        ("Ada", "homepage", "http://x.org/p"),
+        ("<3 hearts", "is", "<5 or >3"),
+    ]
+    assert list(read_triplets(yago)) == rows
+    assert list(batch_rows(yago)) == rows

@@ -1,0 +1,70 @@
+"""Rows of text tables that hold more than names: RDF terms, and names of identifiers.
+
+YAGO's tables write ``<Albert_Einstein>`` and ``"1879-03-14"^^xsd:date``, exports of
+RDF stores whole addresses. They are named as in N-Triples. A triplet such as ``DB00945,
+name, Aspirin`` says how an identifier is called: it is a label of it, as
+``rdfs:label`` is in RDF.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kgscout_jax.graph.opaque_names import OPAQUE
+from kgscout_jax.graph.read.ntriples import iri_name
+from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.types import Triplet
+
+RDF_RELATION = r"\s*(<[^\s<>]+>|[A-Za-z][A-Za-z0-9+.-]*://\S+)\s*"
+"""A relation that is an RDF term: its row is one of RDF."""
+NAME_RELATION = r"(?i).*(name|label)\W*"
+"""What relations that name their heads end in, among others."""
+_NAMING = frozenset(
+    "name|label|has name|has label|pref label|preferred label|preferred name|"
+    "display name".split("|")
+)
+_BRACKETED = re.compile(r"<([^\s<>]+)>")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
+_LITERAL = re.compile(r'"(.*)"(?:\^\^\S+|@[A-Za-z0-9-]+)?', re.DOTALL)
+_RDF_RELATION = re.compile(RDF_RELATION)
+_IDENTIFIER = re.compile(rf"{OPAQUE}|\S*[^\W\d_]\S*\d{{3,}}|[0-9a-f-]{{16,}}")
+"""A word that ends in three digits or more, or is opaque: no word that people use."""
+
+
+def plain_triplet(triplet: Triplet) -> Triplet:
+    """A row with names for RDF terms; others as they are.
+
+    >>> plain_triplet(("<Ulm>", "<isLocatedIn>", "<Germany>"))
+    ('Ulm', 'isLocatedIn', 'Germany')
+    >>> plain_triplet(("Ada", "homepage", "http://ada.org/"))
+    ('Ada', 'homepage', 'http://ada.org/')
+    """
+    head, relation, tail = triplet
+    rdf = _RDF_RELATION.fullmatch(relation) or _BRACKETED.fullmatch(head.strip())
+    if rdf is None:
+        return triplet
+    return _plain_term(head), _plain_term(relation), _plain_term(tail)
+
+
+def _plain_term(term: str) -> str:
+    """The name of an RDF term."""
+    term = term.strip()
+    if literal := _LITERAL.fullmatch(term):
+        return literal[1] if literal[1].strip() else term
+    found = _BRACKETED.fullmatch(term)
+    inner = found[1] if found else term
+    return iri_name(inner) if _ADDRESS.fullmatch(inner) else inner
+
+
+def names_identifier(triplet: Triplet) -> bool:
+    """Whether a triplet says how its head, an identifier, is called.
+
+    >>> names_identifier(("DB00945", "name", "Aspirin"))
+    True
+    >>> names_identifier(("Aspirin", "name", "Aspirin 100 mg"))
+    False
+    """
+    head, relation, _ = triplet
+    if " ".join(relation_words(relation)) not in _NAMING:
+        return False
+    return _IDENTIFIER.fullmatch(head.strip()) is not None

@@ -1,0 +1,48 @@
+"""Nodes that a question of one clause asks for in the words of the graph.
+
+"Which drugs treat asthma" says the relation ``treats`` and nothing else: its answers
+are heads of it. A policy that has not seen a graph may walk on, or take the relation
+the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool
+
+from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.text.asked_kind import question_tokens
+from kgscout_jax.text.stated_relation import answer_ends
+
+
+def stated_nodes(
+    question: str,
+    topics: Sequence[str],
+    around: LocalGraph,
+    possible: Bool[np.ndarray, "v"],
+) -> Bool[np.ndarray, "v"] | None:
+    """The possible nodes at the end that is asked for; None: there are none.
+
+    Args:
+        question: the question.
+        topics: names that it mentions.
+        around: its candidates.
+        possible: False at nodes that are no answers.
+    """
+    if len(around.mentions) != 1:
+        return None
+    words = question_tokens(question, topics)
+    ends = [answer_ends(words, relation) for relation in around.relations]
+    if not any(ends):
+        return None
+    is_topic = np.zeros(len(possible), bool)
+    is_topic[around.starts] = True
+    out = np.zeros(len(possible), bool)
+    for end in (0, 1):
+        asked = np.array([end in each for each in ends], bool)[around.relation_index]
+        slots = asked & is_topic[around.nodes[:, 1 - end]]
+        out[around.nodes[slots, end]] = True
+    out &= possible & ~is_topic
+    return out if out.any() else None

@@ -1,0 +1,174 @@
+"""At which end of a relation a question asks, where it says that relation and no more.
+
+"Who mentors Ann" and "who was mentored by Ann" share their words; voice and word order
+tell them apart. Read are questions of one clause: a question word with a noun or
+without, one verb, one topic, and the preposition of the verb. No inflections are looked
+up, because that takes seconds to load: words are compared by their stems.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from kgscout_jax.text.asked_kind import TOPIC
+from kgscout_jax.text.kinds import (
+    HEAD,
+    IRREGULAR_VERBS,
+    TAIL,
+    is_finite,
+    is_participle,
+    statement,
+)
+from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
+from kgscout_jax.text.words import FUNCTION_WORDS
+
+_BE = frozenset("is are was were".split())
+_DO = frozenset("do does did has have had can".split())
+_PASSED = frozenset(
+    "the a an all some any other currently now also usually mainly typically".split()
+)
+_NO_NOUNS = (FUNCTION_WORDS | PREPOSITIONS | frozenset(",;:")) - {"name"}
+_MUTUAL = frozenset(
+    "interact associat marr resembl compet collaborat border adjoin overlap".split()
+)
+"""Stems of verbs that hold both ways."""
+_PLACES = frozenset("in at on".split())
+"""Prepositions that "where" stands for."""
+_ENDING = re.compile(r"(ies|ied|ing|ed|es|s|e)$")
+_NOUNS = 3
+"""Words of the noun after "which"."""
+
+
+class _Clause(NamedTuple):
+    """The parts of a question of one clause."""
+
+    verb: str
+    preposition: str
+    """Of the verb; "" for none."""
+    passive: bool
+    """Whether a form of "be" stands before the verb."""
+    topic_first: bool
+    """Whether the topic is the subject."""
+    where: bool
+
+
+@cache
+def stem(word: str) -> str:
+    """What the forms of a regular verb share, and the base form of an irregular one.
+
+    >>> stem("mentors"), stem("carried"), stem("carries"), stem("wrote")
+    ('mentor', 'car', 'car', 'writ')
+    """
+    word = IRREGULAR_VERBS.get(word, word)
+    short = _ENDING.sub("", word)
+    short = short if len(short) > 2 else word
+    if len(short) > 3 and short[-1] == short[-2] and short[-1] not in "sl":
+        short = short[:-1]  # preferred
+    return short.removesuffix("y")
+
+
+def answer_ends(words: Sequence[str], relation: str) -> frozenset[int]:
+    """The ends of a relation, ``HEAD`` and ``TAIL``, that a question asks for.
+
+    Empty where it does not say that relation, or more than it.
+
+    Args:
+        words: of the question, ``TOPIC`` for those of its topic's name.
+        relation: the relation.
+
+    >>> answer_ends(["who", "mentors", TOPIC], "mentored_by") == {TAIL}
+    True
+    >>> answer_ends(["who", "was", "mentored", "by", TOPIC], "mentored_by") == {HEAD}
+    True
+    >>> answer_ends(["which", "drugs", "treat", TOPIC], "drug_treats_disease") == {HEAD}
+    True
+    """
+    clause = _clause(tuple(words))
+    predicate = _predicate(relation)
+    if clause is None or not predicate or stem(predicate[0]) != stem(clause.verb):
+        return frozenset()
+    own = predicate[1] if len(predicate) > 1 else ""
+    if stem(clause.verb) in _MUTUAL:
+        return frozenset((HEAD, TAIL))
+    asked = clause.preposition
+    if own == "by" or asked == "by":
+        # Doer and deed, whichever voice the relation and the question have.
+        if {own, asked} - {"by", ""}:
+            return frozenset()
+        if clause.passive != (asked == "by"):
+            return frozenset()
+        doer = TAIL if own == "by" else HEAD
+        asks_doer = clause.topic_first == clause.passive
+        return frozenset([doer if asks_doer else 1 - doer])
+    if own != asked and not (clause.where and not asked and own in _PLACES):
+        return frozenset()
+    return frozenset([TAIL if clause.topic_first else HEAD])
+
+
+@cache
+def _predicate(relation: str) -> tuple[str, ...]:
+    """The verb of a relation's name and its preposition; () for a name without."""
+    whole = statement(relation)
+    words = whole.predicate.split() if whole else relation_words(relation)
+    while len(words) > 1 and words[0] in _BE | _DO:
+        words = words[1:]
+    if len(words) > 2 and words[-1] in PREPOSITIONS and is_participle(words[-2]):
+        words = words[-2:]  # "station affiliated with"
+    if not words or not _is_verb(words[0]):
+        return ()
+    if whole is None and words[1:] and words[1] not in PREPOSITIONS:
+        # "coaches team", no "sales region"
+        return tuple(words[:1]) if is_finite(words[0]) else ()
+    return tuple(words[:2])
+
+
+def _is_verb(word: str) -> bool:
+    """Whether a word may be a verb with a subject, or a participle."""
+    return word.endswith("s") or word in IRREGULAR_VERBS or is_participle(word)
+
+
+@cache
+def _clause(words: tuple[str, ...]) -> _Clause | None:
+    """The parts of a question; None where it is of another form."""
+    tokens = [w for i, w in enumerate(words) if not (w == TOPIC == words[i - 1] and i)]
+    fronted = ""
+    if tokens[:1] and tokens[0] in PREPOSITIONS:
+        fronted, tokens = tokens[0], tokens[1:]
+    if tokens[:2] == ["how", "many"]:
+        tokens = tokens[1:]
+    if not tokens or tokens[0] not in ("who", "whom", "which", "what", "where", "many"):
+        return None
+    where = tokens[0] == "where"
+    tokens = [word for word in tokens[1:] if word not in _PASSED]
+    if tokens.count(TOPIC) != 1:
+        return None
+    at = tokens.index(TOPIC)
+    before, after = tokens[:at], tokens[at + 1 :]
+    helpers = [i for i, word in enumerate(before) if word in _BE | _DO]
+    if len(helpers) > 1:
+        return None
+    place = helpers[0] if helpers else None
+    passive = place is not None and before[place] in _BE
+    topic_first = place is not None and place == len(before) - 1
+    if topic_first:
+        noun, verb = before[:-1], after
+    elif after:
+        return None
+    elif place is not None:
+        noun, verb = before[:place], before[place + 1 :]
+    else:
+        end = len(before) - (before[-1:] != [] and before[-1] in PREPOSITIONS)
+        noun, verb = before[: max(end - 1, 0)], before[max(end - 1, 0) :]
+    if len(noun) > _NOUNS or _NO_NOUNS.intersection(noun):
+        return None
+    if not verb or verb[0] in _NO_NOUNS or len(verb) > 2:
+        return None
+    if verb[1:] and (fronted or verb[1] not in PREPOSITIONS):
+        return None
+    if not topic_first and fronted:
+        return None
+    preposition = fronted or (verb[1] if verb[1:] else "")
+    return _Clause(verb[0], preposition, passive, topic_first, where)

@@ -1,0 +1,49 @@
+"""Which end of a relation a question of one clause asks for."""
+
+import pytest
+
+from kgscout_jax.text.asked_kind import question_tokens
+from kgscout_jax.text.stated_relation import answer_ends
+
+HEADS, TAILS, BOTH, NONE = {0}, {1}, {0, 1}, set()
+
+
+@pytest.mark.parametrize(
+    ("question", "relation", "ends"),
+    [
+        # Active and passive, of the question and of the relation.
+        ("Who mentors Ann Lee?", "mentored_by", TAILS),
+        ("Whom does Ann Lee mentor?", "mentored_by", HEADS),
+        ("Who was mentored by Ann Lee?", "mentored_by", HEADS),
+        ("Who was Ann Lee mentored by?", "mentored_by", TAILS),
+        ("Who mentors Ann Lee?", "mentors", HEADS),
+        ("Which people did Ann Lee mentor?", "mentors", TAILS),
+        ("Who was mentored by Ann Lee?", "mentors", TAILS),
+        ("By whom was Ann Lee mentored?", "mentors", HEADS),
+        ("Who wrote Ann Lee?", "written_by", TAILS),
+        # Prepositions must be the same.
+        ("Which team does Ann Lee play for?", "athleteplaysforteam", TAILS),
+        ("Which team does Ann Lee play for?", "athleteplaysinleague", NONE),
+        ("For which team does Ann Lee play?", "athleteplaysforteam", TAILS),
+        ("Who plays for Ann Lee?", "athleteplaysforteam", HEADS),
+        ("How many people work on Ann Lee?", "worksOn", HEADS),
+        ("Where does Ann Lee live?", "lives_in", TAILS),
+        ("Where was Ann Lee born?", "wasBornIn", TAILS),
+        ("Who was born in Ann Lee?", "wasBornIn", HEADS),
+        ("Which station is Ann Lee affiliated with?", "station affiliated with", TAILS),
+        ("Which prize did Ann Lee win?", "hasWonPrize", TAILS),
+        # What holds both ways has no direction.
+        ("Which genes interact with Ann Lee?", "interacts_with", BOTH),
+        # More than one relation, another form, or no verb.
+        ("Who mentors the boss of Ann Lee?", "mentored_by", NONE),
+        ("Who mentors people that Ann Lee knows?", "mentored_by", NONE),
+        ("Who is Ann Lee's mentor?", "mentored_by", NONE),
+        ("Which film's director mentors Ann Lee?", "mentored_by", NONE),
+        ("Does Bo mentor Ann Lee?", "mentored_by", NONE),
+        ("Who mentors Ann Lee or Ann Lee?", "mentored_by", NONE),
+        ("Who spouses Ann Lee?", "spouse", NONE),
+        ("", "mentored_by", NONE),
+    ],
+)
+def test_voice_and_word_order_say_which_end_is_asked_for(question, relation, ends):
+    assert answer_ends(question_tokens(question, ["Ann Lee"]), relation) == ends
