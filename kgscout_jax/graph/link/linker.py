@@ -79,6 +79,45 @@ class Link:
     stop: int
 
 
+class _Names:
+    """The spans of several words that are a whole name, misspelt or not."""
+
+    def __init__(self, question: QuestionTokens, candidates: list[Candidate]) -> None:
+        whole = [
+            c
+            for c in candidates
+            if self._is_whole(c) and _content_words(question, c) > 1
+        ]
+        self.text = question.text
+        self.spans = {(c.first, c.last) for c in whole}
+        self.exact = {(c.first, c.last) for c in whole if c.how != "fuzzy"}
+
+    def _is_whole(self, c: Candidate) -> bool:
+        """Whether a candidate is a whole name; a misspelt word lowers its coverage."""
+        return c.likeness >= WHOLE and c.coverage >= PART_LIKENESS
+
+    def explain(self, c: Candidate) -> bool:
+        """Whether a fuzzy match is but a part of a longer name, or of two names.
+
+        "Ada Motors" is the firm and not the case ``Ada Motors v Byte``, though small
+        "henry viii" may be ``Henry VIII of England``. "Ada Motors sued Bob Byte" is no
+        misspelt ``Ada Motors v Bob Byte``.
+        """
+        inside = [
+            (first, last)
+            for first, last in self.exact
+            if c.first <= first and last <= c.last
+        ]
+        if c.misspelt and len(inside) > 1:
+            return True
+        if self._is_whole(c):
+            return False
+        may_go_on = c.head and self.text[c.start : c.stop].islower()
+        return not may_go_on and any(
+            first <= c.first and c.last <= last for first, last in self.spans
+        )
+
+
 class Linker:
     """Finds the entities of questions in an index."""
 
@@ -190,8 +229,8 @@ class Linker:
             pairs, key=lambda p: (-p[1], p[0].first, -p[0].last, p[0].surface)
         ):
             twins = [self._is_twin(c, s) for s in selection]
-            least = self._least(c, first=not links or any(twins))
-            if statement and c.how != "fuzzy" and _has_content(question, c):
+            least = self._least(question, c, first=not links or any(twins))
+            if statement and c.how != "fuzzy" and _content_words(question, c):
                 # Two names are wanted: beside two likely ones, all must be likely.
                 likely = self.settings.threshold_identifier
                 both = len({x.start for x in links if x.score >= likely}) > 1
@@ -230,10 +269,10 @@ class Linker:
 
         "wireshark" is the entity of this name, though ``wireshark-qt`` be better
         connected; but "mozart" may be the composer and not the village, unless the
-        village is sure: "Valencia" is the city, not ``FC Valencia``. A part of a name
-        of several words is part of no other: in "Ada Byte wrote", "Byte wrote" is no
-        misspelt ``Wrobe Byte``. An identifier,
-        which has no capitals, is what it says, however unlikely: "postgresql" names no
+        village is sure: "Valencia" is the city, not ``FC Valencia``. Several words that
+        are a name, misspelt or not, are no part of another, see ``_Names``. A part of a
+        name of several words is part of no other: in "Ada Byte wrote", "Byte wrote" is
+        no misspelt ``Wrobe Byte``. An identifier, which has no capitals, is what it says, however unlikely: "postgresql" names no
         ``Debian PostgreSQL Maintainers``. Beside one, a single word is no part of
         another name: in "section of vim", "section" is not ``gnome (section)``. Nor is
         a common noun: in "which hut is the oldest", "hut" is no ``Rotwand Hut``.
@@ -245,6 +284,7 @@ class Linker:
             if c.how != "fuzzy" and score >= settings.threshold
         ]
         likely = [(first, last) for first, last, _ in whole]
+        names = _Names(question, candidates)
         sure = [(first, last) for first, last, score in whole if score >= SURE]
         identifiers = [
             (c.first, c.last)
@@ -270,6 +310,8 @@ class Linker:
             if c.coverage >= WHOLE:
                 return False
             if any(first <= c.first and c.last <= last for first, last in sure):
+                return True
+            if names.explain(c):
                 return True
             one_word = c.first == c.last
             if one_word and is_asked_noun(question, c.first):
@@ -301,14 +343,27 @@ class Linker:
         name = self.index.text_of(c.surface)
         return name == name.lower() and any(map(str.isalpha, name))
 
-    def _least(self, c: Candidate, *, first: bool) -> float:
+    def _is_capital(self, question: QuestionTokens, c: Candidate) -> bool:
+        """Whether a name with a capital stands as it is written, not at the start.
+
+        Such as Go in "which Go packages run on macOS", where other words have none.
+        """
+        written = question.text[c.start : c.stop]
+        name = self.index.text_of(c.surface)
+        if c.how != "exact" or not c.first or name != written or name.islower():
+            return False
+        ends = zip(question.starts, question.stops, strict=True)
+        words = [question.text[start:stop] for start, stop in ends]
+        return any(map(str.islower, [*words[1 : c.first], *words[c.last + 1 :]]))
+
+    def _least(self, question: QuestionTokens, c: Candidate, *, first: bool) -> float:
         """The least probability of a link."""
         settings = self.settings
         if c.how == "fuzzy":
             return settings.floor if first else settings.threshold
         if first:
             return settings.floor_full
-        if self._is_identifier(c):
+        if self._is_identifier(c) or self._is_capital(question, c):
             return settings.threshold_identifier
         return settings.threshold_full
 
@@ -325,9 +380,9 @@ class Linker:
         )
 
 
-def _has_content(question: QuestionTokens, c: Candidate) -> bool:
-    """Whether a candidate's words are not only stop words."""
-    return not STOP_WORDS.issuperset(question.words[c.first : c.last + 1])
+def _content_words(question: QuestionTokens, c: Candidate) -> int:
+    """How many of a candidate's words are no stop words."""
+    return sum(w not in STOP_WORDS for w in question.words[c.first : c.last + 1])
 
 
 def _full_match_mask(

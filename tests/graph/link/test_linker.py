@@ -281,3 +281,28 @@ def test_words_beside_a_whole_name_are_no_misspelt_part_of_another():
     people = Linker(build_index(names, degrees=np.r_[12, 30, 12, np.full(32, 30)]))
     question = "what label is Quynh Gunnarson signed to"
     assert [each.name for each in people.link(question)] == ["Quynh Gunnarson"]
+
+
+def test_several_words_that_are_a_name_are_no_part_of_a_longer_one():
+    names = ["Ada Motors", "Bob Steel", "Cleo Foods v Ada Motors"]
+    names += ["Ada Motors v Bob Steel", "Bern"]
+    court = Linker(build_index(names, degrees=np.array([9, 9, 60, 60, 200])))
+
+    def linked(question):
+        return [each.name for each in court.link(question, statement=True)]
+
+    assert linked("Whom did Ada Motors sue?") == ["Ada Motors"]
+    assert linked("Whom did Ada Motrs sue?") == ["Ada Motors"]
+    assert {*linked("Did Ada Motors sue Bob Steel?")} == {"Ada Motors", "Bob Steel"}
+    assert linked("Who heard Ada Motors v Bob Steel?") == ["Ada Motors v Bob Steel"]
+
+
+def test_a_short_name_that_is_written_as_it_is_joins_another():
+    names = ["Go", "GNU GPL v3", *(f"Tool {i}" for i in range(30))]
+    tools = Linker(build_index(names, degrees=np.array([9, 40, *[5] * 30])))
+
+    def linked(question):
+        return {each.name for each in tools.link(question)}
+
+    assert linked("which Go tools have the GNU GPL v3") == {"Go", "GNU GPL v3"}
+    assert linked("which tools go with the GNU GPL v3") == {"GNU GPL v3"}
