@@ -172,7 +172,7 @@ class ScoredQuestion:
 
         compared = self.compared and self.compared.with_topics(found.node_of)
         wanted = question_constraints(
-            self.text,
+            self.start.walked or self.text,
             [self.name_of(int(entity)) for entity in self.start.ids],
             compared,
             LocalGraph(
@@ -184,6 +184,9 @@ class ScoredQuestion:
             ),
             self.graph.unnamed_mask[found.entities],
         )
+        if self.start.excluded:
+            left_out = np.isin(found.entities, self.start.excluded)
+            nodes = np.where(left_out, -np.inf, nodes).astype(np.float32)
         new = wanted.logits(self.scores.logits, nodes, general=self.general)
         scores = dataclasses.replace(self.scores, logits=new.triplets, nodes=new.nodes)
         return dataclasses.replace(

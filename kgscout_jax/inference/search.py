@@ -97,7 +97,9 @@ class Searcher:
             for each in zip(texts, graphs, topics, strict=True)
         ]
         compared: list[ValueQuestion | None] = [None] * len(texts)
-        walked = [*texts]
+        walked = [
+            start.walked or text for text, start in zip(texts, starts, strict=True)
+        ]
         for i, (text, graph, start) in enumerate(
             zip(texts, graphs, starts, strict=True)
         ):

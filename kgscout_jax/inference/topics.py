@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +14,7 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
 from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.stores.protocol import GraphOrStore
+from kgscout_jax.text.exceptions import exception_start, has_exception
 from kgscout_jax.types import display_name
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ class SearchStart:
     links: tuple[Link, ...]
     unknown: tuple[str, ...]
     """Names of topics that are not in the graph."""
+    excluded: tuple[int, ...] = ()
+    """Entities beside which the question asks for others: no topics, no answers."""
+    walked: str = ""
+    """The question without those; "" where it has none."""
 
     def names(self, text: str, graph: KnowledgeGraph) -> list[str]:
         """Names of the topics, and what the question calls them."""
@@ -78,11 +83,48 @@ def search_start(
     if topics is None:
         links = tuple(link(question, graph))
         ids = np.array([link.entity for link in links], np.int32)
-        return SearchStart(ids, links, ())
+        return _without_exceptions(question, graph, SearchStart(ids, links, ()))
     names = topic_names(topics)
     unknown = [name for name in names if graph.find(name) is None]
     ids = graph.find_all(names) if len(graph.entities) else np.empty(0, np.int32)
-    return SearchStart(ids, (), tuple(dict.fromkeys(unknown)))
+    start = SearchStart(ids, (), tuple(dict.fromkeys(unknown)))
+    return _without_exceptions(question, graph, start)
+
+
+def _without_exceptions(
+    question: str, graph: KnowledgeGraph, start: SearchStart
+) -> SearchStart:
+    """The start without what "besides" and "other than" stand before.
+
+    The same where nothing else is named.
+    """
+    if len(start.ids) < 2 or not has_exception(question):
+        return start
+    if start.links:
+        spans = [(link.start, link.stop, link.entity) for link in start.links]
+    else:
+        names = [display_name(graph.entities[int(i)]) for i in start.ids]
+        found = [question.casefold().find(name.casefold()) for name in names]
+        spans = [
+            (at, at + len(name), entity)
+            for at, name, entity in zip(found, names, start.ids.tolist(), strict=True)
+            if at >= 0
+        ]
+    out, walked = set[int](), question
+    for at, stop, entity in sorted(spans, reverse=True):
+        begin = exception_start(question[:at])
+        if begin is not None:
+            out.add(entity)
+            walked = f"{walked[:begin]}{walked[stop:].lstrip(', ')}"
+    if not out or out >= {*start.ids.tolist()}:
+        return start
+    return replace(
+        start,
+        ids=start.ids[~np.isin(start.ids, [*out])],
+        links=tuple(link for link in start.links if link.entity not in out),
+        excluded=tuple(sorted(out)),
+        walked=walked,
+    )
 
 
 def check_topics(graph: GraphOrStore, topics: Sequence[str]) -> None:

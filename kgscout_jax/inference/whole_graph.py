@@ -27,7 +27,7 @@ from kgscout_jax.text.compared_phrase import ComparedPhrase, compared_phrase
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.value_question import ValueQuestion, value_question, without_test
 from kgscout_jax.text.value_words import is_comparing, relation_keys, word_key
-from kgscout_jax.text.values import is_year, value_of
+from kgscout_jax.text.values import is_year, quantity_of, value_of
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 from kgscout_jax.types import display_name
 
@@ -51,7 +51,19 @@ def compared_entities(
     """What a question wants of values, with entities for its topics."""
     named = _named_topics(text, graph, start)
     asked = value_question(text, [name for name, _ in named])
-    return asked and asked.with_topics(lambda i: named[i][1])
+    asked = asked and asked.with_topics(lambda i: named[i][1])
+    if asked and asked.word.weak and asked.rival is not None:
+        # "Licensed under the GPL" compares nothing with it.
+        return asked if _has_values(graph, asked.rival) else None
+    return asked
+
+
+def _has_values(graph: KnowledgeGraph, entity: int) -> bool:
+    """Whether a triplet leads from an entity to a value, or it is one."""
+    _, ids = graph.by_head.rows(np.array([entity]))
+    tails = np.unique(graph.triplets[ids[:MAX_VALUES], 2]).tolist()
+    names = map(str, (graph.entities[each] for each in (entity, *tails)))
+    return any(quantity_of(name) is not None for name in names)
 
 
 def _named_topics(

@@ -213,6 +213,19 @@ def test_topics_are_linked_where_none_are_given(ready):
     same(found, given)
 
 
+def test_what_a_question_leaves_out_is_no_topic_and_no_answer(ready):
+    graph = KnowledgeGraph.from_triplets(
+        [("Alien", "actor", name) for name in ("Weaver", "Holm", "Hurt")]
+    )
+    question = "Besides Holm, who is an actor of Alien?"
+    for topics in (None, ["Alien", "Holm"]):
+        found = ready.scout.retrieve(question, graph, topics=topics, k=9)
+        assert found.topics == ("Alien",)
+        assert "Holm" not in [each.name for each in found.answers + found.best_guesses]
+    alone = ready.scout.retrieve("Who besides Holm?", graph, topics=["Holm"], k=9)
+    assert alone.topics == ("Holm",)
+
+
 def test_unknown_topics_are_reported(ready):
     found = ready.scout.retrieve("Who?", ready.graph, topics=["Mu", "Ada", "Mu"])
     assert found.topics == ("Ada",) and found.topics_not_found == ("Mu",)

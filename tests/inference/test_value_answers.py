@@ -8,6 +8,8 @@ from scout_factory import shared_world
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.selection import SelectionConfig
+from kgscout_jax.inference.topics import SearchStart
+from kgscout_jax.inference.whole_graph import compared_entities
 
 TOWNS = {"Rome": 2800, "Milan": 1300, "Turin": 600, "Pisa": 90}
 GRAPH = KnowledgeGraph.from_triplets([
@@ -331,3 +333,16 @@ def test_the_noun_of_a_superlative_is_no_topic(scout):
 
 def test_a_class_stays_a_topic_where_nothing_is_compared(scout):
     assert scout.retrieve("What is a River?", CLASSED, k=8).topics == ("River",)
+
+
+def test_under_a_name_without_values_compares_nothing():
+    graph = KnowledgeGraph.from_triplets(
+        [("Tool", "license", "GPL v3"), ("Otto", "reign start", "936")]
+    )
+
+    def compared(question, topic):
+        ids = np.array([graph.find(topic)], np.int32)
+        return compared_entities(question, graph, SearchStart(ids, (), ()))
+
+    assert compared("Which tools are licensed under the GPL v3?", "GPL v3") is None
+    assert compared("Who ruled after Otto?", "Otto") is not None
