@@ -16,6 +16,7 @@ from jaxtyping import Float32, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.readings import node_readings
+from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.value_column import Value, ValueColumn
 from kgscout_jax.text.value_question import ValueQuestion
 from kgscout_jax.text.value_words import relation_keys
@@ -231,7 +232,7 @@ def _attribute(
     n_values = sum(quantity_of(name) is not None for name in names)
     if not n_values or n_values < MIN_VALUE_SHARE * len(names):
         return None
-    column = ValueColumn.of(names)
+    column = ValueColumn.of(names, relation_words(relation))
     found = [column.read(name) for name in names]
     by_age = asked.word.of_age and "age" in keys and not column.dated
     other = asked.word.dated not in (None, column.dated) and not by_age

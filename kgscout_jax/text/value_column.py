@@ -83,13 +83,21 @@ class ValueColumn:
     """Whether commas stand before decimals, and dots between thousands."""
     dated: bool = False
     """Whether all values are dates, or may be years."""
+    implied: str = ""
+    """The unit of values that have none, where the relation says it."""
 
     @staticmethod
-    def of(names: Sequence[str]) -> ValueColumn:
+    def of(names: Sequence[str], relation: Sequence[str] = ()) -> ValueColumn:
         """How the values ``names`` are written.
+
+        Args:
+            names: the values.
+            relation: the words of their relation; one may be their unit.
 
         >>> ValueColumn.of(["820 m", "1.2 km", "640 m"]).unit
         'm'
+        >>> ValueColumn.of(["45", "60"], ["cooking", "time", "minutes"]).implied
+        'minutes'
         """
         found = [quantity_of(name) for name in names]
         units = Counter(each.unit for each in found if each is not None)
@@ -98,6 +106,7 @@ class ValueColumn:
             grouped=any(_TWICE.fullmatch(_number_part(name)) for name in names),
             commas=any(has_decimal_comma(_number_part(name)) for name in names),
             dated=all(map(_is_time, found, names)),
+            implied=next((word for word in relation[1:] if word in UNITS), ""),
         )
 
     def read(self, name: str) -> Value | None:
@@ -123,8 +132,16 @@ class ValueColumn:
         return Value(quantity.value, max(precision(name), 1) if self.dated else 0)
 
     def read_limit(self, name: str) -> Value | None:
-        """A limit as a question writes it, mostly without a unit."""
+        """A limit as a question writes it, mostly without a unit.
+
+        >>> ValueColumn.of(["45", "60"], ["time", "minutes"]).read_limit("2 hours")
+        Value(number=120.0, parts=0)
+        """
         quantity = quantity_of(name)
+        if self.implied and not self.unit and quantity and quantity.unit in UNITS:
+            own, other = UNITS[self.implied], UNITS[quantity.unit]
+            same = own[0] == other[0]
+            return Value(quantity.value * other[1] / own[1]) if same else None
         if quantity is None or quantity.unit or not self.unit:
             return self.read(name)
         plain = ValueColumn(grouped=self.grouped, commas=self.commas)

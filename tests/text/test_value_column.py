@@ -40,6 +40,12 @@ def test_a_limit_has_the_unit_of_the_column_or_its_own():
     people = ValueColumn.of(PEOPLE).read_limit("100.000")
     assert people is not None and people.number == 100_000
     assert ValueColumn.of(["820", "900"]).read_limit("1 km") is None
+    metres = ValueColumn.of(["820", "900"], ["height", "m"])
+    assert [metres.read_limit(name) for name in ("900", "1 km", "3 kg")] == [
+        (900.0, 0),
+        (1000.0, 0),
+        None,
+    ]
 
 
 @pytest.mark.parametrize(
