@@ -272,7 +272,8 @@ class Linker:
         village is sure: "Valencia" is the city, not ``FC Valencia``. Several words that
         are a name, misspelt or not, are no part of another, see ``_Names``. A part of a
         name of several words is part of no other: in "Ada Byte wrote", "Byte wrote" is
-        no misspelt ``Wrobe Byte``. An identifier, which has no capitals, is what it says, however unlikely: "postgresql" names no
+        no misspelt ``Wrobe Byte``. An identifier, which has no capitals, is what it
+        says, however unlikely: "postgresql" names no
         ``Debian PostgreSQL Maintainers``. Beside one, a single word is no part of
         another name: in "section of vim", "section" is not ``gnome (section)``. Nor is
         a common noun: in "which hut is the oldest", "hut" is no ``Rotwand Hut``.
