@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.retrieve.named_ends import named_ends
 from kgscout_jax.retrieve.node_classes import called_nodes, node_classes
 from kgscout_jax.retrieve.type_pairs import TypePairs, type_pairs
 from kgscout_jax.text.asked_kind import AskedKind, asked_kind
@@ -240,11 +241,16 @@ def _penalties(
         doubtful = (total <= 0) & match.any()
     by_name = np.array([named_weights(asked.nouns, each) for each in around.relations])
     said = called_nodes(asked.nouns, classes, around, v)
+    stated = said.called.any() or said.likely.any()
+    if asked.nouns and not (named or stated or by_name.any()):
+        # What a relation calls publishers are no books.
+        free = np.array([_weights(each, bool) for each in around.relations]) < NAMED
+        by_name = NAMED * (named_ends(asked.nouns, around) & free)
+        named = bool(by_name.any())
     by_name[pairs.relations] = 0.0
     strict = matches(by_name) + NAMED * pairs.named(asked.nouns)
     # Classed as something else, and of another kind.
     other = said.otherwise & (strict < NAMED)
-    stated = said.called.any() or said.likely.any()
     if named or stated:
         match = strict + STATED * said.called + NAMED * said.likely
         other_kind = by_class[:, KINDS.index(asked.kind)] <= 0

@@ -1,0 +1,59 @@
+"""Ends of relations where names say what they name: a Rotwand Hut is a hut.
+
+Where no relation and no class calls anything what a question asks for, the names of
+nodes may. One name is not enough: a firm may be called Corvina Books.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import lru_cache
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.relation_words import head_noun, split_words
+
+SHARE = 0.3
+"""Share of the names at an end of a relation that hold a noun, from which on all of
+them are called so."""
+
+
+def named_ends(asked: Collection[str], around: LocalGraph) -> Bool[np.ndarray, "u 2"]:
+    """True at the heads or tails of a relation that are called what is asked for.
+
+    Args:
+        asked: what is asked for may be called, in singular.
+        around: the candidates.
+    """
+    nouns = frozenset(asked)
+    called = np.array([not name_nouns(n).isdisjoint(nouns) for n in around.names], bool)
+    width = 2 * len(around.relations)
+    place, end = np.divmod(_pairs(around, width), width)
+    hits = np.bincount(end, called[place], width)
+    counts = np.bincount(end, minlength=width)
+    return (hits >= SHARE * np.maximum(counts, 1)).reshape(-1, 2)
+
+
+def _pairs(around: LocalGraph, width: int) -> Int[np.ndarray, "p"]:
+    """Each node at each end of a relation once, as place in ``used`` * width + end."""
+    places = np.searchsorted(around.used, around.nodes)
+    ends = around.relation_index[:, None] * 2 + np.array([0, 1])
+    return np.unique(places * width + ends)
+
+
+@lru_cache(maxsize=1 << 14)
+def name_nouns(name: str) -> frozenset[str]:
+    """The nouns of a name that may say what it is the name of, in singular.
+
+    >>> sorted(name_nouns("University of Porto")), sorted(name_nouns("CVE-2017-3581"))
+    (['porto', 'university'], ['cve'])
+    >>> sorted(name_nouns("Sale of Goods Act 1979"))
+    ['act', 'sale']
+    """
+    words = [word for word in split_words(name) if word.isalpha()]
+    if not words:
+        return frozenset()
+    return frozenset(map(base_noun, (words[head_noun(words)], words[-1])))
