@@ -2,7 +2,8 @@
 
 "Who mentors Ann" and "who was mentored by Ann" share their words; voice and word order
 tell them apart. Read are questions of one clause: a question word with a noun or
-without, one verb, one topic, and the preposition of the verb. No inflections are looked
+without, one verb, one topic, and the preposition of the verb; and "the students of Ann"
+where a relation is called ``student`` or ``student_of``. No inflections are looked
 up, because that takes seconds to load: words are compared by their stems.
 """
 
@@ -18,6 +19,7 @@ from kgscout_jax.text.kinds import (
     HEAD,
     IRREGULAR_VERBS,
     TAIL,
+    base_noun,
     is_finite,
     is_participle,
     statement,
@@ -35,6 +37,11 @@ _MUTUAL = frozenset(
     "interact associat marr resembl compet collaborat border adjoin overlap".split()
 )
 """Stems of verbs that hold both ways."""
+_MUTUAL_NOUNS = frozenset(
+    "spouse wife husband partner sibling brother sister twin cousin friend neighbor "
+    "neighbour colleague relative rival peer".split()
+)
+_ASK = frozenset("who whom which what name list give show tell find me us".split())
 _PLACES = frozenset("in at on".split())
 """Prepositions that "where" stands for."""
 _ENDING = re.compile(r"(ies|ied|ing|ed|es|s|e)$")
@@ -85,7 +92,11 @@ def answer_ends(words: Sequence[str], relation: str) -> frozenset[int]:
     True
     >>> answer_ends(["which", "drugs", "treat", TOPIC], "drug_treats_disease") == {HEAD}
     True
+    >>> answer_ends(["who", "are", "the", "pupils", "of", TOPIC], "pupil_of") == {HEAD}
+    True
     """
+    if noun := _noun_of_topic(tuple(words)):
+        return _ends_of_noun(noun, relation)
     clause = _clause(tuple(words))
     predicate = _predicate(relation)
     if clause is None or not predicate or stem(predicate[0]) != stem(clause.verb):
@@ -106,6 +117,50 @@ def answer_ends(words: Sequence[str], relation: str) -> frozenset[int]:
     if own != asked and not (clause.where and not asked and own in _PLACES):
         return frozenset()
     return frozenset([TAIL if clause.topic_first else HEAD])
+
+
+@cache
+def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The noun phrase of "who are the pupils of X" and "X's pupils", in singular.
+
+    () for other questions.
+    """
+    tokens = [w for i, w in enumerate(words) if not (w == TOPIC == words[i - 1] and i)]
+    if tokens.count(TOPIC) != 1:
+        return ()
+    at = tokens.index(TOPIC)
+    before, after = tokens[:at], tokens[at + 1 :]
+    if after[:1] == ["s"]:
+        asked, noun = before, after[1:]
+    elif not after and before[-1:] == ["of"] and "the" in before:
+        start = before.index("the")
+        asked, noun = before[:start], before[start + 1 : -1]
+    else:
+        return ()
+    while noun and noun[-1] in _BE:
+        noun = noun[:-1]  # "who X's pupils are"
+    if not {*asked} <= _ASK | _BE | _PASSED or not 0 < len(noun) <= _NOUNS:
+        return ()
+    if not (_NO_NOUNS | _BE).isdisjoint(noun):
+        return ()
+    return (*noun[:-1], base_noun(noun[-1]))
+
+
+def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:
+    """The ends of a relation where the topic's so-called stand.
+
+    What a relation calls its tails, or its heads where "of" follows.
+    """
+    words = relation_words(relation)
+    while len(words) > 1 and words[0] in _BE | _DO:
+        words = words[1:]
+    is_of = len(words) > 1 and words[-1] == "of"
+    words = words[:-1] if is_of else words
+    if not words or (*words[:-1], base_noun(words[-1])) != noun:
+        return frozenset()
+    if noun[-1] in _MUTUAL_NOUNS:
+        return frozenset((HEAD, TAIL))
+    return frozenset([HEAD if is_of else TAIL])
 
 
 @cache

@@ -34,6 +34,13 @@ HEADS, TAILS, BOTH, NONE = {0}, {1}, {0, 1}, set()
         ("Which prize did Ann Lee win?", "hasWonPrize", TAILS),
         # What holds both ways has no direction.
         ("Which genes interact with Ann Lee?", "interacts_with", BOTH),
+        # Nouns: what a relation calls its tails, or with "of" its heads.
+        ("Who were the pupils of Ann Lee?", "pupil_of", HEADS),
+        ("What is the capital of Ann Lee?", "location.country.capital", TAILS),
+        ("Who are Ann Lee's children?", "has_child", TAILS),
+        ("Name the siblings of Ann Lee", "sibling", BOTH),
+        ("Who are the pupils of Ann Lee's wife?", "pupil_of", NONE),
+        ("Who is the boss of the pupil of Ann Lee?", "pupil_of", NONE),
         # More than one relation, another form, or no verb.
         ("Who mentors the boss of Ann Lee?", "mentored_by", NONE),
         ("Who mentors people that Ann Lee knows?", "mentored_by", NONE),
