@@ -18,7 +18,7 @@ from kgscout_jax.graph.read.dialect import TABLES
 from kgscout_jax.graph.read.options import MAX_NAME
 from kgscout_jax.graph.read.parquet import batches, open_parquet, triplet_columns
 from kgscout_jax.graph.read.streams import BROKEN, open_bytes
-from kgscout_jax.graph.read.table_terms import NAME_RELATION, RDF_RELATION
+from kgscout_jax.graph.read.table_terms import is_naming, is_rdf_relation
 from kgscout_jax.graph.read.triplets import TripletFiles, file_format
 
 ROWS = 1 << 16
@@ -159,12 +159,8 @@ def _table(path: Path, files: TripletFiles) -> Iterator[Columns]:
 def _has_terms(heads: Any, relations: Any, named: bool) -> bool:
     """Whether rows hold RDF terms, or (``named``) may name identifiers."""
     pc = compute()
-    kinds = pc.unique(relations)
-    patterns = [RDF_RELATION, *([NAME_RELATION] if named else [])]
-    if any(
-        pc.any(pc.match_substring_regex(kinds, f"^(?:{each})$")).as_py()
-        for each in patterns
-    ):
+    kinds = [each for each in pc.unique(relations).to_pylist() if each is not None]
+    if any(map(is_rdf_relation, kinds)) or (named and any(map(is_naming, kinds))):
         return True
     return bool(pc.any(pc.starts_with(heads, "<")).as_py())
 

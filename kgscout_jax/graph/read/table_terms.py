@@ -9,16 +9,13 @@ name, Aspirin`` says how an identifier is called: it is a label of it, as
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from kgscout_jax.graph.opaque_names import OPAQUE
 from kgscout_jax.graph.read.ntriples import iri_name
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.types import Triplet
 
-RDF_RELATION = r"\s*(<[^\s<>]+>|[A-Za-z][A-Za-z0-9+.-]*://\S+)\s*"
-"""A relation that is an RDF term: its row is one of RDF."""
-NAME_RELATION = r"(?i).*(name|label)\W*"
-"""What relations that name their heads end in, among others."""
 _NAMING = frozenset(
     "name|label|has name|has label|pref label|preferred label|preferred name|"
     "display name".split("|")
@@ -26,7 +23,7 @@ _NAMING = frozenset(
 _BRACKETED = re.compile(r"<([^\s<>]+)>")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 _LITERAL = re.compile(r'"(.*)"(?:\^\^\S+|@[A-Za-z0-9-]+)?', re.DOTALL)
-_RDF_RELATION = re.compile(RDF_RELATION)
+_RDF_RELATION = re.compile(r"\s*(<[^\s<>]+>|[A-Za-z][A-Za-z0-9+.-]*://\S+)\s*")
 _IDENTIFIER = re.compile(rf"{OPAQUE}|\S*[^\W\d_]\S*\d{{3,}}|[0-9a-f-]{{16,}}")
 """A word that ends in three digits or more, or is opaque: no word that people use."""
 
@@ -40,8 +37,8 @@ def plain_triplet(triplet: Triplet) -> Triplet:
     ('Ada', 'homepage', 'http://ada.org/')
     """
     head, relation, tail = triplet
-    rdf = _RDF_RELATION.fullmatch(relation) or _BRACKETED.fullmatch(head.strip())
-    if rdf is None:
+    bracketed = head.lstrip()[:1] == "<" and _BRACKETED.fullmatch(head.strip())
+    if not bracketed and not is_rdf_relation(relation):
         return triplet
     return _plain_term(head), _plain_term(relation), _plain_term(tail)
 
@@ -65,6 +62,26 @@ def names_identifier(triplet: Triplet) -> bool:
     False
     """
     head, relation, _ = triplet
-    if " ".join(relation_words(relation)) not in _NAMING:
+    return is_naming(relation) and _IDENTIFIER.fullmatch(head.strip()) is not None
+
+
+@lru_cache(maxsize=1 << 14)
+def is_rdf_relation(relation: str) -> bool:
+    """Whether a relation is an RDF term: its row is one of RDF.
+
+    >>> is_rdf_relation("<isLocatedIn>"), is_rdf_relation("located in")
+    (True, False)
+    """
+    return _RDF_RELATION.fullmatch(relation) is not None
+
+
+@lru_cache(maxsize=1 << 14)
+def is_naming(relation: str) -> bool:
+    """Whether a relation may say how its heads are called.
+
+    >>> is_naming("hasName"), is_naming("record_label")
+    (True, False)
+    """
+    if not relation.rstrip(">_ ").casefold().endswith(("name", "label")):
         return False
-    return _IDENTIFIER.fullmatch(head.strip()) is not None
+    return " ".join(relation_words(relation)) in _NAMING
