@@ -35,6 +35,17 @@ class LocalGraph:
         """The names of ``used``, read once for all rules."""
         return self.names_of(self.used)
 
+    @cached_property
+    def ends(self) -> tuple[Int[np.ndarray, "p"], Int[np.ndarray, "p"]]:
+        """(node, end) of each node at each end where it stands, once.
+
+        An end is 2 * relation at its heads, and one more at its tails.
+        """
+        width = 2 * len(self.relations)
+        end = self.relation_index[:, None] * 2 + np.array([0, 1])
+        node, end = np.divmod(np.unique(self.nodes * width + end), width)
+        return node, end
+
     @property
     def starts(self) -> Int[np.ndarray, "t"]:
         """The topics' nodes, ascending."""

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from functools import lru_cache
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.kinds import base_noun
@@ -30,18 +30,11 @@ def named_ends(asked: Collection[str], around: LocalGraph) -> Bool[np.ndarray, "
     """
     nouns = frozenset(asked)
     called = np.array([not name_nouns(n).isdisjoint(nouns) for n in around.names], bool)
+    node, end = around.ends
     width = 2 * len(around.relations)
-    place, end = np.divmod(_pairs(around, width), width)
-    hits = np.bincount(end, called[place], width)
+    hits = np.bincount(end, called[np.searchsorted(around.used, node)], width)
     counts = np.bincount(end, minlength=width)
     return (hits >= SHARE * np.maximum(counts, 1)).reshape(-1, 2)
-
-
-def _pairs(around: LocalGraph, width: int) -> Int[np.ndarray, "p"]:
-    """Each node at each end of a relation once, as place in ``used`` * width + end."""
-    places = np.searchsorted(around.used, around.nodes)
-    ends = around.relation_index[:, None] * 2 + np.array([0, 1])
-    return np.unique(places * width + ends)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -128,11 +128,9 @@ def called_nodes(
         whole[heads[is_phrase[tails]]] = True
     if has_class[there].mean() < MIN_CLASSED:
         return nothing
-    index = around.relation_index[:, None] * 2 + np.array([0, 1])
-    counts = ~np.isin(index // 2, to_class)
-    pairs = np.unique(around.nodes[counts] * 2 * len(around.relations) + index[counts])
-    node, end = np.divmod(pairs, 2 * len(around.relations))
-    likely = _mean_share(called, has_class, node, end) >= MOST
+    node, end = around.ends
+    counts = ~np.isin(end // 2, to_class)
+    likely = _mean_share(called, has_class, node[counts], end[counts]) >= MOST
     partly = called & ~whole & whole.any()
     return CalledNodes(called, likely & ~has_class, has_class & ~called, partly)
 

@@ -19,8 +19,8 @@ from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.kinds import (
     KINDS,
     base_noun,
+    has_participle_ending,
     is_finite,
-    is_participle,
     names_same,
     noun_kind,
 )
@@ -43,7 +43,7 @@ def type_pair(relation: str) -> tuple[str, str] | None:
     words = relation_words(relation)
     if len(words) not in (2, 3) or PREPOSITIONS.intersection(words):
         return None
-    if any(is_finite(word) or is_participle(word) for word in words[:2]):
+    if any(is_finite(word) or has_participle_ending(word) for word in words[:2]):
         return None
     return base_noun(words[0]), base_noun(words[1])
 

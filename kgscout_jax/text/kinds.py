@@ -252,7 +252,7 @@ def statement(relation: str) -> Statement | None:
     return None
 
 
-def is_participle(word: str) -> bool:
+def has_participle_ending(word: str) -> bool:
     """Whether a word ends as past participles do."""
     return _PARTICIPLE.search(word) is not None
 

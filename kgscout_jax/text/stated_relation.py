@@ -20,8 +20,8 @@ from kgscout_jax.text.kinds import (
     IRREGULAR_VERBS,
     TAIL,
     base_noun,
+    has_participle_ending,
     is_finite,
-    is_participle,
     statement,
 )
 from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
@@ -119,13 +119,25 @@ def answer_ends(words: Sequence[str], relation: str) -> frozenset[int]:
     return frozenset([TAIL if clause.topic_first else HEAD])
 
 
+def _topic_as_one(words: Sequence[str]) -> list[str]:
+    """The words of a question with one ``TOPIC`` for all words of a name."""
+    return [w for i, w in enumerate(words) if not (w == TOPIC == words[i - 1] and i)]
+
+
+def _without_auxiliaries(words: list[str]) -> list[str]:
+    """The words of a relation's name without a leading "has" or "is"."""
+    while len(words) > 1 and words[0] in _BE | _DO:
+        words = words[1:]
+    return words
+
+
 @cache
 def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
     """The noun phrase of "who are the pupils of X" and "X's pupils", in singular.
 
     () for other questions.
     """
-    tokens = [w for i, w in enumerate(words) if not (w == TOPIC == words[i - 1] and i)]
+    tokens = _topic_as_one(words)
     if tokens.count(TOPIC) != 1:
         return ()
     at = tokens.index(TOPIC)
@@ -152,8 +164,7 @@ def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:
     What a relation calls its tails, or its heads where "of" follows.
     """
     words = relation_words(relation)
-    while len(words) > 1 and words[0] in _BE | _DO:
-        words = words[1:]
+    words = _without_auxiliaries(words)
     is_of = len(words) > 1 and words[-1] == "of"
     words = words[:-1] if is_of else words
     if not words or (*words[:-1], base_noun(words[-1])) != noun:
@@ -168,9 +179,12 @@ def _predicate(relation: str) -> tuple[str, ...]:
     """The verb of a relation's name and its preposition; () for a name without."""
     whole = statement(relation)
     words = whole.predicate.split() if whole else relation_words(relation)
-    while len(words) > 1 and words[0] in _BE | _DO:
-        words = words[1:]
-    if len(words) > 2 and words[-1] in PREPOSITIONS and is_participle(words[-2]):
+    words = _without_auxiliaries(words)
+    if (
+        len(words) > 2
+        and words[-1] in PREPOSITIONS
+        and has_participle_ending(words[-2])
+    ):
         words = words[-2:]  # "station affiliated with"
     if not words or not _is_verb(words[0]):
         return ()
@@ -182,13 +196,13 @@ def _predicate(relation: str) -> tuple[str, ...]:
 
 def _is_verb(word: str) -> bool:
     """Whether a word may be a verb with a subject, or a participle."""
-    return word.endswith("s") or word in IRREGULAR_VERBS or is_participle(word)
+    return word.endswith("s") or word in IRREGULAR_VERBS or has_participle_ending(word)
 
 
 @cache
 def _clause(words: tuple[str, ...]) -> _Clause | None:
     """The parts of a question; None where it is of another form."""
-    tokens = [w for i, w in enumerate(words) if not (w == TOPIC == words[i - 1] and i)]
+    tokens = _topic_as_one(words)
     fronted = ""
     if tokens[:1] and tokens[0] in PREPOSITIONS:
         fronted, tokens = tokens[0], tokens[1:]
