@@ -17,10 +17,9 @@ from kgscout_jax.graph.opaque_names import opaque_mask
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, KindMask, kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_relations import (
-    CENTRE,
-    WEIGHT,
     named_relations,
-    named_shares,
+    named_ways,
+    way_logits,
 )
 from kgscout_jax.retrieve.shared_nodes import shared_nodes
 from kgscout_jax.retrieve.stated_nodes import stated_nodes
@@ -55,8 +54,8 @@ class QuestionConstraints:
     """Nodes that several topics have in common, or that the question states to be its
     answers; None where that tells nothing."""
     named: Float32[np.ndarray, "v"] | None = None
-    """Share of relations that the question names on the way to each node; None counts
-    as the same everywhere."""
+    """What each node gains by the relations on the way to it that the question names;
+    None counts as nothing."""
 
     @property
     def v(self) -> int:
@@ -88,7 +87,7 @@ class QuestionConstraints:
         if general:
             answers = answers.copy()
             if self.named is not None:
-                answers += np.float32(WEIGHT) * (self.named - np.float32(CENTRE))
+                answers += self.named
             # "Which firms are in Bern" is seldom about Bern.
             answers[self.starts] -= np.float32(DOUBT)
         possible = answers
@@ -132,9 +131,10 @@ def question_constraints(
             shared = stated_nodes(question, topics, around, possible & ~unnamed)
     values = value_test(compared, around)
     nameless = unnamed | _unwanted_files(question, around, len(unnamed))
-    named = named_relations(question, topics, around.relations)
-    shares = named_shares(named, around, len(unnamed))
-    return QuestionConstraints(kind, values, around.starts, nameless, shared, shares)
+    named, unknown = named_relations(question, topics, around.relations)
+    ways = named_ways(named, around, len(unnamed))
+    gains = way_logits(ways, unknown, detours=values is None)
+    return QuestionConstraints(kind, values, around.starts, nameless, shared, gains)
 
 
 def _unwanted_files(question: str, around: LocalGraph, v: int) -> Bool[np.ndarray, "v"]:

@@ -2,6 +2,8 @@
 
 ``relation_phrases.json`` has them for names that many graphs share: a place of birth is
 where somebody was "born in", and a spouse is whom somebody is "married to".
+``related_words.txt`` has groups of words that speak of one relation whatever its name,
+such as "award", "prize" and "win".
 """
 
 from __future__ import annotations
@@ -26,10 +28,10 @@ def equivalent_phrases() -> dict[str, list[str]]:
 
 @lru_cache(maxsize=1 << 14)
 def relation_forms(relation: str) -> frozenset[str]:
-    """The base forms of the words that say a relation, see ``word_forms``.
+    """The forms of the words that say a relation, see ``word_forms``.
 
     >>> sorted(relation_forms("directed_by"))
-    ['direct', 'directed', 'director']
+    ['direct', 'directed', 'director', '~lead']
     """
     words = relation_words(relation)
     others = equivalent_phrases().get(" ".join(words), [])
@@ -40,14 +42,29 @@ def relation_forms(relation: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 14)
 def word_forms(word: str) -> frozenset[str]:
-    """A word, its base forms and the verb of an agent, by rules and short lists.
+    """A word, its base forms, the verb of an agent, and its groups of related words.
 
-    >>> sorted(word_forms("wrote")), sorted(word_forms("directors"))
-    (['write', 'wrote'], ['direct', 'director', 'directors'])
+    By rules and short lists; a group goes by its first word after ~.
+
+    >>> sorted(word_forms("wrote")), sorted(word_forms("sisters"))
+    (['write', 'wrote', '~program', '~write'], ['sister', 'sisters', '~sibling'])
     """
     noun = base_noun(word)
     verbs = (base_verb(word), _verbs_of_agents().get(noun), _STEMS.get(word))
-    return frozenset((word, noun, *(verb for verb in verbs if verb)))
+    forms = frozenset((word, noun, *(verb for verb in verbs if verb)))
+    return forms.union(*(_groups()[form] for form in forms if form in _groups()))
+
+
+@cache
+def _groups() -> dict[str, frozenset[str]]:
+    """Word -> the groups that it is in."""
+    out: dict[str, frozenset[str]] = {}
+    file = Path(__file__).with_name("related_words.txt")
+    for line in file.read_text("utf-8").splitlines():
+        first, *_ = words = line.split()
+        for word in words:
+            out[word] = out.get(word, frozenset()) | {f"~{first}"}
+    return out
 
 
 @cache
