@@ -188,7 +188,9 @@ class ScoredQuestion:
             left_out = np.isin(found.entities, self.start.excluded)
             nodes = np.where(left_out, -np.inf, nodes).astype(np.float32)
         new = wanted.logits(self.scores.logits, nodes, general=self.general)
-        scores = dataclasses.replace(self.scores, logits=new.triplets, nodes=new.nodes)
+        scores = dataclasses.replace(
+            self.scores, logits=new.triplets, nodes=new.nodes, doubts=new.doubts
+        )
         return dataclasses.replace(
             self, scores=scores, values=wanted.values, outcome=new.outcome
         )

@@ -35,6 +35,8 @@ class Scores:
     """Logits of the local nodes to be an answer; None without an answer head."""
     follow: Float32[np.ndarray, "u f"] | None = None
     """The walkers' weights, see ``PolicyOutputs.follow``."""
+    doubts: Float32[np.ndarray, "v"] | None = None
+    """Of the nodes, see ``ConstrainedLogits``; None before the question is read."""
 
 
 NO_SCORES = Scores(logits=np.empty(0, np.float32))

@@ -17,6 +17,9 @@ from kgscout_jax.graph.opaque_names import opaque_mask
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, KindMask, kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_relations import (
+    DETOUR_DOUBT,
+    DETOUR_WEIGHT,
+    detours,
     named_relations,
     named_ways,
     way_logits,
@@ -35,6 +38,8 @@ class ConstrainedLogits(NamedTuple):
     nodes: Float32[np.ndarray, "v"]
     outcome: Outcome | None
     """What values decided; None where they decided nothing."""
+    doubts: Float32[np.ndarray, "v"]
+    """By how much "there is no answer" is ahead of a node."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,9 @@ class QuestionConstraints:
     named: Float32[np.ndarray, "v"] | None = None
     """What each node gains by the relations on the way to it that the question names;
     None counts as nothing."""
+    detours: Int[np.ndarray, "v"] | None = None
+    """Steps on the way to each node that the question has no words for; None counts as
+    none."""
 
     @property
     def v(self) -> int:
@@ -88,6 +96,8 @@ class QuestionConstraints:
             answers = answers.copy()
             if self.named is not None:
                 answers += self.named
+            if self.detours is not None:
+                answers -= np.float32(DETOUR_WEIGHT) * self.detours
             # "Which firms are in Bern" is seldom about Bern.
             answers[self.starts] -= np.float32(DOUBT)
         possible = answers
@@ -103,7 +113,10 @@ class QuestionConstraints:
         if self.values is not None:
             found = self.values.outcome(logits, possible)
             logits, answers = self.values.apply(found, logits, answers)
-        return ConstrainedLogits(logits, answers, found)
+        doubts = np.zeros(self.v, np.float32)
+        if general and self.detours is not None:
+            doubts += np.float32(DETOUR_DOUBT) * self.detours
+        return ConstrainedLogits(logits, answers, found, doubts)
 
 
 def question_constraints(
@@ -131,10 +144,14 @@ def question_constraints(
             shared = stated_nodes(question, topics, around, possible & ~unnamed)
     values = value_test(compared, around)
     nameless = unnamed | _unwanted_files(question, around, len(unnamed))
-    named, unknown = named_relations(question, topics, around.relations)
-    ways = named_ways(named, around, len(unnamed))
-    gains = way_logits(ways, unknown, detours=values is None)
-    return QuestionConstraints(kind, values, around.starts, nameless, shared, gains)
+    relations = named_relations(question, topics, around.relations)
+    ways = named_ways(relations, around, len(unnamed))
+    # The way to a value that decides is not what is asked.
+    extra = detours(ways, relations.unknown) if values is None else None
+    gains = way_logits(ways)
+    return QuestionConstraints(
+        kind, values, around.starts, nameless, shared, gains, extra
+    )
 
 
 def _unwanted_files(question: str, around: LocalGraph, v: int) -> Bool[np.ndarray, "v"]:

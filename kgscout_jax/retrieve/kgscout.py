@@ -94,14 +94,12 @@ def general_logits(
     for i, (row, of_row) in enumerate(zip(rows.tolist(), asked, strict=True)):
         n, v = int(split.n_real[row]), int(split.n_nodes[row])
         if n:
-            triplets, of_nodes, _ = of_row.logits(
-                logits[i, :n], answers[i, :v], general=True
-            )
+            found = of_row.logits(logits[i, :n], answers[i, :v], general=True)
             nodes = np.asarray(split.nodes[row, :n]).astype(np.int64)
             relations = shards.triplets[candidates[i, :n], 1]
             topics = np.asarray(split.topics[row])
             out[i, :n] = interleaved_logits(
-                triplets, of_nodes, nodes, relations, topics[topics >= 0]
+                found.triplets, found.nodes, nodes, relations, topics[topics >= 0]
             )
     return out
 

@@ -1,9 +1,9 @@
 """Which relations a question names, and how well the way to each node says it.
 
 "Who founded the firm that Ada works for" names ``works_for`` and ``founded_by``; a node
-that ``lives_in`` leads to is seldom meant, nor one that only ``works_for`` leads to, nor
-one on a longer way that the question has no words for. The network compares embeddings,
-in which words of the topics and of the kind of answer blur the names of relations.
+that ``lives_in`` leads to is seldom meant, nor one on a longer way whose steps the
+question has no words for. The network compares embeddings, in which words of the topics
+and of the kind of answer blur the names of relations.
 """
 
 from __future__ import annotations
@@ -24,8 +24,12 @@ WEIGHT = 2.2
 one that none of them leads to."""
 CENTRE = 0.6
 """Share of named relations at which the logit stays."""
+PLACE = "~locate"
+"""The group of words of ``related_words.txt`` that are seldom said."""
 DETOUR_WEIGHT = 1.7
-"""Logits per step of a way that the question neither names nor has another word for."""
+"""Logits per detour, see ``detours``."""
+DETOUR_DOUBT = 10.0
+"""Logits per detour by which "there is no answer" is ahead of a node."""
 
 
 class NamedRelations(NamedTuple):
@@ -34,17 +38,22 @@ class NamedRelations(NamedTuple):
     named: Bool[np.ndarray, "r"]
     """True at relations that share a word with the question, in any form or phrase, or
     a group of related words."""
+    implied: Bool[np.ndarray, "r"]
+    """True at relations that need no word: "the language of Bern" is that of the state
+    that Bern lies in."""
     unknown: int
     """Number of words that name none of them, and may say any."""
 
 
 class NamedWays(NamedTuple):
-    """Of each node the shortest way to it with the most named relations."""
+    """Of each node the shortest way to it that the question says best."""
 
     steps: Int[np.ndarray, "v"]
     """From the nearest topic, see ``topic_steps``."""
     named: Int[np.ndarray, "v"]
-    """Steps of the way along named relations."""
+    """Most steps along named relations."""
+    said: Int[np.ndarray, "v"]
+    """Most steps along relations that are named or need no word."""
 
 
 def named_relations(
@@ -62,46 +71,47 @@ def named_relations(
     forms = [relation_forms(each) for each in relations]
     said = frozenset[str]().union(*forms)
     named = np.array([not asked.isdisjoint(each) for each in forms], bool)
-    return NamedRelations(named, sum(said.isdisjoint(word) for word in words))
+    implied = np.array([not each or PLACE in each for each in forms], bool)
+    return NamedRelations(named, implied, sum(said.isdisjoint(w) for w in words))
 
 
-def named_ways(
-    named: Bool[np.ndarray, "r"], around: LocalGraph, v: int
-) -> NamedWays:
-    """The ways to nodes; no step is named beyond ``STEPS`` from the topics.
+def named_ways(found: NamedRelations, around: LocalGraph, v: int) -> NamedWays:
+    """The ways to nodes; no step is said beyond ``STEPS`` from the topics.
 
     Args:
-        named: of the relations of ``around``.
+        found: of the relations of ``around``.
         around: the candidates.
         v: number of nodes.
     """
     steps = topic_steps(around.nodes, around.starts, v)
-    is_named = np.tile(named[around.relation_index], 2)
+    kinds = np.stack([found.named, found.named | found.implied], axis=1)
+    gains = np.tile(kinds[around.relation_index], (2, 1))
     source, target = np.concatenate([around.nodes, around.nodes[:, ::-1]]).T
-    counts = np.zeros(v, np.int64)
+    counts = np.zeros((v, 2), np.int64)
     for step in range(1, STEPS + 1):
         arcs = np.flatnonzero((steps[target] == step) & (steps[source] == step - 1))
         if not len(arcs):
             break
-        np.maximum.at(counts, target[arcs], counts[source[arcs]] + is_named[arcs])
-    return NamedWays(steps, counts)
+        np.maximum.at(counts, target[arcs], counts[source[arcs]] + gains[arcs])
+    return NamedWays(steps, *counts.T)
 
 
-def way_logits(
-    ways: NamedWays, unknown: int, *, detours: bool
-) -> Float32[np.ndarray, "v"]:
-    """What nodes gain or lose by the ways to them; 0 where there is none.
+def detours(ways: NamedWays, unknown: int) -> Int[np.ndarray, "v"]:
+    """Steps of each way that the question does not say, nor has another word for.
+
+    "Who directed Heat" has no word for the way from Heat to its writer, to another film
+    of hers and to the director of that. A single step needs no word ("Where is Rome").
 
     Args:
         ways: see ``named_ways``.
         unknown: words of the question that may say any relation.
-        detours: whether steps count that the question has no words for. Not where
-            values decide: the way to a value is not what is asked.
     """
-    steps = np.maximum(ways.steps, 1)
-    out = WEIGHT * (ways.named / steps - CENTRE)
-    if detours:
-        extra = np.maximum(steps - ways.named - unknown, 0)
-        out -= DETOUR_WEIGHT * np.where(steps > 1, extra, 0)
+    extra = np.maximum(ways.steps - ways.said - unknown, 0)
+    return np.where((ways.steps > 1) & (ways.steps <= STEPS), extra, 0)
+
+
+def way_logits(ways: NamedWays) -> Float32[np.ndarray, "v"]:
+    """What nodes gain or lose by named relations on their ways; 0 without a way."""
+    out = WEIGHT * (ways.named / np.maximum(ways.steps, 1) - CENTRE)
     out[(ways.steps == 0) | (ways.steps > STEPS)] = 0.0
     return out.astype(np.float32)

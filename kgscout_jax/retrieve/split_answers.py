@@ -190,18 +190,20 @@ class AnswerCall:
         for i, asked in enumerate(item.asked):
             slots = np.flatnonzero(mask[i])
             v = asked.v
-            triplets, scores[i, :v], _ = asked.logits(
-                logits[i][slots], scores[i, :v], general=self.general
-            )
+            found = asked.logits(logits[i][slots], scores[i, :v], general=self.general)
+            scores[i, :v] = found.nodes
+            doubts = np.zeros(scores.shape[1], np.float32)
+            doubts[:v] = found.doubts
             margins[i] = answer_margins(
                 scores[i],
-                triplets,
+                found.triplets,
                 nodes[i][slots],
                 index[i][slots],
                 np.flatnonzero(topics[i]),
+                doubts,
             )
         best = np.argsort(-scores, axis=1, kind="stable")[:, : self.nodes]
-        found = [
+        walks = [
             question_paths(
                 nodes[i],
                 index[i],
@@ -213,7 +215,7 @@ class AnswerCall:
             )
             for i in range(count if self.paths else 0)
         ]
-        paths = found or [[] for _ in range(count)]
+        paths = walks or [[] for _ in range(count)]
         seconds += time.perf_counter() - start
         return BatchAnswers(scores, margins, best, paths, seconds)
 

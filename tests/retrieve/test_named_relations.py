@@ -1,9 +1,10 @@
-"""Nodes that relations lead to which the question names."""
+"""Relations that a question names, and the ways to nodes along them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -15,25 +16,34 @@ from kgscout_jax.retrieve.constraints import question_constraints
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_relations import (
     CENTRE,
+    DETOUR_DOUBT,
+    DETOUR_WEIGHT,
+    PLACE,
     WEIGHT,
+    NamedRelations,
+    NamedWays,
+    detours,
     named_relations,
-    named_shares,
+    named_ways,
+    way_logits,
 )
 from kgscout_jax.retrieve.readings import STEPS
+from kgscout_jax.text import relation_phrases
 
 
 @pytest.mark.parametrize(
-    ("question", "named"),
+    ("question", "named", "unknown"),
     [
-        ("Who directed Heat?", ["directed_by"]),
-        ("Who are the directors of Heat?", ["directed_by"]),
-        ("Where was the writer of Heat born?", ["written by", "placeOfBirth"]),
-        ("Who is the director's wife?", ["directed_by", "people.person.spouse_s"]),
-        ("What is Heat about?", []),
+        ("Who directed Heat?", ["directed_by"], 0),
+        ("Who are the directors of Heat?", ["directed_by"], 0),
+        ("Where was the writer of Heat born?", ["written by", "placeOfBirth"], 0),
+        ("Who is the director's wife?", ["directed_by", "people.person.spouse_s"], 0),
+        ("Which novel is Heat from?", ["written by"], 0),
+        ("What is Heat rated?", [], 1),
     ],
 )
-def test_relations_are_named_by_their_words_in_any_form_and_by_other_phrases(
-    question, named
+def test_relations_are_named_by_words_in_any_form_and_by_other_or_related_words(
+    question, named, unknown
 ):
     relations = [
         *("directed_by", "written by", "placeOfBirth", "people.person.spouse_s"),
@@ -41,12 +51,14 @@ def test_relations_are_named_by_their_words_in_any_form_and_by_other_phrases(
     ]
     found = named_relations(question, ["Heat"], relations)
     assert [
-        r for r, is_named in zip(relations, found, strict=True) if is_named
+        r for r, is_named in zip(relations, found.named, strict=True) if is_named
     ] == named
+    assert found.unknown == unknown
 
 
 def test_words_of_a_topic_name_no_relation():
-    assert not named_relations("Who made The Director?", ["The Director"], ["director"])
+    found = named_relations("Who made The Director?", ["The Director"], ["director"])
+    assert not found.named.any()
 
 
 def local_graph(triplets, starts, relations=("a", "b", "c")):
@@ -66,12 +78,15 @@ arcs = st.tuples(st.integers(0, 8), st.integers(0, 2), st.integers(0, 8))
 @given(
     st.lists(arcs, min_size=1, max_size=16, unique=True),
     st.lists(st.booleans(), min_size=3, max_size=3),
+    st.lists(st.booleans(), min_size=3, max_size=3),
 )
-def test_share_is_the_largest_over_all_shortest_paths(triplets, named):
+def test_ways_say_the_most_of_all_shortest_paths(triplets, named, implied):
     graph = nx.MultiGraph()
     graph.add_nodes_from(range(9))
     graph.add_edges_from((h, t, r) for h, r, t in triplets)
-    shares = named_shares(np.array(named), local_graph(triplets, [0]), 9)
+    found = NamedRelations(np.array(named), np.array(implied), 0)
+    ways = named_ways(found, local_graph(triplets, [0]), 9)
+    said = [a or b for a, b in zip(named, implied, strict=True)]
     for node in range(9):
         steps = (
             nx.shortest_path_length(graph, 0, node)
@@ -79,13 +94,66 @@ def test_share_is_the_largest_over_all_shortest_paths(triplets, named):
             else 99
         )
         if not 0 < steps <= STEPS:
-            assert shares[node] == np.float32(CENTRE)
+            assert ways.named[node] == ways.said[node] == 0
             continue
-        counts = [
-            sum(any(named[r] for r in graph[u][v]) for u, v in pairwise(path))
-            for path in nx.all_shortest_paths(graph, 0, node)
-        ]
-        assert shares[node] == pytest.approx(max(counts) / steps)
+        assert ways.steps[node] == steps
+        paths = list(nx.all_shortest_paths(graph, 0, node))
+        for values, most in ((named, ways.named), (said, ways.said)):
+            counts = [
+                sum(any(values[r] for r in graph[u][v]) for u, v in pairwise(path))
+                for path in paths
+            ]
+            assert most[node] == max(counts)
+
+
+@pytest.mark.parametrize(
+    ("steps", "said", "unknown", "extra"),
+    [
+        (1, 0, 0, 0),  # "Where is Rome": a single step needs no word
+        (2, 1, 0, 1),  # "Who directed Heat": not the director of its sequel
+        (2, 1, 1, 0),  # "Who directed the sequel of Heat"
+        (3, 1, 1, 1),
+        (2, 2, 0, 0),
+        (STEPS + 1, 0, 0, 0),
+    ],
+)
+def test_steps_that_the_question_has_no_words_for_are_detours(
+    steps, said, unknown, extra
+):
+    ways = NamedWays(np.array([steps]), np.array([0]), np.array([said]))
+    assert detours(ways, unknown).tolist() == [extra]
+
+
+def test_nodes_gain_by_the_share_of_named_relations_on_their_ways():
+    ways = NamedWays(np.array([0, 1, 2, STEPS + 1]), np.array([0, 1, 1, 0]), None)
+    gains = way_logits(ways) / WEIGHT
+    np.testing.assert_allclose(gains, [0, 1 - CENTRE, 0.5 - CENTRE, 0], atol=1e-6)
+
+
+def test_places_need_no_word():
+    found = named_relations(
+        "What do they speak in Bern?", ["Bern"], ["located in", "language", "twin"]
+    )
+    assert found.implied.tolist() == [True, False, False]
+    assert found.named.tolist() == [False, True, False]
+
+
+def test_detours_lower_logits_and_raise_doubts_of_policies_for_any_graph():
+    # "Who directed Heat": 0 - written by - 1 - written by - 2 - directed by - 3.
+    around = local_graph(
+        [(0, 0, 1), (2, 0, 1), (2, 1, 3)], [0], ("written by", "directed by")
+    )
+    asked = question_constraints(
+        "Who directed Heat?", ["Heat"], None, around, np.zeros(4, bool)
+    )
+    assert asked.detours is not None and asked.detours.tolist() == [0, 0, 2, 2]
+    logits, answers = np.zeros(3, np.float32), np.zeros(4, np.float32)
+    found = asked.logits(logits, answers, general=True)
+    assert found.doubts.tolist() == [0, 0, 2 * DETOUR_DOUBT, 2 * DETOUR_DOUBT]
+    assert not asked.logits(logits, answers, general=False).doubts.any()
+    without = replace(asked, detours=None).logits(logits, answers, general=True)
+    lost = without.nodes - found.nodes
+    np.testing.assert_allclose(lost, DETOUR_WEIGHT * np.array([0, 0, 2, 2]), atol=1e-5)
 
 
 def test_only_policies_for_any_graph_prefer_what_named_relations_lead_to():
@@ -99,3 +167,14 @@ def test_only_policies_for_any_graph_prefer_what_named_relations_lead_to():
     assert nodes[1] - nodes[2] == pytest.approx(WEIGHT)
     nodes = asked.logits(logits, answers, general=False).nodes
     assert nodes[1] == nodes[2]
+
+
+def test_groups_of_related_words_go_by_different_words_and_say_each_word_once():
+    file = Path(relation_phrases.__file__).with_name("related_words.txt")
+    groups = [line.split() for line in file.read_text("utf-8").splitlines()]
+    firsts = [words[0] for words in groups]
+    assert len({*firsts}) == len(firsts)
+    assert PLACE.removeprefix("~") in firsts
+    for words in groups:
+        assert len({*words}) == len(words) > 1
+        assert all(word == word.casefold() for word in words)

@@ -202,11 +202,10 @@ def _policy_relevance(
                 n, v = int(split.n_real[i]), int(split.n_nodes[i])
                 logits, answers = np.asarray(found.logits[j, :n]), None
                 if found.answers is not None:
-                    logits, answers, _ = asked[j].logits(
-                        logits,
-                        np.asarray(found.answers[j, :v]),
-                        general=general,
+                    lowered = asked[j].logits(
+                        logits, np.asarray(found.answers[j, :v]), general=general
                     )
+                    logits, answers = lowered.triplets, lowered.nodes
                 nodes = np.asarray(split.nodes[i])[:n]
                 out[i] = logit_relevance(logits, answers, nodes, v)
             bar.update(len(batch_rows))
