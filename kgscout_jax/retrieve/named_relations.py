@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float32, Int
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.readings import STEPS, topic_steps
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
+from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.words import question_words
 
 WEIGHT = 2.2
@@ -24,8 +25,8 @@ WEIGHT = 2.2
 one that none of them leads to."""
 CENTRE = 0.6
 """Share of named relations at which the logit stays."""
-PLACE = "~locate"
-"""The group of words of ``related_words.txt`` that are seldom said."""
+PLACE_WORDS = frozenset("based headquartered lies located situated".split())
+"""Words of relations that lead to where something is, as a rule."""
 DETOUR_WEIGHT = 1.7
 """Logits per detour, see ``detours``."""
 DETOUR_DOUBT = 10.0
@@ -71,8 +72,9 @@ def named_relations(
     forms = [relation_forms(each) for each in relations]
     said = frozenset[str]().union(*forms)
     named = np.array([not asked.isdisjoint(each) for each in forms], bool)
-    implied = np.array([not each or PLACE in each for each in forms], bool)
-    return NamedRelations(named, implied, sum(said.isdisjoint(w) for w in words))
+    implied = np.array([_needs_no_word(each) for each in relations], bool)
+    unknown = sum(said.isdisjoint(word) for word in words)
+    return NamedRelations(named, implied, unknown)
 
 
 def named_ways(found: NamedRelations, around: LocalGraph, v: int) -> NamedWays:
@@ -115,3 +117,11 @@ def way_logits(ways: NamedWays) -> Float32[np.ndarray, "v"]:
     out = WEIGHT * (ways.named / np.maximum(ways.steps, 1) - CENTRE)
     out[(ways.steps == 0) | (ways.steps > STEPS)] = 0.0
     return out.astype(np.float32)
+
+
+def _needs_no_word(relation: str) -> bool:
+    """Whether a relation leads to where something is, or only says "in"."""
+    forms = relation_forms(relation)
+    if "on" in relation_words(relation):  # "based on"
+        return False
+    return not forms or not PLACE_WORDS.isdisjoint(forms)
