@@ -108,15 +108,15 @@ def node_probabilities(
 ) -> Float64[np.ndarray, "v"]:
     """P(answer) of all nodes of a question's candidates."""
     assert scores.nodes is not None
-    doubts = scores.doubts
     margins = answer_margins(
         scores.nodes,
         scores.logits,
         candidates.nodes,
         candidates.relation_index,
         candidates.topics,
-        np.zeros_like(scores.nodes) if doubts is None else doubts,
     )
+    if scores.doubts is not None:
+        margins -= scores.doubts
     return scale.probability(scores.nodes, margins)
 
 

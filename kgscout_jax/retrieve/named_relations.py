@@ -9,6 +9,7 @@ and of the kind of answer blur the names of relations.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -119,6 +120,7 @@ def way_logits(ways: NamedWays) -> Float32[np.ndarray, "v"]:
     return out.astype(np.float32)
 
 
+@lru_cache(maxsize=1 << 14)
 def _needs_no_word(relation: str) -> bool:
     """Whether a relation leads to where something is, or only says "in"."""
     forms = relation_forms(relation)

@@ -23,12 +23,10 @@ def answer_margins(
     nodes: Int[np.ndarray, "n 2"],
     relation_index: Int[np.ndarray, "n"],
     topics: Int[np.ndarray, "t"],
-    doubts: Float32[np.ndarray, "v"],
 ) -> Float32[np.ndarray, "v"]:
     """The logit of each node less that of the best node of another reading.
 
-    At most ``MARGIN`` either way; that, where there is no other reading. Less, by as
-    much as there is reason to doubt that there is an answer.
+    At most ``MARGIN`` either way; that, where there is no other reading.
 
     Args:
         answers: logits of the nodes; -inf where there is none.
@@ -36,7 +34,6 @@ def answer_margins(
         nodes: of head and tail of each candidate.
         relation_index: which relation each candidate has.
         topics: nodes that the walk starts from.
-        doubts: of the nodes, in logits.
     """
     readings = node_readings(logits, nodes, relation_index, topics, len(answers))
     count = int(readings.max(initial=0)) + 1
@@ -47,7 +44,7 @@ def answer_margins(
     margins = np.full(len(answers), -MARGIN, np.float32)
     real = np.isfinite(answers)
     margins[real] = np.clip(answers[real] - rivals[real], -MARGIN, MARGIN)
-    return margins - doubts
+    return margins
 
 
 def node_readings(

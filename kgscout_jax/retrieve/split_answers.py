@@ -40,7 +40,8 @@ class SplitAnswers:
     logits: Float32[np.ndarray, "q m"]
     """-inf as padding."""
     margins: Float32[np.ndarray, "q m"]
-    """How far they are ahead of other readings, see ``readings``."""
+    """How far they are ahead of other readings, see ``readings``, less the doubts of
+    ``ConstrainedLogits``."""
     entities: Int32[np.ndarray, "q m"]
     """Entities of the shards; -1 as padding."""
     is_answer: Bool[np.ndarray, "q m"]
@@ -192,16 +193,14 @@ class AnswerCall:
             v = asked.v
             found = asked.logits(logits[i][slots], scores[i, :v], general=self.general)
             scores[i, :v] = found.nodes
-            doubts = np.zeros(scores.shape[1], np.float32)
-            doubts[:v] = found.doubts
             margins[i] = answer_margins(
                 scores[i],
                 found.triplets,
                 nodes[i][slots],
                 index[i][slots],
                 np.flatnonzero(topics[i]),
-                doubts,
             )
+            margins[i, :v] -= found.doubts
         best = np.argsort(-scores, axis=1, kind="stable")[:, : self.nodes]
         walks = [
             question_paths(

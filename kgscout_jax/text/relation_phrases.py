@@ -52,7 +52,7 @@ def word_forms(word: str) -> frozenset[str]:
     noun = base_noun(word)
     verbs = (base_verb(word), _verbs_of_agents().get(noun), _STEMS.get(word))
     forms = frozenset((word, noun, *(verb for verb in verbs if verb)))
-    return forms.union(*(_groups()[form] for form in forms if form in _groups()))
+    return forms.union(*(_groups().get(form, ()) for form in forms))
 
 
 @cache
