@@ -18,7 +18,8 @@ wait: the host here is not the host there. Eight devices: one process that strea
 them, eight times the batch, gradients summed over the links between devices.
 
 Every figure says whether it is measured (here) or predicted. Where JAX has an
-accelerator, the measured questions per second stand beside.
+accelerator, FLOPs, bytes and kernels are those of the program for it, and training is
+timed on it, with the batches of ``--timed-batches``.
 
 Leaves out: what a compiler for that accelerator would fuse otherwise, congestion,
 compilation. The last line is JSON.
@@ -32,16 +33,19 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.accelerator_model import CHIPS, Step, predict
+from benchmarks.accelerator_model import CHIPS, Step, predict, scaled
 from benchmarks.common import last_line, show
 from kgscout_jax.cli.runner import guarded, parse
 from kgscout_jax.utils.checks import check_at_least
 from kgscout_jax.utils.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from benchmarks.accelerator_runs import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,12 +65,14 @@ class AcceleratorBenchmark:
     """Questions per update and device."""
     policy: Literal["thesis", "walk", "mlp"] = "walk"
     """The network."""
+    timed_batches: tuple[int, ...] = (16, 128, 1024)
+    """Questions per update of the runs that are timed where JAX has an accelerator."""
     seed: int = 0
     """Of generated questions."""
 
     def __post_init__(self) -> None:
         check_at_least(1, batch_size=self.batch_size)
-        for name in ("candidates", "dimensions", "devices"):
+        for name in ("candidates", "dimensions", "devices", "timed_batches"):
             for value in getattr(self, name):
                 check_at_least(1, **{name: value})
 
@@ -88,6 +94,65 @@ def steps_of(settings: AcceleratorBenchmark) -> list[Step]:
             )
             bar.update(1)
     return steps
+
+
+def timed_runs(settings: AcceleratorBenchmark) -> list[Run]:
+    """Training on the accelerator at hand: each size, batch and mode."""
+    from benchmarks.accelerator_runs import TIMED, timed_run
+    from benchmarks.train_world import generated_world
+
+    sizes = list(itertools.product(settings.candidates, settings.dimensions))
+    count = len(sizes) * len(settings.timed_batches) * len(TIMED)
+    runs: list[Run] = []
+    with ProgressBar(count, "timing", "runs") as bar:
+        for candidates, dimension in sizes:
+            world = generated_world(
+                max(settings.timed_batches),
+                candidates,
+                d=dimension,
+                table=20_000,
+                seed=settings.seed,
+            )
+            for batch_size, mode in itertools.product(settings.timed_batches, TIMED):
+                runs.append(
+                    timed_run(
+                        world,
+                        mode,
+                        policy=settings.policy,
+                        batch_size=batch_size,
+                        k=min(100, candidates - 1),
+                    )
+                )
+                bar.update(1)
+    return runs
+
+
+def show_runs(kind: str, runs: Sequence[Run], steps: Sequence[Step]) -> None:
+    """Print what was timed, and what the datasheet predicts for the same chip."""
+    from benchmarks.accelerator_runs import datasheet
+
+    chip = datasheet(kind)
+    by_size = {(step.mode, step.candidates, step.dimension): step for step in steps}
+    table = []
+    for one in runs:
+        step, guess = by_size.get((one.mode, one.candidates, one.dimension)), None
+        if chip and step:
+            step = scaled(step, one.batch_size)
+            guess = predict(step, chip, 1)["questions_per_second"]
+        table.append(
+            [
+                one.mode,
+                *(str(n) for n in (one.candidates, one.dimension, one.batch_size)),
+                "–" if guess is None else f"{guess:,.0f}",
+                f"{one.questions_per_second:,.0f}",
+                f"{one.device_us:,.1f}",
+                f"{one.device_wait_share:.2f}",
+                f"{one.host_us:,.1f}",
+            ]
+        )
+    header = ["mode", "N", "d", "questions a step", "predicted, questions/s"]
+    header += ["measured, questions/s", "device, us", "device waits", "host, us"]
+    show(f"Measured on {kind}; us of a question", header, table)
 
 
 def run(settings: AcceleratorBenchmark) -> None:
@@ -142,15 +207,22 @@ def run(settings: AcceleratorBenchmark) -> None:
     header = ["chip", "mode", "N", "d", "devices", "device alone, roofline"]
     header += ["with launches", "host may take, us", "with the host"]
     header += ["bound by", "device waits"]
-    show("Predicted: no accelerator ran this", header, rows)
+    show("Predicted", header, rows)
     print()
     for chip in CHIPS:
         print(f"{chip.name}: {chip.source}")
+    from benchmarks.accelerator_runs import accelerator
+
+    kind, runs = accelerator(), []
+    if kind is not None:
+        runs = timed_runs(settings)
+        show_runs(kind, runs, steps)
     last_line(
         "accelerator",
         measured=[step._asdict() for step in steps],
         predicted=found,
-        measured_on_accelerator=None,
+        accelerator=kind,
+        measured_on_accelerator=[one._asdict() for one in runs],
     )
 
 

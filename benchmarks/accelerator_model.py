@@ -81,6 +81,17 @@ class Step(NamedTuple):
     """Whether questions lie on the device, which has to be the only one."""
 
 
+def scaled(step: Step, batch_size: int) -> Step:
+    """The step of another number of questions: as many kernels, each with more work."""
+    times = batch_size / step.batch_size
+    return step._replace(
+        batch_size=batch_size,
+        flops=step.flops * times,
+        bytes=step.bytes * times,
+        host_seconds=step.host_seconds * times,
+    )
+
+
 def predict(step: Step, chip: Chip, devices: int) -> dict[str, Any]:
     """Questions per second, what bounds them and how much a device waits.
 

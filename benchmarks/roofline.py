@@ -26,6 +26,10 @@ SIZES = (512, 1024)
 """Of the square matmuls; the best counts."""
 STREAM_BYTES = 1 << 28
 """Larger than any cache."""
+LARGE = 8192
+"""Rows and columns of an accelerator's matmuls."""
+TURNS = 20
+"""Of its matmuls and copies, in one call."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +75,12 @@ class Cost:
 
 
 def measured_peaks(clock: Clock = "wall", repeats: int = 3) -> Peaks:
-    """Peaks of this machine now: the best of XLA and PyTorch, and of several sizes."""
+    """Peaks of this machine now: the best of XLA and PyTorch, and of several sizes.
+
+    Of an accelerator, where JAX has one: XLA alone.
+    """
+    if jax.default_backend() != "cpu":
+        return accelerator_peaks(repeats)
     best: dict[str, float] = {}
     for name in ("float32", "bfloat16"):
         works: dict[str, Callable[[], Any]] = {}
@@ -105,6 +114,45 @@ def measured_peaks(clock: Clock = "wall", repeats: int = 3) -> Peaks:
         flops=best["float32"],
         flops_bfloat16=best["bfloat16"],
         bandwidth=2 * STREAM_BYTES / fastest,
+    )
+
+
+def accelerator_peaks(repeats: int) -> Peaks:
+    """Peaks of an accelerator: products of random matrices, and a copy with a factor.
+
+    Each is taken many times in one call, so that launches do not count. Matmuls have
+    the precision of their operands.
+    """
+    numbers = jax.random.normal(jax.random.key(0), (LARGE, LARGE), jnp.float32)
+
+    @partial(jax.jit, static_argnames="kind")
+    def products(x: jax.Array, kind: str) -> jax.Array:
+        factor = x.astype(kind)
+
+        def step(_: int, left: jax.Array) -> jax.Array:
+            product = jnp.matmul(left, factor, precision="highest")
+            return product / jnp.asarray(LARGE**0.5, kind)
+
+        return jax.lax.fori_loop(0, TURNS, step, factor)
+
+    @jax.jit
+    def copies(x: jax.Array) -> jax.Array:
+        return jax.lax.fori_loop(0, TURNS, lambda _, y: y * 1.0001, x)
+
+    stream = jnp.ones(STREAM_BYTES, jnp.float32)
+    works = {
+        kind: lambda kind=kind: jax.block_until_ready(products(numbers, kind))
+        for kind in ("float32", "bfloat16")
+    }
+    laps = race(
+        works | {"copy": lambda: jax.block_until_ready(copies(stream))},
+        repeats=repeats,
+    )
+    flops = TURNS * 2.0 * LARGE**3
+    return Peaks(
+        flops=flops / laps["float32"].best,
+        flops_bfloat16=flops / laps["bfloat16"].best,
+        bandwidth=TURNS * 2 * stream.nbytes / laps["copy"].best,
     )
 
 

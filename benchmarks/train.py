@@ -57,12 +57,14 @@ def run(settings: TrainBenchmark) -> None:
     import jax
 
     from benchmarks import train_ablation, train_linear, train_speed, train_traffic
+    from benchmarks.train_peers import torch_device
 
     device = jax.devices()[0]
     count = threads()
     print(
-        f"PyTorch and XLA: {count} thread{'s' * (count > 1)} each; XLA on "
-        f"{device.platform} ({device.device_kind}); times by the {settings.clock} clock"
+        f"PyTorch and XLA: {count} thread{'s' * (count > 1)} each; PyTorch on "
+        f"{torch_device()}, XLA on {device.platform} ({device.device_kind}); times by "
+        f"the {settings.clock} clock"
     )
     measure: dict[Section, Callable[[TrainBenchmark], dict[str, Any]]] = {
         "speed": train_speed.speed,

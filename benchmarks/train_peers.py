@@ -15,6 +15,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+import jax
 import networkx as nx
 import numpy as np
 import torch
@@ -28,11 +29,18 @@ from kgscout_jax.policy.dual_tower import DualTowerConfig
 from kgscout_jax.policy.inputs import PPR_FLOOR
 
 
+def torch_device() -> torch.device:
+    """Where the peers run: where JAX does, if PyTorch can."""
+    gpu = jax.default_backend() == "gpu" and torch.cuda.is_available()
+    return torch.device("cuda" if gpu else "cpu")
+
+
 class Watch:
-    """Seconds by what they were spent on."""
+    """Seconds by what they were spent on; a GPU finishes before a lap ends."""
 
     def __init__(self, clock: Clock = "wall") -> None:
         self.now = CLOCKS[clock]
+        self.on_gpu = torch_device().type == "cuda"
         self.spent: dict[str, float] = {}
         self.last = self.now()
 
@@ -42,6 +50,8 @@ class Watch:
 
     def lap(self, name: str) -> None:
         """The seconds since the last call went to ``name``."""
+        if self.on_gpu:
+            torch.cuda.synchronize()
         now = self.now()
         self.spent[name] = self.spent.get(name, 0.0) + now - self.last
         self.last = now
@@ -89,11 +99,13 @@ class TorchTables(NamedTuple):
 def torch_tables(world: World) -> TorchTables:
     """The tables of a world."""
     every = np.arange(len(world.shards.triplet_embeddings))
-    return TorchTables(
-        torch.from_numpy(world.shards.triplet_vectors(every)),
-        torch.from_numpy(world.shards.relation_embeddings.astype(np.float32)),
-        torch.from_numpy(world.entity_embeddings),
+    tables = (
+        world.shards.triplet_vectors(every),
+        world.shards.relation_embeddings.astype(np.float32),
+        world.entity_embeddings,
     )
+    device = torch_device()
+    return TorchTables(*(torch.from_numpy(table).to(device) for table in tables))
 
 
 def torch_question(world: World, row: int, config: DualTowerConfig) -> Question:
@@ -109,17 +121,22 @@ def torch_question(world: World, row: int, config: DualTowerConfig) -> Question:
     # Shards keep of the cut what the reward needs: candidates and shortest paths.
     graph.add_edges_from(split.path_edges["directed"][row][:, 1:3].tolist())
     on_path = np.isin(rows, split.path_triplets["both"][row])
+    device = torch_device()
+
+    def tensor(array: np.ndarray) -> Tensor:
+        return torch.from_numpy(array).to(device)
+
     return Question(
-        embedding=torch.from_numpy(split.question_embeddings[row].astype(np.float32)),
-        triplets=torch.from_numpy(rows.astype(np.int64)),
-        relations=torch.from_numpy(triplets[:, 1]),
-        entities=torch.from_numpy(triplets[:, [0, 2]]),
-        ppr=torch.from_numpy(ppr.astype(np.float32)),
-        nodes=torch.from_numpy(nodes),
+        embedding=tensor(split.question_embeddings[row].astype(np.float32)),
+        triplets=tensor(rows.astype(np.int64)),
+        relations=tensor(triplets[:, 1]),
+        entities=tensor(triplets[:, [0, 2]]),
+        ppr=tensor(ppr.astype(np.float32)),
+        nodes=tensor(nodes),
         pairs=pairs,
         topics=[int(t) for t in split.topics[row] if t >= 0],
         answers=[int(a) for a in split.answers[row] if a >= 0],
-        on_path=torch.from_numpy(on_path.astype(np.float32)),
+        on_path=tensor(on_path.astype(np.float32)),
         graph=graph,
         n_nodes=int(split.n_nodes[row]),
     )
@@ -256,7 +273,7 @@ class ThesisTrainer:
         *,
         literal: bool = False,
     ) -> None:
-        self.network = ThesisNetwork(config, literal=literal)
+        self.network = ThesisNetwork(config, literal=literal).to(torch_device())
         self.tables, self.k = tables, k
         self.weights = RewardWeights()
         self.optimizer = torch.optim.AdamW(
@@ -307,9 +324,9 @@ class MlpDde(nn.Module):
 
     def distances(self, question: Question) -> Tensor:
         """[v, 2 + 4 * rounds]: the one-hot of topics spread along and against edges."""
-        topic = torch.zeros(question.n_nodes, 2)
+        topic = torch.zeros(question.n_nodes, 2, device=question.nodes.device)
         topic[:, 0] = 1.0
-        topic[question.topics] = torch.tensor([0.0, 1.0])
+        topic[question.topics] = topic.new_tensor([0.0, 1.0])
         parts = [topic]
         for source, target in ((0, 1), (1, 0)):
             u, v = question.nodes[:, source], question.nodes[:, target]
@@ -343,7 +360,7 @@ class MlpTrainer:
     """
 
     def __init__(self, d: int, hidden: int, tables: TorchTables) -> None:
-        self.network = MlpDde(d, hidden)
+        self.network = MlpDde(d, hidden).to(torch_device())
         self.tables = tables
         self.optimizer = torch.optim.AdamW(
             self.network.parameters(), lr=1e-3, weight_decay=0.01, fused=True

@@ -6,6 +6,7 @@ Nothing here depends on the network, so that a tiny one stands in: it compiles f
 from __future__ import annotations
 
 import itertools
+import time
 from typing import Any, NamedTuple
 
 import jax
@@ -58,7 +59,10 @@ MODES = {
 def mode_traffic(
     world: World, config: TrainConfig, mode: Mode, *, count: int = STEPS
 ) -> dict[str, float]:
-    """Dispatches, bytes and the host's microseconds per question in ``count`` steps."""
+    """Dispatches, bytes and the host's microseconds per question in ``count`` steps.
+
+    And ``questions_per_second``, of the wall clock.
+    """
     reader = ShardedReader(world.shards, world.split, config.path_direction)
     rows = np.arange(len(world.split))
     one = Ours(world, config, reader=reader)
@@ -74,18 +78,20 @@ def mode_traffic(
     size = config.batch_size
     turns = itertools.cycle(rows[: len(rows) // size * size].reshape(-1, size))
     batches = [(0, next(turns)) for _ in range(count)]
-    state = one.state
+    state, start = one.state, 0.0
     for _ in range(2):  # the first compiles
         timeline.restart()
+        start = time.perf_counter()
         pipeline = Pipeline([update], batches, 0, dispatch_steps=mode.steps)
         while pipeline.step < count:
             state, metrics = pipeline(state)
             timeline.count(bytes_out=sum(each.nbytes for each in metrics.values()))
         with timeline.waiting():
             jax.block_until_ready(state)
+    seconds = time.perf_counter() - start
     figures = timeline.shares()
     timeline.close()
-    return figures
+    return figures | {"questions_per_second": count * size / seconds}
 
 
 def traffic(settings: TrainBenchmark) -> dict[str, Any]:
