@@ -28,7 +28,6 @@ compilation. The last line is JSON.
 from __future__ import annotations
 
 import itertools
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -157,11 +156,6 @@ def show_runs(kind: str, runs: Sequence[Run], steps: Sequence[Step]) -> None:
 
 def run(settings: AcceleratorBenchmark) -> None:
     """Measure, predict and print."""
-    # The cost analysis is of the optimised program; how well LLVM compiles it for this
-    # processor does not change it, and takes most of the time.
-    os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + (
-        " --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
-    )
     steps = steps_of(settings)
     table = [
         [

@@ -28,6 +28,12 @@ PREDICTED = (
     "REINFORCE, host, resident",
 )
 """Modes of ``train_traffic`` that are predicted."""
+QUICK = {
+    "xla_backend_optimization_level": 0,
+    "xla_llvm_disable_expensive_passes": True,
+}
+"""Of a CPU's compiler: the analysis is of the optimised program; how well LLVM compiles
+it for this processor does not change it, and takes most of the time."""
 KERNEL = re.compile(
     r"^  (?:ROOT )?\S+ = [^=]*?\b(?:fusion|dot|scatter|custom-call|reduce)\(", re.M
 )
@@ -105,12 +111,13 @@ def compiled_cost(one: Ours, world: World) -> Compiled:
             (steps.propose, first),
             (steps.update_scored, (one.state, batch, proposal, total)),
         ]
+    options = QUICK if jax.default_backend() == "cpu" else None
     flops, moved, kernels, gathers, scatters = 0.0, 0.0, 0, 0, 0
     for jitted, args in calls:
         traced = jitted.trace(*args)
         of_step = memory_moves(traced.jaxpr.jaxpr)
         gathers, scatters = gathers + of_step[0], scatters + of_step[1]
-        program = traced.lower().compile()
+        program = traced.lower().compile(compiler_options=options)
         cost = program.cost_analysis()
         flops += float(cost["flops"])
         moved += float(cost["bytes accessed"])

@@ -2,8 +2,10 @@
 
 A jitted function compiles once for each class. The classes of candidates are powers of
 two, down to an eighth of the largest: smaller questions cost little beside the rest,
-another compilation costs seconds. All other widths of a class are the same in all its
-batches: the most that any question of the split with so many candidates needs.
+another compilation costs seconds. An accelerator has one class: a step of the walk
+policy takes it most of a minute to compile, and narrow batches are launches as well.
+All other widths of a class are the same in all its batches: the most that any question
+of the split with so many candidates needs.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from jaxtyping import Int
 from kgscout_jax.utils.buckets import SMALLEST, bucket
 
 SMALLEST_SHARE = 8
-"""The largest class is at most so many times as wide as the smallest."""
+"""On a CPU the largest class is at most so many times as wide as the smallest."""
 WIDER = 4
 """Unique relations: the factor from one width to the next."""
 MUCH_WIDER = 16
@@ -52,10 +54,20 @@ class WidthClasses:
     classes: tuple[Widths, ...]
 
     @staticmethod
-    def of(needs: Needs, largest: int) -> WidthClasses:
-        """The classes; ``largest``: the most candidates that a question can have."""
+    def of(
+        needs: Needs, largest: int, smallest_share: int = SMALLEST_SHARE
+    ) -> WidthClasses:
+        """The classes.
+
+        Args:
+            needs: of all questions.
+            largest: the most candidates that a question can have.
+            smallest_share: how many times as wide as the smallest class the largest is
+                at most; 1 for a single class.
+        """
         out: list[Widths] = []
-        for n in candidate_widths(int(needs.candidates.max(initial=1)), largest):
+        most_needed = int(needs.candidates.max(initial=1))
+        for n in candidate_widths(most_needed, largest, smallest_share):
             held = needs.candidates <= n
             if out and held.sum() == (needs.candidates <= out[-1].candidates).sum():
                 continue  # nobody's class
@@ -85,10 +97,12 @@ class WidthClasses:
         return len(self.classes)
 
 
-def candidate_widths(n_real: int, largest: int) -> Iterator[int]:
+def candidate_widths(
+    n_real: int, largest: int, smallest_share: int = SMALLEST_SHARE
+) -> Iterator[int]:
     """Ascending widths, the last of which holds ``n_real`` candidates."""
     last = bucket(n_real)
-    width = max(last // SMALLEST_SHARE, SMALLEST)
+    width = max(last // smallest_share, SMALLEST)
     while width < last:
         yield width
         width *= 2

@@ -17,6 +17,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from kgscout_jax.data.batch_order import by_size
 from kgscout_jax.data.batch_widths import (
+    SMALLEST_SHARE,
     Needs,
     WidthClasses,
     Widths,
@@ -127,7 +128,8 @@ class BatchReader:
             relations=self.n_relations,
             answers=(np.asarray(split.answers) >= 0).sum(axis=1),
         )
-        return WidthClasses.of(needs, self.width)
+        on_cpu = jax.default_backend() == "cpu"
+        return WidthClasses.of(needs, self.width, SMALLEST_SHARE if on_cpu else 1)
 
     @cached_property
     def n_relations(self) -> Int[np.ndarray, "q"]:
