@@ -14,6 +14,8 @@ class Chip:
     """An accelerator, by its datasheet; nothing here is measured."""
 
     name: str
+    kind: str
+    """Words of what JAX calls the device."""
     flops: float
     """Dense matmuls of float32 operands in full precision, as policies have them (see
     ``policy.precision``), per second: on a TPU six passes of bfloat16."""
@@ -29,6 +31,7 @@ class Chip:
 CHIPS = (
     Chip(
         name="H100 SXM",
+        kind="H100 80GB HBM3",
         flops=67e12,
         bandwidth=3.35e12,
         host_link=64e9,
@@ -38,6 +41,7 @@ CHIPS = (
     ),
     Chip(
         name="A100 SXM 80 GB",
+        kind="A100-SXM4-80GB",
         flops=19.5e12,
         bandwidth=2.039e12,
         host_link=32e9,
@@ -47,6 +51,7 @@ CHIPS = (
     ),
     Chip(
         name="TPU v5e",
+        kind="TPU v5 lite",
         flops=197e12 / 6,
         bandwidth=819e9,
         host_link=32e9,

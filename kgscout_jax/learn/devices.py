@@ -98,9 +98,9 @@ class Devices:
     def local_rows(self, array: Array) -> np.ndarray:
         """This process's part of a global array that is split over its first axis."""
         if self.processes == 1:
-            return np.asarray(array)
-        shards = {s.index[0].start or 0: s for s in array.addressable_shards}
-        return np.concatenate([shards[start].data for start in sorted(shards)])
+            return jax.device_get(array)
+        shards = {s.index[0].start or 0: s.data for s in array.addressable_shards}
+        return np.concatenate(jax.device_get([shards[i] for i in sorted(shards)]))
 
     # --- copies
 

@@ -125,10 +125,10 @@ class Update:
 
     def update(self, state: State, inputs: StepInputs) -> tuple[State, Metrics]:
         """The state after the update, and the metrics of the step."""
-        with self.timeline.host("update"):
+        with self.timeline.host("update") as submitted:
             state, metrics = self.run(state, inputs)
         self.timeline.count(dispatches=1)
-        self.timeline.add(metrics["loss"], "update")
+        self.timeline.add(metrics["loss"], "update", submitted)
         return state, metrics
 
     def run(self, state: State, inputs: StepInputs) -> tuple[State, Metrics]:
@@ -167,14 +167,14 @@ class Reinforce(Update):
         self.reward = kind(self.reader.split, self.config.reward_direction)
 
     def propose(self, params: Any, inputs: StepInputs) -> StepInputs:
-        with self.timeline.host("propose"):
+        with self.timeline.host("propose") as submitted:
             proposal = self.steps.propose(
                 params, self.tables, inputs.batch, inputs.numbers
             )
             if self.devices.processes == 1:
                 proposal.positions.copy_to_host_async()
         self.timeline.count(dispatches=1)
-        self.timeline.add(proposal.greedy, "propose")
+        self.timeline.add(proposal.greedy, "propose", submitted)
         return inputs._replace(proposal=proposal)
 
     def update(self, state: State, inputs: StepInputs) -> tuple[State, Metrics]:
@@ -314,12 +314,12 @@ class Pipeline:
                 questions += len(rows)
                 self.step += 1
             plan = jax.device_put(plan)
-        with first.timeline.host("update"):
+        with first.timeline.host("update") as submitted:
             state, metrics = first.steps.dispatch(
                 state, first.tables, first.resident.sets, plan
             )
         first.timeline.count(dispatches=1, questions=questions, bytes_in=plan.nbytes)
-        first.timeline.add(metrics["loss"], "update")
+        first.timeline.add(metrics["loss"], "update", submitted)
         return state, metrics
 
     def _batch(self) -> tuple[Update, Int[np.ndarray, "k"]]:

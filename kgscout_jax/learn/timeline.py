@@ -48,23 +48,30 @@ class Timeline:
         self._started = self._completed = time.perf_counter()
         self._processor = time.thread_time()
 
-    def add(self, result: jax.Array, name: str = "step") -> None:
+    def add(
+        self, result: jax.Array, name: str = "step", submitted: float | None = None
+    ) -> None:
         """Record the submission of the task that computes ``result``.
 
-        ``result`` must never be donated: it is read later.
+        Args:
+            result: must never be donated: it is read later.
+            name: of the task.
+            submitted: when the call began, as ``host`` gives it. A GPU's call returns
+                late where the program has loops: their ends are read by the host.
         """
-        self._queue.put((result, name, time.perf_counter()))
+        start = time.perf_counter() if submitted is None else submitted
+        self._queue.put((result, name, start))
 
     def count(self, **counts: int) -> None:
         """Count questions, dispatches, bytes_in (to the device) or bytes_out."""
         self._counts.update(counts)
 
     @contextlib.contextmanager
-    def host(self, name: str) -> Iterator[None]:
-        """Context in which the host does what ``name`` says."""
+    def host(self, name: str) -> Iterator[float]:
+        """Context in which the host does what ``name`` says; gives its start."""
         start = time.perf_counter()
         try:
-            yield
+            yield start
         finally:
             self.spans.append(Span("host", name, start, time.perf_counter()))
 

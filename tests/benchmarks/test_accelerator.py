@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.accelerator_model import Chip, Step, predict
+from benchmarks.accelerator_model import CHIPS, Chip, Step, predict, scaled
+from benchmarks.accelerator_runs import TIMED, datasheet, timed_run
 from benchmarks.accelerator_steps import kernel_count
+from benchmarks.train_world import generated_world
 
 CHIP = Chip(
     name="toy",
+    kind="toy",
     flops=1e12,
     bandwidth=1e11,
     host_link=1e9,
@@ -50,6 +53,29 @@ def test_the_host_bounds_eight():
     assert found["roofline_questions_per_second"] == pytest.approx(80 / 0.00375)
     assert found["device_bound"] == "launches"
     assert found["host_us_allowed"] == pytest.approx(4750 / 80)
+
+
+def test_twice_the_questions_are_bound_by_memory():
+    # As many launches, 3 ms; memory 4 ms.
+    found = predict(scaled(STEP, 20), CHIP, 1)
+    assert found["bound"] == "memory"
+    assert found["questions_per_second"] == pytest.approx(20 / 0.004)
+
+
+def test_a_device_is_found_among_the_datasheets_by_its_own_name():
+    assert datasheet("NVIDIA H100 80GB HBM3") == CHIPS[0]
+    assert datasheet("TPU v5 lite") == CHIPS[2]
+    assert datasheet("NVIDIA H100 PCIe") is None
+
+
+@pytest.mark.extended
+def test_a_timed_run_of_whole_steps(monkeypatch):
+    monkeypatch.setattr("benchmarks.accelerator_runs.QUESTIONS", 0)
+    world = generated_world(16, 40, d=16, table=400)
+    run = timed_run(world, TIMED[0], policy="thesis", batch_size=16, k=8)
+    assert run.candidates == 40 and run.dimension == 16
+    assert run.questions_per_second > 0
+    assert 0 <= run.device_wait_share <= 1
 
 
 def test_kernels_of_the_entry_are_counted():

@@ -204,6 +204,16 @@ def test_one_compilation_per_bucket():
         assert forward._cache_size() == compiled
 
 
+def test_an_accelerator_has_one_class_of_widths(monkeypatch):
+    built = build_split(random_cases(0, [4, 40, 70, 300]))
+    reader = BatchReader(memory_shards(built), built.split)
+    several = reader.widths
+    monkeypatch.setattr("jax.default_backend", lambda: "gpu")
+    one = BatchReader(memory_shards(built), built.split).widths
+    assert len(several) > 1
+    assert one.classes == several.classes[-1:]
+
+
 def test_tables_of_several_sets_hold_the_rows_of_each():
     import jax
 

@@ -266,6 +266,19 @@ def test_shares_of_a_device_that_is_slower_than_its_host():
     )
 
 
+def test_time_within_a_call_that_returns_late_is_the_devices():
+    timeline = Timeline()
+    timeline.restart()
+    for _ in range(3):
+        with timeline.host("update") as submitted:
+            time.sleep(0.1)  # a GPU's loop: the host reads whether it has ended
+            x = jnp.ones(1)
+        timeline.add(x, "update", submitted)
+    shares = timeline.shares()
+    timeline.close()
+    assert shares["device_wait_share"] < 0.2
+
+
 def test_shares_are_logged(whole):
     for row in RunFolder(whole).metrics("epoch"):
         assert 0 <= row["device_wait_share"] <= 1
