@@ -23,6 +23,7 @@ VIEW is one of
     judges      rows: judges of open answers (of okgqa_judge.py)
     kinds       rows: policy, set and hops; columns: penalties (of answer_kinds.py)
     fits        rows: set and metric; columns: base, fitted, gain (of fit_gains.py)
+    grid        rows: settings; columns: dev score, epoch (of mlp_grid.py)
     values      rows: shape; columns: right, said (of value_questions.py)
     scale       rows: set; columns: probabilities and answers (of base_scale.py)
     failures    rows: K and row; columns: causes of wrong answers (for answers)
@@ -269,6 +270,22 @@ def scale_table(measured: Sequence[dict[str, Any]]) -> str:
     return markdown_table(["set", "questions", *columns], rows)
 
 
+def grid(view: View) -> str:
+    """The best dev score of each run of a grid (of mlp_grid.py)."""
+    rows = [
+        [
+            f"{one['learning_rate']:g}",
+            str(one["batch_size"]),
+            f"{one['positive_weight']:g}",
+            f"{one['dev']:.3f}",
+            f"{one['best']} of {one['epochs']}",
+        ]
+        for one in view.extracts[0]["runs"]
+    ]
+    header = ["learning rate", "questions an update", "weight of positives"]
+    return markdown_table([*header, "triplet recall on dev", "epoch"], rows)
+
+
 def fits(view: View) -> str:
     """Base and fitted policy, and how far towards one trained on such questions."""
     cells = []
@@ -326,6 +343,7 @@ VIEWS: Views = {
     "kinds": kinds,
     "values": values,
     "fits": fits,
+    "grid": grid,
     "invented": invented,
     "scale": scale,
     "commands": commands,

@@ -14,11 +14,13 @@ from jaxtyping import Bool, Float32, Int
 
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.graph.opaque_names import opaque_mask
+from kgscout_jax.retrieve.chain_nodes import chain_nodes
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, KindMask, kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_relations import (
     DETOUR_DOUBT,
     DETOUR_WEIGHT,
+    SAID,
     detours,
     named_relations,
     named_ways,
@@ -29,6 +31,17 @@ from kgscout_jax.retrieve.stated_nodes import stated_nodes
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
 from kgscout_jax.text.media_files import asks_for_media, is_media_file
 from kgscout_jax.text.value_question import ValueQuestion, value_question
+
+CHAIN_TRUST = 20.0
+"""Logits by which a relative that fathers, mothers and so on lead to is ahead of "there
+is no answer", and any other node behind it."""
+
+
+CHAIN_SPREAD = 0.05
+"""Share of their distances in logits that nodes of a chain keep: all are answers."""
+CHAIN_TRUST = 20.0
+"""Logits by which a node that named steps lead to is ahead of "there is no answer", and
+any other node behind it."""
 
 
 class ConstrainedLogits(NamedTuple):
@@ -64,6 +77,9 @@ class QuestionConstraints:
     detours: Int[np.ndarray, "v"] | None = None
     """Steps on the way to each node that the question has no words for; None counts as
     none."""
+    chain: Bool[np.ndarray, "v"] | None = None
+    """Nodes that the steps lead to which the question names; None where it names no
+    chain of them."""
 
     @property
     def v(self) -> int:
@@ -98,6 +114,10 @@ class QuestionConstraints:
                 answers += self.named
             if self.detours is not None:
                 answers -= np.float32(DETOUR_WEIGHT) * self.detours
+            if self.chain is not None:
+                best = answers[self.chain].max()
+                closer = best + np.float32(CHAIN_SPREAD) * (answers - best)
+                answers = np.where(self.chain, closer, answers)
             # "Which firms are in Bern" is seldom about Bern.
             answers[self.starts] -= np.float32(DOUBT)
         possible = answers
@@ -116,6 +136,8 @@ class QuestionConstraints:
         doubts = np.zeros(self.v, np.float32)
         if general and self.detours is not None:
             doubts += np.float32(DETOUR_DOUBT) * self.detours
+        if general and self.chain is not None:
+            doubts += np.where(self.chain, -CHAIN_TRUST, CHAIN_TRUST).astype(np.float32)
         return ConstrainedLogits(logits, answers, found, doubts)
 
 
@@ -137,9 +159,11 @@ def question_constraints(
     """
     kind = kind_mask(question, topics, around, unnamed)
     possible = np.ones(len(unnamed), bool) if kind is None else ~kind.wrong
-    shared = None
+    chain = shared = None
     if compared is None:
-        shared = shared_nodes(around, unnamed, possible)
+        shared = chain = chain_nodes(question, topics, around, unnamed, possible)
+        if shared is None:
+            shared = shared_nodes(around, unnamed, possible)
         if shared is None:
             shared = stated_nodes(question, topics, around, possible & ~unnamed)
     values = value_test(compared, around)
@@ -149,8 +173,12 @@ def question_constraints(
     # The way to a value that decides is not what is asked.
     extra = detours(ways, relations.unknown) if values is None else None
     gains = way_logits(ways)
+    if chain is not None:
+        # "Aunts" says every step of the way to them.
+        gains = np.where(chain, np.float32(SAID), gains)
+        extra = None if extra is None else np.where(chain, 0, extra)
     return QuestionConstraints(
-        kind, values, around.starts, nameless, shared, gains, extra
+        kind, values, around.starts, nameless, shared, gains, extra, chain
     )
 
 

@@ -26,6 +26,8 @@ WEIGHT = 2.2
 one that none of them leads to."""
 CENTRE = 0.6
 """Share of named relations at which the logit stays."""
+SAID = WEIGHT * (1 - CENTRE)
+"""Logits that a node gains if the question says all of the way to it."""
 PLACE_WORDS = frozenset("based headquartered lies located situated".split())
 """Words of relations that lead to where something is, as a rule."""
 DETOUR_WEIGHT = 1.7

@@ -52,7 +52,14 @@ def word_forms(word: str) -> frozenset[str]:
     noun = base_noun(word)
     verbs = (base_verb(word), _verbs_of_agents().get(noun), _STEMS.get(word))
     forms = frozenset((word, noun, *(verb for verb in verbs if verb)))
-    return forms.union(*(_groups().get(form, ()) for form in forms))
+    groups = (_groups().get(form, ()) for form in (*forms, *_shorter(word)))
+    return forms.union(*groups)
+
+
+def _shorter(word: str) -> list[str]:
+    """What may be the verb of a regular form: "portrayed", "moving"."""
+    stems = [word.removesuffix(end) for end in ("d", "ed", "ing") if word.endswith(end)]
+    return [*stems, *(f"{stem}e" for stem in stems)]
 
 
 @cache

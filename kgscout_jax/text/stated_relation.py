@@ -119,7 +119,26 @@ def answer_ends(words: Sequence[str], relation: str) -> frozenset[int]:
     return frozenset([TAIL if clause.topic_first else HEAD])
 
 
-def _topic_as_one(words: Sequence[str]) -> list[str]:
+def noun_ends(word: str, relation: str) -> frozenset[int]:
+    """The ends of a relation where those stand that a word calls so.
+
+    Both where the relation is a verb, or is called otherwise.
+
+    >>> noun_ends("advisor", "hasAcademicAdvisor") == {TAIL}
+    True
+    >>> noun_ends("pupils", "pupil_of") == {HEAD}
+    True
+    >>> noun_ends("owner", "owns") == {HEAD, TAIL}
+    True
+    """
+    words = relation_words(relation)
+    is_noun = base_noun(word) in {base_noun(each) for each in words}
+    if not is_noun or _predicate(relation) or base_noun(word) in _MUTUAL_NOUNS:
+        return frozenset((HEAD, TAIL))
+    return frozenset([HEAD if len(words) > 1 and words[-1] == "of" else TAIL])
+
+
+def topic_as_one(words: Sequence[str]) -> list[str]:
     """The words of a question with one ``TOPIC`` for all words of a name."""
     return [w for i, w in enumerate(words) if not (w == TOPIC == words[i - 1] and i)]
 
@@ -137,7 +156,7 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
 
     () for other questions.
     """
-    tokens = _topic_as_one(words)
+    tokens = topic_as_one(words)
     if tokens.count(TOPIC) != 1:
         return ()
     at = tokens.index(TOPIC)
@@ -202,7 +221,7 @@ def _is_verb(word: str) -> bool:
 @cache
 def _clause(words: tuple[str, ...]) -> _Clause | None:
     """The parts of a question; None where it is of another form."""
-    tokens = _topic_as_one(words)
+    tokens = topic_as_one(words)
     fronted = ""
     if tokens[:1] and tokens[0] in PREPOSITIONS:
         fronted, tokens = tokens[0], tokens[1:]

@@ -1,0 +1,163 @@
+"""Nodes at the end of the steps that a question names one after the other.
+
+"What prizes did the children of Ann win" is answered by the prizes of her children,
+whatever else lies around her; "Ann's aunts" by the sisters of her parents. A policy
+that has not seen a graph often stops a step too early.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from jaxtyping import Bool
+
+from kgscout_jax.retrieve.family import Family
+from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.text.kin_words import (
+    Kin,
+    asked_kin,
+    kin_relation,
+    one_word_kin,
+    says_kin,
+)
+from kgscout_jax.text.kinds import noun_kind
+from kgscout_jax.text.question_chain import ChainWord, question_chain
+from kgscout_jax.text.relation_phrases import relation_forms, word_forms
+from kgscout_jax.text.stated_relation import noun_ends
+
+Step = Kin | tuple[tuple[int, frozenset[int]], ...]
+"""Relatives; or relations by number, with the ends where the step may lead."""
+MOST = 60
+"""Nodes of an answer."""
+
+
+def chain_nodes(
+    question: str,
+    topics: Sequence[str],
+    around: LocalGraph,
+    unnamed: Bool[np.ndarray, "v"],
+    possible: Bool[np.ndarray, "v"],
+) -> Bool[np.ndarray, "v"] | None:
+    """The nodes at the end of named steps; None: there are none.
+
+    Two steps or more, or one to relatives: single relations are ``stated_nodes``.
+
+    Args:
+        question: the question.
+        topics: names that it mentions.
+        around: its candidates.
+        unnamed: True at nodes without a name.
+        possible: False at nodes that are of another kind than the answer.
+    """
+    if len(around.mentions) != 1:
+        return None
+    kin = asked_kin(question, topics)
+    if kin and _has_own_relation(kin, around.relations):
+        kin = []
+    start = np.zeros(len(unnamed), bool)
+    start[around.starts] = True
+    family = Family(around, len(unnamed))
+
+    def end(way: Sequence[Step]) -> Bool[np.ndarray, "v"]:
+        nodes = start
+        for step in way:
+            nodes = _next(nodes, step, around, family)
+        return nodes & ~start & ~unnamed
+
+    relatives = [end(way) for way in kin]
+    if any(nodes.any() for nodes in relatives):
+        return np.logical_or.reduce(relatives)
+    for way in _ways(question, topics, around.relations):
+        nodes = end(way) & possible
+        if 0 < nodes.sum() <= MOST:
+            return nodes
+    return None
+
+
+def _has_own_relation(ways: list[list[Kin]], relations: Sequence[str]) -> bool:
+    """Whether a relation of more words speaks of the relatives that are asked for."""
+    return any(
+        says_kin(relation, kin) and kin_relation(relation) is None
+        for relation in relations
+        for way in ways
+        for kin in way
+    )
+
+
+def _ways(
+    question: str, topics: Sequence[str], relations: Sequence[str]
+) -> list[list[Step]]:
+    """Readings of a question as a chain of at least two steps, the best first."""
+    chain = question_chain(question, topics)
+    steps = None if chain is None else _steps(chain.words, relations)
+    if chain is None or not steps:
+        return []
+    ways = [steps]
+    if chain.kind is not None:
+        kind = ChainWord(chain.kind, joined=True)
+        longer = _steps([*chain.words, kind], relations) or steps
+        if len(longer) == len(steps):  # "what prizes did they win"
+            ways = [longer, steps]
+        elif chain.words[-1].is_noun:  # "which nationality is the wife of"
+            vague = noun_kind(chain.kind) in ("person", "place")
+            ways = [steps, longer] if vague else [longer, steps]
+    return [way for way in ways if len(way) > 1]
+
+
+def _steps(words: Sequence[ChainWord], relations: Sequence[str]) -> list[Step] | None:
+    """The steps that words name; None where one names none."""
+    steps: list[Step] = []
+    texts: list[str] = []
+    for word in words:
+        kin = one_word_kin(word.text)
+        if kin is not None:
+            steps.append(kin)
+        else:
+            named = tuple(
+                (number, ends)
+                for number, relation in enumerate(relations)
+                if (ends := _ends(word.text, relation))
+            )
+            if not named:
+                return None
+            before = steps[-1] if steps and word.joined else ()
+            both = () if isinstance(before, Kin) else _both(before, named)
+            if both and word.text != texts[-1]:
+                steps[-1] = both
+            else:
+                steps.append(named)
+        texts.append(word.text)
+    return steps
+
+
+def _both(
+    one: tuple[tuple[int, frozenset[int]], ...],
+    other: tuple[tuple[int, frozenset[int]], ...],
+) -> tuple[tuple[int, frozenset[int]], ...]:
+    """Relations that both words name."""
+    ends = dict(other)
+    return tuple((n, own & ends[n] or own) for n, own in one if n in ends)
+
+
+@lru_cache(maxsize=1 << 16)
+def _ends(word: str, relation: str) -> frozenset[int]:
+    """Where the nodes stand that a word calls by a relation; empty if it does not."""
+    if word_forms(word).isdisjoint(relation_forms(relation)):
+        return frozenset()
+    return noun_ends(word, relation)
+
+
+def _next(
+    nodes: Bool[np.ndarray, "v"], step: Step, around: LocalGraph, family: Family
+) -> Bool[np.ndarray, "v"]:
+    """The nodes that a step leads to from these."""
+    if isinstance(step, Kin):
+        return family.relatives(nodes, step)
+    out = np.zeros_like(nodes)
+    for number, ends in step:
+        triplets = around.nodes[around.relation_index == number]
+        for end in ends:
+            out[triplets[nodes[triplets[:, 1 - end]], end]] = True
+    return out & ~nodes

@@ -1,0 +1,104 @@
+"""The steps that a question names one after the other, from its topic to its answer.
+
+"What prizes did the children of Pierre Curie win" says children, then prizes;
+"Ann's advisor's university" says advisor, then university. Read are questions of one
+topic whose words all name steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from kgscout_jax.text.asked_kind import TOPIC, question_tokens
+from kgscout_jax.text.words import FUNCTION_WORDS
+
+_RELATIVE = frozenset("that who whom which where whose".split())
+_CLAUSES = [[word] for word in _RELATIVE if word != "whose"]
+_ASKING = frozenset("which what".split())
+_SORTS = frozenset("kind kinds type types sort sorts form forms".split())
+_VAGUE = frozenset("name names list called named full many there".split())
+"""Words that name no step."""
+_PASSED = FUNCTION_WORDS | _VAGUE | frozenset([",", ";", ":"])
+
+
+class ChainWord(NamedTuple):
+    """A word that names a step, or a part of one."""
+
+    text: str
+    joined: bool = False
+    """Whether it may name the same step as the one before it: "place of birth"."""
+    is_noun: bool = True
+    """Whether it stands where a noun does: "the wife of", "Ann's wife"."""
+
+
+class QuestionChain(NamedTuple):
+    """The words of a chain."""
+
+    words: list[ChainWord]
+    """Nearest the topic first."""
+    kind: str | None
+    """The noun after "which" or "what": a last step, or the kind of the answer."""
+
+
+def question_chain(question: str, topics: Sequence[str]) -> QuestionChain | None:
+    """The chain of a question; None where it has several topics or none.
+
+    Relative clauses and possessives are read from the inside out; what is said after
+    the topic comes last, unless the topic is within a clause ("the firm that Ann works
+    for").
+
+    >>> chain = question_chain("What prizes did the children of Ann win?", ["Ann"])
+    >>> [word.text for word in chain.words], chain.kind
+    (['children', 'win'], 'prizes')
+    >>> [word.text for word in question_chain("Ann's son's wife", ["Ann"]).words]
+    ['son', 'wife']
+    """
+    tokens = question_tokens(question, topics)
+    tokens = [
+        w for i, w in enumerate(tokens) if not (w == TOPIC == tokens[i - 1] and i)
+    ]
+    if tokens.count(TOPIC) != 1:
+        return None
+    at = tokens.index(TOPIC)
+    before, after = tokens[:at], tokens[at + 1 :]
+    kind = None
+    for i, (word, following) in enumerate(pairwise(before)):
+        if word in _ASKING and i < 2 and following not in _PASSED:
+            kind = following
+            before = before[i + 2 :]
+            break
+    own, inner = after[:1] == ["s"], _content_places(before)
+    clause = bool(before) and before[-1] in _RELATIVE
+    if after and not own and inner[:1] == [len(before) - 1]:
+        clause, inner = True, inner[1:]  # "the firm Ann works for"
+    # "The firm that" says of what kind the nodes of the clause are.
+    inner = [i for i in inner if before[i + 1 : i + 2] not in _CLAUSES]
+    between = [before[j + 1 : i] for i, j in pairwise(inner)]
+    if kind in _SORTS or ["a"] in between or ["an"] in between:
+        return None  # "what kind of ship", "share a border"
+    nearest = [
+        ChainWord(
+            before[i],
+            joined=n > 0 and set(before[i + 1 : inner[n - 1]]) <= {"of"},
+            is_noun="of" in before[i + 1 : i + 2] or "the" in before[i - 1 : i],
+        )
+        for n, i in enumerate(inner)
+    ]
+    places = reversed(_content_places(after))
+    trailing = [ChainWord(after[i], is_noun=own) for i in places]
+    if own or clause:
+        return QuestionChain(_joined(trailing, nearest), kind)
+    return QuestionChain(_joined(nearest, trailing), kind)
+
+
+def _content_places(tokens: Sequence[str]) -> list[int]:
+    """Places of words that may name steps, the last first."""
+    return [i for i in reversed(range(len(tokens))) if tokens[i] not in _PASSED]
+
+
+def _joined(first: list[ChainWord], then: list[ChainWord]) -> list[ChainWord]:
+    """One list; what stands beside the seam may name one step."""
+    seam = [word._replace(joined=True) for word in then[:1]] if first else then[:1]
+    return [*first, *seam, *then[1:]]

@@ -1,0 +1,191 @@
+"""Nodes at the end of named steps: relatives against a brute force, chains by hand."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from kgscout_jax.retrieve.chain_nodes import chain_nodes
+from kgscout_jax.retrieve.local_graph import LocalGraph
+
+
+def asked(triplets, question, topics, unnamed=()):
+    """Names of the nodes that a question's steps lead to; None where there is none."""
+    names = sorted({name for h, _, t in triplets for name in (h, t)})
+    relations = sorted({relation for _, relation, _ in triplets})
+    around = LocalGraph(
+        relations,
+        np.array([relations.index(relation) for _, relation, _ in triplets]),
+        np.array([[names.index(h), names.index(t)] for h, _, t in triplets]),
+        [np.array([names.index(topic)]) for topic in topics],
+        lambda ids: [names[i] for i in ids],
+    )
+    nameless = np.isin(names, list(unnamed))
+    everything = np.ones(len(names), bool)
+    found = chain_nodes(question, topics, around, nameless, everything)
+    return None if found is None else {names[i] for i in np.flatnonzero(found)}
+
+
+# --- relatives
+
+
+def family(seed: int):
+    """Father, mother, spouse and gender of 40 people in four generations."""
+    rng = np.random.default_rng(seed)
+    people = [f"P{i}" for i in range(40)]
+    male = {name: bool(rng.random() < 0.5) for name in people}
+    parents, spouses = {}, {}
+    for low in range(10, 40, 10):
+        older = people[low - 10 : low]
+        men = [name for name in older if male[name]]
+        women = [name for name in older if not male[name]]
+        couples = list(zip(men, women, strict=False))
+        for man, woman in couples:
+            spouses[man], spouses[woman] = woman, man
+        for child in people[low : low + 10] if couples else []:
+            parents[child] = couples[rng.integers(len(couples))]
+    return people, male, parents, spouses
+
+
+def encoded(kind, male, parents, spouses):
+    """The same family in the words of three graphs."""
+    out = []
+    for child, (father, mother) in parents.items():
+        out += {
+            "wiki": [(child, "father", father), (child, "mother", mother)],
+            "camel": [(father, "hasChild", child), (mother, "hasChild", child)],
+            "of": [(father, "parent_of", child), (mother, "parent_of", child)],
+        }[kind]
+    out += [(name, "gender", "male" if m else "female") for name, m in male.items()]
+    married = "isMarriedTo" if kind == "camel" else "spouse"
+    out += [(one, married, other) for one, other in spouses.items() if one < other]
+    return out
+
+
+def brute_force(people, male, parents, spouses):
+    """Relatives of each person by their definitions."""
+    up = {name: set(parents.get(name, ())) for name in people}
+    down = {name: {c for c in people if name in up[c]} for name in people}
+
+    def over(names, step):
+        return set().union(*(step[name] for name in names))
+
+    siblings = {name: over(up[name], down) - {name} for name in people}
+    couple = {name: {spouses[name]} if name in spouses else set() for name in people}
+    # Where siblings married, both parents are no aunt and no uncle.
+    aside = {name: over(up[name], siblings) - up[name] for name in people}
+    men = {name for name in people if male[name]}
+    return {
+        "siblings": siblings,
+        "sisters": {name: siblings[name] - men for name in people},
+        "grandparents": {name: over(up[name], up) for name in people},
+        "great-grandfathers": {
+            name: over(over(up[name], up), up) & men for name in people
+        },
+        "grandsons": {name: over(down[name], down) & men for name in people},
+        "aunts": {name: aside[name] - men for name in people},
+        "nieces and nephews": {name: over(siblings[name], down) for name in people},
+        "cousins": {name: over(aside[name], down) - {name} for name in people},
+        "mother-in-law": {name: over(couple[name], up) - men for name in people},
+        "daughters": {name: down[name] - men for name in people},
+    }
+
+
+@pytest.mark.parametrize("kind", ["wiki", "camel", "of"])
+@pytest.mark.parametrize("seed", range(3))
+def test_relatives_are_those_of_their_definitions(kind, seed):
+    people, *facts = family(seed)
+    triplets = encoded(kind, *facts)
+    checked = 0
+    for word, expected in brute_force(people, *facts).items():
+        for name in people[::5]:
+            found = asked(triplets, f"Who are the {word} of {name}?", [name])
+            assert found == (expected[name] or None), (word, name)
+            checked += bool(expected[name])
+    assert checked > 20
+
+
+KIN = [
+    ("Ann", "mother", "Bea"),
+    ("Ann", "father", "Carl"),
+    ("Bea", "father", "Dan"),
+    ("Carl", "father", "Emil"),
+    ("Carl", "mother", "Fay"),
+    ("Bea", "born_in", "Bern"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who was Ann's maternal grandfather?", {"Dan"}),
+        ("Name the grandparents of Ann on her father's side.", {"Emil", "Fay"}),
+        ("Ann's father's mother", {"Fay"}),
+        ("Who is the mother of the father of Ann?", {"Fay"}),
+        ("What does Ann's father do?", None),
+        ("Who are the aunts of Ann?", None),
+    ],
+)
+def test_sides_and_chains_of_relatives(question, expected):
+    assert asked(KIN, question, ["Ann"]) == expected
+
+
+def test_a_relation_of_its_own_is_left_to_the_network():
+    own = [*KIN, ("Carl", "grandfather_role", "Gus")]
+    assert asked(own, "Who is Ann's grandfather?", ["Ann"]) is None
+
+
+# --- chains
+
+FACTS = [
+    ("Ann", "hasChild", "Bo"),
+    ("Bo", "hasWonPrize", "Medal"),
+    ("Ann", "hasWonPrize", "Cup"),
+    ("Bo", "place_of_birth", "Bern"),
+    ("Bo", "employer", "Acme"),
+    ("Ann", "employer", "Apex"),
+    ("Acme", "founded_by", "Cy"),
+    ("Holding", "owns", "Acme"),
+    ("Acme", "headquarters", "Basel"),
+    ("Cy", "nationality", "Swiss"),
+    ("Heat", "starring", "Di"),
+    ("Heat", "written_by", "Ann"),
+    ("Di", "award_received", "Cup"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "topic", "expected"),
+    [
+        ("What prizes did the children of Ann win?", "Ann", {"Medal"}),
+        ("What is the place of birth of Ann's son?", "Ann", {"Bern"}),
+        ("Where was Ann's son born?", "Ann", {"Bern"}),
+        ("Who founded the firm that employs Bo?", "Bo", {"Cy"}),
+        ("Who founded the firm Holding owns?", "Holding", {"Cy"}),
+        ("What nationality is the founder of Acme?", "Acme", {"Swiss"}),
+        ("In which city are the headquarters of Bo's employer?", "Bo", {"Basel"}),
+        # The noun says the kind of the answer, and is no step.
+        ("Give me all writers who won the Cup.", "Cup", None),
+        ("Which stars won the Cup?", "Cup", None),
+        # One step, several words or a word that says nothing here.
+        ("Who founded Acme?", "Acme", None),
+        ("Which painters did the children of Ann meet?", "Ann", None),
+        ("Who shares a headquarters with an employer of Bo?", "Bo", None),
+    ],
+)
+def test_chains(question, topic, expected):
+    assert asked(FACTS, question, [topic]) == expected
+
+
+def test_no_chain_from_two_topics_nor_to_nodes_without_a_name():
+    question = "What prizes did the children of Ann win?"
+    assert asked(FACTS, question, ["Ann", "Cup"]) is None
+    assert asked(FACTS, question, ["Ann"], unnamed=["Medal"]) is None
+
+
+def test_order_of_triplets_does_not_matter():
+    question = "What prizes did the children of Ann win?"
+    for order in itertools.islice(itertools.permutations(FACTS), 0, 5000, 500):
+        assert asked(list(order), question, ["Ann"]) == {"Medal"}
