@@ -56,9 +56,14 @@ def chain_nodes(
     kin = asked_kin(question, topics)
     if kin and _has_own_relation(kin, around.relations):
         kin = []
+    chains = _ways(question, topics, around.relations)
+    if not kin and not chains:
+        return None
+    family = None
+    if any(isinstance(step, Kin) for way in (*kin, *chains) for step in way):
+        family = Family(around, len(unnamed))
     start = np.zeros(len(unnamed), bool)
     start[around.starts] = True
-    family = Family(around, len(unnamed))
 
     def end(way: Sequence[Step]) -> Bool[np.ndarray, "v"]:
         nodes = start
@@ -69,7 +74,7 @@ def chain_nodes(
     relatives = [end(way) for way in kin]
     if any(nodes.any() for nodes in relatives):
         return np.logical_or.reduce(relatives)
-    for way in _ways(question, topics, around.relations):
+    for way in chains:
         nodes = end(way) & possible
         if 0 < nodes.sum() <= MOST:
             return nodes
@@ -150,10 +155,14 @@ def _ends(word: str, relation: str) -> frozenset[int]:
 
 
 def _next(
-    nodes: Bool[np.ndarray, "v"], step: Step, around: LocalGraph, family: Family
+    nodes: Bool[np.ndarray, "v"],
+    step: Step,
+    around: LocalGraph,
+    family: Family | None,
 ) -> Bool[np.ndarray, "v"]:
-    """The nodes that a step leads to from these."""
+    """The nodes that a step leads to from these; ``family`` for steps to relatives."""
     if isinstance(step, Kin):
+        assert family is not None
         return family.relatives(nodes, step)
     out = np.zeros_like(nodes)
     for number, ends in step:

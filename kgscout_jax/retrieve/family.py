@@ -32,13 +32,12 @@ class Family:
         }
         pairs: dict[str, list[Pairs]] = {step: [] for step in "pcsb"}
         for number, relation in enumerate(around.relations):
-            slots = around.relation_index == number
-            triplets = around.nodes[slots]
-            if is_gender_relation(relation):
-                self._read_genders(around, triplets)
-                continue
             kin = kin_relation(relation)
+            if kin is None and not is_gender_relation(relation):
+                continue
+            triplets = around.nodes[around.relation_index == number]
             if kin is None:
+                self._read_genders(around, triplets)
                 continue
             if kin.names_head:
                 triplets = triplets[:, ::-1]
@@ -58,6 +57,7 @@ class Family:
         }
 
     def _read_genders(self, around: LocalGraph, triplets: Pairs) -> None:
+        """Read the triplets of a relation whose tails are genders."""
         tails = np.unique(triplets[:, 1])
         for tail, name in zip(tails.tolist(), around.names_of(tails), strict=True):
             gender = gender_of(name)
@@ -77,6 +77,7 @@ class Family:
         return nodes if kin.gender is None else self._of_gender(nodes, kin.gender)
 
     def _step(self, nodes: Bool[np.ndarray, "v"], step: str) -> Bool[np.ndarray, "v"]:
+        """What one step of ``Kin.steps`` leads to from these nodes."""
         out = np.zeros(self.v, bool)
         source, target = self.pairs[step].T
         out[target[nodes[source]]] = True

@@ -172,6 +172,7 @@ def one_word_kin(word: str) -> Kin | None:
 
 
 def _order(distance: int) -> tuple[bool, int]:
+    """Places of words from the topic's name: after it, then before it."""
     return distance < 0, abs(distance)
 
 
