@@ -25,7 +25,7 @@ from kgscout_jax.text.kin_words import (
 from kgscout_jax.text.kinds import noun_kind
 from kgscout_jax.text.question_chain import ChainWord, question_chain
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
-from kgscout_jax.text.stated_relation import noun_ends
+from kgscout_jax.text.stated_relation import answer_ends, noun_ends
 
 Step = Kin | tuple[tuple[int, frozenset[int]], ...]
 """Relatives; or relations by number, with the ends where the step may lead."""
@@ -123,7 +123,7 @@ def _steps(words: Sequence[ChainWord], relations: Sequence[str]) -> list[Step] |
             named = tuple(
                 (number, ends)
                 for number, relation in enumerate(relations)
-                if (ends := _ends(word.text, relation))
+                if (ends := _ends(word.text, word.clause, relation))
             )
             if not named:
                 return None
@@ -147,11 +147,14 @@ def _both(
 
 
 @lru_cache(maxsize=1 << 16)
-def _ends(word: str, relation: str) -> frozenset[int]:
-    """Where the nodes stand that a word calls by a relation; empty if it does not."""
+def _ends(word: str, clause: tuple[str, ...], relation: str) -> frozenset[int]:
+    """Where the nodes stand that a word calls by a relation; empty if it does not.
+
+    ``clause``: see ``ChainWord``.
+    """
     if word_forms(word).isdisjoint(relation_forms(relation)):
         return frozenset()
-    return noun_ends(word, relation)
+    return (clause and answer_ends(clause, relation)) or noun_ends(word, relation)
 
 
 def _next(

@@ -12,13 +12,15 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kgscout_jax.text.asked_kind import TOPIC, question_tokens
+from kgscout_jax.text.kinds import has_participle_ending
+from kgscout_jax.text.relation_words import PREPOSITIONS
 from kgscout_jax.text.words import FUNCTION_WORDS
 
 _RELATIVE = frozenset("that who whom which where whose".split())
 _CLAUSES = [[word] for word in _RELATIVE if word != "whose"]
-_ASKING = frozenset("which what".split())
+_ASKING = frozenset("which what many".split())
 _SORTS = frozenset("kind kinds type types sort sorts form forms".split())
-_VAGUE = frozenset("name names list called named full many there".split())
+_VAGUE = frozenset("name names list called named full many there fall falls".split())
 """Words that name no step."""
 _PASSED = FUNCTION_WORDS | _VAGUE | frozenset([",", ";", ":"])
 
@@ -31,6 +33,8 @@ class ChainWord(NamedTuple):
     """Whether it may name the same step as the one before it: "place of birth"."""
     is_noun: bool = True
     """Whether it stands where a noun does: "the wife of", "Ann's wife"."""
+    clause: tuple[str, ...] = ()
+    """The clause that it is the verb of, as a question: "what does Ann found"."""
 
 
 class QuestionChain(NamedTuple):
@@ -71,10 +75,10 @@ def question_chain(question: str, topics: Sequence[str]) -> QuestionChain | None
             break
     own, inner = after[:1] == ["s"], _content_places(before)
     clause = bool(before) and before[-1] in _RELATIVE
-    if after and not own and inner[:1] == [len(before) - 1]:
-        clause, inner = True, inner[1:]  # "the firm Ann works for"
-    # "The firm that" says of what kind the nodes of the clause are.
-    inner = [i for i in inner if before[i + 1 : i + 2] not in _CLAUSES]
+    if not own and inner[:1] == [len(before) - 1] and before[-2:-1] == ["the"]:
+        # "The firm Ann works for", "the film Heat"
+        clause, inner = bool(after), inner[1:]
+    inner = [i for i in inner if not _is_kind(before[i + 1 : i + 3])]
     between = [before[j + 1 : i] for i, j in pairwise(inner)]
     if kind in _SORTS or ["a"] in between or ["an"] in between:
         return None  # "what kind of ship", "share a border"
@@ -88,9 +92,32 @@ def question_chain(question: str, topics: Sequence[str]) -> QuestionChain | None
     ]
     places = reversed(_content_places(after))
     trailing = [ChainWord(after[i], is_noun=own) for i in places]
+    if clause and trailing and not own:
+        # "... that Ann works for": what does Ann work for
+        verb = ("what", "does", TOPIC, *_verb(after))
+        trailing[0] = trailing[0]._replace(clause=verb)
+    elif nearest and inner[0] and before[inner[0] - 1] in _RELATIVE:
+        # "... that owns Acme": which owns Acme
+        verb = ("which", "things", *before[inner[0] :], TOPIC)
+        nearest[0] = nearest[0]._replace(clause=verb)
     if own or clause:
         return QuestionChain(_joined(trailing, nearest), kind)
     return QuestionChain(_joined(nearest, trailing), kind)
+
+
+def _verb(tokens: Sequence[str]) -> Sequence[str]:
+    """The verb that tokens begin with, and its preposition."""
+    return tokens[: 2 if tokens[1:2] and tokens[1] in PREPOSITIONS else 1]
+
+
+def _is_kind(following: Sequence[str]) -> bool:
+    """Whether a noun before these words says of what kind the nodes of a clause are:
+    "the firm that", "films directed by"."""
+    return following[:1] in _CLAUSES or (
+        len(following) > 1
+        and has_participle_ending(following[0])
+        and following[1] in PREPOSITIONS
+    )
 
 
 def _content_places(tokens: Sequence[str]) -> list[int]:

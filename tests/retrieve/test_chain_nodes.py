@@ -165,10 +165,13 @@ FACTS = [
         ("Who founded the firm that employs Bo?", "Bo", {"Cy"}),
         ("Who founded the firm Holding owns?", "Holding", {"Cy"}),
         ("What nationality is the founder of Acme?", "Acme", {"Swiss"}),
+        ("Who starred in the films written by Ann?", "Ann", {"Di"}),
+        ("The nationality of the founder of the firm Acme", "Acme", {"Swiss"}),
         ("In which city are the headquarters of Bo's employer?", "Bo", {"Basel"}),
         # The noun says the kind of the answer, and is no step.
         ("Give me all writers who won the Cup.", "Cup", None),
         ("Which stars won the Cup?", "Cup", None),
+        ("How many writers did the Cup award?", "Cup", None),
         # One step, several words or a word that says nothing here.
         ("Who founded Acme?", "Acme", None),
         ("Which painters did the children of Ann meet?", "Ann", None),
@@ -177,6 +180,19 @@ FACTS = [
 )
 def test_chains(question, topic, expected):
     assert asked(FACTS, question, [topic]) == expected
+
+
+def test_a_clause_says_at_which_end_the_topic_is():
+    packages = [
+        ("wget", "depends on", "zlib"),
+        ("menu", "depends on", "wget"),
+        ("zlib", "section", "libs"),
+        ("menu", "section", "admin"),
+    ]
+    needed = "Which sections do the packages that wget depends on belong to?"
+    assert asked(packages, needed, ["wget"]) == {"libs"}
+    using = "What is the section of the packages that depend on wget?"
+    assert asked(packages, using, ["wget"]) == {"admin"}
 
 
 def test_no_chain_from_two_topics_nor_to_nodes_without_a_name():
