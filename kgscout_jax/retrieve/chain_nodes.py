@@ -154,7 +154,8 @@ def _ends(word: str, clause: tuple[str, ...], relation: str) -> frozenset[int]:
     """
     if word_forms(word).isdisjoint(relation_forms(relation)):
         return frozenset()
-    return (clause and answer_ends(clause, relation)) or noun_ends(word, relation)
+    ends = answer_ends(clause, relation) if clause else frozenset[int]()
+    return ends or noun_ends(word, relation)
 
 
 def _next(
