@@ -32,14 +32,9 @@ from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
 from kgscout_jax.text.media_files import asks_for_media, is_media_file
 from kgscout_jax.text.value_question import ValueQuestion, value_question
 
-CHAIN_TRUST = 20.0
-"""Logits by which a relative that fathers, mothers and so on lead to is ahead of "there
-is no answer", and any other node behind it."""
-
-
 CHAIN_SPREAD = 0.05
 """Share of their distances in logits that nodes of a chain keep: all are answers."""
-CHAIN_TRUST = 20.0
+CHAIN_TRUST = 10.0
 """Logits by which a node that named steps lead to is ahead of "there is no answer", and
 any other node behind it."""
 
