@@ -60,7 +60,7 @@ def chain_nodes(
     if not kin and not chains:
         return None
     family = None
-    if any(isinstance(step, Kin) for way in (*kin, *chains) for step in way):
+    if kin or any(isinstance(step, Kin) for way in chains for step in way):
         family = Family(around, len(unnamed))
     start = np.zeros(len(unnamed), bool)
     start[around.starts] = True
@@ -71,7 +71,7 @@ def chain_nodes(
             nodes = _next(nodes, step, around, family)
         return nodes & ~start & ~unnamed
 
-    relatives = [end(way) for way in kin]
+    relatives = [end([each]) for each in kin]
     if any(nodes.any() for nodes in relatives):
         return np.logical_or.reduce(relatives)
     for way in chains:
@@ -81,13 +81,12 @@ def chain_nodes(
     return None
 
 
-def _has_own_relation(ways: list[list[Kin]], relations: Sequence[str]) -> bool:
+def _has_own_relation(asked: Sequence[Kin], relations: Sequence[str]) -> bool:
     """Whether a relation of more words speaks of the relatives that are asked for."""
     return any(
         says_kin(relation, kin) and kin_relation(relation) is None
         for relation in relations
-        for way in ways
-        for kin in way
+        for kin in asked
     )
 
 

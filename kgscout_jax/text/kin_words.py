@@ -113,15 +113,15 @@ class KinRelation(NamedTuple):
     """Whether the word names heads: "parent of"."""
 
 
-def asked_kin(question: str, topics: Sequence[str]) -> list[list[Kin]]:
+def asked_kin(question: str, topics: Sequence[str]) -> list[Kin]:
     """The relatives of the topic that a question asks for, and for nothing else.
 
-    Each reading is a way: relatives, their relatives, and so on.
+    More than one where a word says several ("brother-in-law").
 
     >>> asked_kin("Who are the aunts of Ann?", ["Ann"])
-    [[Kin(steps='pb', gender='female', side=None)]]
-    >>> [kin.steps for kin in asked_kin("the son of Ann's sister", ["Ann"])[0]]
-    ['b', 'c']
+    [Kin(steps='pb', gender='female', side=None)]
+    >>> [kin.steps for kin in asked_kin("Who was Ann's brother-in-law?", ["Ann"])]
+    ['sb', 'bs']
     >>> asked_kin("Where was the mother of Ann born?", ["Ann"])
     []
     """
@@ -134,7 +134,7 @@ def asked_kin(question: str, topics: Sequence[str]) -> list[list[Kin]]:
         text = text[: match.start()] + text[match.end() :]
     words = question_words(text, topics)
     in_law = " in law" in " ".join(WORD.findall(text))
-    links: list[tuple[int, Kin]] = []
+    found: list[Kin] = []
     greats = grands = 0
     for word in words:
         if word.text in _SIDES:
@@ -144,42 +144,14 @@ def asked_kin(question: str, topics: Sequence[str]) -> list[list[Kin]]:
         elif word.text == "grand":
             grands += 1
         elif word.text in _KIN:
-            kin = _KIN[word.text]
-            if links and re.search(rf"\b(?:and|or) {word.text}\b", text):
-                if links[-1][1].steps != kin.steps:
-                    return []
-                links[-1] = links[-1][0], Kin(kin.steps)  # "nieces and nephews"
-            else:
-                links.append((word.distance, kin))
+            found.append(_KIN[word.text])
+            if found[1:] and not re.search(rf"\b(?:and|or) {word.text}\b", text):
+                return []  # "the son of Ann's sister"
         elif word.text not in _LEFT and not (word.text == "law" and in_law):
             return []
-    if len(links) > 1:
-        # "The son of Ann's sister": after her name from left to right, then before it
-        # from right to left.
-        if in_law or greats or grands or side or not all(at for at, _ in links):
-            return []
-        return [[kin for _, kin in sorted(links, key=lambda at: _order(at[0]))]]
-    return [
-        [kin]
-        for _, first in links
-        for kin in _modified(first, greats, grands, in_law, side)
-    ]
-
-
-def one_word_kin(word: str) -> Kin | None:
-    """The relatives that a word calls so; None for other words."""
-    return _KIN.get(word)
-
-
-def _order(distance: int) -> tuple[bool, int]:
-    """Places of words from the topic's name: after it, then before it."""
-    return distance < 0, abs(distance)
-
-
-def _modified(
-    kin: Kin, greats: int, grands: int, in_law: bool, side: Gender | None
-) -> list[Kin]:
-    """A word of kinship with what stands beside it; [] where that says nothing."""
+    if len({kin.steps for kin in found}) != 1:
+        return []
+    kin = Kin(found[0].steps) if found[1:] else found[0]  # "nieces and nephews"
     if in_law:
         return [replace(kin, steps=steps) for steps in _IN_LAW.get(kin.steps, ())]
     further = greats + grands
@@ -187,6 +159,11 @@ def _modified(
         return []
     kin = replace(kin, steps=kin.steps[0] * further + kin.steps, side=side)
     return [kin] if side is None or kin.steps[0] == "p" else []
+
+
+def one_word_kin(word: str) -> Kin | None:
+    """The relatives that a word calls so; None for other words."""
+    return _KIN.get(word)
 
 
 @lru_cache(maxsize=1 << 14)
