@@ -21,8 +21,8 @@ Every figure says whether it is measured (here) or predicted. Where JAX has an
 accelerator, FLOPs, bytes and kernels are those of the program for it, and training is
 timed on it, with the batches of ``--timed-batches``.
 
-Leaves out: what a compiler for that accelerator would fuse otherwise, congestion,
-compilation. The last line is JSON.
+Leaves out: congestion, compilation and, where JAX has the CPU only, what a compiler for
+the accelerator would fuse otherwise. The last line is JSON.
 """
 
 from __future__ import annotations

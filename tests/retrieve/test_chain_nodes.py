@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -203,5 +201,6 @@ def test_no_chain_from_two_topics_nor_to_nodes_without_a_name():
 
 def test_order_of_triplets_does_not_matter():
     question = "What prizes did the children of Ann win?"
-    for order in itertools.islice(itertools.permutations(FACTS), 0, 5000, 500):
-        assert asked(list(order), question, ["Ann"]) == {"Medal"}
+    for seed in range(10):
+        order = np.random.default_rng(seed).permutation(len(FACTS))
+        assert asked([FACTS[i] for i in order], question, ["Ann"]) == {"Medal"}
