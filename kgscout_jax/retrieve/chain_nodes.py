@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Bool
@@ -25,6 +26,7 @@ from kgscout_jax.text.kin_words import (
 from kgscout_jax.text.kinds import noun_kind
 from kgscout_jax.text.question_chain import ChainWord, question_chain
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
+from kgscout_jax.text.relation_words import is_another_post
 from kgscout_jax.text.stated_relation import answer_ends, noun_ends
 
 Step = Kin | tuple[tuple[int, frozenset[int]], ...]
@@ -66,10 +68,13 @@ def chain_nodes(
     start[around.starts] = True
 
     def end(way: Sequence[Step]) -> Bool[np.ndarray, "v"]:
-        nodes = start
-        for step in way:
-            nodes = _next(nodes, step, around, family)
-        return nodes & ~start & ~unnamed
+        out = np.zeros_like(start)
+        for each in _without_return(way):
+            nodes = start
+            for step in each:
+                nodes = _next(nodes, step, around, family)
+            out |= nodes
+        return out & ~start & ~unnamed
 
     relatives = [end([each]) for each in kin]
     if any(nodes.any() for nodes in relatives):
@@ -114,6 +119,7 @@ def _steps(words: Sequence[ChainWord], relations: Sequence[str]) -> list[Step] |
     """The steps that words name; None where one names none."""
     steps: list[Step] = []
     texts: list[str] = []
+    asked = {word.text for word in words}
     for word in words:
         kin = one_word_kin(word.text)
         if kin is not None:
@@ -122,7 +128,8 @@ def _steps(words: Sequence[ChainWord], relations: Sequence[str]) -> list[Step] |
             named = tuple(
                 (number, ends)
                 for number, relation in enumerate(relations)
-                if (ends := _ends(word.text, word.clause, relation))
+                if not is_another_post(relation, asked)
+                and (ends := _ends(word.text, word.clause, relation))
             )
             if not named:
                 return None
@@ -134,6 +141,29 @@ def _steps(words: Sequence[ChainWord], relations: Sequence[str]) -> list[Step] |
                 steps.append(named)
         texts.append(word.text)
     return steps
+
+
+def _without_return(way: Sequence[Step]) -> list[list[Step]]:
+    """The way, once in each direction of relations that two steps in turn may take in
+    both: the owner of an owner is none of the firms that it owns."""
+    named = [{} if isinstance(step, Kin) else dict(step) for step in way]
+    again = {
+        number
+        for one, other in pairwise(named)
+        for number in one.keys() & other.keys()
+        if len(one[number]) == len(other[number]) == 2
+    }
+    if not again:
+        return [[*way]]
+    return [
+        [
+            step
+            if isinstance(step, Kin)
+            else tuple((n, frozenset([end]) if n in again else e) for n, e in step)
+            for step in way
+        ]
+        for end in (0, 1)
+    ]
 
 
 def _both(

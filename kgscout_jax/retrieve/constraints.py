@@ -26,8 +26,10 @@ from kgscout_jax.retrieve.named_relations import (
     named_ways,
     way_logits,
 )
+from kgscout_jax.retrieve.node_classes import unasked_classes
 from kgscout_jax.retrieve.shared_nodes import shared_nodes
 from kgscout_jax.retrieve.stated_nodes import stated_nodes
+from kgscout_jax.retrieve.unsaid_steps import unsaid_steps
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
 from kgscout_jax.text.media_files import asks_for_media, is_media_file
 from kgscout_jax.text.value_question import ValueQuestion, value_question
@@ -37,6 +39,10 @@ CHAIN_SPREAD = 0.05
 CHAIN_TRUST = 10.0
 """Logits by which a node that named steps lead to is ahead of "there is no answer", and
 any other node behind it."""
+
+FORM_DOUBT = 10.0
+"""Logits by which "there is no answer" is ahead of a node of another form, or of a
+class, where no better one is left: no place answers "when"."""
 
 
 class ConstrainedLogits(NamedTuple):
@@ -72,6 +78,10 @@ class QuestionConstraints:
     detours: Int[np.ndarray, "v"] | None = None
     """Steps on the way to each node that the question has no words for; None counts as
     none."""
+    classes: Bool[np.ndarray, "v"] | None = None
+    """Classes, where none is asked for; None counts as none."""
+    unsaid: Float32[np.ndarray, "v"] | None = None
+    """See ``unsaid_steps``; None counts as none."""
     chain: Bool[np.ndarray, "v"] | None = None
     """Nodes that the steps lead to which the question names; None where it names no
     chain of them."""
@@ -107,6 +117,8 @@ class QuestionConstraints:
             answers = answers.copy()
             if self.named is not None:
                 answers += self.named
+            if self.classes is not None:
+                answers -= np.float32(PENALTY) * self.classes
             if self.detours is not None:
                 answers -= np.float32(DETOUR_WEIGHT) * self.detours
             if self.chain is not None:
@@ -129,6 +141,12 @@ class QuestionConstraints:
             found = self.values.outcome(logits, possible)
             logits, answers = self.values.apply(found, logits, answers)
         doubts = np.zeros(self.v, np.float32)
+        if general and self.kind is not None:
+            doubts += np.float32(FORM_DOUBT) * self.kind.by_form
+        if general and self.unsaid is not None:
+            doubts += self.unsaid
+        if general and self.classes is not None:
+            doubts += np.float32(FORM_DOUBT) * self.classes
         if general and self.detours is not None:
             doubts += np.float32(DETOUR_DOUBT) * self.detours
         if general and self.chain is not None:
@@ -152,8 +170,9 @@ def question_constraints(
         around: its candidates.
         unnamed: True at nodes without a name.
     """
+    v = len(unnamed)
     kind = kind_mask(question, topics, around, unnamed)
-    possible = np.ones(len(unnamed), bool) if kind is None else ~kind.wrong
+    possible = np.ones(v, bool) if kind is None else ~kind.wrong
     chain = shared = None
     if compared is None:
         shared = chain = chain_nodes(question, topics, around, unnamed, possible)
@@ -162,18 +181,32 @@ def question_constraints(
         if shared is None:
             shared = stated_nodes(question, topics, around, possible & ~unnamed)
     values = value_test(compared, around)
-    nameless = unnamed | _unwanted_files(question, around, len(unnamed))
+    nameless = unnamed | _unwanted_files(question, around, v)
     relations = named_relations(question, topics, around.relations)
-    ways = named_ways(relations, around, len(unnamed))
+    ways = named_ways(relations, around, v)
     # The way to a value that decides is not what is asked.
     extra = detours(ways, relations.unknown) if values is None else None
     gains = way_logits(ways)
+    unsaid = None
+    if values is None:
+        said = relations.named | relations.implied
+        unsaid = unsaid_steps(question, topics, said, around, ways)
     if chain is not None:
+        unsaid = None
         # "Aunts" says every step of the way to them.
         gains = np.where(chain, np.float32(SAID), gains)
         extra = None if extra is None else np.where(chain, 0, extra)
     return QuestionConstraints(
-        kind, values, around.starts, nameless, shared, gains, extra, chain
+        kind,
+        values,
+        around.starts,
+        nameless,
+        shared=shared,
+        named=gains,
+        detours=extra,
+        classes=unasked_classes(question, topics, relations.named, around, v),
+        unsaid=unsaid,
+        chain=chain,
     )
 
 

@@ -33,6 +33,7 @@ from kgscout_jax.text.kinds import (
     noun_kind,
 )
 from kgscout_jax.text.relation_words import is_class_relation
+from kgscout_jax.text.words import WORD
 
 PENALTY = 10.0
 """Logits that a node of another kind loses, see ``recipes/answer_kinds.py``: chosen on
@@ -57,8 +58,16 @@ _FIRST = frozenset("+-0123456789")
 """What numbers and dates begin with."""
 _DAY = r"\d{3,4}-\d\d(?:-\d\d)?"
 _DATED = re.compile(
-    rf"(?<![\d.,])(?:{_DAY}(?!\d)|[12]\d{{3}}(?![.,]?\d)|\d\d?[./]\d\d?[./]\d{{2,4}}\b)"
+    rf"(?<![\d.,])(?:{_DAY}(?!\d)|[12]\d{{3}}(?![.,]?\d)|\d\d?[./]\d\d?[./]\d{{2,4}}\b"
+    r"|\d?\d:\d\d\b)"
 )
+_TIME_WORDS = frozenset(
+    "january february march april may june july august september october november "
+    "december monday tuesday wednesday thursday friday saturday sunday weekday weekend "
+    "spring summer autumn fall winter morning noon afternoon evening night midnight "
+    "daily weekly monthly yearly annually".split()
+)
+_BETWEEN_TIMES = frozenset("early late mid to and or from until every on in of".split())
 _MOMENT = re.compile(rf"[+-]?{_DAY}(?:T[\d:.Z+-]*)?")
 
 
@@ -75,12 +84,17 @@ def is_value(name: str) -> bool:
 
 
 def is_dated(name: str) -> bool:
-    """Whether a name holds a date or a year.
+    """Whether a name holds a date, a year or a time of the day, or is one of the year.
 
     >>> [is_dated(name) for name in ("1815-12-10", "2008 NBA Finals", "Bern", "12,000")]
     [True, True, False, False]
+    >>> is_dated("23:40"), is_dated("late spring"), is_dated("Hot Springs")
+    (True, True, False)
     """
-    return _DATED.search(name) is not None
+    if _DATED.search(name):
+        return True
+    words = {word.removesuffix("s") for word in WORD.findall(name.casefold())}
+    return not words.isdisjoint(_TIME_WORDS) and words <= _TIME_WORDS | _BETWEEN_TIMES
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from jaxtyping import Bool, Float32, Int
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.readings import STEPS, topic_steps
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
-from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.relation_words import is_another_post, relation_words
 from kgscout_jax.text.words import question_words
 
 WEIGHT = 2.2
@@ -75,6 +75,7 @@ def named_relations(
     forms = [relation_forms(each) for each in relations]
     said = frozenset[str]().union(*forms)
     named = np.array([not asked.isdisjoint(each) for each in forms], bool)
+    named &= ~np.array([is_another_post(each, asked) for each in relations], bool)
     implied = np.array([_needs_no_word(each) for each in relations], bool)
     unknown = sum(said.isdisjoint(word) for word in words)
     return NamedRelations(named, implied, unknown)

@@ -6,7 +6,7 @@ each entity, in a triplet whose tail is a class.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,7 +15,12 @@ from jaxtyping import Bool, Float, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.kinds import KINDS, base_noun, names_same, noun_kind
-from kgscout_jax.text.relation_words import is_class_relation, split_words
+from kgscout_jax.text.relation_words import (
+    is_class_relation,
+    leads_to_class,
+    split_words,
+)
+from kgscout_jax.text.words import question_words
 
 _BROAD_CLASSES = frozenset(
     "thing entity resource object node item concept agent".split()
@@ -23,6 +28,8 @@ _BROAD_CLASSES = frozenset(
 """Classes that say nothing."""
 _SCHEMES = frozenset(("wordnet", "wikicat", "wikicategory"))
 """What names of classes begin with that say where the class is from."""
+_SORTS = frozenset("kind type sort class category species example".split())
+"""Words of questions that ask for a class."""
 MOST = 0.5
 """Share of a class among those with any at the same ends of the same relations, from
 which on a node without a class is likely of it."""
@@ -133,6 +140,36 @@ def called_nodes(
     likely = _mean_share(called, has_class, node[counts], end[counts]) >= MOST
     partly = called & ~whole & whole.any()
     return CalledNodes(called, likely & ~has_class, has_class & ~called, partly)
+
+
+def unasked_classes(
+    question: str,
+    topics: Sequence[str],
+    named: Bool[np.ndarray, "r"],
+    around: LocalGraph,
+    v: int,
+) -> Bool[np.ndarray, "v"]:
+    """True at nodes that are but classes, where the question asks for none.
+
+    "Which dishes call for saffron" does not ask that saffron is a spice.
+
+    Args:
+        question: the question.
+        topics: names that it mentions.
+        named: relations that it names.
+        around: the candidates.
+        v: number of nodes.
+    """
+    out = np.zeros(v, bool)
+    words = [word.text for word in question_words(question, topics)]
+    if not words or any(base_noun(word) in _SORTS for word in words):
+        return out
+    to_class = np.array([leads_to_class(each) for each in around.relations], bool)
+    only = (to_class & ~named)[around.relation_index]
+    out[around.nodes[only, 1]] = True
+    out[around.nodes[only, 0]] = False
+    out[around.nodes[~only].ravel()] = False
+    return out
 
 
 def _mean_share(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import cache
 
 from kgscout_jax.text.linearize import relation_phrase
@@ -15,6 +16,10 @@ CLASS_RELATIONS = frozenset(
     ("type", "rdf type", "instance of", "instanceof", "is a", "isa", "class")
 )
 """Phrases of relations whose tails are classes of their heads."""
+_CLASS_PHRASES = CLASS_RELATIONS | frozenset(("is", "counts as", "classified as"))
+_CLASS_NOUNS = frozenset("type types kind kinds class category categories".split())
+_OTHER_POSTS = frozenset("acting assistant deputy former previous vice".split())
+"""Words of relations that a question has to say."""
 
 
 def split_words(text: str) -> list[str]:
@@ -57,6 +62,29 @@ def is_class_relation(relation: str) -> bool:
     False
     """
     return " ".join(relation_words(relation)) in CLASS_RELATIONS
+
+
+def leads_to_class(relation: str) -> bool:
+    """Whether the tails of a relation say what its heads are, in any respect.
+
+    >>> leads_to_class("is"), leads_to_class("device_type"), leads_to_class("genre")
+    (True, True, False)
+    """
+    words = relation_words(relation)
+    return " ".join(words) in _CLASS_PHRASES or not _CLASS_NOUNS.isdisjoint(words[-1:])
+
+
+def is_another_post(relation: str, asked: Collection[str]) -> bool:
+    """Whether a relation is that of a deputy, or a former one, whom nobody asks for.
+
+    Args:
+        relation: its name.
+        asked: words of the question.
+
+    >>> is_another_post("deputy_lead", {"leads"}), is_another_post("lead", {"leads"})
+    (True, False)
+    """
+    return not _OTHER_POSTS.intersection(relation_words(relation)) <= {*asked}
 
 
 def head_noun(words: list[str]) -> int:

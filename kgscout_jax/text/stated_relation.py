@@ -138,6 +138,27 @@ def noun_ends(word: str, relation: str) -> frozenset[int]:
     return frozenset([HEAD if len(words) > 1 and words[-1] == "of" else TAIL])
 
 
+def noun_of_topic(words: Sequence[str]) -> tuple[str, ...]:
+    """The noun phrase of a question that has but one, in singular; () for others.
+
+    Args:
+        words: of the question, ``TOPIC`` for those of its topic's name.
+
+    >>> noun_of_topic(["who", "are", "the", "pupils", "of", TOPIC])
+    ('pupil',)
+    """
+    return _noun_of_topic(tuple(words))
+
+
+def is_clause(words: Sequence[str]) -> bool:
+    """Whether a question is one clause of a verb and its topic.
+
+    >>> is_clause(["who", "was", "mentored", "by", TOPIC]), is_clause(["is", TOPIC])
+    (True, False)
+    """
+    return _clause(tuple(words)) is not None
+
+
 def topic_as_one(words: Sequence[str]) -> list[str]:
     """The words of a question with one ``TOPIC`` for all words of a name."""
     return [w for i, w in enumerate(words) if not (w == TOPIC == words[i - 1] and i)]

@@ -73,6 +73,7 @@ _ADJECTIVES = {
     "late": _word(+1, True, _TIMES), "early": _word(-1, True, _TIMES),
     "new": _word(+1, True, _TIMES),
     "young": _word(+1, True, _BIRTH, of_age=True),
+    "eld": _word(-1, True, _BIRTH, of_age=True),
     "old": _word(-1, True, f"{_TIMES} {_BIRTH}", of_age=True),
     "high": _word(+1, None, "height elevation altitude"), "low": _word(-1, None),
     "great": _word(+1, None, _SIZE, weak=True),
@@ -85,6 +86,7 @@ _ADJECTIVES = {
     "heavy": _word(+1, False, "weight mass"), "light": _word(-1, False, "weight mass"),
     "deep": _word(+1, False, "depth"), "wide": _word(+1, False, "width"),
     "fast": _word(+1, False, "speed"), "slow": _word(-1, False, "speed"),
+    "strong": _word(+1, False, "strength power"),
     "cheap": _word(-1, False, "price cost"),
     "rich": _word(+1, False, "wealth income worth"),
     "hot": _word(+1, False, "temperature"), "warm": _word(+1, False, "temperature"),
@@ -103,6 +105,8 @@ DEGREES = {
     "populous": _word(+1, False, "population"),
     "populated": _word(+1, False, "population"),
     "expensive": _word(+1, False, "price cost"),
+    "valuable": _word(+1, False, "value worth price"),
+    "powerful": _word(+1, False, "power horsepower"),
 }  # fmt: skip
 """What "most", "least", "more" and "less" may stand before."""
 _DEGREE_WORDS = frozenset("more less fewer than least most".split())

@@ -214,6 +214,7 @@ def answers_of(scout, question, graph, **more):
         (AGES, "Who is younger than 40?", "Ann, Bob"),
         (AGES, "Who is older than Ann?", "Cid"),
         (BIRTHS, "Who is the oldest?", "Ann"),
+        (BIRTHS, "Who is the eldest?", "Ann"),
         (BIRTHS, "Who was born after 1990?", "Bob"),
         (BIRTHS, "Is Bob older than 30?", None),  # the graph does not know today
         (CLIMBS, "Was Birch first climbed before Alder?", "yes"),

@@ -180,6 +180,29 @@ def test_chains(question, topic, expected):
     assert asked(FACTS, question, [topic]) == expected
 
 
+def test_two_steps_of_one_relation_do_not_lead_back():
+    firms = [
+        ("Acme", "parentCompany", "Holding"),
+        ("Apex", "parentCompany", "Holding"),
+        ("Holding", "parentCompany", "Trust"),
+    ]
+    assert asked(firms, "Who owns the owner of Acme?", ["Acme"]) == {"Trust"}
+    assert asked(firms, "What does the firm that Trust owns own?", ["Trust"]) == {
+        "Acme",
+        "Apex",
+    }
+
+
+def test_a_deputy_is_named_only_by_that_word():
+    wards = [
+        ("Ward 1", "part_of_department", "Renal"),
+        ("Renal", "clinical_lead", "Ann"),
+        ("Renal", "deputy_lead", "Bo"),
+    ]
+    question = "Who leads the department that Ward 1 is part of?"
+    assert asked(wards, question, ["Ward 1"]) == {"Ann"}
+
+
 def test_a_clause_says_at_which_end_the_topic_is():
     packages = [
         ("wget", "depends on", "zlib"),

@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 
 from kgscout_jax.graph.string_table import texts_of
-from kgscout_jax.retrieve.constraints import QuestionConstraints, question_constraints
+from kgscout_jax.retrieve.constraints import (
+    FORM_DOUBT,
+    QuestionConstraints,
+    question_constraints,
+)
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY
 from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.retrieve.unsaid_steps import CLAUSE_DOUBT, NOUN_DOUBT
 
 
 def test_a_policy_for_any_graph_seldom_answers_with_a_topic():
@@ -21,6 +26,74 @@ def test_a_policy_for_any_graph_seldom_answers_with_a_topic():
     assert of_any.nodes.tolist() == [0, 1 - DOUBT, 0.5]
     trained = constraints.logits(logits, answers, general=False)
     assert trained.nodes.tolist() == answers.tolist() == [0, 1, 0.5]
+
+
+FACTS = [
+    ("Ann", "birthPlace", "Bern"),
+    ("Ann", "spouse", "Bo"),
+    ("Bo", "employer", "Acme"),
+    ("Ann", "hasWonPrize", "Cup"),
+    ("Ann", "counts as", "chemist"),
+    ("Dee", "counts as", "poet"),
+]
+
+
+def constrained(question, topic="Ann"):
+    """What each node gains or loses by the question, and its doubts, by its name."""
+    names = sorted({name for h, _, t in FACTS for name in (h, t)})
+    relations = sorted({relation for _, relation, _ in FACTS})
+    around = LocalGraph(
+        relations,
+        np.array([relations.index(relation) for _, relation, _ in FACTS]),
+        np.array([[names.index(h), names.index(t)] for h, _, t in FACTS]),
+        [np.array([names.index(topic)])],
+        partial(texts_of, names),
+    )
+    no = np.zeros(len(names), bool)
+    wanted = question_constraints(question, [topic], None, around, no)
+    zeros = np.zeros(len(FACTS), np.float32), np.zeros(len(names), np.float32)
+    found = wanted.logits(*zeros, general=True)
+    return (
+        dict(zip(names, found.nodes.tolist(), strict=True)),
+        dict(zip(names, found.doubts.tolist(), strict=True)),
+    )
+
+
+def test_what_is_of_another_form_is_doubted_where_nothing_better_is_left():
+    _, doubts = constrained("When was Ann born?")
+    assert doubts["Bern"] >= FORM_DOUBT
+    assert constrained("Where was Ann born?")[1]["Bern"] == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "doubted"),
+    [
+        ("What is the salary of Ann?", True),
+        ("What is Ann's salary?", True),
+        ("What is the birth place of Ann?", False),
+        ("Who is the wife of Ann?", False),
+        ("In short, tell me of Ann?", False),
+    ],
+)
+def test_a_noun_that_no_relation_says_raises_doubts(question, doubted):
+    nodes, doubts = constrained(question)
+    answer = "Bo" if "wife" in question else "Bern"
+    assert (doubts[answer] >= NOUN_DOUBT) == doubted
+    assert nodes[answer] >= nodes["Cup"]
+
+
+def test_a_verb_that_no_relation_says_raises_fewer_doubts():
+    assert constrained("What did Ann own?")[1]["Cup"] == CLAUSE_DOUBT
+    assert constrained("What did Ann win?")[1]["Cup"] == 0
+
+
+def test_a_class_is_an_answer_only_where_it_is_asked_for():
+    nodes, doubts = constrained("Which prize did Ann win?")
+    assert nodes["chemist"] <= nodes["Cup"] - PENALTY
+    assert doubts["chemist"] >= FORM_DOUBT
+    for question in ("What kind of person is Ann?", "What is Ann?"):
+        nodes, doubts = constrained(question)
+        assert (nodes["chemist"], doubts["chemist"]) == (nodes["Cup"], doubts["Cup"])
 
 
 @pytest.mark.parametrize("general", [False, True])
