@@ -1,4 +1,4 @@
-"""Single steps that a question of one clause has no word for.
+"""Questions of one clause whose noun or verb no relation of the graph says.
 
 "What is the salary of Ann" is not answered by her birthplace, whatever a policy holds
 for likely: where no relation around says salary, the graph seldom has the answer. Such

@@ -64,6 +64,7 @@ def is_class_relation(relation: str) -> bool:
     return " ".join(relation_words(relation)) in CLASS_RELATIONS
 
 
+@cache
 def leads_to_class(relation: str) -> bool:
     """Whether the tails of a relation say what its heads are, in any respect.
 
