@@ -33,6 +33,7 @@ FACTS = [
     ("Ann", "spouse", "Bo"),
     ("Bo", "employer", "Acme"),
     ("Ann", "hasWonPrize", "Cup"),
+    ("Ann", "homepage", "ann.org"),
     ("Ann", "counts as", "chemist"),
     ("Dee", "counts as", "poet"),
 ]
@@ -80,6 +81,11 @@ def test_a_noun_that_no_relation_says_raises_doubts(question, doubted):
     answer = "Bo" if "wife" in question else "Bern"
     assert (doubts[answer] >= NOUN_DOUBT) == doubted
     assert nodes[answer] >= nodes["Cup"]
+
+
+def test_a_word_of_a_question_may_be_two_of_a_relation():
+    assert constrained("What is the homepage of Ann?")[1]["ann.org"] == 0
+    assert constrained("What is the website of Ann?")[1]["ann.org"] == 0
 
 
 def test_a_verb_that_no_relation_says_raises_fewer_doubts():
