@@ -39,7 +39,6 @@ CHAIN_SPREAD = 0.05
 CHAIN_TRUST = 10.0
 """Logits by which a node that named steps lead to is ahead of "there is no answer", and
 any other node behind it."""
-
 FORM_DOUBT = 10.0
 """Logits by which "there is no answer" is ahead of a node of another form, or of a
 class, where no better one is left: no place answers "when"."""
@@ -140,18 +139,23 @@ class QuestionConstraints:
         if self.values is not None:
             found = self.values.outcome(logits, possible)
             logits, answers = self.values.apply(found, logits, answers)
-        doubts = np.zeros(self.v, np.float32)
-        if general and self.kind is not None:
-            doubts += np.float32(FORM_DOUBT) * self.kind.by_form
-        if general and self.unsaid is not None:
-            doubts += self.unsaid
-        if general and self.classes is not None:
-            doubts += np.float32(FORM_DOUBT) * self.classes
-        if general and self.detours is not None:
-            doubts += np.float32(DETOUR_DOUBT) * self.detours
-        if general and self.chain is not None:
-            doubts += np.where(self.chain, -CHAIN_TRUST, CHAIN_TRUST).astype(np.float32)
+        doubts = self._doubts() if general else np.zeros(self.v, np.float32)
         return ConstrainedLogits(logits, answers, found, doubts)
+
+    def _doubts(self) -> Float32[np.ndarray, "v"]:
+        """By how much "there is no answer" is ahead of each node."""
+        out = np.zeros(self.v, np.float32)
+        if self.kind is not None:
+            out += np.float32(FORM_DOUBT) * self.kind.by_form
+        if self.classes is not None:
+            out += np.float32(FORM_DOUBT) * self.classes
+        if self.unsaid is not None:
+            out += self.unsaid
+        if self.detours is not None:
+            out += np.float32(DETOUR_DOUBT) * self.detours
+        if self.chain is not None:
+            out += np.where(self.chain, -CHAIN_TRUST, CHAIN_TRUST).astype(np.float32)
+        return out
 
 
 def question_constraints(
@@ -188,11 +192,10 @@ def question_constraints(
     extra = detours(ways, relations.unknown) if values is None else None
     gains = way_logits(ways)
     unsaid = None
-    if values is None:
+    if values is None and chain is None:
         said = relations.named | relations.implied
         unsaid = unsaid_steps(question, topics, said, around, ways)
     if chain is not None:
-        unsaid = None
         # "Aunts" says every step of the way to them.
         gains = np.where(chain, np.float32(SAID), gains)
         extra = None if extra is None else np.where(chain, 0, extra)

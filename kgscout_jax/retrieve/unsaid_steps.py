@@ -16,7 +16,6 @@ from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_relations import NamedWays
 from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
-from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.stated_relation import is_clause, noun_of_topic
 
 NOUN_DOUBT = 10.0
@@ -49,16 +48,8 @@ def unsaid_steps(
     doubt = CLAUSE_DOUBT if is_clause(words) else 0.0
     if noun := noun_of_topic(words):
         asked = frozenset[str]().union(*map(word_forms, noun))
-        # "homepage" is one word of a question, and two of a relation.
-        said = np.array(
-            [
-                not asked.isdisjoint(
-                    relation_forms(each) | word_forms("".join(relation_words(each)))
-                )
-                for each in around.relations
-            ],
-            bool,
-        )
+        forms = map(relation_forms, around.relations)
+        said = np.array([not asked.isdisjoint(each) for each in forms], bool)
         doubt = NOUN_DOUBT
     if doubt:
         is_topic = ways.steps == 0

@@ -30,13 +30,19 @@ def equivalent_phrases() -> dict[str, list[str]]:
 def relation_forms(relation: str) -> frozenset[str]:
     """The forms of the words that say a relation, see ``word_forms``.
 
+    And, as one word, of all that mean something: "homepage" is read as home page.
+
     >>> sorted(relation_forms("directed_by"))
     ['direct', 'directed', 'director', '~lead']
     """
     words = relation_words(relation)
     others = equivalent_phrases().get(" ".join(words), [])
-    phrases = [*words, *(word for text in others for word in text.strip("^").split())]
-    content = (w for w in phrases if w not in PREPOSITIONS and w not in FUNCTION_WORDS)
+    phrases = [words, *(text.strip("^").split() for text in others)]
+    passed = PREPOSITIONS | FUNCTION_WORDS
+    content = [word for text in phrases for word in text if word not in passed]
+    own = [word for word in words if word not in passed]
+    if len(own) > 1:
+        content.append("".join(own))
     return frozenset(form for word in content for form in word_forms(word))
 
 

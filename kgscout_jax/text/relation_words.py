@@ -18,6 +18,7 @@ CLASS_RELATIONS = frozenset(
 """Phrases of relations whose tails are classes of their heads."""
 _CLASS_PHRASES = CLASS_RELATIONS | frozenset(("is", "counts as", "classified as"))
 _CLASS_NOUNS = frozenset("type types kind kinds class category categories".split())
+"""Last words of relations that say what their heads are."""
 _OTHER_POSTS = frozenset("acting assistant deputy former previous vice".split())
 """Words of relations that a question has to say."""
 

@@ -95,7 +95,7 @@ def answer_ends(words: Sequence[str], relation: str) -> frozenset[int]:
     >>> answer_ends(["who", "are", "the", "pupils", "of", TOPIC], "pupil_of") == {HEAD}
     True
     """
-    if noun := _noun_of_topic(tuple(words)):
+    if noun := noun_of_topic(words):
         return _ends_of_noun(noun, relation)
     clause = _clause(tuple(words))
     predicate = _predicate(relation)

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from named_graph import named_graph
 
 from kgscout_jax.retrieve.chain_nodes import chain_nodes
-from kgscout_jax.retrieve.local_graph import LocalGraph
 
 
 def asked(triplets, question, topics, unnamed=()):
     """Names of the nodes that a question's steps lead to; None where there is none."""
-    names = sorted({name for h, _, t in triplets for name in (h, t)})
-    relations = sorted({relation for _, relation, _ in triplets})
-    around = LocalGraph(
-        relations,
-        np.array([relations.index(relation) for _, relation, _ in triplets]),
-        np.array([[names.index(h), names.index(t)] for h, _, t in triplets]),
-        [np.array([names.index(topic)]) for topic in topics],
-        lambda ids: [names[i] for i in ids],
-    )
+    around, names = named_graph(triplets, topics)
     nameless = np.isin(names, list(unnamed))
     everything = np.ones(len(names), bool)
     found = chain_nodes(question, topics, around, nameless, everything)

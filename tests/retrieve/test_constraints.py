@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from named_graph import named_graph
 
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.retrieve.constraints import (
@@ -41,15 +42,7 @@ FACTS = [
 
 def constrained(question, topic="Ann"):
     """What each node gains or loses by the question, and its doubts, by its name."""
-    names = sorted({name for h, _, t in FACTS for name in (h, t)})
-    relations = sorted({relation for _, relation, _ in FACTS})
-    around = LocalGraph(
-        relations,
-        np.array([relations.index(relation) for _, relation, _ in FACTS]),
-        np.array([[names.index(h), names.index(t)] for h, _, t in FACTS]),
-        [np.array([names.index(topic)])],
-        partial(texts_of, names),
-    )
+    around, names = named_graph(FACTS, [topic])
     no = np.zeros(len(names), bool)
     wanted = question_constraints(question, [topic], None, around, no)
     zeros = np.zeros(len(FACTS), np.float32), np.zeros(len(names), np.float32)

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
+from named_graph import named_graph
 
-from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.retrieve.kind_mask import DOUBT, STATED_PENALTY, kind_mask
-from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.node_classes import class_noun
 from kgscout_jax.text.relation_words import is_class_relation
 
 
 def penalties(question, triplets, topic):
     """What each node that loses something loses, by its name."""
-    names = list(dict.fromkeys(name for h, _, t in triplets for name in (h, t)))
-    relations = sorted({relation for _, relation, _ in triplets})
-    nodes = np.array([[names.index(h), names.index(t)] for h, _, t in triplets])
-    index = np.array([relations.index(relation) for _, relation, _ in triplets])
-    start = np.array([names.index(topic)])
-    around = LocalGraph(relations, index, nodes, [start], partial(texts_of, names))
+    around, names = named_graph(triplets, [topic])
     found = kind_mask(question, [topic], around, np.zeros(len(names), bool))
     lost = np.zeros(len(names)) if found is None else found.penalties
     return {
