@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from functools import cache
+from functools import cache, lru_cache
 
 from kgscout_jax.text.linearize import relation_phrase
 
@@ -86,7 +86,14 @@ def is_another_post(relation: str, asked: Collection[str]) -> bool:
     >>> is_another_post("deputy_lead", {"leads"}), is_another_post("lead", {"leads"})
     (True, False)
     """
-    return not _OTHER_POSTS.intersection(relation_words(relation)) <= {*asked}
+    posts = _posts(relation)
+    return bool(posts) and not posts <= {*asked}
+
+
+@lru_cache(maxsize=1 << 14)
+def _posts(relation: str) -> frozenset[str]:
+    """The words of a relation's name that a question has to say."""
+    return _OTHER_POSTS.intersection(relation_words(relation))
 
 
 def head_noun(words: list[str]) -> int:
