@@ -9,13 +9,14 @@ degree, PageRank, whether it is a topic. Nodes that no candidate touches have no
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from kgscout_jax.policy.layers import add_bias, gather_rows
+from kgscout_jax.policy.layers import add_bias, gather_rows, matmul, project
 from kgscout_jax.policy.parameters import DenseWeights, Initializer, weights_dataclass
 from kgscout_jax.policy.topology import sum_at
 
@@ -114,10 +115,12 @@ def answer_logits(
     Shapes:
         returns: [b, v].
     """
+    product = partial(matmul, dtype=jnp.float32)
     head, tail = ends[..., 0], ends[..., 1]
     v = nodes.flows.shape[1]
     log_share = jax.nn.log_softmax(jnp.where(mask, scores, -1e9), axis=1)
-    messages = add_bias(hidden @ weights.message.kernel, weights.message.bias)
+    messages = product(hidden, weights.message.kernel)
+    messages = add_bias(messages, weights.message.bias)
     incoming, outgoing = jnp.split(messages, 2, axis=-1)
     # The nodes twice, in one call: as tails, then as heads.
     both = end_sums(
@@ -140,20 +143,20 @@ def answer_logits(
     ]
     columns = [nodes.flows, *place, into.message, out_of.message]
     features = jnp.concatenate(columns, axis=-1)
-    terms = features @ weights.features.kernel
+    terms = product(features, weights.features.kernel)
     row = weights.features.bias[None]
     if weights.gate is not None and weights.question is not None:
         terms = terms * (1.0 + question @ weights.gate)[:, None]
         row = row + question @ weights.question
     layer = jax.nn.gelu(terms + row[:, None])
-    layer = layer @ weights.second.kernel
+    layer = product(layer, weights.second.kernel)
     layer = jax.nn.gelu(add_bias(layer, weights.second.bias))
-    logits = layer @ weights.output.kernel[:, 0] + weights.output.bias[0]
+    logits = project(layer, weights.output.kernel[:, 0]) + weights.output.bias[0]
     if weights.flow is not None:
         by_flow = add_bias(question @ weights.flow.kernel, weights.flow.bias)
         logits = logits + jnp.einsum("bvf,bf->bv", nodes.flows, by_flow)
     if weights.flow_alone is not None:
-        logits = logits + nodes.flows @ weights.flow_alone
+        logits = logits + project(nodes.flows, weights.flow_alone)
     return jnp.where(count > 0, logits, -jnp.inf)
 
 

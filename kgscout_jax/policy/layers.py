@@ -14,6 +14,8 @@ import jax.numpy as jnp
 from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Int
 
+float32_matmul = partial(jnp.matmul, preferred_element_type=jnp.float32)
+
 
 def matmul(
     x: Float[Array, "*batch i"], kernel: Float[Array, "i o"], dtype: DTypeLike
@@ -30,7 +32,7 @@ def matmul(
 def matmul_with_rule(x: Array, kernel: Array, dtype: DTypeLike) -> Array:
     """``matmul``; apart because type checkers lose the types of custom rules."""
     flat = x.reshape(-1, x.shape[-1]).astype(dtype)
-    product = jnp.matmul(flat, kernel.astype(dtype), preferred_element_type=jnp.float32)
+    product = float32_matmul(flat, kernel.astype(dtype))
     return product.reshape(*x.shape[:-1], kernel.shape[-1])
 
 
@@ -42,15 +44,38 @@ def matmul_forward(x: Array, kernel: Array, dtype: DTypeLike) -> tuple[Array, An
 def matmul_backward(dtype: DTypeLike, residuals: Any, g: Array) -> tuple[Array, Array]:
     """Cotangents of x and kernel."""
     x, kernel = residuals
-    flat = x.reshape(-1, x.shape[-1]).astype(dtype)
-    flat_g = g.reshape(-1, g.shape[-1]).astype(dtype)
-    product = partial(jnp.matmul, preferred_element_type=jnp.float32)
-    x_bar = product(flat_g, kernel.astype(dtype).T)
-    kernel_bar = product(flat.T, flat_g)
+    x, g = x.astype(dtype), g.astype(dtype)
+    flat_g = g.reshape(-1, g.shape[-1])
+    x_bar = float32_matmul(flat_g, kernel.astype(dtype).T)
+    kernel_bar = jax.lax.platform_dependent(
+        x, g, cuda=sum_by_question, rocm=sum_by_question, default=sum_by_row
+    )
     return x_bar.reshape(x.shape).astype(x.dtype), kernel_bar.astype(kernel.dtype)
 
 
 matmul_with_rule.defvjp(matmul_forward, matmul_backward)
+
+
+def sum_by_row(x: Float[Array, "*batch i"], g: Float[Array, "*batch o"]) -> Array:
+    """The sum of the outer products of all rows, [i, o], as one matmul."""
+    flat, flat_g = x.reshape(-1, x.shape[-1]), g.reshape(-1, g.shape[-1])
+    return float32_matmul(flat.T, flat_g)
+
+
+def sum_by_question(x: Float[Array, "b *n i"], g: Float[Array, "b *n o"]) -> Array:
+    """``sum_by_row`` as a matmul for each question, and the sum of those.
+
+    A kernel is small and its rows are many: as one matmul, a GPU adds up all rows in a
+    few blocks of threads, unless its compiler looks for a kernel that splits them.
+    """
+    each = jnp.einsum("b...i,b...o->bio", x, g, preferred_element_type=jnp.float32)
+    # Without the barrier the compiler may turn both back into one matmul.
+    return jax.lax.optimization_barrier(each).sum(axis=0)
+
+
+def project(x: Float[Array, "*batch i"], vector: Float[Array, "i"]) -> Array:
+    """x @ vector, float32: one number a row."""
+    return matmul(x, vector[:, None], jnp.float32)[..., 0]
 
 
 def contract(spec: str, x: Array, y: Array, dtype: DTypeLike) -> Array:
