@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 Triplet = tuple[str, str, str]
 """Head, relation, tail, as people read them."""
+
+
+_WITHOUT_WIDTH = dict.fromkeys(map(ord, "\u200b\u2060\ufeff\u00ad"))
+"""Zero-width space, word joiner, byte-order mark and soft hyphen."""
 
 
 def display_name(text: str) -> str:
@@ -22,7 +27,13 @@ def replace_surrogates(text: str) -> str:
 
 
 def entity_key(text: str) -> str:
-    """The identity of an entity: lower-cased, white space collapsed."""
+    """The identity of an entity: lower-cased, white space collapsed.
+
+    Of text beyond ASCII, characters are composed (NFC) and those without width left
+    out: "é" may be written as one character or as two.
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text).translate(_WITHOUT_WIDTH)
     return " ".join(text.lower().split())
 
 

@@ -6,25 +6,34 @@ and tail.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from jaxtyping import Bool
 
-from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+if TYPE_CHECKING:
+    from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 
 SUBJECT = "has subject"
 OBJECT = "has object"
 """Relations from a hypernode to its head and to its tail."""
+STATEMENT = "statement"
+"""The relation from an entity to a fact that has properties, see ``statements``."""
 
 
 def hypernode_mask(graph: KnowledgeGraph) -> Bool[np.ndarray, "e"]:
-    """True for the entities that are facts: those with a subject and an object."""
-    mask = np.ones(len(graph.entities), bool)
+    """True for the entities that are facts.
+
+    They have a subject and an object, or are what a relation ``statement`` leads to.
+    """
     relations = list(graph.relations)
-    for name in (SUBJECT, OBJECT):
-        of_relation = np.zeros(len(mask), bool)
-        if name in relations:
+
+    def ends(relation: str, column: int) -> Bool[np.ndarray, "e"]:
+        mask = np.zeros(len(graph.entities), bool)
+        if relation in relations:
             triplets = np.asarray(graph.triplets)
-            rows = triplets[:, 1] == relations.index(name)
-            of_relation[triplets[rows, 0]] = True
-        mask &= of_relation
-    return mask
+            rows = triplets[:, 1] == relations.index(relation)
+            mask[triplets[rows, column]] = True
+        return mask
+
+    return (ends(SUBJECT, 0) & ends(OBJECT, 0)) | ends(STATEMENT, 2)

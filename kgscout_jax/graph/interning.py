@@ -25,6 +25,8 @@ class InternedTriplets(NamedTuple):
     """Number of exact repetitions that were dropped."""
     chunks: list[Int32[np.ndarray, "k"]]
     """Triplet ids of each chunk, ascending, each once."""
+    ids: Sequence[str] | None = None
+    """How the files spell the entities, where names are labels; None: as named."""
 
 
 class Interner:

@@ -64,6 +64,8 @@ class KnowledgeGraph:
     """Number of exact repetitions that were dropped."""
     storage: GraphFolder | None = None
     """The memory-mapped folder; None for a graph in memory."""
+    labelled_ids: Sequence[str] | None = field(default=None, repr=False, compare=False)
+    """How the files spell the entities of a graph in memory that has labels."""
     members: Members | None = field(default=None, repr=False, compare=False)
     """The graphs that ``graph.merge`` made it of; None for any other graph."""
     embeddings: GraphEmbeddings = field(
@@ -132,7 +134,11 @@ class KnowledgeGraph:
     def of_interned(rows: InternedTriplets) -> KnowledgeGraph:
         """The graph of interned triplets, in memory."""
         return KnowledgeGraph(
-            rows.entities, rows.relations, rows.triplets, duplicates=rows.duplicates
+            rows.entities,
+            rows.relations,
+            rows.triplets,
+            duplicates=rows.duplicates,
+            labelled_ids=rows.ids,
         )
 
     @staticmethod
@@ -176,8 +182,11 @@ class KnowledgeGraph:
 
     @cached_property
     def _entity_ids(self) -> dict[str, int]:
-        """Identity key -> id, for a graph in memory."""
-        return {entity_key(name): i for i, name in enumerate(self.entities)}
+        """Identity key -> id, for a graph in memory; ids of files take precedence."""
+        spellings = (self.entities, self.labelled_ids or ())
+        return {
+            entity_key(name): i for names in spellings for i, name in enumerate(names)
+        }
 
     @cached_property
     def by_head(self) -> Adjacency:

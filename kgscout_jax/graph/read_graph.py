@@ -41,5 +41,6 @@ def read_graph(
         return rows
     return rows._replace(
         entities=named_entities(rows.entities, labels),
+        ids=rows.entities,
         relations=named_relations(rows.relations, labels.get),
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int
 
-from kgscout_jax.graph.hypernodes import OBJECT, SUBJECT
+from kgscout_jax.graph.hypernodes import OBJECT, STATEMENT, SUBJECT
 from kgscout_jax.inference.answer_kinds import AnswerKind
 from kgscout_jax.inference.counts import (
     is_asked_number,
@@ -100,6 +100,9 @@ def answer_mask(
     mask = np.ones(len(candidates.entities), bool)
     mask[candidates.nodes[of_fact, 0]] = False
     mask[candidates.nodes[~of_fact, 1]] = True
+    # A fact with properties repeats its triplet.
+    stated = np.array([relation_of(int(i)) == STATEMENT for i in candidates.relations])
+    mask[candidates.nodes[stated[candidates.relation_index], 1]] = False
     return mask
 
 

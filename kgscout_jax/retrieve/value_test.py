@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 from jaxtyping import Float32, Int
@@ -185,8 +186,9 @@ class ValueTest:
         values, asked = attribute.values, self.question
         if asked.is_superlative:
             extreme = max if asked.prefers_high else min
-            best = extreme(values[node].number for node in group)
-            return [node for node in group if values[node].number == best]
+            best = extreme((values[node] for node in group), key=attrgetter("number"))
+            # 1950 is no earlier than 1950-05-01.
+            return [node for node in group if values[node].order(best) == 0]
         limits = attribute.limits
         if asked.rival is not None:
             limits = tuple(values[n] for n in (asked.rival,) if n in values)

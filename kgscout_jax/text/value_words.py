@@ -15,6 +15,7 @@ _TIMES = (
 )
 _BIRTH = "birth born age"
 _SIZE = "size area population employees"
+_HEIGHT = "height elevation altitude"
 _SYNONYMS = {
     "born": "birth", "died": "death", "dead": "death", "weigh": "weight",
     "inhabitant": "population", "resident": "population", "earn": "salary",
@@ -75,7 +76,7 @@ _ADJECTIVES = {
     "young": _word(+1, True, _BIRTH, of_age=True),
     "eld": _word(-1, True, _BIRTH, of_age=True),
     "old": _word(-1, True, f"{_TIMES} {_BIRTH}", of_age=True),
-    "high": _word(+1, None, "height elevation altitude"), "low": _word(-1, None),
+    "high": _word(+1, None, _HEIGHT), "low": _word(-1, None, _HEIGHT),
     "great": _word(+1, None, _SIZE, weak=True),
     "large": _word(+1, None, _SIZE), "big": _word(+1, None, _SIZE),
     "small": _word(-1, None, _SIZE), "few": _word(-1, False),

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from kgscout_jax.graph.build.driver import build_graph
+from kgscout_jax.graph.build.settings import BuildSettings
 from kgscout_jax.graph.builder import GraphBuilder
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.read.arrow_batches import triplet_batches
-from kgscout_jax.graph.read.options import ReadOptions
+from kgscout_jax.graph.read.options import ReadOptions, parse_columns
 from kgscout_jax.graph.read.triplets import TripletFiles
 from kgscout_jax.types import Triplet
 
@@ -65,3 +67,19 @@ def assert_equal(found: KnowledgeGraph, expected: KnowledgeGraph) -> None:
         assert found.find_every(absent).tolist() == []
     for i in range(len(expected.triplets)):
         assert found.triplet(i) == expected.triplet(i)
+
+
+def facts(paths, columns: str = "", *, properties: bool = False) -> set[str]:
+    """The triplets of files, which must be those of a GRAPH folder built of them."""
+    paths = [paths] if isinstance(paths, Path) else list(paths)
+    chosen = parse_columns(columns or None)
+    graph = KnowledgeGraph.open(
+        paths, options=ReadOptions(columns=chosen, properties=properties)
+    )
+    out = paths[0].with_suffix(".graph")
+    build = BuildSettings(columns=chosen, properties=properties)
+    build_graph(paths, out, build, overwrite=True)
+    large = KnowledgeGraph.open(out)
+    assert list(large.entities) == list(graph.entities)
+    assert large.triplets.tolist() == graph.triplets.tolist()
+    return {" | ".join(graph.triplet(i)) for i in range(len(graph.triplets))}

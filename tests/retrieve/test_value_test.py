@@ -113,6 +113,17 @@ def test_units_are_not_mixed():
     assert numbers == {1: 2800.0, 2: 1300.0, 3: 600.0, 4: 90.0}
 
 
+def test_a_year_does_not_decide_between_dates_of_it():
+    names = ["Acme", "Beta", "Gamma", "1950", "1950-05-01", "1960"]
+    nodes = np.array([(0, 3), (1, 4), (2, 5)])
+    firms = LocalGraph(
+        ["founded"], np.zeros(3, int), nodes, [], partial(texts_of, names)
+    )
+    test = value_test(value_question("Which firm was founded first?", []), firms)
+    assert test is not None
+    assert test.passed(test.attributes[0], [0, 1, 2]) == [0, 1]
+
+
 @given(
     st.lists(st.tuples(st.integers(1, 4), st.integers(5, 8)), min_size=1, max_size=9),
     st.sampled_from(["largest", "smallest"]),

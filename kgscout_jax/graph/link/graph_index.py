@@ -14,12 +14,15 @@ from kgscout_jax.graph.link.aliases import read_aliases
 from kgscout_jax.graph.link.index import MANIFEST, LinkIndex
 from kgscout_jax.graph.link.index_build import build_index
 from kgscout_jax.graph.link.linker import Linker
+from kgscout_jax.types import entity_key
 from kgscout_jax.utils.io import sha256_file
 from kgscout_jax.utils.lock import locked
 
 logger = logging.getLogger("kgscout")
 FOLDER = "link"
 """Name of the index's folder among the data of a GRAPH folder."""
+MOST_IDS = 1 << 20
+"""So many ids at most are names to link by, beside their labels."""
 
 
 def open_or_build_index(
@@ -55,6 +58,7 @@ def open_or_build_index(
     listed = [] if aliases is None else read_aliases(aliases, graph.find_every)
     if graph.members is not None:
         listed += graph.members.aliases(graph.entities)
+    listed += _ids_with_labels(graph)
     index = build_index(
         graph.entities,
         aliases=listed,
@@ -70,6 +74,18 @@ def open_or_build_index(
         except OSError as error:
             logger.info("%s: cannot be written (%s)", folder, error.strerror)
     return index
+
+
+def _ids_with_labels(graph: KnowledgeGraph) -> list[tuple[str, int]]:
+    """(id, entity) of entities that a label names; none of a very large graph."""
+    ids = graph.ids if graph.storage is not None else graph.labelled_ids
+    if ids is None or len(ids) > MOST_IDS:
+        return []
+    return [
+        (id, entity)
+        for entity, (id, name) in enumerate(zip(ids, graph.entities, strict=True))
+        if entity_key(id) != entity_key(name) and not id.startswith("_:")
+    ]
 
 
 def graph_linker(

@@ -8,12 +8,14 @@ current row. It decodes the row or names the line with the error.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.arrow import compute
+from kgscout_jax.graph.read.columns import MISSING, tell_missing
 from kgscout_jax.graph.read.dialect import TABLES
 from kgscout_jax.graph.read.options import MAX_NAME
 from kgscout_jax.graph.read.parquet import batches, open_parquet, triplet_columns
@@ -113,6 +115,7 @@ def _table(path: Path, files: TripletFiles) -> Iterator[Columns]:
     checked = names if layout.dialect.quoted else used
     skip = layout.skip_first
     first = True
+    missing, left_out = pa.array(sorted(MISSING), pa.large_string()), Counter[str]()
     try:
         with open_bytes(path) as handle:
             reader = csv.open_csv(
@@ -151,9 +154,18 @@ def _table(path: Path, files: TripletFiles) -> Iterator[Columns]:
                     sizes = pc.min_max(pc.binary_length(column))
                     if not sizes["min"].as_py() or sizes["max"].as_py() > MAX_NAME:
                         raise _NeedsExactReader
-                yield columns
+                for end in (0, 2):
+                    mask = pc.is_in(columns[end], missing)
+                    if pc.any(mask).as_py():
+                        left_out.update(columns[end].filter(mask).to_pylist())
+                        columns = tuple(
+                            each.filter(pc.invert(mask)) for each in columns
+                        )
+                if len(columns[0]):
+                    yield columns
     except (UserError, ValueError, OSError, *BROKEN):
         raise _NeedsExactReader from None
+    tell_missing(path, left_out)
 
 
 def _has_terms(heads: Any, relations: Any, named: bool) -> bool:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+import logging
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.hypernodes import STATEMENT
 from kgscout_jax.graph.read.dialect import Dialect
 from kgscout_jax.graph.read.find_layout import table_layout
 from kgscout_jax.graph.read.layout import Layout, property_name, wrong_width
@@ -19,8 +22,7 @@ from kgscout_jax.graph.read.options import (
 from kgscout_jax.graph.read.streams import bounded_lines, open_text
 from kgscout_jax.types import Triplet
 
-STATEMENT = "statement"
-"""The relation of a head to the node that holds a triplet's properties."""
+logger = logging.getLogger("kgscout")
 
 
 def read_tsv(path: Path) -> Iterator[Triplet]:
@@ -100,8 +102,18 @@ def numbered_rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]
     return dialect_rows(path, Dialect(separator, separator == ","))
 
 
+MISSING = frozenset(
+    ("NULL", "null", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "None", "\\N")
+)
+"""What databases and data frames write for a missing value."""
+
+
 def table_triplets(
-    path: Path, layout: Layout, *, properties: bool = False
+    path: Path,
+    layout: Layout,
+    *,
+    properties: bool = False,
+    missing: Collection[str] = (),
 ) -> Iterator[Triplet]:
     """Rows as head, relation, tail; a header is skipped.
 
@@ -109,10 +121,13 @@ def table_triplets(
         path: the file.
         layout: its columns.
         properties: whether further columns become triplets, see ``statements``.
+        missing: values that stand for none; rows with one at an end are left out, and
+            the log has their number.
     """
     h, r, t, width = layout.head, layout.relation, layout.tail, layout.width
     constant, extra = layout.constant, layout.extra if properties else ()
     skip, empty = layout.skip_first, True
+    left_out: Counter[str] = Counter()
     for number, cells in dialect_rows(path, layout.dialect):
         if len(cells) != width:
             problem = wrong_width(layout, number, len(cells))
@@ -127,12 +142,31 @@ def table_triplets(
             for name in (head, relation, tail):
                 check_name(name, f"{path}:{number}")
         empty = False
+        if head in missing or tail in missing:
+            left_out[head if head in missing else tail] += 1
+            continue
         yield head, relation, tail
         if extra:
-            values = [(property_name(layout.header[i]), cells[i]) for i in extra]
+            values = [
+                (property_name(layout.header[i]), cells[i])
+                for i in extra
+                if cells[i] not in missing
+            ]
             yield from statements((head, relation, tail), values)
     if empty:
         raise UserError(f"{path}: holds no triplets")
+    tell_missing(path, left_out)
+
+
+def tell_missing(path: Path, left_out: Counter[str]) -> None:
+    """Log how many rows of a file have which missing values at an end."""
+    if left_out:
+        count, values = left_out.total(), ", ".join(sorted(left_out))
+        rows = "1 row has" if count == 1 else f"{count:,} rows have"
+        left = "is" if count == 1 else "are"
+        logger.info(
+            "%s: %s no value at an end (%s), %s left out", path, rows, values, left
+        )
 
 
 def statements(

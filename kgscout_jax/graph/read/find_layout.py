@@ -16,6 +16,7 @@ from kgscout_jax.graph.read.dialect import (
 )
 from kgscout_jax.graph.read.given_columns import given_layout
 from kgscout_jax.graph.read.header import (
+    SURE_RELATIONS,
     find_ends,
     find_roles,
     plain,
@@ -48,8 +49,10 @@ def table_layout(path: Path, options: ReadOptions) -> Layout:
     ):
         return found
     if rows and all(len(row) == 3 for row in rows):
-        return _header_of_ends(path, usual, rows) or Layout(
-            usual, sample=rows, doubt=_suspicion(rows)
+        return (
+            _header_of_ends(path, usual, rows)
+            or _header_of_relation(usual, rows)
+            or Layout(usual, sample=rows, doubt=_suspicion(rows))
         )
     for dialect, rows in samples.items():
         if found := _header_layout(dialect, rows):
@@ -59,6 +62,8 @@ def table_layout(path: Path, options: ReadOptions) -> Layout:
             return found
     for dialect, rows in samples.items():
         if dialect not in (usual, in_quotes) and all(len(row) == 3 for row in rows):
+            if found := _header_of_relation(dialect, rows):
+                return found
             words = SEPARATIONS[dialect.separator]
             return Layout(dialect, sample=rows, doubt=f"found {words} columns")
     return Layout(_likely_dialect(usual, samples))
@@ -153,6 +158,25 @@ def _header_of_ends(
         f"{path}:1: a header without a relation; found the columns {found} "
         f"(--columns {head},NAME,{tail} names the relation's column, "
         f"{head},=NAME,{tail} gives all rows one relation)"
+    )
+
+
+def _header_of_relation(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
+    """The layout if the first of three columns' rows names the relation for certain.
+
+    Nothing of the first row stands again in its column: it is no triplet.
+    """
+    first, *others = rows
+    if plain(first[1]) not in SURE_RELATIONS or not others:
+        return None
+    if any(first[i] in (row[i] for row in others) for i in range(3)):
+        return None
+    return Layout(
+        dialect,
+        header=tuple(cell.strip() for cell in first),
+        skip_first=True,
+        sample=list(rows[:4]),
+        doubt="the first line is taken for a header",
     )
 
 

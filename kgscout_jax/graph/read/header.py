@@ -35,6 +35,10 @@ ENDS = (
     ("entity1", "entity2"),
     ("entity_1", "entity_2"),
     ("node_1", "node_2"),
+    ("entity_a", "entity_b"),
+    ("node_a", "node_b"),
+    ("source_entity", "target_entity"),
+    ("subject_entity", "object_entity"),
     ("src", "tgt"),
     ("entity", "value"),
     ("subjekt", "objekt"),
@@ -43,6 +47,8 @@ ENDS = (
     ("sujet", "objet"),
     ("sujeto", "objeto"),
     ("origen", "destino"),
+    ("source", "cible"),
+    ("soggetto", "oggetto"),
 )
 """Names of the columns of heads and tails, the first match counts."""
 MIXED = 6
@@ -75,10 +81,15 @@ RELATIONS = (
     "prédicat",
     "predicado",
     "relación",
+    "predicato",
+    "relazione",
     "label",
     "type",
 )
 """Names of the column of relations, the first match counts."""
+
+SURE_RELATIONS = frozenset(("relation", "relationship", "predicate"))
+"""Names of a column between two others that are as telling as those of its ends."""
 
 NAMES = ("name", "label", "title")
 """Properties that name a node, the first match counts."""

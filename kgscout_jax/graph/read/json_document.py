@@ -16,7 +16,10 @@ from kgscout_jax.graph.read.json_array import JsonText
 NODES = "nodes"
 ELEMENTS = "elements"
 """An object with both lists, or one list of all."""
-LISTS = (NODES, "edges", "links", ELEMENTS)
+LISTS = (
+    *(NODES, "edges", "links", "rels", "relationships", "relations"),
+    *("triplets", "triples", ELEMENTS),
+)
 
 
 def is_document(path: Path, handle: TextIO) -> bool:
@@ -34,24 +37,35 @@ def is_document(path: Path, handle: TextIO) -> bool:
     return False
 
 
-def document_rows(path: Path, handle: TextIO) -> Iterator[tuple[int, str, Any]]:
+def document_rows(
+    path: Path, handle: TextIO, others: list[str]
+) -> Iterator[tuple[int, str, Any]]:
     """(line number from 1, name of the list, value) of the nodes and edges.
+
+    Args:
+        path: for errors.
+        handle: the text.
+        others: names of other lists of objects are added.
 
     Raises:
         UserError: (on iteration) the text is not valid JSON, goes on behind the object,
             or holds a value over the limit.
     """
     text = JsonText(path, handle)
-    yield from _rows(text)
+    yield from _rows(text, others)
     text.take("", "object")
 
 
-def _rows(text: JsonText) -> Iterator[tuple[int, str, Any]]:
+def _rows(text: JsonText, others: list[str]) -> Iterator[tuple[int, str, Any]]:
     for key in text.members():
         if key == ELEMENTS and text.first() == "{":
-            yield from _rows(text)
+            yield from _rows(text, others)
         elif key in LISTS and text.first() == "[":
             for line, value in text.array():
                 yield line, key, value
         else:
-            text.value()
+            value = text.value()
+            if isinstance(value, list) and any(
+                isinstance(each, (dict, list)) for each in value
+            ):
+                others.append(key)

@@ -119,13 +119,15 @@ def _elements(
 
 def _document_elements(path: Path, handle: TextIO) -> Iterator[Node | Edge]:
     """The elements of one object with lists of nodes and edges."""
-    count = 0
-    for line, part, row in document_rows(path, handle):
+    count, edges = 0, 0
+    others: list[str] = []
+    for line, part, row in document_rows(path, handle, others):
         where = f"{path}:{line}"
         if not isinstance(row, dict):
             raise UserError(f"{where}: expected an object, found {excerpt(row)}")
         edge = None if part == NODES else _edge(row, where, line)
         if edge is not None:
+            edges += 1
             yield edge
         elif part in (NODES, ELEMENTS):
             # Nodes without ids are numbered by their place (D3).
@@ -138,6 +140,12 @@ def _document_elements(path: Path, handle: TextIO) -> Iterator[Node | Edge]:
             raise UserError(
                 f"{where}: an edge without source and target; found {found}"
             )
+    if others and not edges:
+        found = ", ".join(excerpt(name, 20) for name in others[:8])
+        raise UserError(
+            f"{path}: no list of edges, expected edges or links beside the nodes; "
+            f"found {found}"
+        )
 
 
 def _fields(row: dict[str, Any], where: str) -> dict[str, Any]:

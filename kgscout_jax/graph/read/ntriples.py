@@ -47,13 +47,14 @@ def read_ntriples(
     notes: dict[str, int],
     language: str | None = None,
     labels: LabelSink | None = None,
+    scope: str = "",
 ) -> Iterator[Triplet]:
     """The triplets of an N-Triples file; datatypes and language tags are left out.
 
     Literals of ``LABEL_IRIS`` go to ``labels`` where there is one.
 
     A statement with a blank literal names no entity. It is left out and counted in
-    ``notes["blank_triplets"]``.
+    ``notes["blank_triplets"]``. A ``scope`` begins the names of blank nodes.
     """
     names = Cache(iri_name)
     empty = True
@@ -69,6 +70,10 @@ def read_ntriples(
                 )
             subject, node, predicate, iri, other, literal, _, tag = match.groups()
             empty = False
+            if scope:
+                node, other = (
+                    each and f"_:{scope}#{each[2:]}" for each in (node, other)
+                )
             is_name = labels is not None and literal is not None
             is_name = is_name and predicate in LABEL_IRIS
             if tag is not None and not is_name and not matches_language(tag, language):
@@ -135,13 +140,28 @@ def _unescape_one(match: re.Match[str]) -> str:
     return chr(code)
 
 
+_SPACES = frozenset(
+    "resource entity entities id ids item items node nodes page wiki data object "
+    "year month day date".split()
+)
+"""Words before a number that tell no rows of one table from those of another."""
+
+
 def iri_name(iri: str) -> str:
     """The display name of an IRI: its last segment, percent-decoded.
 
     The segment follows the last ``#`` or ``/`` that is not at the end:
-    ``http://www.wikidata.org/entity/Q42`` is Q42. Underscores stay. IRIs of different
-    name spaces with the same last segment become one entity.
+    ``http://www.wikidata.org/entity/Q42`` is Q42. A bare number has the word before it
+    too: a table's rows are ``person/1`` and ``city/1``. Underscores stay. Other IRIs of
+    different name spaces with the same last segment become one entity.
+
+    >>> iri_name("http://ex.org/city/1"), iri_name("http://dbpedia.org/resource/1984")
+    ('city/1', '1984')
     """
     text = unescape(iri)
-    name = unquote(re.split(r"[#/]", text.rstrip("#/"))[-1])
+    *before, last = re.split(r"[#/]", text.rstrip("#/"))
+    name = unquote(last)
+    owner = before[-1] if before else ""
+    if last.isdecimal() and owner.isalpha() and owner.casefold() not in _SPACES:
+        name = f"{owner}/{last}"
     return name if name.strip() else f"<{text}>"

@@ -17,7 +17,12 @@ from kgscout_jax.graph.read.rdf_labels import (
     is_label,
     label_rank,
 )
-from kgscout_jax.graph.read.streams import inner_name, one_line, open_bytes
+from kgscout_jax.graph.read.streams import (
+    file_scope,
+    inner_name,
+    one_line,
+    open_bytes,
+)
 from kgscout_jax.types import Triplet
 
 FORMATS = {
@@ -37,14 +42,16 @@ def read_rdf(
     notes: dict[str, int],
     language: str | None = None,
     labels: LabelSink | None = None,
+    scope: str = "",
 ) -> Iterator[Triplet]:
     """The triplets of a file in one of the ``FORMATS``; named graphs are merged.
 
     Literals of ``LABEL_IRIS`` go to ``labels`` where there is one.
 
-    Names are those of N-Triples. Unlabelled nodes are numbered in the order of the
-    file. Left out and counted in ``notes``: ``blank_triplets`` (a blank literal),
-    ``other_language`` and ``quoted_triplets`` (a statement about a statement).
+    Names are those of N-Triples; a ``scope`` begins those of labelled blank nodes.
+    Unlabelled nodes are numbered in the order of the file. Left out and counted in
+    ``notes``: ``blank_triplets`` (a blank literal), ``other_language`` and
+    ``quoted_triplets`` (a statement about a statement).
 
     Raises:
         UserError: (on iteration) the file is missing, damaged or no valid RDF.
@@ -56,7 +63,7 @@ def read_rdf(
             f"{path}: reading this format needs pyoxigraph (pip install pyoxigraph)"
         ) from None
     format_ = getattr(ox.RdfFormat, FORMATS[Path(inner_name(path)).suffix])
-    names = _Names(path)
+    names = _Names(path, scope)
     empty = True
     with open_bytes(path) as handle:
         # IRIs are displayed by their last segment, so the base does not matter.
@@ -117,12 +124,12 @@ def _brief(message: str) -> str:
 class _Names:
     """Display names of IRIs and blank nodes of one file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, scope: str) -> None:
         self._iri_names = Cache(iri_name)
+        self._scope = f"{scope}#" if scope else ""
         # Labels in files cannot hold "/" or "#", so these names are unique. The folder
         # distinguishes files of the same name.
-        stem = inner_name(path).partition(".")[0]
-        self._stem = re.sub(r"\s", "_", f"{path.resolve().parent.name}/{stem}")
+        self._stem = file_scope(path)
         self._numbers: OrderedDict[str, str] = OrderedDict()
         self._count = 0
 
@@ -132,7 +139,7 @@ class _Names:
             return self._iri_names[node.value]
         label = node.value
         if not _GENERATED.fullmatch(label):
-            return f"_:{label}"
+            return f"_:{self._scope}{label}"
         # Random labels would change the graph with every read. An unlabelled node only
         # occurs within its own statement, so old numbers can be dropped.
         name = self._numbers.get(label)

@@ -7,6 +7,7 @@ import contextlib
 import gzip
 import io
 import lzma
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,12 @@ def inner_name(path: Path) -> str:
         if name.endswith(suffix):
             return name.removesuffix(suffix)
     return name
+
+
+def file_scope(path: Path) -> str:
+    """A file's folder and name without suffixes, for names that are its own."""
+    stem = inner_name(path).partition(".")[0]
+    return re.sub(r"\s", "_", f"{path.resolve().parent.name}/{stem}")
 
 
 def one_line(error: BaseException) -> str:

@@ -23,6 +23,8 @@ _NAMING = frozenset(
 _BRACKETED = re.compile(r"<([^\s<>]+)>")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 _LITERAL = re.compile(r'"(.*)"(?:\^\^\S+|@[A-Za-z0-9-]+)?', re.DOTALL)
+_CODE = re.compile(rf"{OPAQUE}|[^\W\d_]\w*:\S*\d\S*")
+"""An opaque name, or one with the prefix of a vocabulary: CHEBI:15365."""
 _RDF_RELATION = re.compile(r"\s*(<[^\s<>]+>|[A-Za-z][A-Za-z0-9+.-]*://\S+)\s*")
 _IDENTIFIER = re.compile(rf"{OPAQUE}|\S*[^\W\d_]\S*\d{{3,}}|[0-9a-f-]{{16,}}")
 """A word that ends in three digits or more, or is opaque: no word that people use."""
@@ -60,9 +62,17 @@ def names_identifier(triplet: Triplet) -> bool:
     True
     >>> names_identifier(("Aspirin", "name", "Aspirin 100 mg"))
     False
+
+    A bare "label" may be one that a ticket bears:
+
+    >>> names_identifier(("PROJ-1234", "label", "bug"))
+    False
     """
     head, relation, _ = triplet
-    return is_naming(relation) and _IDENTIFIER.fullmatch(head.strip()) is not None
+    if not is_naming(relation):
+        return False
+    pattern = _CODE if relation_words(relation) == ["label"] else _IDENTIFIER
+    return pattern.fullmatch(head.strip()) is not None
 
 
 @lru_cache(maxsize=1 << 14)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read import rdf
-from kgscout_jax.graph.read.columns import table_triplets
+from kgscout_jax.graph.read.columns import MISSING, table_triplets
 from kgscout_jax.graph.read.dialect import TABLES
 from kgscout_jax.graph.read.elements import Edge, Node, NodeNames, element_triplets
 from kgscout_jax.graph.read.find_layout import table_layout
@@ -17,10 +17,10 @@ from kgscout_jax.graph.read.layout import Layout
 from kgscout_jax.graph.read.markup import MARKUP, markup_elements
 from kgscout_jax.graph.read.node_tables import table_elements
 from kgscout_jax.graph.read.ntriples import read_ntriples
-from kgscout_jax.graph.read.options import ReadOptions, check_name
+from kgscout_jax.graph.read.options import ReadOptions, check_name, excerpt
 from kgscout_jax.graph.read.parquet import read_parquet
 from kgscout_jax.graph.read.rdf_labels import LabelSink
-from kgscout_jax.graph.read.streams import COMPRESSED, inner_name
+from kgscout_jax.graph.read.streams import COMPRESSED, file_scope, inner_name
 from kgscout_jax.graph.read.table_terms import names_identifier, plain_triplet
 from kgscout_jax.types import Triplet
 
@@ -123,25 +123,49 @@ class TripletFiles:
         if suffix in TABLES:
             return self._table(path)
         if suffix == ".nt":
-            return read_ntriples(path, self.notes, self.options.language, self.labels)
+            options = self.notes, self.options.language, self.labels
+            return read_ntriples(path, *options, self._blank_scope(path))
         if suffix == ".parquet":
             return read_parquet(path, self.options.columns)
         if suffix in rdf.FORMATS:
-            return rdf.read_rdf(path, self.notes, self.options.language, self.labels)
+            options = self.notes, self.options.language, self.labels
+            return rdf.read_rdf(path, *options, self._blank_scope(path))
         return self._property_graph(path)
+
+    def _blank_scope(self, path: Path) -> str:
+        """What begins the names of blank nodes: the file's, where there are several.
+
+        A label of a blank node means nothing in another file.
+        """
+        files = [p for p in self._files if file_format(p) in (".nt", *rdf.FORMATS)]
+        return file_scope(path) if len(files) > 1 else ""
 
     def _table(self, path: Path) -> Iterator[Triplet]:
         if not self.is_plain_table(path):
             yield from self._property_graph(path)
             return
         rows = table_triplets(
-            path, self.layout(path), properties=self.options.properties
+            path,
+            self.layout(path),
+            properties=self.options.properties,
+            missing=MISSING,
         )
+        naming, example = 0, None
         for triplet in map(plain_triplet, rows):
             if self.labels is not None and names_identifier(triplet):
                 self.labels(triplet[0], triplet[2], 0)
+                naming, example = naming + 1, example or triplet
             else:
                 yield triplet
+        if example is not None and path not in self._told:
+            self._told.add(path)
+            logger.info(
+                "%s: %s of its triplets say how an identifier is called, as %s: %s",
+                path,
+                f"{naming:,}",
+                excerpt(example[0], 30),
+                excerpt(example[2], 30),
+            )
 
     def _property_graph(self, path: Path) -> Iterator[Triplet]:
         """The triplets of a file of nodes and edges, by the names of the nodes."""

@@ -9,34 +9,17 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
+from graph.graph_files import facts
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.build.driver import build_graph
-from kgscout_jax.graph.build.settings import BuildSettings
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.read.options import ReadOptions, parse_columns
 from kgscout_jax.graph.read.triplets import TripletFiles
 
 HERE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 WRITERS = {".graphml": nx.write_graphml, ".gexf": nx.write_gexf}
-
-
-def facts(paths, columns: str = "", *, properties: bool = False) -> set[str]:
-    """The triplets of files, which must be those of a GRAPH folder built of them."""
-    paths = [paths] if isinstance(paths, Path) else list(paths)
-    chosen = parse_columns(columns or None)
-    graph = KnowledgeGraph.open(
-        paths, options=ReadOptions(columns=chosen, properties=properties)
-    )
-    out = paths[0].with_suffix(".graph")
-    build = BuildSettings(columns=chosen, properties=properties)
-    build_graph(paths, out, build, overwrite=True)
-    large = KnowledgeGraph.open(out)
-    assert list(large.entities) == list(graph.entities)
-    assert large.triplets.tolist() == graph.triplets.tolist()
-    return {" | ".join(graph.triplet(i)) for i in range(len(graph.triplets))}
 
 
 def write(path: Path, text: str) -> Path:
