@@ -16,6 +16,7 @@ from jaxtyping import Bool
 
 from kgscout_jax.retrieve.family import Family
 from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.retrieve.named_relations import needs_no_word
 from kgscout_jax.text.kin_words import (
     Kin,
     asked_kin,
@@ -24,7 +25,7 @@ from kgscout_jax.text.kin_words import (
     says_kin,
 )
 from kgscout_jax.text.kinds import noun_kind
-from kgscout_jax.text.question_chain import ChainWord, question_chain
+from kgscout_jax.text.question_chain import ChainWord, QuestionChain, question_chain
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import is_another_post
 from kgscout_jax.text.stated_relation import answer_ends, noun_ends
@@ -41,6 +42,7 @@ def chain_nodes(
     around: LocalGraph,
     unnamed: Bool[np.ndarray, "v"],
     possible: Bool[np.ndarray, "v"],
+    likely: Bool[np.ndarray, "v"],
 ) -> Bool[np.ndarray, "v"] | None:
     """The nodes at the end of named steps; None: there are none.
 
@@ -52,13 +54,15 @@ def chain_nodes(
         around: its candidates.
         unnamed: True at nodes without a name.
         possible: False at nodes that are of another kind than the answer.
+        likely: True at those of its kind.
     """
     if len(around.mentions) != 1:
         return None
     kin = asked_kin(question, topics)
     if kin and _has_own_relation(kin, around.relations):
         kin = []
-    chains = _ways(question, topics, around.relations)
+    chain = question_chain(question, topics)
+    chains = [] if chain is None else _ways(chain, around.relations)
     if not kin and not chains:
         return None
     family = None
@@ -81,9 +85,27 @@ def chain_nodes(
         return np.logical_or.reduce(relatives)
     for way in chains:
         nodes = end(way) & possible
+        if chain is not None and _asks_for_place(chain) and not (nodes & likely).any():
+            # "In which city does Ann's wife work": in that of her firm.
+            places = _next(nodes, _into_places(around), around, None) & likely
+            nodes = places if places.any() else nodes
         if 0 < nodes.sum() <= MOST:
             return nodes
     return None
+
+
+def _asks_for_place(chain: QuestionChain) -> bool:
+    """Whether a place of some kind is asked for, rather than "where"."""
+    return chain.kind is not None and noun_kind(chain.kind) == "place"
+
+
+def _into_places(around: LocalGraph) -> Step:
+    """The step from a node to where it is."""
+    return tuple(
+        (number, frozenset([1]))
+        for number, relation in enumerate(around.relations)
+        if needs_no_word(relation)
+    )
 
 
 def _has_own_relation(asked: Sequence[Kin], relations: Sequence[str]) -> bool:
@@ -95,13 +117,10 @@ def _has_own_relation(asked: Sequence[Kin], relations: Sequence[str]) -> bool:
     )
 
 
-def _ways(
-    question: str, topics: Sequence[str], relations: Sequence[str]
-) -> list[list[Step]]:
-    """Readings of a question as a chain of at least two steps, the best first."""
-    chain = question_chain(question, topics)
-    steps = None if chain is None else _steps(chain.words, relations)
-    if chain is None or not steps:
+def _ways(chain: QuestionChain, relations: Sequence[str]) -> list[list[Step]]:
+    """Readings of a chain as at least two steps, the best first."""
+    steps = _steps(chain.words, relations)
+    if not steps:
         return []
     ways = [steps]
     if chain.kind is not None:

@@ -177,9 +177,12 @@ def question_constraints(
     v = len(unnamed)
     kind = kind_mask(question, topics, around, unnamed)
     possible = np.ones(v, bool) if kind is None else ~kind.wrong
+    likely = possible if kind is None else kind.penalties == 0
     chain = shared = None
     if compared is None:
-        shared = chain = chain_nodes(question, topics, around, unnamed, possible)
+        shared = chain = chain_nodes(
+            question, topics, around, unnamed, possible, likely
+        )
         if shared is None:
             shared = shared_nodes(around, unnamed, possible)
         if shared is None:

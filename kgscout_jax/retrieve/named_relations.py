@@ -76,7 +76,7 @@ def named_relations(
     said = frozenset[str]().union(*forms)
     named = np.array([not asked.isdisjoint(each) for each in forms], bool)
     named &= ~np.array([is_another_post(each, asked) for each in relations], bool)
-    implied = np.array([_needs_no_word(each) for each in relations], bool)
+    implied = np.array([needs_no_word(each) for each in relations], bool)
     unknown = sum(said.isdisjoint(word) for word in words)
     return NamedRelations(named, implied, unknown)
 
@@ -124,7 +124,7 @@ def way_logits(ways: NamedWays) -> Float32[np.ndarray, "v"]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _needs_no_word(relation: str) -> bool:
+def needs_no_word(relation: str) -> bool:
     """Whether a relation leads to where something is, or only says "in"."""
     forms = relation_forms(relation)
     if "on" in relation_words(relation):  # "based on"

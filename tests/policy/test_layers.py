@@ -34,7 +34,7 @@ def test_only_a_gpu_adds_up_gradients_by_question(platform, by_question):
     x, kernel = normal(0, QUESTIONS, CANDIDATES, WIDTH), normal(1, WIDTH, OUT)
 
     def loss(kernel):
-        return jnp.square(matmul(x, kernel, jnp.float32)).sum()
+        return jnp.square(matmul(jnp.asarray(x), kernel, jnp.float32)).sum()
 
     traced = jax.jit(jax.grad(loss)).trace(kernel)
     text = traced.lower(lowering_platforms=(platform,)).as_text()

@@ -9,12 +9,13 @@ from named_graph import named_graph
 from kgscout_jax.retrieve.chain_nodes import chain_nodes
 
 
-def asked(triplets, question, topics, unnamed=()):
+def asked(triplets, question, topics, unnamed=(), unlikely=()):
     """Names of the nodes that a question's steps lead to; None where there is none."""
     around, names = named_graph(triplets, topics)
     nameless = np.isin(names, list(unnamed))
     everything = np.ones(len(names), bool)
-    found = chain_nodes(question, topics, around, nameless, everything)
+    likely = ~np.isin(names, list(unlikely))
+    found = chain_nodes(question, topics, around, nameless, everything, likely)
     return None if found is None else {names[i] for i in np.flatnonzero(found)}
 
 
@@ -219,3 +220,18 @@ def test_order_of_triplets_does_not_matter():
     for seed in range(10):
         order = np.random.default_rng(seed).permutation(len(FACTS))
         assert asked([FACTS[i] for i in order], question, ["Ann"]) == {"Medal"}
+
+
+@pytest.mark.parametrize(
+    ("question", "unlikely", "answer"),
+    [
+        ("In which city does the wife of Bob work?", {"Acme"}, "Oslo"),
+        ("In which city does the wife of Bob work?", {}, "Acme"),  # for all we know
+        ("Where does the wife of Bob work?", {"Acme"}, "Acme"),
+        ("In which firm does the wife of Bob work?", {"Oslo"}, "Acme"),
+    ],
+)
+def test_a_place_is_where_the_last_node_is(question, unlikely, answer):
+    triplets = [("Bob", "wife", "Ann"), ("Ann", "works_at", "Acme")]
+    triplets += [("Acme", "located_in", "Oslo"), ("Acme", "product", "tins")]
+    assert asked(triplets, question, ["Bob"], unlikely=unlikely) == {answer}

@@ -143,6 +143,8 @@ def test_facts_with_properties_are_no_names_to_link(tmp_path):
     file.write_text("head,relation,tail,since\nAnn,works at,Acme,2019\n")
     graph = KnowledgeGraph.open(file, options=ReadOptions(properties=True))
     mask = hypernode_mask(graph)
-    assert [graph.entities[i] for i in mask.nonzero()[0]] == ["Ann works at Acme"]
+    assert [graph.entities[i] for i in mask.nonzero()[0].tolist()] == [
+        "Ann works at Acme"
+    ]
     links = graph_linker(graph).link("Who works at Acme?")
     assert [graph.entities[link.entity] for link in links] == ["Acme"]
