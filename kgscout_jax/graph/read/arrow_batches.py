@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from kgscout_jax.graph.read.arrow import compute
 from kgscout_jax.graph.read.columns import MISSING, tell_missing
 from kgscout_jax.graph.read.dialect import TABLES
 from kgscout_jax.graph.read.options import MAX_NAME
-from kgscout_jax.graph.read.parquet import batches, open_parquet, triplet_columns
+from kgscout_jax.graph.read.parquet import batches, open_parquet
 from kgscout_jax.graph.read.streams import BROKEN, open_bytes
 from kgscout_jax.graph.read.table_terms import is_naming, is_rdf_relation
 from kgscout_jax.graph.read.triplets import TripletFiles, file_format
@@ -57,11 +57,7 @@ def triplet_batches(
     suffix = file_format(path)
     rows_read = 0
     if not exact and (suffix in TABLES or suffix == ".parquet"):
-        fast = (
-            _parquet(path, files.options.columns)
-            if suffix == ".parquet"
-            else _table(path, files)
-        )
+        fast = _parquet(path, files) if suffix == ".parquet" else _table(path, files)
         try:
             for columns in fast:
                 yield columns
@@ -177,13 +173,17 @@ def _has_terms(heads: Any, relations: Any, named: bool) -> bool:
     return bool(pc.any(pc.starts_with(heads, "<")).as_py())
 
 
-def _parquet(path: Path, chosen: Sequence[str]) -> Iterator[Columns]:
+def _parquet(path: Path, files: TripletFiles) -> Iterator[Columns]:
     """The rows of a parquet file; _NeedsExactReader if a name is null or empty."""
     import pyarrow as pa
 
     pc = compute()
+    layout = files.layout(path)
+    if layout.constant or (files.options.properties and layout.extra):
+        raise _NeedsExactReader
     file = open_parquet(path)
-    names = triplet_columns(path, file, chosen)
+    all_names = file.schema_arrow.names
+    names = [all_names[i] for i in (layout.head, layout.relation, layout.tail)]
     for batch in batches(path, file, names, ROWS):
         columns = []
         for name in names:

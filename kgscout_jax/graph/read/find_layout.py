@@ -147,15 +147,28 @@ def _header_of_ends(
             doubt="the first line is taken for a header",
         )
     head, tail = (header[i] for i in ends[:2])
-    found = ", ".join(excerpt(cell, 30) for cell in header[:8])
     if _has_marked_ends(header):
         expected = {":": ":TYPE", "_": "_type", "~": "~label"}[head[0]]
         raise UserError(
             f"{path}:1: expected the column {expected} beside {head} and {tail}; found "
-            f"the columns {found}"
+            f"the columns {_excerpts(header)}"
         )
-    raise UserError(
-        f"{path}:1: a header without a relation; found the columns {found} "
+    raise missing_relation(f"{path}:1", header, head, tail)
+
+
+def missing_relation(
+    where: str, header: Sequence[str], head: str, tail: str
+) -> UserError:
+    """The error of a header that names heads and tails alone.
+
+    Args:
+        where: the file and perhaps its line.
+        header: the names of its columns.
+        head: the column of heads.
+        tail: the column of tails.
+    """
+    return UserError(
+        f"{where}: a header without a relation; found the columns {_excerpts(header)} "
         f"(--columns {head},NAME,{tail} names the relation's column, "
         f"{head},=NAME,{tail} gives all rows one relation)"
     )
@@ -178,6 +191,11 @@ def _header_of_relation(dialect: Dialect, rows: Sequence[list[str]]) -> Layout |
         sample=list(rows[:4]),
         doubt="the first line is taken for a header",
     )
+
+
+def _excerpts(header: Sequence[str]) -> str:
+    """The first names of a header, for an error."""
+    return ", ".join(excerpt(cell, 30) for cell in header[:8])
 
 
 def _suspicion(rows: Sequence[list[str]]) -> str | None:

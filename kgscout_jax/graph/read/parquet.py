@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.header import column_order, find_roles, in_roles
+from kgscout_jax.graph.read.columns import statements
+from kgscout_jax.graph.read.layout import Layout, property_name
 from kgscout_jax.graph.read.options import MAX_NAME, check_name
 from kgscout_jax.graph.read.streams import one_line
 from kgscout_jax.types import Triplet
@@ -75,6 +76,15 @@ def strings(path: Path, array: Any) -> list[str]:
     ]
 
 
+def texts(path: Path, array: Any) -> list[str]:
+    """The values of an arrow array as text; a null or NaN is empty."""
+    try:
+        values = array.to_pylist()
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 text ({error.reason})") from None
+    return ["" if v is None or v != v else str(v) for v in values]
+
+
 def is_dictionary(type_: Any) -> bool:
     """Whether an arrow type is dictionary-encoded."""
     import pyarrow as pa
@@ -95,66 +105,52 @@ def is_string(type_: Any) -> bool:
     )
 
 
-def triplet_columns(path: Path, file: Any, columns: Sequence[str] = ()) -> list[str]:
-    """The columns that hold head, relation and tail.
+def read_parquet(
+    path: Path, layout: Layout, *, properties: bool = False
+) -> Iterator[Triplet]:
+    """The triplets of a parquet file.
 
     Args:
-        path: for errors.
-        file: the open file.
-        columns: their names, or numbers from 1; else they are found by their names, or
-            are the first three of strings.
-
-    Raises:
-        UserError: there are no such columns of strings.
+        path: the file.
+        layout: its columns.
+        properties: whether further columns become triplets, see ``statements``.
     """
-    schema = file.schema_arrow
-    textual = [field.name for field in schema if is_string(field.type)]
-    names = ", ".join(f"{field.name} ({field.type})" for field in schema)
-    if columns:
-        found = []
-        for name in in_roles(columns):
-            if name not in schema.names and name.isdecimal():
-                name = dict(enumerate(schema.names, start=1)).get(int(name[:9]), name)
-            found.append(name)
-        expected = f"string columns {', '.join(columns)}"
-    else:
-        roles = find_roles(schema.names)
-        by_name = roles and [
-            schema.names[i] for i in (roles.head, roles.relation, roles.tail)
-        ]
-        certain = column_order(schema.names) is not None
-        found = textual[:3]
-        if by_name and (certain or set(by_name) <= set(textual)):
-            found = by_name
-        expected = "string columns head, relation, tail"
-    if len(found) < 3 or not set(found) <= set(textual):
-        raise UserError(f"{path}: expected {expected}, found {names}")
-    return found
-
-
-def read_parquet(path: Path, columns: Sequence[str] = ()) -> Iterator[Triplet]:
-    """The triplets of a parquet file; columns: see ``triplet_columns``."""
     file = open_parquet(path)
-    columns = triplet_columns(path, file, columns)
+    names = file.schema_arrow.names
+    extra = [names[i] for i in layout.extra] if properties else []
+    columns = [names[i] for i in (layout.head, layout.relation, layout.tail)]
     before = 0
-    for batch in batches(path, file, columns, PARQUET_ROWS):
-        names = []
-        for column in columns:
-            array = batch.column(column)
-            if array.null_count:
-                row = array.is_null().to_pylist().index(True) + before + 1
-                raise UserError(f"{path}: row {row}: column {column!r} is null")
-            values = strings(path, array)
-            if not all(map(str.strip, values)):
-                row = next(i for i, v in enumerate(values) if not v.strip())
-                raise UserError(
-                    f"{path}: row {row + before + 1}: column {column!r} is empty"
-                )
-            if max(map(len, values), default=0) > MAX_NAME:
-                row = next(i for i, v in enumerate(values) if len(v) > MAX_NAME)
-                check_name(values[row], f"{path}: row {row + before + 1}")
-            names.append(values)
-        yield from zip(*names, strict=True)
+    for batch in batches(path, file, [*columns, *extra], PARQUET_ROWS):
+        heads, relations, tails = (
+            _cells(path, batch, column, before) for column in columns
+        )
+        if layout.constant:
+            relations = [layout.constant] * batch.num_rows
         before += batch.num_rows
+        triplets = zip(heads, relations, tails, strict=True)
+        if not extra:
+            yield from triplets
+            continue
+        values = [texts(path, batch.column(name)) for name in extra]
+        keys = [*map(property_name, extra)]
+        for triplet, row in zip(triplets, zip(*values, strict=True), strict=True):
+            yield triplet
+            yield from statements(triplet, zip(keys, row, strict=True))
     if not before:
         raise UserError(f"{path}: holds no triplets")
+
+
+def _cells(path: Path, batch: Any, column: str, before: int) -> list[str]:
+    """The names in a column of a batch, which follows ``before`` rows of the file."""
+    array = batch.column(column)
+    if array.null_count:
+        row = array.is_null().to_pylist().index(True) + before + 1
+        raise UserError(f"{path}: row {row}: column {column!r} is null")
+    values = strings(path, array)
+    if not all(map(str.strip, values)):
+        row = next(i for i, v in enumerate(values) if not v.strip())
+        raise UserError(f"{path}: row {row + before + 1}: column {column!r} is empty")
+    if max(map(len, values), default=0) > MAX_NAME:
+        row = next(i for i, v in enumerate(values) if len(v) > MAX_NAME)
+        check_name(values[row], f"{path}: row {row + before + 1}")
+    return values

@@ -19,6 +19,7 @@ from kgscout_jax.graph.read.node_tables import table_elements
 from kgscout_jax.graph.read.ntriples import read_ntriples
 from kgscout_jax.graph.read.options import ReadOptions, check_name, excerpt
 from kgscout_jax.graph.read.parquet import read_parquet
+from kgscout_jax.graph.read.parquet_layout import parquet_layout
 from kgscout_jax.graph.read.rdf_labels import LabelSink
 from kgscout_jax.graph.read.streams import COMPRESSED, file_scope, inner_name
 from kgscout_jax.graph.read.table_terms import names_identifier, plain_triplet
@@ -84,9 +85,12 @@ class TripletFiles:
         self._told: set[Path] = set()
 
     def layout(self, path: Path) -> Layout:
-        """The layout of a text table."""
+        """The layout of a text table, or of a parquet file."""
         if path not in self._layouts:
-            layout = table_layout(path, self.options)
+            if file_format(path) == ".parquet":
+                layout = parquet_layout(path, self.options.columns)
+            else:
+                layout = table_layout(path, self.options)
             if remark := layout.remark(path):
                 logger.info("%s", remark)
             self._layouts[path] = layout
@@ -106,7 +110,7 @@ class TripletFiles:
         quoting), ``.csv``, ``.nt`` and the ``rdf.FORMATS``, each also with
         ``.gz``, ``.bz2``, ``.xz``, ``.zst``; ``.parquet``. A first line of a text table
         that names head, relation and tail is a header, see ``header``; such columns are
-        also read of parquet, else the first three string columns. In RDF an IRI is
+        also read of parquet, see ``parquet_layout``. In RDF an IRI is
         named by its last segment, see ``iri_name``, a literal by its lexical value; so
         are RDF terms in text tables.
         ``.graphml``, ``.gexf``, Neo4j's ``.csv`` and ``.jsonl`` are graphs of nodes and
@@ -126,7 +130,7 @@ class TripletFiles:
             options = self.notes, self.options.language, self.labels
             return read_ntriples(path, *options, self._blank_scope(path))
         if suffix == ".parquet":
-            return read_parquet(path, self.options.columns)
+            return self._parquet(path)
         if suffix in rdf.FORMATS:
             options = self.notes, self.options.language, self.labels
             return rdf.read_rdf(path, *options, self._blank_scope(path))
@@ -166,6 +170,11 @@ class TripletFiles:
                 excerpt(example[0], 30),
                 excerpt(example[2], 30),
             )
+
+    def _parquet(self, path: Path) -> Iterator[Triplet]:
+        yield from read_parquet(
+            path, self.layout(path), properties=self.options.properties
+        )
 
     def _property_graph(self, path: Path) -> Iterator[Triplet]:
         """The triplets of a file of nodes and edges, by the names of the nodes."""

@@ -292,6 +292,74 @@ def test_columns_of_parquet_are_found_or_given(tmp_path):
         list(read_triplets(path, columns=("a", "b", "c")))
 
 
+@pytest.mark.parametrize(
+    "names",
+    ["src weight dst note", "src dst weight", "note src x dst", "source target"],
+)
+def test_parquet_and_csv_with_ends_and_no_relation_are_refused(tmp_path, names):
+    cells = {name: [name[0]] for name in names.split()}
+    pq.write_table(pa.table(cells), tmp_path / "kg.parquet")
+    ends = "source,{},target" if "source" in names else "src,{},dst"
+    with pytest.raises(UserError) as refused:
+        list(read_triplets(tmp_path / "kg.parquet"))
+    for part in (": a header without a relation; found the columns '", "=NAME"):
+        assert part in str(refused.value)
+    if len(cells) > 2:
+        path = write(
+            tmp_path / "kg.csv", table([[*cells], [*"abcd"[: len(cells)]]], ",")
+        )
+        with pytest.raises(UserError) as same:
+            list(read_triplets(path))
+        tail = str(refused.value).partition(": ")[2]
+        assert str(same.value) == f"{path}:1: {tail}"
+    columns = tuple(ends.format("=r").split(","))
+    expected = [(columns[0][0], "r", columns[2][0])]
+    assert list(read_triplets(tmp_path / "kg.parquet", columns=columns)) == expected
+    assert batch_rows(tmp_path / "kg.parquet", columns=columns) == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "doubt"),
+    [
+        ("h r t", None),
+        ("x y z", "the first columns of strings are taken"),
+        ("src verb2 dst", "the middle column is taken for the relation"),
+        ("source type label target", "several columns could be meant"),
+    ],
+)
+def test_a_parquet_file_of_unclear_columns_is_told_with_its_first_triplets(
+    tmp_path, caplog, header, doubt
+):
+    caplog.set_level(logging.INFO, "kgscout")
+    path = tmp_path / "kg.parquet"
+    names = header.split()
+    cells = {name: [f"{name}{i}" for i in range(4)] for name in names}
+    pq.write_table(pa.table(cells), path)
+    order = (0, len(names) - 2, len(names) - 1)
+    triplets = [tuple(f"{names[place]}{i}" for place in order) for i in range(4)]
+    assert batch_rows(path) == triplets
+    first = ", ".join(map(str, triplets[:3]))
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{path}: {doubt}; read as {first} ...; --columns HEAD,RELATION,TAIL changes "
+        "that, with names of the header or numbers"
+    ] * (doubt is not None)
+
+
+def test_further_columns_of_parquet_are_properties_as_those_of_csv(tmp_path):
+    rows = [["Ann", "works at", "Acme", "2019", "yes"], ["Bob", "owns", "Acme", "", ""]]
+    header = ["head", "relation", "tail", "since:int", "paid"]
+    csv_file = write(tmp_path / "kg.csv", table([header, *rows], ","))
+    columns = dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
+    columns |= {"since:int": [2019, None], "tags": [["a"], None]}
+    parquet_file = tmp_path / "kg.parquet"
+    pq.write_table(pa.table(columns), parquet_file)
+    expected = list(read_triplets(csv_file, properties=True))
+    assert ("Ann works at Acme", "since", "2019") in expected and len(expected) == 5
+    assert list(read_triplets(parquet_file, properties=True)) == expected
+    assert batch_rows(parquet_file, properties=True) == expected
+    assert batch_rows(parquet_file) == [tuple(row[:3]) for row in rows]
+
+
 LONG = "n" * (MAX_NAME + 1)
 
 

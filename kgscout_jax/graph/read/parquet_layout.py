@@ -1,0 +1,141 @@
+"""Finds the columns of head, relation and tail of a parquet file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.dialect import Dialect
+from kgscout_jax.graph.read.find_layout import missing_relation
+from kgscout_jax.graph.read.header import (
+    INITIALS,
+    column_order,
+    find_ends,
+    find_roles,
+    in_roles,
+    plain,
+)
+from kgscout_jax.graph.read.layout import Layout
+from kgscout_jax.graph.read.parquet import (
+    batches,
+    is_string,
+    open_parquet,
+    texts,
+)
+
+_NO_DIALECT = Dialect("", quoted=False)
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+_SAMPLE_ROWS = 3
+
+
+def parquet_layout(path: Path, columns: Sequence[str] = ()) -> Layout:
+    """The layout of a parquet file; its header is the names of its columns.
+
+    Names are blank in the header where a column holds no properties: nested and binary
+    ones, and pandas' index.
+
+    Args:
+        path: the file.
+        columns: see ``ReadOptions.columns``; else they are found by their names as in a
+            text table, or are the first three of strings.
+
+    Raises:
+        UserError: the file cannot be read, has not the columns, or one of them holds no
+            strings.
+    """
+    file = open_parquet(path)
+    schema = file.schema_arrow
+    if columns:
+        expected, layout = ", ".join(columns), _given_layout(schema, columns)
+    else:
+        expected, layout = "head, relation, tail", _named_layout(path, schema)
+    if layout is None:
+        names = ", ".join(f"{field.name} ({field.type})" for field in schema)
+        raise UserError(f"{path}: expected string columns {expected}, found {names}")
+    header = tuple(name if _has_values(schema, name) else "" for name in schema.names)
+    layout = replace(layout, header=header, width=len(header))
+    if layout.doubt:
+        layout = replace(layout, sample=_sample(path, file, layout))
+    return layout
+
+
+def _sample(path: Path, file: Any, layout: Layout) -> list[list[str]]:
+    """The first rows; only the cells of triplets are filled in."""
+    names = file.schema_arrow.names
+    places = layout.head, layout.relation, layout.tail
+    first = next(batches(path, file, [names[i] for i in places], _SAMPLE_ROWS), None)
+    if first is None:
+        return []
+    rows = [[""] * layout.width for _ in range(first.num_rows)]
+    for i in places:
+        for row, cell in zip(rows, texts(path, first.column(names[i])), strict=True):
+            row[i] = cell
+    return rows
+
+
+def _given_layout(schema: Any, columns: Sequence[str]) -> Layout | None:
+    """The layout with columns that the user names or numbers; None without them."""
+    head, relation, tail = in_roles(columns)
+    constant = relation[1:].strip() if relation.startswith("=") else None
+    if constant == "":
+        raise UserError("columns: expected =NAME, found = without a name")
+    places: list[int] = []
+    for name in (head, head if constant else relation, tail):
+        if name in schema.names:
+            places.append(schema.names.index(name))
+        elif name.isdecimal() and 1 <= int(name[:9]) <= len(schema.names):
+            places.append(int(name[:9]) - 1)
+        else:
+            return None
+    if not all(is_string(schema.field(i).type) for i in places):
+        return None
+    return Layout(
+        _NO_DIALECT,
+        head=places[0],
+        relation=places[1],
+        tail=places[2],
+        constant=constant,
+    )
+
+
+def _named_layout(path: Path, schema: Any) -> Layout | None:
+    """The layout by the names of the columns, else by their order."""
+    names = schema.names
+    strings = [i for i, field in enumerate(schema) if is_string(field.type)]
+    roles, ends = find_roles(names), find_ends([plain(name) for name in names])
+    if roles and (column_order(names) or {roles.head, roles.tail} <= {*strings}):
+        places = roles.head, roles.relation, roles.tail
+        doubtful = roles.ambiguous and tuple(map(str.lower, names)) not in INITIALS
+        doubt = "several columns could be meant" if doubtful else None
+    elif ends and {*ends[:2]} <= {*strings}:
+        if (*ends[:2], strings) != (0, 2, [0, 1, 2]):
+            raise missing_relation(str(path), names, names[ends[0]], names[ends[1]])
+        places = 0, 1, 2
+        doubt = "the middle column is taken for the relation"
+    else:
+        places = tuple(strings[:3])
+        doubt = "the first columns of strings are taken"
+    if len(places) < 3 or not {*places} <= {*strings}:
+        return None
+    return Layout(
+        _NO_DIALECT, head=places[0], relation=places[1], tail=places[2], doubt=doubt
+    )
+
+
+def _has_values(schema: Any, name: str) -> bool:
+    """Whether a column may hold properties."""
+    import pyarrow as pa
+
+    if schema.names.count(name) > 1 or _PANDAS_INDEX.fullmatch(name):
+        return False
+    type_ = schema.field(name).type
+    return is_string(type_) or not (
+        pa.types.is_nested(type_)
+        or pa.types.is_binary(type_)
+        or pa.types.is_large_binary(type_)
+        or pa.types.is_dictionary(type_)
+    )
