@@ -36,7 +36,7 @@ from kgscout_jax.utils.manifest import (
 )
 
 FORMAT = "kgscout-link"
-VERSION = 1
+VERSION = 2
 MANIFEST = "manifest.json"
 MAX_TOKENS = 24
 """Longer names (mostly descriptions) are never linked."""
@@ -79,7 +79,7 @@ class Manifest(msgspec.Struct, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Tables:
-    """The arrays of an index; s surfaces, w words (unique tokens), p postings."""
+    """The arrays; s surfaces, k keys, w words (unique tokens), p postings."""
 
     surfaces: Int32[np.ndarray, "s"]
     """The entity of each surface; for an alias, number of names + alias number."""
@@ -89,9 +89,9 @@ class Tables:
     """Sum of the rarity of its tokens."""
     degrees: Float32[np.ndarray, "s"]
     """log1p of the degree of its entity."""
-    keys: UInt64[np.ndarray, "s"]
-    """Hashes of the keys, ascending."""
-    keyed: Int32[np.ndarray, "s"]
+    keys: UInt64[np.ndarray, "k"]
+    """Hashes of the keys, ascending; a name in camelCase may have two."""
+    keyed: Int32[np.ndarray, "k"]
     """The surface of each of ``keys``; ascending where keys are equal."""
     words: UInt64[np.ndarray, "w"]
     """Hashes of the words, ascending."""
@@ -242,9 +242,10 @@ class LinkIndex:
     def _check(self, folder: Path) -> None:
         """Raise UserError if lengths of arrays disagree."""
         t = self.tables
-        per_surface = t.surfaces, t.lengths, t.masses, t.degrees, t.keys, t.keyed
+        per_surface = t.surfaces, t.lengths, t.masses, t.degrees
         fits = (
             len(set(map(len, per_surface))) == 1
+            and len(t.surfaces) <= len(t.keys) == len(t.keyed)
             and len(t.offsets) == len(t.words) + 1 == len(t.small) + 1
             and t.offsets[-1] == len(t.postings)
             and len(t.cuts) == len(t.cut_words)

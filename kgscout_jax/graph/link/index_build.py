@@ -19,7 +19,12 @@ from kgscout_jax.graph.link.index import (
     rarity,
     utf8_safe,
 )
-from kgscout_jax.graph.link.normalise import cases, tokenise
+from kgscout_jax.graph.link.normalise import (
+    camel_case_texts,
+    cases,
+    tokenise,
+    tokenise_camel_case,
+)
 from kgscout_jax.graph.link.stop_words import ARTICLES
 from kgscout_jax.graph.link.token_hashes import SubstringHashes
 from kgscout_jax.graph.string_table import Strings
@@ -79,15 +84,17 @@ def build_index(
     masses = _masses(offsets, postings, len(numbers))
     small = _small_share(rows, surface_of, words)
     cuts, cut_words = _cut_table(rows, words)
-    keys = rows.keys[numbers]
-    by_key = np.argsort(keys, kind="stable")
+    others = surface_of[rows.camel_rows]
+    keys = np.r_[rows.keys[numbers], rows.camel_keys[others >= 0]]
+    keyed = np.r_[np.arange(len(numbers), dtype=np.int32), others[others >= 0]]
+    by_key = np.lexsort((keyed, keys))
     tables = Tables(
         surfaces=numbers,
         lengths=rows.lengths[numbers],
         masses=masses,
         degrees=weights,
         keys=keys[by_key],
-        keyed=by_key.astype(np.int32),
+        keyed=keyed[by_key],
         words=words,
         small=small,
         offsets=offsets,
@@ -104,6 +111,9 @@ class _NameTokens:
     """The tokens of names and aliases; each name or alias is a row."""
 
     keys: UInt64[np.ndarray, "r"]
+    camel_keys: UInt64[np.ndarray, "x"]
+    """Of the words of names in camelCase, where they differ from ``keys``."""
+    camel_rows: Int32[np.ndarray, "x"]
     lengths: UInt8[np.ndarray, "r"]
     """Number of tokens; 0 for a row that is never linked."""
     token_hashes: UInt64[np.ndarray, "t"]
@@ -133,8 +143,13 @@ class _NameTokens:
         head = head + ((counts[rows] > 1) & np.isin(hashes[head], ARTICLE_HASHES))
         keys = np.zeros(len(texts), np.uint64)
         keys[rows] = substrings.hashes(tokens.starts[head], tokens.stops[last])
+        all_signs = cases(texts)
+        camel = camel_case_texts(all_signs)
+        camel = camel[counts[camel] == 1]
+        camel_keys = _camel_case_keys([texts[i] for i in camel])
+        differ = camel_keys != keys[camel]
         # An initial capital is not informative, a small letter is.
-        signs = cases(texts, tokens)
+        signs = all_signs[tokens.places[tokens.starts]]
         initial = np.zeros(len(tokens), bool)
         initial[begin[rows]] = True
         signs[(signs == ord("U")) & initial] = ord("-")
@@ -147,6 +162,8 @@ class _NameTokens:
         cuts, owners = substrings.without_one(tokens.starts[at], tokens.stops[at])
         return _NameTokens(
             keys=keys,
+            camel_keys=camel_keys[differ],
+            camel_rows=(camel[differ] + first).astype(np.int32),
             lengths=counts.astype(np.uint8),
             token_hashes=hashes[real],
             token_rows=(tokens.texts[real] + first).astype(np.int32),
@@ -154,6 +171,14 @@ class _NameTokens:
             cut_hashes=cuts,
             cut_words=new[uncut][owners],
         )
+
+
+def _camel_case_keys(texts: Sequence[str]) -> UInt64[np.ndarray, "x"]:
+    """The keys of the words of names in camelCase."""
+    tokens = tokenise_camel_case(texts)
+    first, end = equal_ranges(tokens.texts, np.arange(len(texts)))
+    substrings = SubstringHashes(tokens.codes)
+    return substrings.hashes(tokens.starts[first], tokens.stops[end - 1])
 
 
 def _tokenise_names(names: Sequence[str], aliases: Sequence[str]) -> _NameTokens:

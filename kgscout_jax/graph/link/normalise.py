@@ -5,8 +5,9 @@ and a space for anything but letters and digits. Scripts without spaces (Han, ka
 Hangul, Thai and similar) give one token per character. Then apostrophes and possessive
 ``'s`` are removed, and a token of four characters or more loses a plural ``s`` (not
 after s, u or i). The tokens joined without spaces are a text's *key*: ``U.S.A.`` is
-``USA`` and ``Spider-Man`` is ``spiderman``. Keys generate candidates; their similarity
-is scored afterwards.
+``USA`` and ``Spider-Man`` is ``spiderman``. A name in camelCase has the key
+of its words, too: ``CharlesBabbage`` is also ``charlebabbage``. Keys generate
+candidates; their similarity is scored afterwards.
 """
 
 from __future__ import annotations
@@ -65,11 +66,16 @@ CHARACTERS = _Characters()
 
 
 class _Cases(dict[int, str]):
-    """Case per character of ``CHARACTERS``: U for a capital, l for a small letter."""
+    """Case per character of ``CHARACTERS``: U for a capital, l for a small letter.
+
+    The end of a line stays.
+    """
 
     def __missing__(self, code: int) -> str:
         c = chr(code)
         sign = "U" if c.isupper() or c.istitle() else "l" if c.islower() else "-"
+        if code == LINE:
+            sign = c
         value = self[code] = sign * len(CHARACTERS[code])
         return value
 
@@ -118,10 +124,35 @@ def tokenise(texts: Sequence[str]) -> Tokens:
     return tokenise_normalised(join_lines(texts).translate(CHARACTERS))
 
 
-def cases(texts: Sequence[str], tokens: Tokens) -> UInt8[np.ndarray, "t"]:
-    """The case of the first character of each token: U, l or - (neither)."""
+def cases(texts: Sequence[str]) -> UInt8[np.ndarray, "p"]:
+    """The case of each character of the normalised texts: U, l or - (neither).
+
+    Ends of lines stay between the texts.
+    """
     signs = join_lines(texts).translate(CASES).encode("ascii")
-    return np.frombuffer(signs, np.uint8)[tokens.places[tokens.starts]]
+    return np.frombuffer(signs, np.uint8)
+
+
+def camel_case_texts(signs: UInt8[np.ndarray, "p"]) -> Int64[np.ndarray, "k"]:
+    """The texts with a capital behind a small letter, by number; signs: ``cases``."""
+    lines = np.flatnonzero(signs == LINE)
+    return np.unique(np.searchsorted(lines, _camel_case_borders(signs)))
+
+
+def tokenise_camel_case(texts: Sequence[str]) -> Tokens:
+    """The tokens of texts with spaces between small letters and capitals behind them.
+
+    ``CharlesBabbage`` has the two tokens of Charles Babbage.
+    """
+    raw = join_lines(texts).translate(CHARACTERS).encode("utf-32-le", "surrogatepass")
+    borders = _camel_case_borders(cases(texts))
+    codes = np.insert(np.frombuffer(raw, np.uint32), borders, SPACE)
+    return tokenise_normalised(codes.tobytes().decode("utf-32-le", "surrogatepass"))
+
+
+def _camel_case_borders(signs: UInt8[np.ndarray, "p"]) -> Int64[np.ndarray, "k"]:
+    """The places of capitals behind small letters."""
+    return np.flatnonzero((signs[:-1] == ord("l")) & (signs[1:] == ord("U"))) + 1
 
 
 def tokenise_normalised(mapped: str) -> Tokens:

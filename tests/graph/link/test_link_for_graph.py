@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import logging
 
 import numpy as np
@@ -41,6 +42,20 @@ def test_a_graph_in_memory_is_indexed_with_its_degrees(graph):
         assert np.isclose(index.tables.degrees[surface], np.log1p(degree))
 
 
+def test_names_in_camel_case_are_topics():
+    people = "CharlesBabbage", "CharlieBabbage", "JamesSmith", "AdaLovelace"
+    graph = KnowledgeGraph.from_triplets([(each, "bornIn", "York") for each in people])
+    linker = graph_linker(graph)
+    for name, words in (
+        ("CharlesBabbage", "Charles Babbage"),
+        ("CharlieBabbage", "Charlie Babbage"),
+        ("JamesSmith", "james smith"),
+        ("AdaLovelace", "Ada Lovelace"),
+    ):
+        link = linker.link(f"Where was {words} born?")[0]
+        assert (link.name, link.how) == (name, "normalised")
+
+
 def test_a_stored_index_is_opened_not_built(graph, tmp_path, caplog):
     caplog.set_level(logging.INFO, "kgscout")
     first = graph_linker(graph, folder=tmp_path)
@@ -58,6 +73,11 @@ def test_an_index_that_is_damaged_or_of_other_names_is_rebuilt(graph, tmp_path, 
     build_index(["Somebody"]).save(tmp_path)
     assert graph_linker(graph, folder=tmp_path).link("tom hanks")[0].name == "Tom Hanks"
     assert "built over 1 names" in caplog.text
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest | {"version": 1}))
+    assert graph_linker(graph, folder=tmp_path).link("tom hanks")[0].name == "Tom Hanks"
+    assert "version 1, expected 2" in caplog.text
+    assert json.loads((tmp_path / "manifest.json").read_text()) == manifest
     (tmp_path / "keys.npy").write_bytes(b"")
     assert graph_linker(graph, folder=tmp_path).link("tom hanks")[0].name == "Tom Hanks"
     LinkIndex.open(tmp_path, graph.entities)

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgscout_jax.graph.link.normalise import ALONE, comparison_form, tokenise
+from kgscout_jax.graph.link.normalise import (
+    ALONE,
+    camel_case_texts,
+    cases,
+    comparison_form,
+    tokenise,
+    tokenise_camel_case,
+)
 from kgscout_jax.graph.link.question_tokens import tokenise_question
 from kgscout_jax.graph.link.token_hashes import SubstringHashes
 
@@ -59,6 +66,23 @@ def fast_tokens(texts: list[str]) -> list[list[str]]:
 @given(st.lists(st.one_of(st.text(), ODD), min_size=1, max_size=6))
 def test_tokens_are_those_of_a_plain_loop(texts):
     assert fast_tokens(texts) == [slow_tokens(text) for text in texts]
+
+
+CAMEL = st.text(st.sampled_from("aßbsSBÉé'½ \n")).map(lambda text: text + "x")
+
+
+@given(st.lists(CAMEL, min_size=1, max_size=4))
+def test_names_in_camel_case_are_divided_before_capitals(texts):
+    pairs = [zip(text, text[1:] + " ", strict=True) for text in texts]
+    spaced = [
+        "".join(a + " " * (a.islower() and b.isupper()) for a, b in each)
+        for each in pairs
+    ]
+    tokens = tokenise_camel_case(texts)
+    assert tokens.texts.tolist() == tokenise(spaced).texts.tolist()
+    assert tokens.codes.tolist() == tokenise(spaced).codes.tolist()
+    expected = [i for i, text in enumerate(texts) if text != spaced[i]]
+    assert camel_case_texts(cases(texts)).tolist() == expected
 
 
 @given(st.one_of(st.text(), ODD))
