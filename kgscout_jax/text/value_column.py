@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kgscout_jax.text.values import (
+    CURRENCIES,
     DAYS,
     Quantity,
     has_decimal_comma,
+    has_scale,
     is_date,
     precision,
     quantity_of,
@@ -43,6 +45,7 @@ UNITS: dict[str, tuple[str, float]] = {
     for name in names.split()
 }
 """The dimension and the size of each unit that is converted."""
+_SIGNS = frozenset(CURRENCIES)
 _GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")
 _TWICE = re.compile(r"[+-]?\d{1,3}(\.\d{3}){2,}")
 _FIRST_PART = re.compile(r"[^\s\d+-]*(\S+)")
@@ -116,7 +119,7 @@ class ValueColumn:
         Value(number=1200.0, parts=0)
         """
         number = _number_part(name)
-        if self.grouped and _GROUPED.fullmatch(number):
+        if self.grouped and _GROUPED.fullmatch(number) and not has_scale(name):
             name = name.replace(number, number.replace(".", ""), 1)
         elif self.commas and (_GROUPED.fullmatch(number) or "," in number):
             plain = number.replace(".", "").replace(",", ".")
@@ -142,7 +145,11 @@ class ValueColumn:
             own, other = UNITS[self.implied], UNITS[quantity.unit]
             same = own[0] == other[0]
             return Value(quantity.value * other[1] / own[1]) if same else None
-        if quantity is None or quantity.unit or not self.unit:
+        if quantity is None:
+            return None
+        if quantity.unit in _SIGNS and self.unit not in _SIGNS:
+            return Value(quantity.value)  # "over $5m" of plain numbers
+        if quantity.unit or not self.unit:
             return self.read(name)
         plain = ValueColumn(grouped=self.grouped, commas=self.commas)
         return plain.read(name)
@@ -158,5 +165,5 @@ def _is_time(quantity: Quantity | None, name: str) -> bool:
     """Whether a value is a date or may be a year; True for what is no value."""
     if quantity is None:
         return True
-    year = 1000 <= quantity.value <= 2100
+    year = 1000 <= quantity.value <= 2100 and not has_scale(name)
     return not quantity.unit and (is_date(name.strip()) or year)

@@ -7,15 +7,26 @@ import re
 from typing import NamedTuple
 
 from kgscout_jax.text.value_column import UNITS
-from kgscout_jax.text.values import WRITTEN_DATE, is_date, is_year
+from kgscout_jax.text.values import (
+    CURRENCIES,
+    SCALE,
+    WRITTEN_DATE,
+    is_date,
+    is_number,
+    is_year,
+    value_of,
+)
 
 _UNIT = "|".join(sorted(UNITS, key=len, reverse=True))
 _PLAIN = r"(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d+)(?:\.\d+)?"
 LIMIT = re.compile(
     rf"(?<![\w.,/-])(?:{WRITTEN_DATE}|\d{{1,2}}\.\d{{1,2}}\.\d{{4}}|"
-    rf"[+-]?(?:\d{{4}}-\d\d(?:-\d\d)?|{_PLAIN}(?: ?(?:{_UNIT}))?))(?![\w/-]|[.,]\d)"
+    rf"[{CURRENCIES}]{_PLAIN}[kmb]|"
+    rf"[+-]?(?:\d{{4}}-\d\d(?:-\d\d)?|{_PLAIN}(?: ?(?:{SCALE}))?(?: ?(?:{_UNIT}))?))"
+    r"(?![\w/-]|[.,]\d)"
 )
 """A limit in a casefolded question."""
+_SCALE = re.compile(rf"(?:{SCALE})\b")
 _AT_TIME = re.compile(r"\b(?:in|during)(?: the year)? $|\bon $")
 _BETWEEN = re.compile(r"\b(between|from)(?: the years?)? $")
 _BETWEEN_AND = {"between": ("and",), "from": ("to", "until", "till")}
@@ -40,16 +51,30 @@ def interval(text: str) -> Interval | None:
     ('may 2003', 'may 2003')
     >>> interval("the towns with between 600 and 2,000 people").limits
     ('600', '2,000')
+    >>> interval("the towns with between 1 and 2 million people").limits
+    ('1 million', '2 million')
     >>> interval("the country in which 2003 people live")
     """
     found = [*LIMIT.finditer(text)]
     for limit, following in itertools.zip_longest(found, found[1:]):
-        before = text[: limit.start()]
+        before = text[: limit.start()].rstrip(CURRENCIES)
         if following is not None and (opening := _BETWEEN.search(before)):
-            joint = text[limit.end() : following.start()].split()
+            joint = text[limit.end() : following.start()].rstrip(CURRENCIES).split()
             if joint in [[word] for word in _BETWEEN_AND[opening[1]]]:
-                ends = (limit[0], following[0])
+                ends = (_scaled_like(limit[0], following[0]), following[0])
                 return Interval(ends, opening.start(), following.end(), False)
         if (at := _AT_TIME.search(before)) and (is_year(limit[0]) or is_date(limit[0])):
             return Interval((limit[0], limit[0]), at.start(), limit.end(), True)
     return None
+
+
+def _scaled_like(low: str, high: str) -> str:
+    """The lower limit with the scale of the higher one, where it has none.
+
+    In "between 1 and 2 million" and "from 500 to 800 thousand", but not in "between
+    90,000 and 2 million".
+    """
+    scale = _SCALE.search(high)
+    if scale is None or not is_number(low) or value_of(low) >= 1000:
+        return low
+    return f"{low} {scale[0]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -27,9 +28,21 @@ WRITTEN_DATE = (
 )
 """A pattern for "May 1921", "12 August 1899" and "July 4, 1950"."""
 _WRITTEN_DATE = re.compile(WRITTEN_DATE, re.IGNORECASE)
+CURRENCIES = "$€£¥"
+"""Signs that stand before an amount."""
+_SCALES = {"thousand": 3, "million": 6, "billion": 9, "bn": 9, "trillion": 12}
+_MONEY_SCALES = {"k": 3, "m": 6, "b": 9}
+"""Only of $5M and its like: 5 k and 20 M may be kelvin and metres."""
+SCALE = "|".join(_SCALES)
+"""A pattern for words behind a number, powers of ten that it is multiplied by."""
 _WITH_UNIT = re.compile(
-    r"(?P<before>[$€£¥]?)(?P<number>[+-]?\d[\d,]*(?:\.\d+)*(?:,\d+)?)"
+    rf"(?P<before>[{CURRENCIES}]?)(?P<number>[+-]?\d[\d,]*(?:\.\d+)*(?:,\d+)?)"
+    rf"(?: ?(?P<scale>{SCALE})\b)?"
     r" ?(?P<after>[^\W\d_]{1,12}(?:[ /][^\W\d_]{1,12})?[²³]?|[%°€$£]|°[cf]|)",
+    re.IGNORECASE,
+)
+_SCALED = re.compile(
+    rf"\d ?(?:{SCALE})\b|[{CURRENCIES}][\d.,]+(?:{'|'.join(_MONEY_SCALES)})$",
     re.IGNORECASE,
 )
 _IDENTIFIER = re.compile(r"0\d+")
@@ -119,6 +132,8 @@ def quantity_of(name: str) -> Quantity | None:
 
     >>> quantity_of("8,848 m"), quantity_of("$35"), quantity_of("Bern")
     (Quantity(value=8848.0, unit='m'), Quantity(value=35.0, unit='$'), None)
+    >>> quantity_of("3.6 million people"), quantity_of("$5M")
+    (Quantity(value=3600000.0, unit='people'), Quantity(value=5000000.0, unit='$'))
     """
     name = name.strip()
     if not math.isnan(value := value_of(name)):
@@ -126,7 +141,23 @@ def quantity_of(name: str) -> Quantity | None:
     found = _WITH_UNIT.fullmatch(name)
     if found is None or math.isnan(value := value_of(found["number"])):
         return None
-    return Quantity(value, f"{found['before']}{found['after']}".casefold())
+    before, unit = found["before"], found["after"].casefold()
+    power = _SCALES[found["scale"].casefold()] if found["scale"] else 0
+    directly = found.end("number") == found.start("after")
+    if before and directly and unit in _MONEY_SCALES:
+        power, unit = _MONEY_SCALES[unit], ""
+    if power:  # in decimals, as 1.1 * 10**9 is rounded twice
+        value = float(Decimal(str(value)).scaleb(power))
+    return Quantity(value, before + unit)
+
+
+def has_scale(name: str) -> bool:
+    """Whether the number of a quantity is multiplied: 3.6 million, $5M.
+
+    >>> has_scale("3.6 million"), has_scale("$5M"), has_scale("5 M")
+    (True, True, False)
+    """
+    return _SCALED.search(name.strip()) is not None
 
 
 def precision(name: str) -> int:

@@ -175,6 +175,14 @@ CLIMBS = KnowledgeGraph.from_triplets([
     ("Birch", "first climbed", "12 August 1899"),
     ("Drum", "first climbed", "July 4, 1950"),
 ])  # fmt: skip
+PEOPLE = KnowledgeGraph.from_triplets([
+    ("Berlin", "population", "3.6 million"), ("Celle", "population", "69706"),
+    ("Hamburg", "population", "1.8 million"), ("Ulm", "population", "126949"),
+])  # fmt: skip
+REVENUES = KnowledgeGraph.from_triplets([
+    ("Acme", "revenue", "$1.2 billion"), ("Byte", "revenue", "$900 million"),
+    ("Cole", "revenue", "$15M"), ("Dyne", "revenue", "$750 thousand"),
+])  # fmt: skip
 
 
 def answers_of(scout, question, graph, **more):
@@ -221,6 +229,13 @@ def answers_of(scout, question, graph, **more):
         (CLIMBS, "Was Alder first climbed before Birch?", "no"),
         (CLIMBS, "Which was first climbed after 1920?", "Alder, Drum"),
         (CLIMBS, "Which was first climbed in August 1899?", "Birch"),
+        (PEOPLE, "Which cities have a population over 2 million?", "Berlin"),
+        (PEOPLE, "Which cities have a population below 200 thousand?", "Celle, Ulm"),
+        (PEOPLE, "Which has a population between 1 and 2 million?", "Hamburg"),
+        (PEOPLE, "Which city has the largest population?", "Berlin"),
+        (REVENUES, "Which firm has the highest revenue?", "Acme"),
+        (REVENUES, "Which firms have a revenue over $500M?", "Acme, Byte"),
+        (REVENUES, "Which firms have a revenue of less than 1 million?", "Dyne"),
     ],
 )
 def test_values_are_within_limits(scout, graph, question, answers):

@@ -1,6 +1,8 @@
 """How the values of one relation are written."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kgscout_jax.text.value_column import ValueColumn
 
@@ -22,6 +24,11 @@ PEOPLE = ["63.000", "1.512.000", "632.000"]
         (["21,50 €", "1.234,50 €", "9,125 €"], [21.5, 1234.5, 9.125]),
         (["3105,5", "1.930", "1387"], [3105.5, 1930, 1387]),
         (["9,125", "1,250"], [9125, 1250]),
+        # words of scale
+        (["3.6 million", "69706", "2 thousand"], [3.6e6, 69706, 2000]),
+        (["$1.2 billion", "$900 million", "$15M"], [1.2e9, 9e8, 1.5e7]),
+        (["1.512.000", "63.000", "1.512 million"], [1512000, 63000, 1512000]),
+        (["1.5 million km", "90 m", "3 km"], [1.5e6, 0.09, 3]),
     ],
 )
 def test_values_of_a_column_are_in_its_most_frequent_unit(names, numbers):
@@ -46,6 +53,37 @@ def test_a_limit_has_the_unit_of_the_column_or_its_own():
         (1000.0, 0),
         None,
     ]
+
+
+def test_a_limit_in_a_currency_fits_plain_numbers_but_no_other_currency():
+    for names, limit, expected in (
+        (["35", "40000000"], "$5m", 5e6),
+        (["3 million usd", "400 usd"], "$5m", 5e6),
+        (["$35", "$4 million"], "5 million", 5e6),
+        (["€35", "€4 million"], "$5m", None),
+    ):
+        found = ValueColumn.of(names).read_limit(limit)
+        assert (found and found.number) == expected
+
+
+@given(st.lists(st.integers(1, 10**13), min_size=2, max_size=6))
+def test_values_with_and_without_words_of_scale_have_one_order(numbers):
+    scales = (("trillion", 12), ("billion", 9), ("million", 6), ("thousand", 3))
+    names = [
+        next(
+            (f"{n / 10**p:.9f} {word}" for word, p in scales if i % 2 and n >= 10**p),
+            str(n),
+        )
+        for i, n in enumerate(numbers)
+    ]
+    column = ValueColumn.of(names)
+    found = [column.read(name) for name in names]
+    assert [each and pytest.approx(each.number, rel=1e-8) for each in found] == numbers
+
+
+def test_thousands_in_words_are_no_years():
+    column = ValueColumn.of(["1.5 thousand", "2 thousand"])
+    assert not column.dated and ValueColumn.of(["1500", "2000"]).dated
 
 
 @pytest.mark.parametrize(

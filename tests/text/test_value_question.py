@@ -1,8 +1,11 @@
 """What a question wants of values, read off its words."""
 
 import math
+from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kgscout_jax.text.value_question import offers_choice, value_question
 from kgscout_jax.text.values import precision, quantity_of, value_of
@@ -94,6 +97,12 @@ def test_literals_are_comparable_within_a_unit():
         ("Which peaks are higher than 1.2 km?", "above", ("1.2 km",)),
         ("Which towns have over 1.512.000 people?", "above", ("1.512.000",)),
         ("What was built before July 4, 1950?", "below", ("july 4, 1950",)),
+        ("Which towns have over 2 million people?", "above", ("2 million",)),
+        ("What lives less than 1.5 thousand hours?", "below", ("1.5 thousand hours",)),
+        ("Which firms earn over $5M?", "above", ("$5m",)),
+        ("Which firms earn at least €1.2bn?", "above", ("1.2bn",)),
+        ("firms between $1 and $2 billion", "within", ("1 billion", "2 billion")),
+        ("from 90,000 to 2 million people", "within", ("90,000", "2 million")),
     ],
 )
 def test_limits_are_as_they_are_written(question, test, limits):
@@ -107,6 +116,32 @@ def test_limits_are_as_they_are_written(question, test, limits):
 )
 def test_a_number_after_in_is_a_time_only_if_it_may_be_a_year(question):
     assert value_question(question, TOPICS) is None
+
+
+@given(
+    digits=st.integers(1, 999_999),
+    places=st.integers(0, 3),
+    scale=st.sampled_from(
+        [("thousand", 3), ("Million", 6), ("billion", 9), ("bn", 9), ("trillion", 12)]
+    ),
+    unit=st.sampled_from(["", "people", "US dollars", "km²", "€"]),
+)
+def test_words_of_scale_are_powers_of_ten(digits, places, scale, unit):
+    number, (word, power) = f"{Decimal(digits).scaleb(-places):f}", scale
+    found = quantity_of(f"{number} {word} {unit}")
+    assert found == (float(f"{number}e{power}"), unit.casefold())
+
+
+def test_letters_of_scale_stand_right_behind_money():
+    assert quantity_of("1.2 billion") == (1.2e9, "")
+    assert quantity_of("$1.2 billion") == quantity_of("$1.2bn") == (1.2e9, "$")
+    assert quantity_of("$900M") == quantity_of("$900m") == (9e8, "$")
+    assert quantity_of("£5k") == (5000, "£") and quantity_of("€1.5B") == (1.5e9, "€")
+    for name, value, unit in (
+        ("5 k", 5, "k"), ("20 M", 20, "m"), ("300k", 300, "k"), ("7m", 7, "m"),
+        ("3 millionaires", 3, "millionaires"), ("$5/m", None, ""),
+    ):  # fmt: skip
+        assert quantity_of(name) == (value and (value, unit)), name
 
 
 def test_dates_are_read_as_people_write_them():
