@@ -52,6 +52,7 @@ def inspect(settings: InspectSettings) -> None:
     if len(settings.paths) > 1 or folder.is_file() or _is_graph(folder):
         inspect_graph(settings)
         return
+    _check_no_triplet_files(folder)
     if settings.json or settings.read_options != ReadOptions():
         raise UserError(
             f"{folder}: --json, --columns, --properties and --language are "
@@ -145,6 +146,14 @@ def _is_graph(path: Path) -> bool:
         return False
     content = read_json(manifest)
     return isinstance(content, dict) and content.get("format") == "kgscout-graph"
+
+
+def _check_no_triplet_files(folder: Path) -> None:
+    """Raise UserError if a folder holds triplet files and no shards, not even some."""
+    from kgscout_jax.graph.read.file_patterns import check_no_triplet_files
+
+    if not any((folder / name).exists() for name in ("manifest.json", "entities.txt")):
+        check_no_triplet_files(folder)
 
 
 def inspect_graph(settings: InspectSettings) -> None:

@@ -13,6 +13,8 @@ from written_shards import planted, write_shards
 from data_prep.accounting import STAGES
 from data_prep.inspect_command import InspectSettings, inspect
 from kgscout_jax.cli.main import main as kgscout
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 
 
 @NEEDS_ENCODER
@@ -108,6 +110,23 @@ def test_inspect_tells_of_ids_without_their_nodes(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "nodes         1 nodes of edges are not among the nodes given" in said
     assert "whole numbers" not in said
+
+
+def test_a_folder_of_triplet_files_is_told_from_unfinished_shards(tmp_path, capsys):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for name in ("a.csv", "b.csv", "c.tsv.gz", "notes.md", ".hidden.csv"):
+        (folder / name).write_text("a,b,c\n")
+    hint = f"give the files: {folder}/*.csv {folder}/*.tsv.gz\n"
+    assert kgscout(["inspect", str(folder)]) == 2
+    assert capsys.readouterr().err.endswith(hint)
+    with pytest.raises(UserError) as refused:
+        KnowledgeGraph.open(folder)
+    assert f"{refused.value}\n".endswith(hint)
+    write_shards(tmp_path / "shards", {"train": [planted(0, triplets=9)]})
+    (tmp_path / "shards" / "manifest.json").unlink()
+    assert kgscout(["inspect", str(tmp_path / "shards")]) == 2
+    assert "the folder is unfinished" in capsys.readouterr().err
 
 
 def test_inspect_takes_columns_for_graphs_only(tmp_path, capsys):

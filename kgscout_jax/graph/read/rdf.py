@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -66,6 +67,10 @@ def read_rdf(
     names = _Names(path, scope)
     empty = True
     with open_bytes(path) as handle:
+        marked = handle.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
+    with open_bytes(path) as handle:
+        if marked:  # the parser takes the mark for a name
+            handle.read(len(codecs.BOM_UTF8))
         # IRIs are displayed by their last segment, so the base does not matter.
         quads = ox.parse(handle, format_, base_iri="file:///")
         while True:

@@ -195,9 +195,9 @@ class TripletFiles:
             empty = False
             yield triplet
         if empty and len(self._files) == 1:
-            hint = (
-                "" if self.options.properties else "; --properties reads those of nodes"
-            )
+            hint = ""
+            if self._node_names.scopes and not self.options.properties:
+                hint = "; --properties reads those of nodes"
             raise UserError(f"{path}: holds no triplets{hint}")
 
     def _remark_ids(self, path: Path, scope: int) -> None:

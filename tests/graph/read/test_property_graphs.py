@@ -206,6 +206,9 @@ def test_lists_of_nodes_and_edges(tmp_path):
     assert facts(nodes, properties=True) == kinds
     with pytest.raises(UserError, match="holds no triplets; --properties reads those"):
         facts(nodes)
+    empty = write(tmp_path / "empty.csv", ":START_ID(A),:END_ID(A),:TYPE\n")
+    with pytest.raises(UserError, match=r"holds no triplets$"):
+        facts(empty)
     # Three columns in which an id occurs twice, or stands elsewhere, are triplets.
     for text in ("id,name,x\na,r,b\na,r,c\n", "name,id,x\na,r,b\nc,r,d\n"):
         assert len(facts(write(tmp_path / "kg.csv", text))) == 3

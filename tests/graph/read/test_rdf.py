@@ -97,6 +97,21 @@ def test_json_ld_gives_the_triplets_of_its_context(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("ttl", "<http://x/a> <http://x/r> <http://x/b> ."),
+        ("nq", "<http://x/a> <http://x/r> <http://x/b> <http://x/g> .\n"),
+        ("jsonld", '{"@id": "http://x/a", "http://x/r": {"@id": "http://x/b"}}'),
+    ],
+)
+def test_a_byte_order_mark_is_left_out(tmp_path, name, text):
+    assert read(tmp_path, f"kg.{name}", "\ufeff" + text) == [("a", "r", "b")]
+    for short in ("", "\ufeff"):
+        with pytest.raises(UserError, match=f"kg.{name}:"):
+            read(tmp_path, f"kg.{name}", short)
+
+
+@pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
         ("jsonld", b'{"@context": {"@vocab": "http://x/"},\n', ":2: not valid RDF"),

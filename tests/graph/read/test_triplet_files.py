@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import zipfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -128,6 +129,14 @@ def parquet(**columns) -> bytes:
     return sink.getvalue()
 
 
+def zip_file() -> bytes:
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/sheet1.xml", bytes(range(256)))
+    return sink.getvalue()
+
+
+ZIP = zip_file()
 EXPECTED = ": expected string columns head, relation, tail, found "
 NO_ROWS = parquet(**dict.fromkeys(("head", "relation", "tail"), pa.array([], "string")))
 TWO_STRINGS = parquet(a=["x"], b=["y"], c=[1])
@@ -160,6 +169,13 @@ LARGE = parquet(head=["x"] * 999, relation=["y"] * 999, tail=["z"] * 999)
             "head,relation,tail\n".encode("utf-16"),
             ": UTF-16 text, expected UTF-8; it is converted by iconv -f UTF-16",
         ),
+        (
+            "csv",
+            gzip.compress(b"a,b,c\n"),
+            ": a gzip file, expected UTF-8 text; rename it to kg.csv.gz",
+        ),
+        ("tsv", ZIP, ": a zip or Excel file, expected UTF-8 text; export it as CSV"),
+        ("nt", bytes(range(256)), ": binary, expected UTF-8 text"),
         ("nt", "<http://a> <http://b> <http://c>\n", ":1: not an N-Tri"),
         ("nt", '"a" <http://b> <http://c> .\n', ":1: not an"),
         ("nt", "<http://a b> <http://b> <http://c> .\n", ":1: not"),
