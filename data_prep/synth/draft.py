@@ -68,7 +68,10 @@ class Draft:
 
     @property
     def signature(self) -> tuple[tuple[int, ...], ...]:
-        """Its paths without topics: what dev and test do not share with train."""
+        """Its paths without topics, and the relation of its value.
+
+        The combination occurs in one split only.
+        """
         paths = {leg.path for leg in self.legs}
         if self.value is not None:
             paths |= {(self.value.relation,)}

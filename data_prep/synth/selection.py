@@ -1,8 +1,9 @@
 """Which drafts become questions of which split: breadth, and nothing shared.
 
-No topic and no path of dev or test occurs in another split. Paths are divided first,
-within groups of equal length; a topic belongs to the split that takes it first, and
-topics of many drafts belong to train.
+No topic and no combination of paths (``Draft.signature``) of dev or test occurs in
+another split; one path of a combination may. Combinations are divided first, within
+groups of equal lengths; a topic belongs to the split that takes it first, and topics of
+many drafts belong to train.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class Selection:
 def split_paths(
     drafts: Sequence[Draft], relations: Sequence[str], seed: int
 ) -> dict[tuple[tuple[int, ...], ...], str]:
-    """The split of each path; fewer than five paths of a length all go to train."""
+    """The split of each signature; fewer than five of equal lengths all go to train."""
     groups: dict[tuple[int, ...], set[tuple[tuple[int, ...], ...]]] = defaultdict(set)
     for draft in drafts:
         groups[tuple(len(path) for path in draft.signature)].add(draft.signature)

@@ -143,7 +143,7 @@ def records():
     return records_of(big_film_graph())
 
 
-def test_splits_share_no_topic_no_path_and_no_frame(records):
+def test_splits_share_no_topic_no_combination_of_paths_and_no_frame(records):
     for field in ("q_entity", "wording"):
         seen = {
             split: {value for record in records[split] for value in record[field]}
