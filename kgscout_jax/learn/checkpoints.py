@@ -83,6 +83,8 @@ class RunFolder:
         run = RunFolder(path, devices)
         if not path.is_dir():
             raise UserError(f"{path}: no such run")
+        if (path / "model.safetensors").exists():
+            raise UserError(f"{path}: an exported policy, expected a run")
         if not run.config_file.exists():
             raise UserError(f"{path}: no config.json, this is not a run")
         return run

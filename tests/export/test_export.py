@@ -487,6 +487,9 @@ def test_the_command_exports_a_run(run, folder, tmp_path, capsys):
     assert (out / name).read_bytes() == (folder / name).read_bytes()
     assert main(["export", str(run), str(out)]) == 2
     assert "give --overwrite" in capsys.readouterr().err
+    assert main(["export", str(out), str(tmp_path / "again")]) == 2
+    says = f"error: {out}: an exported policy, expected a run\n"
+    assert capsys.readouterr().err == says
 
 
 def test_shards_of_a_relative_path_are_found_from_anywhere(shards, tmp_path):
