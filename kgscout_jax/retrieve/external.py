@@ -8,7 +8,6 @@ says how they were found; reports show it.
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,6 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.retrieve.named_rankings import NamedRankings
 from kgscout_jax.retrieve.protocol import Rankings
 from kgscout_jax.utils.io import read_json_lines
-
-logger = logging.getLogger(__name__)
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 
@@ -53,7 +50,8 @@ class External:
         triplet in one list).
 
         Raises:
-            UserError: a line is malformed or an id occurs twice; names file and line.
+            UserError: a line is malformed or an id occurs twice (names file and line);
+                no line has an id of the split.
         """
         b = len(split)
         rows = {info.id: i for i, info in enumerate(split.questions)}
@@ -80,12 +78,10 @@ class External:
             trace = trace if isinstance(trace, str) else ""
             repeated += found.put(i, triplets, seconds, trace)
         missing = b - (len(lines) - unknown)
-        if missing == b:
-            logger.warning(
-                "%s: none of its %d ids is in split %r; is it of this data set?",
-                self.path,
-                len(lines),
-                split.name,
+        if b and missing == b:
+            raise UserError(
+                f"{self.path}: found {len(lines)} ids, none of split {split.name!r}; "
+                f"expected ids such as {split.questions[0].id!r}"
             )
         notes = {"missing": missing, "unknown": unknown, "repeated": repeated}
         return found.rankings(self.name, notes)

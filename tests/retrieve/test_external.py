@@ -141,16 +141,20 @@ def test_an_error_names_the_malformed_line(world, tmp_path, record, message):
     assert message in str(error.value) and "\n" not in str(error.value)
 
 
-def test_a_missing_file_is_refused_and_one_of_other_data_logged(
-    world, tmp_path, caplog
-):
+def test_a_file_without_any_question_of_the_split_is_refused(world, tmp_path):
     path = tmp_path / "f.jsonl"
     with pytest.raises(UserError, match="no such file"):
         External(path)
+    first = world[1].questions[0].id
+    path.touch()
+    with pytest.raises(UserError, match="found 0 ids, none of split"):
+        External(path).rank(*world, 5)
     write(path, {"id": "else", "triplets": []})
-    rankings = External(path).rank(*world, 5)
-    assert rankings.notes["missing"] == 3
-    assert "none of its 1 ids" in caplog.text
+    with pytest.raises(UserError, match=f"found 1 ids, .* such as {first!r}"):
+        External(path).rank(*world, 5)
+    write(path, {"id": "else", "triplets": []}, {"id": first, "triplets": []})
+    notes = External(path).rank(*world, 5).notes
+    assert (notes["missing"], notes["unknown"]) == (2, 1)
 
 
 def test_forks_of_a_name_space_are_independent():
