@@ -6,7 +6,9 @@ is reported as a problem; the rest is read all the same.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -41,7 +43,32 @@ class StoredRun:
 
     def of_kind(self, kind: str) -> list[Row]:
         """The rows of one kind; of those of the same step, the last."""
-        return list({r["step"]: r for r in self.rows if r["kind"] == kind}.values())
+        return rows_of_kind(self.rows, kind)
+
+
+def rows_of_kind(rows: Sequence[Row], kind: str) -> list[Row]:
+    """The rows of one kind; of those of the same step, the last."""
+    return list({row["step"]: row for row in rows if row["kind"] == kind}.values())
+
+
+def best_epoch(epochs: Sequence[Row]) -> Row | None:
+    """The row of the epoch with the best dev score; of equal ones the last."""
+    scored = [row for row in epochs if dev_score(row) is not None]
+    return max(scored, key=lambda row: (dev_score(row), row["step"]), default=None)
+
+
+def dev_score(row: Row) -> float | None:
+    """What the best checkpoint has most of; earlier versions logged the reward only."""
+    return finite_number(row.get("dev_score", row.get("dev_reward")))
+
+
+def finite_number(value: Any) -> float | None:
+    """The value if it is a finite number, else None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    with contextlib.suppress(OverflowError):  # a whole number of hundreds of digits
+        return float(value) if math.isfinite(value) else None
+    return None
 
 
 def find_runs(paths: Sequence[Path]) -> list[Path]:
@@ -104,7 +131,9 @@ def read_run(path: Path) -> StoredRun:
     if metrics.exists():
         rows = list(read_rows(metrics, problems))
         updated = metrics.stat().st_mtime
-    steps = list(complete_checkpoints(path / "checkpoints", problems))
+    best = best_epoch(rows_of_kind(rows, "epoch"))
+    best_step = None if best is None else best["step"]
+    steps = list(complete_checkpoints(path / "checkpoints", best_step, problems))
     return StoredRun(
         path=path,
         metadata=metadata,
@@ -151,22 +180,32 @@ def as_row(line: bytes) -> Row | None:
     return row
 
 
-def complete_checkpoints(folder: Path, problems: list[str]) -> Iterator[int]:
+def complete_checkpoints(
+    folder: Path, best: int | None, problems: list[str]
+) -> Iterator[int]:
     """Steps of the complete checkpoints; damaged ones are reported as problems.
 
     Orbax gives a checkpoint its name, the step, only when it is written; other names
-    are saves under way, or what a killed process left of one.
+    are saves under way, or what a killed process left of one. Checkpoints other than
+    the newest and the best are deleted: of one there may be a part left, which is no
+    problem.
+
+    Args:
+        folder: ``checkpoints`` of the run.
+        best: the step with the best dev score; None if there is none.
+        problems: gets a line for each damaged checkpoint.
     """
     if not folder.is_dir():
         return
-    for each in folder.iterdir():
-        if not each.name.isdecimal():
-            continue
+    names = (each for each in folder.iterdir() if each.name.isdecimal())
+    steps = {int(each.name): each for each in names}
+    newest = max(steps, default=None)
+    for step, each in steps.items():
         needed = ("_CHECKPOINT_METADATA", "state/_METADATA", "state/manifest.ocdbt")
         missing = [name for name in needed if not (each / name).exists()]
         if not missing:
-            yield int(each.name)
-        elif each.exists():  # or it was given up meanwhile, for a newer one
+            yield step
+        elif step in (newest, best) and each.exists():  # or deleted meanwhile
             problems.append(f"{each}: damaged checkpoint, no {missing[0]}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,13 @@ from typing import Any, Literal
 from kgscout_jax.learn.early_stopping import out_of_patience
 from kgscout_jax.learn.resume_command import resume_command
 from kgscout_jax.learn.shard_sets import set_folders
-from kgscout_jax.runs.run_folder import Row, StoredRun
+from kgscout_jax.runs.run_folder import (
+    Row,
+    StoredRun,
+    best_epoch,
+    dev_score,
+    finite_number,
+)
 from kgscout_jax.utils.weighted_means import means
 
 State = Literal["running", "finished", "stopped", "damaged"]
@@ -159,9 +164,9 @@ class _Status:
             last={
                 name: value
                 for name in LOSSES
-                if (value := _number(last.get(name))) is not None
+                if (value := finite_number(last.get(name))) is not None
             },
-            questions_per_second=_number(last.get("questions_per_second")),
+            questions_per_second=finite_number(last.get("questions_per_second")),
             seconds_spent=spent,
             seconds_left=remaining,
             checkpoints=run.checkpoints,
@@ -179,7 +184,7 @@ class _Status:
         complete = total is not None and total in self.run.checkpoints
         patience = self.config.get("patience")
         if type(patience) is int and self.epochs:
-            scores = [_dev_score(row) for row in self.epochs]
+            scores = [dev_score(row) for row in self.epochs]
             is_saved = self.epochs[-1]["step"] in self.run.checkpoints
             complete |= is_saved and out_of_patience(scores, patience)
         return "finished" if complete else "stopped"
@@ -192,15 +197,13 @@ class _Status:
         return next((epoch for epoch in known if epoch is not None), 1)
 
     def _best(self) -> Best | None:
-        scored = [row for row in self.epochs if _dev_score(row) is not None]
-        if not scored:
+        row = best_epoch(self.epochs)
+        if row is None:
             return None
-        # of equal ones the last, as for checkpoints
-        row = max(scored, key=lambda row: (_dev_score(row), row["step"]))
         dev: dict[str, dict[str, float]] = {}
         for name, value in row.items():
             key, _, name_of_set = name.partition("/")
-            if key.startswith("dev_") and _number(value) is not None:
+            if key.startswith("dev_") and finite_number(value) is not None:
                 dev.setdefault(name_of_set, {})[key.removeprefix("dev_")] = value
         together = dev.pop("", {})
         ks = [int(k) for n in row if (k := n.removeprefix(HIT)) != n and k.isdecimal()]
@@ -229,7 +232,7 @@ class _Status:
             for record in records
             if isinstance(record, dict)
             and isinstance(record.get("name"), str)
-            and (weight := _number(record.get("weight")))
+            and (weight := finite_number(record.get("weight")))
         }
 
     def _cosine(self, ks: Sequence[int]) -> dict[str, dict[str, float]]:
@@ -257,12 +260,15 @@ class _Status:
         seconds: dict[int, float] = {}
         steps: dict[int, int] = {}
         for row in self.steps:
-            speed, epoch = _number(row.get("questions_per_second")), _epoch_of(row)
+            speed, epoch = (
+                finite_number(row.get("questions_per_second")),
+                _epoch_of(row),
+            )
             if speed and epoch is not None:
                 steps[epoch] = row["step"] - (epoch - 1) * (length or 0)
                 seconds[epoch] = steps[epoch] * size / speed
         for row in self.epochs:
-            epoch, logged = _epoch_of(row), _number(row.get("seconds"))
+            epoch, logged = _epoch_of(row), finite_number(row.get("seconds"))
             if logged is not None and epoch is not None and length:
                 steps[epoch] = length
                 seconds[epoch] = max(seconds.get(epoch, 0.0), logged)
@@ -281,20 +287,6 @@ def _epoch_of(row: Row) -> int | None:
     """The epoch of a row; None where a damaged one has none."""
     epoch = row.get("epoch")
     return epoch if type(epoch) is int else None
-
-
-def _dev_score(row: Row) -> float | None:
-    """What the best checkpoint has most of; earlier versions logged the reward only."""
-    return _number(row.get("dev_score", row.get("dev_reward")))
-
-
-def _number(value: Any) -> float | None:
-    """The value if it is a finite number, else None."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    with contextlib.suppress(OverflowError):  # a whole number of hundreds of digits
-        return float(value) if math.isfinite(value) else None
-    return None
 
 
 def _text(value: Any) -> str | None:

@@ -230,6 +230,21 @@ def test_a_locked_folder_is_a_running_run(runs, run):
         pass
 
 
+def test_a_part_of_a_deleted_checkpoint_is_no_damage(runs, run):
+    before = state(runs, run)
+    folder = run / "checkpoints"
+    leftover = folder / str(STEPS - 1) / "state"  # neither the newest nor the best
+    shutil.copytree(folder / str(STEPS) / "state", leftover)
+    found = state(runs, run)
+    assert (found["state"], found["problems"]) == ("finished", [])
+    assert found["checkpoints"] == before["checkpoints"]
+    file = run / "metrics.jsonl"
+    row = {"kind": "epoch", "step": STEPS - 1, "epoch": 1, "dev_reward": 99.0}
+    file.write_text(file.read_text() + json.dumps(row) + "\n")
+    found = state(runs, run)  # now it is the best
+    assert found["problems"][0].startswith(f"{leftover.parent}: damaged checkpoint")
+
+
 def test_damage_is_reported_and_the_rest_is_shown(runs, run):
     lines = (run / "metrics.jsonl").read_text().splitlines()
     (run / "metrics.jsonl").write_text("\n".join([lines[0], "{x", *lines[1:]]) + "\n")
