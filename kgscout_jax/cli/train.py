@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kgscout_jax.export.bundled import folder_of
 from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.network_kind import with_policy_of
 from kgscout_jax.learn.setting_scopes import check_scopes
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ def train(config: TrainConfig) -> None:
     Raises:
         UserError: the shards, the run's folder or a setting cannot be used.
     """
+    if config.init is not None and not (config.run / "config.json").exists():
+        config = with_policy_of(config, folder_of(config.init))
     check_scopes(config)
     from kgscout_jax.utils.jax_memory import keep_memory
     from kgscout_jax.utils.jax_setup import setup_jax

@@ -29,7 +29,7 @@ PREPARATION = (
 )
 """Settings of the preparation that are those of the base policy."""
 OBJECTIVE = (
-    *("policy", "estimator", "k", "k_low", "reward_direction", "reward"),
+    *("estimator", "k", "k_low", "reward_direction", "reward"),
     *("presence_weight", "hit_weight", "path_direction", "path_weight", "bce_weight"),
     *("connectivity_weight", "positive_weight", "entropy_weight", "answer_weight"),
     *("baseline", "samples", "normalise_advantage", "question_noise", "candidates"),

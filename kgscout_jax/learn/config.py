@@ -17,6 +17,7 @@ BY_ESTIMATOR: dict[str, dict[str, float]] = {
 }
 """Defaults that depend on the estimator (measured, see recipes/README.md)."""
 
+PolicyKind = Literal["thesis", "walk", "mlp"]
 WALK_NOISE = 0.5
 """Noise on the questions of the walk policy (measured, see recipes/answer_head.md)."""
 
@@ -62,9 +63,10 @@ class TrainConfig:
     init: Path | None = None
     """Start from the best parameters of this run, or from those of an export;
     kgscout-base: the policy that comes with the package."""
-    policy: Literal["thesis", "walk", "mlp"] = "thesis"
+    policy: PolicyKind | None = None
     """The network: thesis, its dual tower; walk, learned walks, smaller and better;
-    mlp, the baseline of the literature (with --estimator bce)."""
+    mlp, the baseline of the literature (with --estimator bce). Default: that of --init,
+    else thesis."""
     estimator: Literal["closed_form", "reinforce", "bce"] = "closed_form"
     """Estimator of the policy gradient; bce has none, it trains with cross-entropy on
     the triplets of the shortest paths."""
@@ -199,12 +201,14 @@ class TrainConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        if self.policy is None and self.init is None:
+            object.__setattr__(self, "policy", "thesis")
         if self.preset is not None:
             check_preset(self, self.presets[self.preset])
         for name, value in BY_ESTIMATOR[self.estimator].items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
-        if self.question_noise is None:
+        if self.question_noise is None and self.policy is not None:
             noise = WALK_NOISE if self.policy == "walk" else 0.0
             object.__setattr__(self, "question_noise", noise)
         if isinstance(self.shards, str | Path):  # one folder, from Python
@@ -257,7 +261,7 @@ class ThesisTrainConfig(TrainConfig):
 
     presets: ClassVar[dict[str, type[TrainConfig]]] = TrainConfig.presets
     preset: Literal["thesis"] | None = "thesis"
-    policy: Literal["thesis", "walk", "mlp"] = "thesis"
+    policy: PolicyKind | None = "thesis"
     """Section 3.3.4: two towers, attention, a gate, a combiner."""
     estimator: Literal["closed_form", "reinforce", "bce"] = "reinforce"
     """Section 3.3.5: "We train the policy using the REINFORCE algorithm"."""

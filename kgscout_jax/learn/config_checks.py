@@ -62,6 +62,8 @@ def check_train_config(config: TrainConfig) -> None:
         _check(config, "batch_per_device", adds, "it with closed_form or bce only")
     if config.select == "hits@1":
         answers = config.policy == "walk" and config.answer_width > 0
+        if config.init is not None:  # training checks the head of its network
+            answers = config.policy in ("walk", None)
         _check(config, "select", answers, "it with a policy that answers only")
     if config.devices is not None:
         _check(config, "devices", config.devices >= 1, "at least 1")

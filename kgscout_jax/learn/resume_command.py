@@ -28,7 +28,7 @@ def resume_command(
     words = [*program.split(" ", 1), *folders, "--run", str(run)]
     default = defaults(config)
     for name, value in config.items():
-        is_default = name in default and default[name] == value
+        is_default = value is None or (name in default and default[name] == value)
         if not is_default and name not in ("shards", "run"):
             words += flag(name, value)
     return shlex.join(words)

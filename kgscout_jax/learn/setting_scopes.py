@@ -54,12 +54,14 @@ def check_scopes(config: TrainConfig) -> None:
         return
     kind = TrainConfig.presets.get(str(config.preset), TrainConfig)
     default = kind(
-        shards=config.shards, run=config.run, policy=config.policy,
-        estimator=config.estimator,
+        shards=config.shards, run=config.run, init=config.init,
+        policy=config.policy, estimator=config.estimator,
     )  # fmt: skip
     for name, (choice, values) in SCOPES.items():
-        value = getattr(config, name)
-        if value != getattr(default, name) and getattr(config, choice) not in values:
+        value, chosen = getattr(config, name), getattr(config, choice)
+        if chosen is None:  # the network of an --init that is not read yet
+            continue
+        if value != getattr(default, name) and chosen not in values:
             logger.warning(
                 "%s %s has no effect, it is read with --%s %s only",
                 _flag(name), _words(value), choice, " or ".join(values),

@@ -10,10 +10,11 @@ bits as an uninterrupted one (same machine, versions and devices). Parameters of
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,6 +22,7 @@ import numpy as np
 
 from kgscout_jax.data.mixture import BatchStream, Mixture
 from kgscout_jax.data.question_sampling import epoch_length
+from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoint_leaves import check_leaves, flatten
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
@@ -28,6 +30,7 @@ from kgscout_jax.learn.devices import Devices, devices_of
 from kgscout_jax.learn.early_stopping import out_of_patience
 from kgscout_jax.learn.estimator_updates import Pipeline, is_stale, update_class
 from kgscout_jax.learn.loggers import check_loggers
+from kgscout_jax.learn.network_kind import with_policy
 from kgscout_jax.learn.preemption import Preemption
 from kgscout_jax.learn.resident_sets import dispatch_steps, resident_sets
 from kgscout_jax.learn.resume_command import command_line_program, resume_command
@@ -53,8 +56,9 @@ from kgscout_jax.learn.trained_policy import (
 )
 from kgscout_jax.learn.training_set import TrainingSet, open_sets
 from kgscout_jax.learn.update_steps import Steps
+from kgscout_jax.policy.config import NetworkConfig
 from kgscout_jax.policy.module import Policy
-from kgscout_jax.policy.registry import config_from_json, needs_words
+from kgscout_jax.policy.registry import config_from_json, has_answers, needs_words
 from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.progress import ProgressBar
 
@@ -112,15 +116,16 @@ def _train(
     # --- policy
     # A run keeps its network: a later version's has other parts by default.
     saved = devices.broadcast(lambda: run.config if run.config_file.exists() else None)
-    policy_config = (
-        config_from_json(saved["policy"]) if saved else network_config(config, sets)
-    )
     if config.init is not None:
         initial = initial_policy(config.init, devices, load)
         check_encoder(initial.metadata, sets[0].shards, config.init)
         policy = initial.policy
         policy_config = policy.config
+        config = initialised_config(config, policy_config, saved)
     else:
+        policy_config = (
+            config_from_json(saved["policy"]) if saved else network_config(config, sets)
+        )
         policy = Policy.initial(policy_config, config.seed)
 
     # --- state: resume > init > fresh
@@ -285,6 +290,36 @@ def log_epoch(
     values = ", ".join(f"{k} {v:.3f}" for k, v in brief.items() if "_" in k)
     logger.info("epoch %d: %s", row["epoch"], values)
     return score
+
+
+def initialised_config(
+    config: TrainConfig, network: NetworkConfig, saved: Mapping[str, Any] | None
+) -> TrainConfig:
+    """The settings with the kind of network of ``--init``.
+
+    A run that exists keeps what it was started with: earlier versions recorded
+    ``--policy``, whatever the network.
+
+    Args:
+        config: the settings.
+        network: that of ``--init``.
+        saved: the run's ``config.json``; None for a new run.
+
+    Raises:
+        UserError: ``--policy`` names another kind, or ``--select`` needs answers that
+            the network does not give.
+    """
+    if config.select == "hits@1" and not has_answers(network):
+        raise UserError(
+            "--select: found hits@1, expected it with a policy that answers only, "
+            f"which --init {config.init} does not"
+        )
+    if saved is None:
+        return with_policy(config, network.architecture)
+    if config.policy is None:
+        kind = saved["config"].get("policy", "thesis")
+        return dataclasses.replace(config, policy=kind)
+    return config
 
 
 def initial_policy(path: Path, devices: Devices, load: PolicyLoader) -> TrainedPolicy:

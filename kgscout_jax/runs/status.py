@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from kgscout_jax.learn.early_stopping import out_of_patience
+from kgscout_jax.learn.network_kind import network_kind
 from kgscout_jax.learn.resume_command import resume_command
 from kgscout_jax.learn.shard_sets import set_folders
 from kgscout_jax.runs.run_folder import (
@@ -63,7 +64,7 @@ class RunState:
     problems: list[str]
     """What is damaged, a line each; some a run can live with."""
     policy: str | None
-    """The kind of network; None in runs that are older than the choice."""
+    """The kind of network; None where it is not known."""
     estimator: str | None
     k: int | None
     source: str | None
@@ -151,7 +152,7 @@ class _Status:
             run=str(run.path),
             state=state,
             problems=self.problems,
-            policy=_text(config.get("policy")),
+            policy=network_kind(run.metadata) or _text(config.get("policy")),
             estimator=_text(config.get("estimator")),
             k=config.get("k") if type(config.get("k")) is int else None,
             source=_text(shards.get("source")) if isinstance(shards, dict) else None,

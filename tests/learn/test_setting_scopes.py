@@ -11,6 +11,7 @@ from kgscout_jax.cli.main import main
 from kgscout_jax.cli.runner import parse
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.network_kind import with_policy_of
 from kgscout_jax.learn.setting_scopes import SCOPES, check_scopes
 
 ROOT = Path(__file__).parents[2]
@@ -64,6 +65,22 @@ def test_a_least_budget_above_the_largest_is_refused():
 def test_what_is_read_or_the_default_needs_no_word(words, caplog):
     check_scopes(config(words))
     assert not caplog.records
+
+
+def test_the_network_of_init_decides_what_is_read(tmp_path, caplog, capsys):
+    init = tmp_path / "walk"
+    init.mkdir()
+    (init / "config.json").write_text('{"policy": {"kind": "walk"}}')
+    given = config(f"--init {init} --select hits@1 --answer-weight 3 --heads 8")
+    found = with_policy_of(given, init)
+    assert (found.policy, found.question_noise) == ("walk", 0.5)
+    check_scopes(found)
+    (only,) = caplog.messages
+    assert only.startswith("--heads 8 has no effect")
+    words = ["--shards", "s", "--run", "new", "--init", str(init), "--policy", "mlp"]
+    assert main(["train", *words]) == 2
+    said = capsys.readouterr().err
+    assert f"--policy: found mlp, expected walk, the network of --init {init}" in said
 
 
 def test_every_scope_is_of_a_setting():

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from policy_factory import small_config
 from training import (
     REINFORCE,
     ROOT,
@@ -34,7 +35,7 @@ from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
-from kgscout_jax.learn.train import train
+from kgscout_jax.learn.train import initialised_config, train
 from kgscout_jax.learn.trained_policy import check_encoder, load_policy
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.walk_config import WalkConfig
@@ -262,7 +263,8 @@ def test_init_starts_from_another_runs_parameters(
 ):
     stop_after_saves(monkeypatch, 2)
     with pytest.raises(Stopped):
-        train(tiny(shards, tmp_path, init=finished, save_every=1))
+        train(tiny(shards, tmp_path, init=finished, policy=None, save_every=1))
+    assert RunFolder.existing(tmp_path).config["config"]["policy"] == "mlp"
     start = load_policy(finished)
     folder = RunFolder.existing(finished)
     before = folder.load(start.step)
@@ -286,6 +288,27 @@ def test_init_from_no_run_is_refused(shards, tmp_path):
     with pytest.raises(UserError, match="no such run"):
         train(tiny(shards, tmp_path / "run", init=tmp_path / "nowhere"))
     assert not (tmp_path / "run").exists()
+
+
+def test_init_of_another_network_is_refused(shards, finished, tmp_path):
+    says = f"--policy: found walk, expected mlp, the network of --init {finished}"
+    with pytest.raises(UserError, match=says):
+        train(tiny(shards, tmp_path / "run", init=finished, policy="walk"))
+    says = "--select: found hits@1, expected it with a policy that answers only"
+    with pytest.raises(UserError, match=says):
+        more = {"policy": None, "select": "hits@1"}
+        train(tiny(shards, tmp_path / "run", init=finished, **more))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_that_names_another_network_than_its_init_is_resumed(tmp_path):
+    """Earlier versions recorded ``--policy`` and its default, whatever the init."""
+    config = TrainConfig(shards=tmp_path, run=tmp_path, init=tmp_path)
+    network = small_config("walk", 4, (-3, -3), (2, 2))
+    resumed = initialised_config(config, network, {"config": {"policy": "thesis"}})
+    assert (resumed.policy, resumed.question_noise) == ("thesis", 0.0)
+    new = initialised_config(config, network, None)
+    assert (new.policy, new.question_noise) == ("walk", 0.5)
 
 
 def test_a_locked_run_is_refused(shards, tmp_path):

@@ -145,6 +145,17 @@ def test_a_finished_run_shows_its_figures(runs, finished, shards):
     assert "10 of 10 (100%), epoch 2 of 2" in out and "to go on" not in out
 
 
+def test_the_network_is_the_one_trained_not_the_flag(runs, run):
+    """Earlier versions recorded ``--policy``, whatever the network of ``--init``."""
+    about = json.loads((run / "config.json").read_text())
+    about["config"]["policy"], about["policy"] = "mlp", {"kind": "walk"}
+    (run / "config.json").write_text(json.dumps(about))
+    assert state(runs, run)["policy"] == "walk"
+    about["policy"] = {"dimension": 384}  # the thesis's network has no kind
+    (run / "config.json").write_text(json.dumps(about))
+    assert state(runs, run)["policy"] == "thesis"
+
+
 def test_cosine_is_that_of_the_retriever(shards):
     dev = shards.split("dev")
     # preparation writes candidates by cosine; these shards were not prepared
