@@ -57,6 +57,23 @@ def verdict(result: Mapping[str, Any]) -> str:
     )
 
 
+def calibration_text(result: Mapping[str, Any]) -> str:
+    """What the probabilities are calibrated on.
+
+    >>> few = {"set": "synthetic", "real_questions": 12, "least_real_questions": 50}
+    >>> calibration_text({"calibrated_on": 1000, "calibration": few})
+    '1,000 synthetic dev questions (12 real ones are too few, expected at least 50)'
+    """
+    calibration = result.get("calibration", {})  # absent in earlier versions
+    of_set = f"{calibration['set']} dev" if calibration else "dev"
+    text = f"{result['calibrated_on']:,} {of_set} questions"
+    real = calibration.get("real_questions")
+    if real is not None and calibration["set"] != "real":
+        least = calibration["least_real_questions"]
+        text += f" ({real} real ones are too few, expected at least {least})"
+    return text
+
+
 def time_text(seconds: float) -> str:
     """``2 min 5 s``."""
     minutes, rest = divmod(round(seconds), 60)
@@ -73,6 +90,7 @@ def summary(result: Mapping[str, Any]) -> str:
         for first, *others in (header, *rows):
             padded = [text.rjust(w) for text, w in zip(others, widths[1:], strict=True)]
             lines.append("  ".join(["  " + first.ljust(widths[0]), *padded]))
+    lines.append(f"Probabilities: calibrated on {calibration_text(result)}")
     spent = ", ".join(f"{n} {time_text(s)}" for n, s in result["seconds"].items())
     return "\n".join([*lines, f"Time: {spent}"])
 
@@ -96,5 +114,6 @@ def page(result: Mapping[str, Any]) -> str:
         },
         policies=[BASE, FITTED] if result["gains"] else [BASE],
         columns=COLUMNS,
+        calibration=calibration_text(result),
         time_text=time_text,
     )

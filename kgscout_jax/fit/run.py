@@ -42,6 +42,8 @@ from kgscout_jax.utils.lock import locked
 
 logger = logging.getLogger("kgscout")
 
+CALIBRATION = 50
+"""Real dev questions at least: fewer make wrong answers certain."""
 STAGES = ("questions", "preparation", "training", "calibration", "measurement")
 
 
@@ -79,7 +81,7 @@ def _fit(settings: FitSettings, work: Work, base: TrainedPolicy) -> dict[str, An
     policy = fitted.policy
     with work.stage("calibration", STAGES):
         # The base policy of the comparison has probabilities for this graph too.
-        shards = calibration_set(sets)
+        shards = sets[calibration_set(sets)]
         scales = [_answer_scale(one, shards) for one in (base, policy)]
         calibration = calibrate(KGScout(policy.policy), shards, "dev")
         export_policy(
@@ -116,15 +118,22 @@ def _fit(settings: FitSettings, work: Work, base: TrainedPolicy) -> dict[str, An
     return result
 
 
-def calibration_set(sets: Mapping[str, Shards]) -> Shards:
-    """The shards whose dev split calibrates: real questions unless these are reported.
+def calibration_set(sets: Mapping[str, Shards]) -> str:
+    """The name of the set whose dev split calibrates.
 
-    The dev split has chosen the checkpoint, so the test split is not touched.
+    Real questions where they are enough and another split of them is reported. The
+    test split is never touched.
     """
+    count = calibration_questions(sets)
+    return "real" if count is not None and count >= CALIBRATION else "synthetic"
+
+
+def calibration_questions(sets: Mapping[str, Shards]) -> int | None:
+    """The number of real dev questions; None where they are the ones reported."""
     real = sets.get("real")
-    if real is not None and {"dev", "test"} <= set(real.splits):
-        return real
-    return sets["synthetic"]
+    if real is None or not {"dev", "test"} <= set(real.splits):
+        return None
+    return real.manifest["splits"]["dev"]["questions"]
 
 
 def _answer_scale(trained: TrainedPolicy, shards: Shards) -> AnswerScale | None:
@@ -144,6 +153,7 @@ def result_of(
 ) -> dict[str, Any]:
     """The content of ``fit.json``."""
     graph = sets["synthetic"].manifest["graph"]
+    calibrated = calibration_set(sets)
     return {
         "identity": work.identity,
         "written_by": __version__,
@@ -161,7 +171,12 @@ def result_of(
             for name, shards in sets.items()
             if "train" in shards.splits
         },
-        "calibrated_on": calibration_set(sets).manifest["splits"]["dev"]["questions"],
+        "calibrated_on": sets[calibrated].manifest["splits"]["dev"]["questions"],
+        "calibration": {
+            "set": calibrated,
+            "real_questions": calibration_questions(sets),
+            "least_real_questions": CALIBRATION,
+        },
         "measured": measured,
         "made": made,
         "seconds": work.seconds,

@@ -16,12 +16,14 @@ from learn.training import Stopped, stop_after_saves
 from markupsafe import escape
 from policy_factory import random_policy, small_config, trained_policy
 from prep_factory import NEEDS_ENCODER
+from written_shards import planted, write_shards
 
 from kgscout_jax.cli.main import main
+from kgscout_jax.data.shards import Shards
 from kgscout_jax.export.load import load_exported
 from kgscout_jax.export.load_trained import load_trained
 from kgscout_jax.export.write import export_policy, parameters_of
-from kgscout_jax.fit.run import fit
+from kgscout_jax.fit.run import calibration_set, fit
 from kgscout_jax.fit.settings import FitSettings
 from kgscout_jax.fit.work import REPORT, RESULT
 from kgscout_jax.learn import train as train_module
@@ -181,6 +183,22 @@ def test_the_figures_are_those_of_the_evaluation(fitted):
         assert of_fitted == round(first["fitted"]["value"] * one["questions"])
 
 
+def test_few_real_questions_calibrate_nothing(tmp_path):
+    def shards(dev: int) -> Shards:
+        splits = {"train": 2, "dev": dev, "test": 2}
+        cases = {name: [planted(i, 3) for i in range(n)] for name, n in splits.items()}
+        return write_shards(tmp_path / str(dev), cases)
+
+    synthetic, few, enough = shards(3), shards(49), shards(50)
+    assert calibration_set({"synthetic": synthetic}) == "synthetic"
+    assert calibration_set({"synthetic": synthetic, "real": few}) == "synthetic"
+    assert calibration_set({"synthetic": synthetic, "real": enough}) == "real"
+    reported = write_shards(
+        tmp_path / "dev", {"dev": [planted(i, 3) for i in range(60)]}
+    )
+    assert calibration_set({"synthetic": synthetic, "real": reported}) == "synthetic"
+
+
 @pytest.mark.extended
 def test_the_page_needs_no_network_and_shows_every_example(fitted):
     page = (fitted / REPORT).read_text("utf-8")
@@ -191,6 +209,7 @@ def test_the_page_needs_no_network_and_shows_every_example(fitted):
             for example in group["questions"]:
                 assert escape(example["question"]) in page
     assert "Real questions: 12 of test, held out" in page
+    assert "calibrated on 10 synthetic dev questions." in page
 
 
 @pytest.mark.extended
