@@ -58,7 +58,7 @@ def load(
         )
     # Questions first: a mistake in them shows before a large graph is read.
     questions = {
-        split: list(_read_questions(file, split)) for split, file in files.items()
+        split: list(read_questions(file, split)) for split, file in files.items()
     }
     check_questions(path, questions, list(files.values()))
     notes = {"triplets_read": 0, "blank_triplets": 0}
@@ -81,8 +81,13 @@ def load(
     )
 
 
-def _read_questions(path: Path, split: str) -> Iterator[Question]:
-    """The questions of one file."""
+def read_questions(path: Path, split: str) -> Iterator[Question]:
+    """The questions of one file.
+
+    Raises:
+        UserError: a line is malformed, a field missing or of the wrong type, or an id
+            is used twice; names file and line.
+    """
     ids = UniqueIds()
     for number, row in read_json_lines(path):
         where = f"{path}:{number}"

@@ -60,7 +60,7 @@ def fit(settings: FitSettings) -> dict[str, Any]:
     setup_jax()
     base = load_trained(Path(settings.base))
     identity = identity_of(inputs, base)
-    if (result := finished(settings, identity)) is not None:
+    if (result := finished(settings, identity.policy)) is not None:
         print(f"{settings.out}: complete already")
     else:
         with locked(settings.work_folder, "kgscout fit"):
@@ -155,7 +155,7 @@ def result_of(
     graph = sets["synthetic"].manifest["graph"]
     calibrated = calibration_set(sets)
     return {
-        "identity": work.identity,
+        "identity": work.identity.policy,
         "written_by": __version__,
         "graph": {
             "files": [path.name or str(path) for path in settings.graph],

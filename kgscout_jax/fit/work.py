@@ -13,10 +13,11 @@ import hashlib
 import logging
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
+from data_prep.sources.kg import read_questions
 from data_prep.sources.splits import json_lines_files
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.format import is_exported
@@ -40,15 +41,18 @@ PARTS = (
     *("run", "measured", "policy"),
 )
 """Folders within the work."""
+OF_QUESTIONS = ("real_questions", "real", "measured", "policy")
+"""Those that depend on the real questions, which the training may or may not."""
 
 
 def inputs_of(settings: FitSettings) -> dict[str, Any]:
     """The settings, and the hashes of the graph's and the questions' files.
 
     Raises:
-        UserError: the graph or the questions are missing.
+        UserError: the graph or the questions are missing, or the questions malformed.
     """
     files = question_files(settings.questions)
+    check_question_files(files)
     inputs: dict[str, Any] = {
         "format": FORMAT,
         "settings": settings.to_json(),
@@ -60,13 +64,33 @@ def inputs_of(settings: FitSettings) -> dict[str, Any]:
     return inputs
 
 
-def identity_of(inputs: dict[str, Any], base: TrainedPolicy) -> str:
-    """The fingerprint of everything that determines the policy."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Identity:
+    """Fingerprints of what determines the policy, and of what parts of it do."""
+
+    policy: str
+    """Of everything."""
+    without_questions: str
+    """Of everything but the real questions: synthetic questions and their shards."""
+    trained_questions: str
+    """Of the real questions that join the training."""
+
+
+def identity_of(inputs: dict[str, Any], base: TrainedPolicy) -> Identity:
+    """The fingerprints of the inputs and of the base policy."""
     digest = hashlib.sha256()
     for name, leaf in parameters_of(base.policy.weights).items():
         digest.update(name.encode() + leaf.tobytes())
     encoder = base.metadata["encoder"]
-    return fingerprint({**inputs, "base": digest.hexdigest(), "encoder": encoder})
+    every = {**inputs, "base": digest.hexdigest(), "encoder": encoder}
+    questions = inputs["questions"]
+    # All of their splits: a run records the shards, which hold them together.
+    trained = questions if "train" in questions else {}
+    return Identity(
+        policy=fingerprint(every),
+        without_questions=fingerprint({**every, "questions": None}),
+        trained_questions=fingerprint(trained),
+    )
 
 
 def _file_hash(path: Path) -> str:
@@ -98,6 +122,17 @@ def question_files(path: Path | None) -> dict[str, Path]:
             "dev.jsonl or test.jsonl"
         )
     return files
+
+
+def check_question_files(files: Mapping[str, Path]) -> None:
+    """Raise UserError for lines that are no questions, or without any answer."""
+    for split, file in files.items():
+        questions = list(read_questions(file, split))
+        if not any(question.answers for question in questions):
+            raise UserError(
+                f"--questions: {file}: no question of {split} has an answer, expected "
+                "a list of names under answer"
+            )
 
 
 def finished(settings: FitSettings, identity: str) -> dict[str, Any] | None:
@@ -133,14 +168,20 @@ class WorkState(TypedDict):
     """The content of ``work.json``."""
 
     identity: str
+    """Of the policy; "" while parts are deleted."""
+    without_questions: NotRequired[str]
+    """Absent in earlier versions, and so the next."""
+    trained_questions: NotRequired[str]
     seconds: NotRequired[dict[str, float]]
 
 
 class Work:
     """The folder of the work; only for the process that has locked it."""
 
-    def __init__(self, settings: FitSettings, identity: str) -> None:
+    def __init__(self, settings: FitSettings, identity: Identity) -> None:
         """Open the folder, or make it.
+
+        With other real questions, the parts that depend on them are made again.
 
         Raises:
             UserError: it holds other work, or something else.
@@ -154,11 +195,18 @@ class Work:
             raise UserError(
                 f"{self.folder}: is there and not of kgscout fit; choose another --work"
             )
-        state = WorkState(identity=identity)
+        state = WorkState(identity=identity.policy)
         if names:
             state = read_record(self.file, WorkState)
-        if state["identity"] == identity:
+        if state["identity"] == identity.policy:
             self.seconds = state.get("seconds", {})
+        elif state.get("without_questions") == identity.without_questions:
+            parts, stages = OF_QUESTIONS, ("questions", "preparation", "training")
+            if state.get("trained_questions") != identity.trained_questions:
+                parts, stages = (*parts, "run"), stages[:-1]
+            self._discard(parts, {**state, "identity": ""})
+            seconds = state.get("seconds", {})
+            self.seconds = {name: seconds[name] for name in stages if name in seconds}
         elif not any(_visible(self.folder / part) for part in PARTS):
             pass  # of a graph that could not be read, or gave nothing
         elif not settings.overwrite:
@@ -167,13 +215,23 @@ class Work:
                 "choose another --work, or --overwrite"
             )
         else:
-            write_json(self.file, {"identity": ""})  # stands while parts are deleted
-            for part in PARTS:
-                shutil.rmtree(self.folder / part, ignore_errors=True)
+            self._discard(PARTS, {"identity": ""})
         self._save()
 
+    def _discard(self, parts: Sequence[str], state: Mapping[str, Any]) -> None:
+        """Delete parts; ``state`` stands meanwhile."""
+        write_json(self.file, state)
+        for part in parts:
+            shutil.rmtree(self.folder / part, ignore_errors=True)
+
     def _save(self) -> None:
-        write_json(self.file, {"identity": self.identity, "seconds": self.seconds})
+        state = {
+            "identity": self.identity.policy,
+            "without_questions": self.identity.without_questions,
+            "trained_questions": self.identity.trained_questions,
+            "seconds": self.seconds,
+        }
+        write_json(self.file, state)
 
     def __truediv__(self, part: str) -> Path:
         """The path of a part."""

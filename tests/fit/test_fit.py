@@ -20,12 +20,13 @@ from written_shards import planted, write_shards
 
 from kgscout_jax.cli.main import main
 from kgscout_jax.data.shards import Shards
+from kgscout_jax.errors import UserError
 from kgscout_jax.export.load import load_exported
 from kgscout_jax.export.load_trained import load_trained
 from kgscout_jax.export.write import export_policy, parameters_of
 from kgscout_jax.fit.run import calibration_set, fit
 from kgscout_jax.fit.settings import FitSettings
-from kgscout_jax.fit.work import REPORT, RESULT
+from kgscout_jax.fit.work import PARTS, REPORT, RESULT, Work, identity_of, inputs_of
 from kgscout_jax.learn import train as train_module
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.update_steps import Steps
@@ -265,14 +266,48 @@ def refused(capsys) -> Callable[..., None]:
     return check
 
 
-@pytest.mark.extended
-def test_questions_without_an_answer_are_one_line(world, tmp_path, refused):
-    unanswered = tmp_path / "unanswered.jsonl"
-    unanswered.write_text('{"id": 1, "question": "Who?", "q_entity": ["Maker 1"]}\n')
-    out = tmp_path / "out"
-    args = command(world, out, "--questions", unanswered)
-    refused("unanswered.jsonl: no question of test has an answer", *args)
-    assert not out.exists()
+def test_malformed_questions_are_refused_before_any_work(world, tmp_path, refused):
+    file = tmp_path / "asked.jsonl"
+    args = command(world, tmp_path / "out", "--questions", file)
+    file.write_text('{"id": 1, "question": "Who?", "q_entity": ["Maker 1"]}\n')
+    refused("asked.jsonl: no question of test has an answer", *args)
+    file.write_text('{"id": 1, "question": "Who?", "answer": ["A"]}\n{"id": 2}\n')
+    refused(f"^error: {file}:2: ", *args)
+    assert [each.name for each in tmp_path.iterdir()] == [file.name]
+
+
+def test_other_real_questions_keep_what_does_not_depend_on_them(world, tmp_path):
+    asked, work = tmp_path / "asked", tmp_path / "work"
+    shutil.copytree(world / "asked", asked)
+    settings = FitSettings(
+        graph=(world / "films.tsv",), out=tmp_path / "out", questions=asked, work=work
+    )
+    base = load_trained(world / "base")
+
+    def kept() -> set[str]:
+        """The parts that the work has once it is opened with the questions there."""
+        opened = Work(settings, identity_of(inputs_of(settings), base))
+        parts = {part for part in PARTS if (work / part).exists()}
+        for part in PARTS:
+            (work / part).mkdir(exist_ok=True)
+            (work / part / "file").touch()
+        with opened.stage("training", ["training"]):
+            pass
+        return parts
+
+    assert kept() == set()
+    assert kept() == set(PARTS)
+    file = asked / "test.jsonl"
+    file.write_text(file.read_text().splitlines()[0] + "\n")
+    assert kept() == {"questions", "synthetic"}  # the run has those shards
+    shutil.rmtree(asked)
+    settings = dataclasses.replace(settings, questions=None)
+    assert kept() == {"questions", "synthetic"}
+    settings = dataclasses.replace(settings, questions=world / "asked" / "test.jsonl")
+    assert kept() == {"questions", "synthetic", "run"}  # measured only
+    settings = dataclasses.replace(settings, seed=1)
+    with pytest.raises(UserError, match="holds the work of another graph"):
+        kept()
 
 
 def test_bad_input_is_one_line(world, tmp_path, refused):

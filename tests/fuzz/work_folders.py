@@ -15,10 +15,13 @@ from text.hash_encoder import HashEncoder
 from data_prep.synth.run import write_questions
 from data_prep.synth.settings import SynthSettings
 from kgscout_jax.fit.settings import FitSettings
-from kgscout_jax.fit.work import RESULT, Work, finished
+from kgscout_jax.fit.work import RESULT, Identity, Work, finished
 from kgscout_jax.utils.io import write_json
 
 IDENTITY = "0" * 64
+WHOLE = Identity(
+    policy=IDENTITY, without_questions="1" * 64, trained_questions="2" * 64
+)
 
 
 def work_folder_attacks(
@@ -60,7 +63,7 @@ def _fits(folder: Path, table: Path, made: dict) -> None:
 
     def use(copy: Path) -> str:
         settings = FitSettings(graph=(table,), out=copy / "policy", work=copy / "work")
-        work = Work(settings, IDENTITY)
+        work = Work(settings, WHOLE)
         with work.stage("training", ["training"]):
             pass
         return digest(sorted(work.seconds), finished(settings, IDENTITY))
