@@ -33,7 +33,9 @@ def entity_key(text: str) -> str:
     out: "é" may be written as one character or as two.
     """
     if not text.isascii():
-        text = unicodedata.normalize("NFC", text).translate(_WITHOUT_WIDTH)
+        text = unicodedata.normalize("NFC", text)
+        shown = text.translate(_WITHOUT_WIDTH)
+        text = shown if shown.strip() else text
     return " ".join(text.lower().split())
 
 

@@ -17,13 +17,16 @@ from kgscout_jax.graph.folder import GraphFolder
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.graph.read import arrow_batches
+from kgscout_jax.graph.read.columns import MISSING
 from kgscout_jax.graph.walk.subgraph import cut_subgraphs
 from kgscout_jax.types import display_name, entity_key
 
 PRINTABLE = st.characters(blacklist_categories=("Cs", "Cc"))
 NAMES = st.one_of(
     st.sampled_from("A|a| A |B|b  c|B\u2003C|Ä|ä|Q42|_:b0".split("|")),
-    st.text(PRINTABLE, min_size=1, max_size=6).filter(str.strip),
+    st.text(PRINTABLE, min_size=1, max_size=6).filter(
+        lambda name: name.strip() and name not in MISSING
+    ),
 )
 RELATIONS = st.sampled_from(["r", "R", "r  s", "r s", " r"])
 
