@@ -7,12 +7,36 @@ import builtins
 import graphlib
 import re
 import symtable
+import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 ROW = re.compile(r"^\| `(\w+)` \|.*\|([^|]*)\|$", re.MULTILINE)
+
+
+RENAMED = {
+    "llama_index_core": "llama_index",
+    "orbax_checkpoint": "orbax",
+    "pcst_fast2": "pcst_fast",
+}
+"""Package -> the module it installs, where the names differ."""
+PARTS = {
+    "anyio": "mcp",
+    "markupsafe": "jinja2",
+    "mcp_types": "mcp",
+    "pydantic": "fastapi",
+    "pydantic_core": "langchain_core",
+    "redis": "falkordb",
+    "starlette": "fastapi",
+    "torch": "sentence_transformers",
+    "transformers": "sentence_transformers",
+}
+"""Module -> the declared library whose interface it is a part of."""
+USERS_OWN = ("pandas",)
+"""Modules of objects that callers hand in."""
 
 
 def module_of(file: Path) -> str:
@@ -104,6 +128,27 @@ def test_sentence_transformers_is_imported_by_the_encoders_alone():
         if re.search("(import|from) sentence_transformers", file.read_text("utf-8"))
     }
     assert users == {"text"}
+
+
+def test_imported_libraries_are_declared():
+    """A library that another one happens to bring may be gone with its next version."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    listed = project["dependencies"] + [
+        line for name in set(extras) - {"dev", "docs"} for line in extras[name]
+    ]
+    declared = {re.match(r"[\w.-]+", line)[0].replace("-", "_") for line in listed}
+    assert set(PARTS.values()) <= declared
+    modules = {RENAMED.get(name, name) for name in declared} | set(PARTS)
+    imported = {
+        (alias.name if isinstance(node, ast.Import) else node.module).partition(".")[0]
+        for file in FILES.values()
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    ours = {"kgscout_jax", "data_prep", *USERS_OWN}
+    assert not imported - modules - ours - sys.stdlib_module_names
 
 
 def undefined_names(scope: symtable.SymbolTable, known: set[str]) -> set[str]:

@@ -14,6 +14,7 @@ cover all attempts together.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 import os
 import random
@@ -53,9 +54,15 @@ STORED = (
 
 
 class Endpoint:
-    """A language model behind a URL."""
+    """A language model behind a URL.
+
+    Raises:
+        UserError: the openai library is not installed.
+    """
 
     def __init__(self, settings: EndpointSettings):
+        # imported before there are threads, which would wait for each other's imports
+        self.transport_error = _transport_error()
         self.settings = settings
         self.cache = ReplyCache(settings.cache) if settings.cache else None
 
@@ -179,12 +186,8 @@ class _Batch:
         return [completions[i] for i in range(len(requests))]
 
     def client(self) -> AsyncOpenAI:
-        try:
-            from openai import AsyncOpenAI
-        except ImportError:
-            raise UserError(
-                "the openai library is not installed: pip install 'kgscout-jax[llm]'"
-            ) from None
+        from openai import AsyncOpenAI
+
         return AsyncOpenAI(
             base_url=self.settings.url,
             # the library insists on a key, local servers ignore it
@@ -229,7 +232,6 @@ class _Batch:
         self, client: AsyncOpenAI, request: Request
     ) -> dict[str, Any] | _Failure:
         """The fields of a completion, or the failure."""
-        import httpx
         import openai
 
         body = self.endpoint.body(request)
@@ -252,13 +254,16 @@ class _Batch:
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
             reason = f"{type(cause).__name__}: {cause}".rstrip(": ")
-            return _Failure(f"no connection ({reason})", unreachable=True)
-        except httpx.HTTPError as error:  # while a stream is read
+            failed = "the reply broke off" if self.begun else "no connection"
+            return _Failure(f"{failed} ({reason})", unreachable=True)
+        except self.endpoint.transport_error as error:  # openai < 3: within a stream
             reason = f"the reply broke off ({type(error).__name__})"
             return _Failure(reason, unreachable=True)
         except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
             # the library parses leniently, and fails in ways of its own
             return _Failure(f"not a completion ({type(error).__name__})")
+        if self.begun and not reply.choices:
+            return _Failure("the reply broke off")
         return _fields(request, reply, time.perf_counter() - started)
 
     def pass_on(self, text: str) -> None:
@@ -282,6 +287,19 @@ class _Batch:
             retryable=status in TEMPORARY or status >= 500,
             wait=_retry_after(error.response.headers.get("retry-after")),
         )
+
+
+def _transport_error() -> type[Exception]:
+    """The base of the errors of openai's HTTP library: httpx, or httpx2 from 3 on."""
+    try:
+        import openai
+        import openai.resources.chat  # which its client imports in the first call
+    except ImportError:
+        raise UserError(
+            "the openai library is not installed: pip install 'kgscout-jax[llm]'"
+        ) from None
+    library = openai.DefaultAsyncHttpxClient.__mro__[1].__module__
+    return importlib.import_module(library).HTTPError
 
 
 def _fields(request: Request, reply: Any, seconds: float) -> dict[str, Any] | _Failure:

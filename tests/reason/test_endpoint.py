@@ -195,6 +195,22 @@ def test_without_a_server_every_request_has_an_error():
     assert all("no connection" in one.error for one in found)
 
 
+def test_no_http_library_is_needed_but_that_of_openai(monkeypatch):
+    used = endpoint("http://x/v1").transport_error.__module__.partition(".")[0]
+    (other,) = {"httpx", "httpx2"} - {used}
+    monkeypatch.setitem(sys.modules, other, None)
+    with serving(["ok", "hang_up", "stream_cut", "stream_short"]) as server:
+        client = endpoint(server.url, retries=0)
+        assert answer(client.ask(asking("q")[0])) == ("q",)
+        lost = client.ask(asking("q")[0]).error
+        cut, short = (
+            client.ask_all(asking("q"), on_text=len)[0].error for _ in range(2)
+        )
+    assert lost.startswith("no connection (") and "\n" not in lost
+    assert cut == "the reply broke off"
+    assert short.startswith("the reply broke off (RemoteProtocolError")
+
+
 def test_missing_counts_are_estimated():
     with serving(usage=False) as server:
         found = endpoint(server.url).ask(asking("two words")[0])

@@ -94,7 +94,7 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.send(200, self.reply(body))
 
-    def act_stream(self, body, whole=True):
+    def act_stream(self, body, whole=True, length=None):
         """The reply in pieces of five characters, each an event; or half of it."""
         reply = self.reply(body)
         text = reply["choices"][0]["message"]["content"]
@@ -102,6 +102,8 @@ class Handler(BaseHTTPRequestHandler):
         chunk = {**reply, "object": "chat.completion.chunk", "usage": None}
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
+        if length is not None:
+            self.send_header("Content-Length", str(length))
         self.end_headers()
         for piece in pieces if whole else pieces[:2]:
             choice = {"index": 0, "delta": {"content": piece}, "finish_reason": None}
@@ -118,6 +120,10 @@ class Handler(BaseHTTPRequestHandler):
     def act_stream_cut(self, body):
         """Two pieces, then the line goes dead."""
         self.act_stream(body, whole=False)
+
+    def act_stream_short(self, body):
+        """Two pieces of a reply that is announced to be longer."""
+        self.act_stream(body, whole=False, length=10_000)
 
     def event(self, data):
         self.wfile.write(f"data: {json.dumps(data)}\n\n".encode())
