@@ -7,6 +7,7 @@ graph's best answer is less probable than that: a budget of calls goes where it 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from kgscout_jax.inference.result import RetrievalResult
     from kgscout_jax.reason.readers.protocol import Evidence, Reading
 
+logger = logging.getLogger("kgscout.serve")
 THREADS = 4
 """Concurrent requests to a model."""
 GRAPH = "graph"
@@ -118,6 +120,9 @@ class Answers:
             (reading,) = self._model.read([evidence], on_text)
         except UserError as error:
             raise ReaderFailed(str(error)) from None
+        except Exception as error:
+            logger.exception("the reader failed")
+            raise ReaderFailed(f"internal error ({type(error).__name__})") from error
         if reading.outcome == "error":
             raise ReaderFailed(reading.error or "no reply")
         return reading

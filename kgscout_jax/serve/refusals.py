@@ -20,6 +20,7 @@ from kgscout_jax.serve.schemas import ErrorReply, RequestError, first_problem
 
 logger = logging.getLogger("kgscout.serve")
 MODEL_FAILED = "the language model gave no reply"
+INTERNAL_ERROR = "internal error"
 BUSY = "too many requests are waiting, come again later"
 REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorReply, "description": description}
@@ -70,5 +71,5 @@ EXCEPTION_HANDLERS: dict[Any, Any] = {
         )
     ),
     # The server logs the traceback; callers do not see it.
-    Exception: _handler(lambda _: error_reply(500, "internal error")),
+    Exception: _handler(lambda _: error_reply(500, INTERNAL_ERROR)),
 }

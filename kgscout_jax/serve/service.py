@@ -19,7 +19,7 @@ from kgscout_jax.serve.answers import Answers, ReaderFailed, ServedAnswer
 from kgscout_jax.serve.batching import Batcher, QueueFull
 from kgscout_jax.serve.graphs import Graphs, entity_matches
 from kgscout_jax.serve.metrics import Metrics
-from kgscout_jax.serve.refusals import BUSY, MODEL_FAILED
+from kgscout_jax.serve.refusals import BUSY, INTERNAL_ERROR, MODEL_FAILED
 from kgscout_jax.serve.responses import Event
 from kgscout_jax.serve.schemas import (
     QuestionRequest,
@@ -111,7 +111,7 @@ class Service:
 
     async def answer_events(self, request: QuestionRequest) -> AsyncIterator[Event]:
         """``evidence``, the body of /retrieve; ``text``, pieces of a model's reply;
-        then ``answer``, or ``error`` where the model or the time fails."""
+        then ``answer``, or ``error`` where there is none."""
         started = time.perf_counter()
         body, result = await self.retrieve(request)
         yield "evidence", body
@@ -137,6 +137,9 @@ class Service:
         except ReaderFailed as error:
             logger.error("the language model failed: %s", error)
             yield "error", {"error": MODEL_FAILED}
+        except Exception:
+            logger.exception("a stream failed")
+            yield "error", {"error": INTERNAL_ERROR}
         finally:
             task.cancel()
 

@@ -130,6 +130,28 @@ def test_a_model_that_fails_is_an_event(scout, graph, script):
     assert len(server.bodies) == len(script)
 
 
+@pytest.mark.parametrize(
+    ("part", "error"),
+    [
+        ("reason.readers.model.ModelReader.read", "the language model gave no reply"),
+        ("serve.service.answer_body", "internal error"),
+    ],
+)
+def test_an_error_in_the_code_is_an_event_and_logged(
+    scout, graph, monkeypatch, caplog, part, error
+):
+    def fail(*_):
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(f"kgscout_jax.{part}", fail)
+    with serving() as server:
+        app = served(scout, graph, llm=server.url, model="m")
+        with TestClient(app) as client:
+            (first, _), *_, last = events_of(client.post("/answer", json=ASKED).text)
+    assert first == "evidence" and last == ("error", {"error": error})
+    assert "KeyError: 'a bug'" in caplog.text
+
+
 def test_what_is_no_request_is_refused_before_any_event(scout, graph):
     with TestClient(served(scout, graph)) as client:
         reply = client.post("/answer", json={**ASKED, "graph": "no"})
