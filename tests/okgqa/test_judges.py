@@ -10,6 +10,7 @@ from kgscout_jax.okgqa.judges.geval import (
     from_samples,
     from_tokens,
     sample_score,
+    score_span,
     token_score,
 )
 from kgscout_jax.okgqa.ladder import most_consistent, split_reply
@@ -31,10 +32,30 @@ def test_a_score_is_the_expectation_over_its_token():
     assert judged.value == pytest.approx(0.75)
 
 
-def test_the_score_is_the_first_token_that_is_one():
-    logprobs = [token(("Score", 0.9), ("2", 0.1)), token(("4", 1.0))]
-    assert token_score(logprobs) == (pytest.approx(4.0), pytest.approx(1.0))
-    assert token_score([token(("none", 1.0))]) == (None, 0.0)
+@pytest.mark.parametrize(
+    ("reply", "score"),
+    [
+        ("4", 4), ("- 4.", 4), ("4/5", 4), ("3 out of 5", 3), ("**Score:** 2", 2),
+        ("On a scale from 1 to 5, I rate it 4", 4), ("Score (1-5): 3", 3),
+        ("Rating on 1 to 5: 2/5", 2), ("2 of the 3 facts hold; score: 4", 4),
+        ("The score was 2, the final score is 5", 5), ("4, so 4", 4),
+        ("1 to 5", None), ("2 or 3", None), ("-4", None), ("Score: −4", None),
+        ("7", None), ("Score: 10", None), ("4/10", None), ("Score: 4/10", None),
+        ("4.5", None), ("GPT4", None), ("good", None),
+    ],
+)  # fmt: skip
+def test_a_reply_has_one_score_or_none(reply, score):
+    span = score_span(reply)
+    assert (span and span[0]) == score
+    assert span is None or reply[span[1]] == str(score)
+
+
+def test_the_tokens_weigh_the_score_that_is_read():
+    scale = [token((word, 1.0)) for word in ("From", " ", "1", " to ", "5", ":", " ")]
+    assert token_score([*scale, token(("4", 0.5), ("2", 0.5))])[0] == pytest.approx(3)
+    minus = [token(("-", 1.0)), token(("4", 1.0))]
+    for unreadable in (scale, minus, [token(("none", 1.0))], []):
+        assert token_score(unreadable) == (None, 0.0)
 
 
 @pytest.mark.parametrize(

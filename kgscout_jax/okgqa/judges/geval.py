@@ -19,6 +19,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, Literal
 
 from kgscout_jax.okgqa.judges.protocol import (
@@ -39,33 +40,63 @@ SCORES: tuple[int, ...] = (1, 2, 3, 4, 5)
 STEPS_TOKENS = 200
 FORM_TOKENS = 8
 LOGPROBS = {"logprobs": True, "top_logprobs": 20}
-_SCORE = re.compile(r"(?<![\d.])([1-5])(?![\d]|\.\d)")
+_SCALE = re.compile(r"\b(?:from\s+)?1\s*(?:-|–|to)\s*5\b(?!\s*/)", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"(?P<name>\b(?:score|rating)[^\d\n]{0,40}?)?"
+    r"(?<![\w.])(?P<number>[-−]?\d+(?:\.\d+)?)(?!\w)"
+    r"(?:\s*(?:/|out of)\s*(?P<best>\d+))?",
+    re.IGNORECASE,
+)
+
+
+def score_span(text: str) -> tuple[int, int] | None:
+    """(the score in a reply, where it stands); None where there is not one.
+
+    The last number that is called a score or a rating, or is out of 5; else the only
+    one. A scale (1 to 5) is none.
+
+    >>> score_span("On the scale from 1 to 5: 4"), score_span("-4")
+    ((4, 26), None)
+    """
+    blank = _SCALE.sub(lambda scale: " " * len(scale[0]), text)
+    numbers = list(_NUMBER.finditer(blank))
+    named = [each for each in numbers if each["name"] or each["best"] == "5"]
+    chosen = named[-1:] or numbers
+    found = {(each["number"], each["best"] or "5") for each in chosen}
+    values = [_number(number) for number, best in found if best == "5"]
+    if len(found) != 1 or not values or values[0] is None:
+        return None
+    return values[0], chosen[-1].start("number")
 
 
 def token_score(
     logprobs: Sequence[Sequence[Sequence[Any]]],
 ) -> tuple[float | None, float]:
-    """(the expected score, the probability of all scores) of the first score token.
+    """(the expected score, the probability of all scores) at the score's token.
 
-    The first token of the reply whose likeliest alternative is a score counts. (None,
-    0) without one.
+    That is the token where the score stands in the likeliest reply. (None, 0) without
+    one.
 
     >>> score, mass = token_score([[("4", -0.693147), ("2", -1.386294), ("x", -9.0)]])
     >>> round(score, 3), round(mass, 3)
     (3.333, 0.75)
     """
-    for token in logprobs:
-        best = max(token, key=lambda pair: pair[1], default=None)
-        if best is None or _number(best[0]) is None:
-            continue
-        weights = dict.fromkeys(SCORES, 0.0)
-        for text, logprob in token:
-            if (number := _number(text)) is not None:
-                weights[number] += math.exp(logprob)
-        mass = sum(weights.values())
-        if mass > 0:
-            return sum(s * p for s, p in weights.items()) / mass, mass
-    return None, 0.0
+    likeliest = [
+        max(token, key=lambda pair: pair[1], default=("", 0.0))[0] for token in logprobs
+    ]
+    span = score_span("".join(likeliest))
+    if span is None:
+        return None, 0.0
+    ends = accumulate(map(len, likeliest))
+    place = next(i for i, end in enumerate(ends) if span[1] < end)
+    weights = dict.fromkeys(SCORES, 0.0)
+    for text, logprob in logprobs[place]:
+        if (number := _number(text)) is not None:
+            weights[number] += math.exp(logprob)
+    mass = sum(weights.values())
+    if not mass:
+        return None, 0.0
+    return sum(s * p for s, p in weights.items()) / mass, mass
 
 
 def sample_score(texts: Sequence[str]) -> tuple[float | None, int]:
@@ -74,7 +105,7 @@ def sample_score(texts: Sequence[str]) -> tuple[float | None, int]:
     >>> sample_score(["4", "Score: 5", "none", "3/5"])
     (4.0, 3)
     """
-    scores = [int(found[1]) for text in texts if (found := _SCORE.search(text))]
+    scores = [span[0] for text in texts if (span := score_span(text))]
     return (sum(scores) / len(scores), len(scores)) if scores else (None, 0)
 
 
