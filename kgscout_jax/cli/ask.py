@@ -220,6 +220,8 @@ class Terminal:
         elif reading is not None and self.reader is not None:
             names = "; ".join(map(short_name, reading.answers))
             print(f"answer ({escape(self.reader.name)}): {names or 'none found'}")
+            if reading.note:
+                print(f"note: {reading.note}")
 
     def print_json(
         self,
@@ -242,6 +244,7 @@ class Terminal:
                 "answers": list(reading.answers),
                 "outcome": reading.outcome,
                 "error": reading.error,
+                "note": reading.note,
             }
         if self.settings.explain:
             record["explanation"] = {

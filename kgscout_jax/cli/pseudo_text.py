@@ -108,6 +108,8 @@ def print_pseudo(guess: PseudoAnswer, graph: GraphOrStore, *, explain: bool) -> 
     )
     if reading.error is not None:
         print(f"no answer: {short_name(reading.error)}")
+    elif reading.note:
+        print(f"note: {reading.note}")
 
 
 def print_facts(facts: Sequence[Fact], graph: GraphOrStore) -> None:

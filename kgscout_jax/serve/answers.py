@@ -44,6 +44,8 @@ class ServedAnswer:
     reader: str
     why: str | None
     """The path to the best answer, or the model's reply."""
+    note: str = ""
+    """That the model's reply was cut."""
 
 
 class Answers:
@@ -103,6 +105,7 @@ class Answers:
             outcome=reading.outcome,
             reader=self._model.name,
             why=reading.raw,
+            note=reading.note,
         )
 
     def close(self) -> None:

@@ -185,6 +185,7 @@ class AnswerReply(RetrieveReply):
     )
     reader: str = Field(description="graph, or the model's name.")
     why: str | None = Field(description="The path to the best, or the model's reply.")
+    note: str = Field("", description="That the model's reply was cut, if it was.")
 
 
 class EntityMatch(BaseModel):

@@ -179,6 +179,7 @@ def answer_body(reading: ServedAnswer, started: float) -> dict[str, Any]:
         "outcome": reading.outcome,
         "reader": reading.reader,
         "why": reading.why,
+        **({"note": reading.note} if reading.note else {}),
     }
 
 

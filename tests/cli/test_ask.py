@@ -157,11 +157,14 @@ def test_control_characters_are_escaped():
 
 def test_a_language_model_answers(ask):
     pytest.importorskip("openai", reason="the extra llm is not installed")
-    with serving() as server:
+    with serving(["ok", "length"]) as server:
         model = ("--llm", server.url, "--model", "m")
         code, out, _ = ask("Where is Ada?", *model, "--k", 3)
+        _, cut, _ = ask("Where is Ada?", *model)
     assert code == 0 and re.search(r"^answer \(m\): .", out, re.M)
-    (request,) = server.bodies
+    note = "the reply was cut at 2 tokens"
+    assert f"answer (m): Ridley Scott\nnote: {note}\n" in cut and note not in out
+    request, _ = server.bodies
     assert "Where is Ada?" in json.dumps(request["messages"])
 
 

@@ -93,6 +93,33 @@ def test_the_outcome_says_how_the_reply_was_read(text, outcome, answers):
     assert found.failed == (not answers and outcome != "not_available")
 
 
+@pytest.mark.parametrize(
+    "text, outcome, answers",
+    [
+        ('{"ans": ["Ridley Scott", "James Cam', "repaired", ("Ridley Scott",)),
+        ('{"ans": ["Ridley Scott"', "repaired", ("Ridley Scott",)),
+        ('{"ans": ["Ridley Scott"]} because he', "json", ("Ridley Scott",)),
+        ("ans: Ridl", "error", ()),
+        ("", "error", ()),
+    ],
+)
+def test_a_cut_reply_has_its_whole_answers(text, outcome, answers):
+    def act_cut_short(handler, body):
+        value = handler.reply(body)
+        choice = value["choices"][0]
+        choice["finish_reason"], choice["message"]["content"] = "length", text
+        handler.send(200, value)
+
+    with serving(lambda *_: "cut_short") as server:
+        server.RequestHandlerClass = type(
+            "Cut", (Handler,), {"act_cut_short": act_cut_short}
+        )
+        (found,) = reader(server.url).read(asked(1))
+    assert (found.outcome, found.answers, found.raw) == (outcome, answers, text)
+    assert found.note == "the reply was cut at 2 tokens"
+    assert found.error == (None if answers else found.note)
+
+
 def test_an_unruly_server_loses_no_question():
     """Slow, 429, 500, cut, broken, refused: some pass on another try, some never."""
     acts = ["429", "500", "cut", "broken", "hang_up", "html", "null_choices", "slow"]

@@ -187,6 +187,14 @@ class Handler(BaseHTTPRequestHandler):
         value["choices"][0]["message"]["content"] = [{"text": "x"}]
         self.send(200, value)
 
+    def act_length(self, body):
+        """A reply that the limit of tokens cuts."""
+        value = self.reply(body)
+        choice = value["choices"][0]
+        choice["finish_reason"] = "length"
+        choice["message"]["content"] = '{"ans": ["Ridley Scott", "Jam'
+        self.send(200, value)
+
     def act_silent(self, body):
         """A reply without content."""
         value = self.reply(body)

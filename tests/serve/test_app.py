@@ -361,10 +361,14 @@ def with_model(scout, graph, url):
 
 def test_a_language_model_reads_the_triplets(scout, graph):
     pytest.importorskip("openai", reason="the extra llm is not installed")
-    with serving() as server, with_model(scout, graph, server.url) as client:
+    acts = ["ok", "length"]
+    with serving(acts) as server, with_model(scout, graph, server.url) as client:
         body = client.post("/answer", json={"question": QUESTION}).json()
-        assert body["reader"] == "m" and body["why"]
-        (sent,) = server.bodies
+        assert body["reader"] == "m" and body["why"] and "note" not in body
+        cut = client.post("/answer", json={"question": QUESTION}).json()
+        assert cut["answers"] == ["Ridley Scott"]
+        assert cut["note"] == "the reply was cut at 2 tokens"
+        sent, _ = server.bodies
         assert "Ridley Scott" in json.dumps(sent["messages"])
 
 

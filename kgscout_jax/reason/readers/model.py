@@ -118,16 +118,27 @@ class ModelReader:
 def reading_of(id: str, prompt: Prompt, completions: Sequence[Completion]) -> Reading:
     """The reading of one question's replies: of several, what most agree on.
 
-    Missing replies have no vote; without any reply the outcome is "error".
+    Missing replies have no vote; without any reply, or where there is no answer because
+    it was cut, the outcome is "error".
     """
     texts = tuple(completion.text for completion in completions)
     replies = [text for text in texts if text is not None]
-    reply = agree([read_reply(text) for text in replies])
+    cut = [one for one in completions if one.finish == "length"]
+    note = f"the reply was cut at {cut[0].reply_tokens} tokens" if cut else ""
+    reply = agree(
+        [
+            read_reply(one.text, cut=one.finish == "length")
+            for one in completions
+            if one.text is not None
+        ]
+    )
     outcome: Outcome = "json" if reply.failure == "none" else reply.failure
     error = None
     if not replies:
         outcome = "error"
         error = next((one.error for one in completions if one.error), "no reply")
+    elif len(cut) == len(replies) and not reply.answers and outcome != "not_available":
+        outcome, error = "error", note
     return Reading(
         id=id,
         answers=reply.answers,
@@ -135,6 +146,7 @@ def reading_of(id: str, prompt: Prompt, completions: Sequence[Completion]) -> Re
         raw=replies[0] if replies else None,
         samples=texts if len(texts) > 1 else (),
         error=error,
+        note=note,
         prompt_hash=prompt.hash,
         prompt=prompt,
         prompt_tokens=sum(completion.prompt_tokens for completion in completions),

@@ -24,7 +24,8 @@ Outcome = Literal[
 
 - json: from the well-formed object that the prompt asks for;
 - graph: from the policy's answer head, without a model;
-- error: there is no reply at all, ``Reading.error`` says why;
+- error: there is no reply, or no whole answer in one that was cut; ``Reading.error``
+  says why;
 - the others: as ``kgscout_jax.reason.readers.replies.Failure`` says.
 """
 
@@ -60,6 +61,8 @@ class Reading:
     """All replies, where several were asked for; None for one that did not come."""
     error: str | None = None
     """Why there is no reply."""
+    note: str = ""
+    """What else is to be said of it: that it was cut, at how many tokens."""
     prompt_hash: str = ""
     prompt: Prompt | None = None
     prompt_tokens: int = 0

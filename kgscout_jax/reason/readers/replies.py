@@ -91,12 +91,22 @@ class _Object:
     """Its form: the higher, the better."""
 
 
-def read_reply(text: str | None) -> Reply:
+def read_reply(text: str | None, *, cut: bool = False) -> Reply:
     """The answers in a model's reply, and how they were read.
 
     Args:
         text: the reply as it came; None where there is none.
+        cut: whether it ends where the model had to stop: an answer there is none.
     """
+    reply = _whole_reply(text)
+    *whole, last = reply.answers or ("",)
+    if cut and last and entity_key(text or "").endswith(entity_key(last)):
+        return Reply(answers=tuple(whole), failure=reply.failure if whole else "empty")
+    return reply
+
+
+def _whole_reply(text: str | None) -> Reply:
+    """The answers in a reply, whatever it ends with."""
     if text is None or not text.strip():
         return Reply(answers=(), failure="no_reply")
     text = _before_next_question(text[-MAX_CHARS:])
