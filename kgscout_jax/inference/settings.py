@@ -17,7 +17,11 @@ from kgscout_jax.graph.file_settings import (
 )
 from kgscout_jax.pseudo.settings import DraftForm, check_threshold
 from kgscout_jax.reason.selection import SelectionForm
-from kgscout_jax.utils.checks import check_at_least, check_both_or_neither
+from kgscout_jax.utils.checks import (
+    check_at_least,
+    check_both_or_neither,
+    check_no_input,
+)
 from kgscout_jax.utils.engine_settings import EngineSettings
 
 if TYPE_CHECKING:
@@ -78,6 +82,11 @@ class QuestionSettings(GraphFileSettings):
             found = "both" if self.kg else "neither"
             raise UserError(f"--kg, --graphs: found {found}, expected one of them")
 
+    @property
+    def graph_paths(self) -> tuple[Path, ...]:
+        """The files and folders of --kg or --graphs."""
+        return self.kg or tuple(Path(each.partition("=")[2]) for each in self.graphs)
+
     def open_graphs(self) -> KnowledgeGraph | dict[str, KnowledgeGraph]:
         """The graph, or several by name; raises UserError as ``open_graph`` does."""
         from kgscout_jax.graph.open_graph import open_graph, open_named_graphs
@@ -134,6 +143,7 @@ class RetrieveSettings(QuestionSettings, EngineSettings):
         super().__post_init__()
         EngineSettings.__post_init__(self)
         check_at_least(1, batch_size=self.batch_size)
+        check_no_input(self.out, (self.questions, *self.graph_paths), "--out")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,6 +216,7 @@ class AskSettings(QuestionSettings):
                 object.__setattr__(self, "question", alone)
                 object.__setattr__(self, "policy", None)
         check_both_or_neither(llm=self.llm, model=self.model)
+        check_no_input(self.html, self.graph_paths, "--html")
 
 
 @dataclass(frozen=True, kw_only=True)

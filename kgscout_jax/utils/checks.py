@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
 from kgscout_jax.errors import UserError
 
 
@@ -30,3 +34,12 @@ def check_both_or_neither(**values: object) -> None:
         raise UserError(
             f"--{provided[0]} without --{missing[0]}: expected both, or neither"
         )
+
+
+def check_no_input(out: Path | None, inputs: Iterable[Path], flag: str) -> None:
+    """Raise UserError if the file to write is one of those to read."""
+    for path in inputs:
+        if out is None or not (os.path.exists(out) and os.path.exists(path)):
+            continue
+        if os.path.samefile(out, path):
+            raise UserError(f"{flag} {out}: this is an input, expected another file")

@@ -13,7 +13,7 @@ from scout_factory import shared_world
 
 from kgscout_jax.cli.main import main
 from kgscout_jax.cli.runner import parse
-from kgscout_jax.errors import escape
+from kgscout_jax.errors import UserError, escape
 from kgscout_jax.export.load import load_exported
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.inference.scout import Scout
@@ -180,6 +180,15 @@ def test_refused(ask, tmp_path):
     code, _, said = ask(" ")
     assert code == 2 and "question: found ' ', expected some text" in said
     assert not (tmp_path / "x.html").exists()
+
+
+def test_the_page_never_replaces_the_graph(ask, world):
+    before = world.file.read_bytes()
+    code, _, said = ask("Who?", "--html", world.file)
+    assert code == 2 and f"--html {world.file}: this is an input" in said
+    with pytest.raises(UserError, match=r"--html .*this is an input"):
+        AskSettings(graphs=("a=x.tsv", f"b={world.file}"), html=world.file)
+    assert world.file.read_bytes() == before
 
 
 def test_push_to_a_folder(world, tmp_path, capsys):

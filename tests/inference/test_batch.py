@@ -60,6 +60,18 @@ def results(folder: Path) -> list[dict]:
     return found
 
 
+def test_results_never_replace_questions_or_graph(run, world, tmp_path):
+    graph = tmp_path / "graph.tsv"
+    graph.write_bytes(world.file.read_bytes())
+    (tmp_path / "link").hardlink_to(graph)
+    for name in ("q.jsonl", "graph.tsv", "link"):
+        out = tmp_path / name
+        code, said = run(QUESTIONS, "--out", out, "--overwrite", kg=graph)
+        assert code == 2 and f"--out {out}: this is an input, expected" in said
+    assert graph.read_bytes() == world.file.read_bytes()
+    assert len(lines(tmp_path / "q.jsonl")) == len(QUESTIONS)
+
+
 def test_a_line_for_each_question_in_their_order(run, world, tmp_path):
     assert run()[0] == 0
     found = results(tmp_path)
