@@ -7,6 +7,7 @@ import errno
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -112,12 +113,16 @@ def _allocate(descriptor: int, size: int) -> None:
 
 
 def free_bytes(path: Path) -> int:
-    """Bytes that this user may write beside ``path``, which need not exist."""
+    """Bytes that this user may write beside ``path``, which need not exist.
+
+    A file system without a size, such as /proc, sets no limit.
+    """
     folder = path.absolute()
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     try:
-        return shutil.disk_usage(folder).free
+        usage = shutil.disk_usage(folder)
+        return usage.free if usage.total else sys.maxsize
     except OSError:
         return 0
 

@@ -157,17 +157,20 @@ def read_json(path: Path) -> Any:
 
 @contextlib.contextmanager
 def open_text(path: Path) -> Iterator[TextIO]:
-    """A UTF-8 text handle on a plain or .gz file.
+    """A UTF-8 text handle on a plain or .gz file, behind a byte-order mark.
 
     Raises:
         UserError: the file is missing, unreadable, not UTF-8 or not gzip.
     """
     try:
         if path.suffix == ".gz":
-            with gzip.open(path, "rb") as raw, io.TextIOWrapper(raw, "utf-8") as handle:
+            with (
+                gzip.open(path, "rb") as raw,
+                io.TextIOWrapper(raw, "utf-8-sig") as handle,
+            ):
                 yield handle
         else:
-            with open(path, encoding="utf-8") as handle:
+            with open(path, encoding="utf-8-sig") as handle:
                 yield handle
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None

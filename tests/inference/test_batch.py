@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -15,6 +16,7 @@ from kgscout_jax.cli.main import main
 from kgscout_jax.graph.build.driver import build_graph
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph
+from kgscout_jax.inference.batch import read_ids
 from kgscout_jax.inference.scout import Scout
 from kgscout_jax.utils.lock import locked
 
@@ -99,6 +101,14 @@ def test_an_empty_list_of_topics_means_none(run, tmp_path):
     linked, null, none = results(tmp_path)
     assert linked["topics"] == null["topics"] == ["Ada"]
     assert none["topics"] == none["linked"] == none["triplets"] == []
+
+
+def test_questions_may_begin_with_a_byte_order_mark(tmp_path):
+    text = '\ufeff{"id": "a", "question": "Where?"}\n'.encode()
+    (tmp_path / "q.jsonl").write_bytes(text)
+    (tmp_path / "q.jsonl.gz").write_bytes(gzip.compress(text))
+    for name in ("q.jsonl", "q.jsonl.gz"):
+        assert read_ids(tmp_path / name) == {"a"}
 
 
 def test_a_question_that_fails_is_a_line(run, tmp_path):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import errno
+from pathlib import Path
 
 import numpy as np
 import pytest
 from utils.small_disk import run_on_small_disk
 
 from kgscout_jax.utils.disk_space import NoRoomError, allocate, no_room, room_for
-from kgscout_jax.utils.io import write_array, write_text
+from kgscout_jax.utils.io import WriteError, write_array, write_text
 
 SCRIPT = """
 import os, sys
@@ -109,6 +110,12 @@ def test_room_is_taken_before_it_is_used(tmp_path):
     with pytest.raises(NoRoomError, match=r"file: .* \(1,000,000,000\.0 GB needed, "):
         allocate(file, 10**18)
     assert file.stat().st_size == 50_000
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc")
+def test_a_file_system_without_a_size_is_not_full():
+    with pytest.raises(WriteError, match=r"x.html: cannot be written \(No such file"):
+        write_text(Path("/proc/x.html"), "page")
 
 
 def test_other_errors_pass(tmp_path):
