@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
@@ -11,26 +12,55 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.stores.protocol import GraphOrStore, Store
 from kgscout_jax.types import replace_surrogates
 
+LARGEST_K = 2**31 - 1
+"""A larger one would not fit the integers of arrays."""
 
-def check_k(k: object) -> None:
-    """Raise UserError unless ``k`` is a whole number from 1."""
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise UserError(f"k: found {k!r}, expected a whole number from 1")
+
+def checked_k(k: object) -> int:
+    """The maximum number of triplets; raises UserError unless it is a whole number."""
+    try:
+        number = 0 if isinstance(k, bool) else operator.index(cast(int, k))
+    except TypeError:
+        number = 0
+    if not 1 <= number <= LARGEST_K:
+        raise UserError(
+            f"k: found {k!r:.80}, expected a whole number from 1 to {LARGEST_K}"
+        )
+    return number
 
 
 def budgets_of(k: int | Sequence[int], n: int) -> list[int]:
     """The budget of each of ``n`` questions.
 
     Raises:
-        UserError: one is no whole number from 1.
+        UserError: one is no whole number from 1 to ``LARGEST_K``.
     """
     if isinstance(k, Sequence) and not isinstance(k, str):
-        each: list[int] = list(k)
-        for budget in each:
-            check_k(budget)
-        return each
-    check_k(k)
-    return [cast(int, k)] * n
+        return [checked_k(each) for each in k]
+    return [checked_k(k)] * n
+
+
+def check_type(name: str, value: object, expected: type) -> None:
+    """Raise UserError unless an argument is what it has to be."""
+    if not isinstance(value, expected):
+        kind = "some text" if expected is str else f"a {expected.__name__}"
+        raise UserError(f"{name}: found {value!r:.80}, expected {kind}")
+
+
+def listed(name: str, values: object, kind: type = object) -> list[Any]:
+    """The items of a list or another iterable, each of a kind.
+
+    Raises:
+        UserError: it is something else, or one of its items is.
+    """
+    if isinstance(values, str):
+        raise UserError(f"{name}: found one string, expected a list of them")
+    if not isinstance(values, Iterable):
+        raise UserError(f"{name}: found {values!r:.80}, expected a list of them")
+    items = list(values)
+    for item in items:
+        check_type(name, item, kind)
+    return items
 
 
 def check_question(question: object) -> str:
@@ -42,6 +72,18 @@ def check_question(question: object) -> str:
     if not isinstance(question, str) or not question.strip():
         raise UserError(f"question: found {question!r}, expected some text")
     return replace_surrogates(question)
+
+
+def checked_hypotheses(hypotheses: object, n: int) -> list[list[str]]:
+    """The guesses at the answer of each of ``n`` questions, as text to encode.
+
+    Raises:
+        UserError: they are not ``n`` lists of strings.
+    """
+    name = "hypotheses"
+    guesses = [listed(name, each, str) for each in listed(name, hypotheses)]
+    check_lengths(n, hypotheses=guesses)
+    return [[replace_surrogates(guess) for guess in each] for each in guesses]
 
 
 def checked_graphs(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -31,7 +31,10 @@ from kgscout_jax.inference.arguments import (
     budgets_of,
     check_lengths,
     check_question,
+    check_type,
     checked_graphs,
+    checked_hypotheses,
+    listed,
 )
 from kgscout_jax.inference.kept_products import KeptProducts
 from kgscout_jax.inference.merged_graphs import MergedGraphs
@@ -98,7 +101,8 @@ class Scout:
         encoder = encoder or SentenceEncoder(
             trained.name, backend=trained.backend, near=False
         )
-        identity = encoder.identity
+        if (identity := getattr(encoder, "identity", None)) is None:
+            raise UserError(f"encoder: found {encoder!r:.80}, expected an encoder")
         # A policy reads every text version.
         for name in ("weights_sha256", "dimension"):
             found, expected = getattr(identity, name), getattr(trained, name)
@@ -260,16 +264,16 @@ class Scout:
         Raises:
             UserError: as ``retrieve``, or the lengths differ.
         """
-        if isinstance(questions, str):
-            raise UserError("questions: found one string, expected a list of them")
+        questions = listed("questions", questions)
+        check_type("selection", selection, SelectionConfig)
         selection.check(self.exported)
         calibration = selection.calibration(self.exported)
         n = len(questions)
         budgets = budgets_of(k, n)
         sources = checked_graphs(self._one_each(graphs), n)
-        if topics is not None and not isinstance(topics, Iterable):
-            raise UserError(f"topics: found {topics!r}, expected a list of them")
-        topics = [None] * n if topics is None else list(topics)
+        topics = [None] * n if topics is None else listed("topics", topics)
+        if hypotheses is not None:
+            hypotheses = checked_hypotheses(hypotheses, n)
         check_lengths(n, graphs=sources, topics=topics, k=budgets)
         texts = [check_question(question) for question in questions]
         searches = self._searcher.searches(
@@ -323,7 +327,13 @@ class Scout:
         return self._merged.get(graphs)
 
     def link(self, question: str, graph: KnowledgeGraph) -> list[Link]:
-        """The topics of ``question`` in ``graph``, likeliest first."""
+        """The topics of ``question`` in ``graph``, likeliest first.
+
+        Raises:
+            UserError: ``question`` is not text, or ``graph`` not a graph in memory.
+        """
+        check_type("question", question, str)
+        check_type("graph", graph, KnowledgeGraph)
         if not len(graph.entities):
             return []
         both = asks_yes_no(question) or offers_choice(question)
@@ -333,8 +343,11 @@ class Scout:
         """Embeddings of questions, or of words, as in preparation.
 
         Calls of several threads are coalesced.
+
+        Raises:
+            UserError: they are no list of strings.
         """
-        return self._searcher.questions.encode(questions)
+        return self._searcher.questions.encode(listed("questions", questions, str))
 
     def _warn_of_budget(
         self, results: Sequence[RetrievalResult], budget: int | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -57,14 +58,14 @@ class SelectionConfig:
                 f"--retriever: found {self.retriever!r}, expected one of "
                 f"{', '.join(get_args(RetrieverChoice))}"
             )
-        if self.target is not None and not 0 < self.target < 1:
+        target, least = self.target, self.min_probability
+        if target is not None and not (isinstance(target, Real) and 0 < target < 1):
             raise UserError(
-                f"--target: found {self.target}, expected a number between 0 and 1"
+                f"--target: found {target!r:.80}, expected a number between 0 and 1"
             )
-        least = self.min_probability
-        if least is not None and not 0 <= least <= 1:
+        if least is not None and not (isinstance(least, Real) and 0 <= least <= 1):
             raise UserError(
-                f"--min-probability: found {least}, expected a number from 0 to 1"
+                f"--min-probability: found {least!r:.80}, expected a number from 0 to 1"
             )
         if self.retriever != "scout" and (self.form == "answers" or self.target):
             found = "a target" if self.target else f"--form {self.form}"
@@ -72,7 +73,12 @@ class SelectionConfig:
                 f"--retriever {self.retriever}: found {found}, expected none, or "
                 "--retriever scout"
             )
-        check_at_least(1, token_budget=self.token_budget)
+        budget = self.token_budget
+        if budget is not None and not isinstance(budget, Integral):
+            raise UserError(
+                f"--token-budget: found {budget!r:.80}, expected a whole number"
+            )
+        check_at_least(1, token_budget=budget)
         check_token_budget(self.token_budget, PromptSettings())
 
     def check(self, exported: Exported) -> None:

@@ -19,7 +19,7 @@ try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
-    from pydantic import Field
+    from pydantic import ConfigDict, Field
     from pydantic_core import CoreSchema, core_schema
 except ModuleNotFoundError as error:
     raise with_install_line(error) from None
@@ -42,6 +42,8 @@ class KGScoutRetriever(BaseRetriever):
     path.
     """
 
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
     scout: Annotated[Scout, _AsItIs()] = Field(exclude=True, repr=False)
     """What retrieves; many threads may share it."""
     graph: Annotated[KnowledgeGraph | list | tuple | dict, _AsItIs()] = Field(
@@ -49,7 +51,7 @@ class KGScoutRetriever(BaseRetriever):
     )
     """What is searched, or several graphs, asked as one; ``graph.embed(scout.encoder)``
     first makes it fast."""
-    k: int = Field(default=DEFAULT_K, ge=1)
+    k: int = Field(default=DEFAULT_K, ge=1, strict=True)
     """The most triplets."""
     topics: list[str] | None = None
     """The entities that questions are about; None: they are linked."""

@@ -12,7 +12,7 @@ from typing import Any, get_args
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.merge import Graphs
-from kgscout_jax.inference.arguments import check_k
+from kgscout_jax.inference.arguments import checked_k
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout
 from kgscout_jax.inference.settings import DEFAULT_K
@@ -61,12 +61,11 @@ class KGScoutRetriever(BaseRetriever):
             UserError: ``k`` or ``form`` cannot be.
         """
         super().__init__(**settings)
-        check_k(k)
         if form not in get_args(Form):
             known = ", ".join(get_args(Form))
             raise UserError(f"form: found {form!r}, expected one of {known}")
         self.scout, self.graph = scout, graph
-        self.k, self.topics = k, topics
+        self.k, self.topics = checked_k(k), topics
         self.form: Form = form
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

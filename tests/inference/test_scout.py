@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -20,6 +21,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.export.load_trained import load_trained
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.inference.scout import cut_of
+from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.policy.registry import jitted_logits
 from kgscout_jax.retrieve.kgscout import KGScout
 from kgscout_jax.retrieve.retrieved_file import retrieved_records
@@ -261,10 +263,54 @@ def test_an_empty_graph_gives_no_triplets(ready, topics):
 # --- what comes in
 
 
-@pytest.mark.parametrize("k", [0, "3", True])
+@pytest.mark.parametrize("k", [0, "3", True, 2.0, None, 10**30])
 def test_k_is_a_whole_number_from_1(ready, k):
     with pytest.raises(UserError, match=f"k: found {k!r}, expected a whole number"):
         ready.scout.retrieve("Who?", ready.graph, k)
+
+
+@pytest.mark.parametrize("form", ["lines", "paths"])
+@pytest.mark.parametrize("k", [np.int64(3), 2**31 - 1])
+def test_k_is_any_integer_that_arrays_hold(ready, k, form):
+    selection = SelectionConfig(form=form)
+    found = ready.scout.retrieve(
+        "Where is Ada?", ready.graph, k, topics="Ada", selection=selection
+    )
+    assert 3 <= len(found) <= k
+
+
+def test_arguments_of_other_types_are_refused(ready):
+    scout, graph = ready.scout, ready.graph
+    for call, message in (
+        (lambda: scout.retrieve("Who?", graph, selection={}), "selection: found {}"),
+        (lambda: scout.link(None, graph), "question: found None, expected some text"),
+        (lambda: scout.link("Who?", "g.tsv"), "graph: found 'g.tsv', expected a Know"),
+        (lambda: scout.encode("Who?"), "questions: found one string"),
+        (lambda: scout.encode([b"Who?"]), "questions: found b'Who?', expected some"),
+        (lambda: Scout(scout.exported, "x"), "encoder: found 'x', expected an enc"),
+        (lambda: scout.retrieve_many(3, graph), "questions: found 3, expected a list"),
+        (lambda: SelectionConfig(target="a"), "--target: found 'a', expected a num"),
+        (lambda: SelectionConfig(min_probability=[]), "--min-probability: found []"),
+        (lambda: SelectionConfig(token_budget="x"), "--token-budget: found 'x', exp"),
+    ):
+        with pytest.raises(UserError, match=re.escape(message)):
+            call()
+
+
+def test_hypotheses_are_a_list_of_sentences_per_question(ready):
+    scout, graph = ready.scout, ready.graph
+    for hypotheses in ("Ada is in Rome.", 5, [3], [None]):
+        with pytest.raises(UserError, match="hypotheses: found "):
+            scout.retrieve("Who?", graph, hypotheses=hypotheses)
+    for hypotheses in ([["a"]], [["a"], ["b"], []], ["ab", "cd"]):
+        with pytest.raises(UserError, match="hypotheses: found "):
+            scout.retrieve_many(["Who?", "Where?"], graph, hypotheses=hypotheses)
+
+
+def test_questions_may_come_from_a_generator(ready):
+    questions = ("Where is Ada?" for _ in range(2))
+    found = ready.scout.retrieve_many(questions, ready.graph, 3, topics=iter("ab"))
+    assert [len(each.topics_not_found) for each in found] == [1, 1]
 
 
 @pytest.mark.parametrize("topics", [5, 2.5, True, [3], {"Ada": 1}.values(), [None]])

@@ -83,7 +83,7 @@ def test_topics_may_be_given_and_nothing_may_be_found(scout, graph):
 
 
 @pytest.mark.parametrize(
-    "field", [{"k": 0}, {"k": "x"}, {"form": "html"}, {"graph": 3}]
+    "field", [{"k": 0}, {"k": "5"}, {"form": "html"}, {"graph": 3}, {"target": 0.9}]
 )
 def test_fields_are_checked(scout, graph, field):
     with pytest.raises(ValidationError, match=next(iter(field))):
