@@ -49,9 +49,8 @@ def order_of(
     n = len(candidates.ids)
     extra = sorted({position for path in paths for position in path})
     mask = np.ones((1, n), bool)
-    best, lengths = top_k(
-        logits[None], mask, candidates.ids[None], n if extra else depth
-    )
+    limit = n if extra else min(depth, max(n, 1))  # an array of depth may be too large
+    best, lengths = top_k(logits[None], mask, candidates.ids[None], limit)
     order = best[0, : lengths[0]]
     if extra:
         wanted = np.isin(order, extra)
