@@ -20,6 +20,7 @@ from pydantic import BaseModel, Field
 
 from kgscout_jax import __version__
 from kgscout_jax.errors import UserError
+from kgscout_jax.inference.result import Status
 from kgscout_jax.inference.result_json import answer_json
 from kgscout_jax.inference.settings import DEFAULT_K
 from kgscout_jax.serve.batching import QueueFull
@@ -100,8 +101,9 @@ class Answered(BaseModel):
     """The answers to a question from the graph itself."""
 
     graph: str
-    status: str = Field(description="answered, not sure, nothing found, evidence only.")
+    status: Status = Field(description="How the question was answered.")
     topics: list[str] = Field(description="Entities that the search started from.")
+    topics_not_found: list[str] = Field(description="Topics not in the graph.")
     answers: list[GraphAnswer] = Field(description="Most probable first; [] if unsure.")
     best_guesses: list[GraphAnswer] = Field(
         description="The most probable where it is not sure: no facts."
@@ -184,6 +186,7 @@ def create_server(loading: Future[tuple[Scout, Graphs]], limits: Limits) -> MCPS
             graph=name,
             status=result.status,
             topics=list(result.topics),
+            topics_not_found=list(result.topics_not_found),
             answers=_answers(result.answers),
             best_guesses=_answers(result.best_guesses) if result.abstained else [],
             why_not=result.abstention_note,

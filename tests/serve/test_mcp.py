@@ -9,6 +9,7 @@ import subprocess
 import sys
 from concurrent.futures import Future
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -18,6 +19,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.inference.result import Status
 from kgscout_jax.serve.graphs import Graphs
 from kgscout_jax.serve.mcp_server import create_server
 from kgscout_jax.serve.settings import McpSettings
@@ -54,7 +56,7 @@ def test_an_entity_is_found_and_a_question_answered(server, scout, graph):
     entities, answered, missing = called(
         server,
         ("find_entity", {"text": "who made alien"}),
-        ("answer", {"question": QUESTION, "topics": ["Alien"]}),
+        ("answer", {"question": QUESTION, "topics": ["Alien", "Mu"]}),
         ("find_entity", {"text": "x", "graph": "no-such"}),
     )
     found = entities.structured_content["result"]
@@ -63,7 +65,7 @@ def test_an_entity_is_found_and_a_question_answered(server, scout, graph):
     result = scout.retrieve(QUESTION, graph, topics="Alien")
     reply = answered.structured_content
     assert (reply["graph"], reply["status"]) == ("films", result.status)
-    assert reply["topics"] == ["Alien"]
+    assert (reply["topics"], reply["topics_not_found"]) == (["Alien"], ["Mu"])
     names = [each["name"] for each in reply["answers"]]
     assert names == [each.name for each in result.answers]
 
@@ -81,6 +83,8 @@ def test_tools_say_what_they_take(server):
     assert schema["properties"]["k"]["default"] == 100
     assert tools["retrieve"].output_schema["required"]
     assert tools["retrieve"].annotations.read_only_hint
+    answered = tools["answer"].output_schema["properties"]
+    assert answered["status"]["enum"] == list(get_args(Status))
 
 
 def test_it_retrieves_what_the_scout_finds(server, scout, graph):
