@@ -119,7 +119,8 @@ class LoadSettings(GraphFileSettings):
     takes a third less time. For policies of kind thesis and mlp."""
     joint_encoding: Annotated[bool, tyro.conf.arg(name="joint-encoding")] = False
     """Encode questions that wait together in one pass: many callers get more answers a
-    second. Scores then depend on who else asks, in their last bits."""
+    second. Embeddings then depend on who else asks, in their last bits; scores do
+    either way, on the sizes of the batch."""
 
 
 @dataclass(frozen=True, kw_only=True)
