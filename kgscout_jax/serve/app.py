@@ -19,7 +19,12 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.serve.access import Access, read_keys
 from kgscout_jax.serve.graphs import Graphs
 from kgscout_jax.serve.middleware import RequestLimits
-from kgscout_jax.serve.refusals import EXCEPTION_HANDLERS, REFUSALS
+from kgscout_jax.serve.refusals import (
+    EXCEPTION_HANDLERS,
+    MODEL_REFUSALS,
+    QUERY_REFUSALS,
+    REFUSALS,
+)
 from kgscout_jax.serve.responses import JsonReply, event_stream
 from kgscout_jax.serve.schemas import (
     AnswerReply,
@@ -96,7 +101,7 @@ def create_app(
         """The best triplets for a question."""
         return JsonReply((await service.retrieve(request))[0])
 
-    @app.post("/answer", response_model=AnswerReply, responses=REFUSALS)
+    @app.post("/answer", response_model=AnswerReply, responses=MODEL_REFUSALS)
     async def answer(request: QuestionRequest) -> Response:
         """The answers to a question, with the triplets behind them."""
         if request.stream:
@@ -108,7 +113,7 @@ def create_app(
         """Whether a graph supports or contradicts statements."""
         return JsonReply(await service.verify(request))
 
-    @app.get("/entities", response_model=EntitiesReply, responses=REFUSALS)
+    @app.get("/entities", response_model=EntitiesReply, responses=QUERY_REFUSALS)
     async def entities(
         q: Annotated[str, Query(max_length=MAX_NAME_CHARS, description="Any text.")],
         graph: Annotated[str | None, Query(max_length=MAX_NAME_CHARS)] = None,

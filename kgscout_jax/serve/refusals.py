@@ -22,19 +22,28 @@ logger = logging.getLogger("kgscout.serve")
 MODEL_FAILED = "the language model gave no reply"
 INTERNAL_ERROR = "internal error"
 BUSY = "too many requests are waiting, come again later"
-REFUSALS: dict[int | str, dict[str, Any]] = {
+_REPLIES: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorReply, "description": description}
     for status, description in {
+        400: "A body that cannot be parsed",
         401: "No valid key",
         404: "No graph of this name",
         413: "The body is too large",
         421: "Called by a name that is not served",
         422: "Not a request, or one that asks too much",
         429: "Too many requests of this caller; come again after Retry-After seconds",
+        500: "A failure of the server",
+        502: "The language model gave no reply",
         503: "The queue is full; come again after Retry-After seconds",
         504: "No reply in time",
     }.items()
 }
+REFUSALS = {status: each for status, each in _REPLIES.items() if status != 502}
+"""Of a request with a body."""
+MODEL_REFUSALS = _REPLIES
+"""Of one that a language model may answer."""
+QUERY_REFUSALS = {status: each for status, each in REFUSALS.items() if status != 400}
+"""Of one without a body."""
 
 
 def _handler(reply: Callable[[Any], Response], log: str | None = None) -> Any:
@@ -48,12 +57,23 @@ def _handler(reply: Callable[[Any], Response], log: str | None = None) -> Any:
     return handle
 
 
+async def _invalid_request(request: Request, error: Exception) -> Response:
+    """What is wrong with a request, without its content: that may be large."""
+    assert isinstance(error, RequestValidationError)
+    errors = error.errors()
+    kind = request.headers.get("content-type", "").partition(";")[0].strip()
+    # a body of another type is bytes, no fields
+    if errors[0]["loc"] == ("body",) and "json" not in kind.lower():
+        message = (
+            f"content-type: found {kind[:80] or 'none'}, expected application/json"
+        )
+        return error_reply(422, message)
+    return error_reply(422, first_problem(errors))
+
+
 EXCEPTION_HANDLERS: dict[Any, Any] = {
     RequestError: _handler(lambda error: error_reply(error.status, str(error))),
-    # The message leaves out what was sent: it may be large, or not valid JSON.
-    RequestValidationError: _handler(
-        lambda error: error_reply(422, first_problem(error.errors()))
-    ),
+    RequestValidationError: _invalid_request,
     UnknownGraph: _handler(lambda error: error_reply(404, str(error))),
     # Requests were checked before: this concerns a file of the server.
     UserError: _handler(

@@ -275,6 +275,8 @@ def selection_of(
 def first_problem(errors: Any) -> str:
     """The first of pydantic's errors in one line, without the request's content."""
     for error in errors:
+        if error["type"] == "json_invalid":
+            return f"body: not valid JSON at character {error['loc'][-1]}"
         where = [str(part) for part in error["loc"] if part != "body"][:3]
         place = ".".join(part[:40] for part in where) or "body"
         return f"{place}: {error['msg']}"[:300]

@@ -244,7 +244,7 @@ REFUSED: dict[str, tuple[Any, int, str]] = {
     "a path": ({"question": "q", "graph": "C:\\x"}, 404, "is not loaded"),
     "graph of NUL": ({"question": "q", "graph": "a\0b"}, 404, "is not loaded"),
     "graph too long": ({"question": "q", "graph": "🎬" * 1001}, 422, "graph: "),
-    "no JSON": (b"{", 422, "JSON"),
+    "no JSON": (b'{"question": ', 422, "body: not valid JSON at character 13"),
     "not UTF-8": (b'{"question": "\xff"}', 400, ""),
     "a list": (b"[1]", 422, "body: "),
     "nothing": (b"", 422, "body: "),
@@ -273,6 +273,12 @@ def test_other_paths_methods_and_kinds_are_refused(client):
         (client.post("/retrieve", content=b'{"question": "q"}'), 422),
     ):
         assert reply.status_code == status and list(reply.json()) == ["error"]
+    for kind, found in (("text/plain; charset=utf-8", "text/plain"), ("", "none")):
+        reply = client.post(
+            "/retrieve", content=b'{"question": "q"}', headers={"content-type": kind}
+        )
+        told = f"content-type: found {found}, expected application/json"
+        assert (reply.status_code, reply.json()) == (422, {"error": told})
 
 
 def test_a_body_that_is_too_large_is_refused(client):

@@ -38,6 +38,13 @@ def test_pages_and_descriptions_need_nothing_from_elsewhere(client):
         assert not re.search("https?://", reply.text)
     paths = client.get("/openapi.json").json()["paths"]
     assert {"/retrieve", "/answer", "/entities", "/picture"} <= set(paths)
+    told = {
+        path: set(described.get("post", described.get("get"))["responses"])
+        for path, described in paths.items()
+    }
+    assert {"400", "422", "502"} <= told["/answer"]
+    assert "400" in told["/retrieve"] and "502" not in told["/retrieve"]
+    assert "400" not in told["/entities"]
 
 
 def test_entities_are_those_that_a_text_may_name(client):
