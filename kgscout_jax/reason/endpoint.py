@@ -40,7 +40,9 @@ FATAL = (401, 403, 404)
 TEMPORARY = (408, 409, 425, 429)
 """Statuses, beside 5xx, after which the same request may succeed."""
 LONGEST_WAIT = 120.0
-"""Seconds at most between two attempts, whatever the server asks for."""
+"""Seconds at most between two attempts; a request that has to wait longer fails."""
+SILENT_WAIT = 5.0
+"""A longer wait is logged."""
 GONE_AFTER = 3
 """Requests that fail in a row without any connection before the rest is skipped."""
 STANDARD = ("model", "messages", "temperature", "max_tokens", "seed")
@@ -124,6 +126,8 @@ class _Failure:
     """Whether there was no answer of any kind."""
     wait: float = 0.0
     """Seconds that the server asks to wait."""
+    malformed: bool = False
+    """Whether something answered that is no model; asked once more only."""
 
 
 class _Batch:
@@ -199,7 +203,7 @@ class _Batch:
     async def send(self, client: AsyncOpenAI, key: str, request: Request) -> Completion:
         """The completion, after as many attempts as help and are allowed."""
         error = "not asked: the server no longer answers"
-        attempt, retries = 0, self.settings.retries
+        attempt, retries, malformed = 0, self.settings.retries, 0
         while attempt <= retries and self.unreachable < GONE_AFTER:
             attempt += 1
             outcome = await self.attempt(client, request)
@@ -212,10 +216,20 @@ class _Batch:
             error = outcome.reason
             if not outcome.unreachable:
                 self.unreachable = 0
-            if not outcome.retryable or self.begun:
+            malformed += outcome.malformed
+            if malformed and not self.settings.url.rstrip("/").endswith("/v1"):
+                error += f"; {self.settings.url} may have to end in /v1"
+            if outcome.wait > LONGEST_WAIT:
+                error += f"; asked to wait {outcome.wait:.0f} s, at most "
+                error += f"{LONGEST_WAIT:g} s are waited"
+                break
+            if not outcome.retryable or self.begun or malformed > 1:
                 break
             if attempt <= retries:
-                await asyncio.sleep(self.pause(attempt, outcome.wait))
+                pause = self.pause(attempt, outcome.wait)
+                if pause > SILENT_WAIT:
+                    logger.warning("%s; asked again in %.0f s", error, pause)
+                await asyncio.sleep(pause)
             elif outcome.unreachable:
                 self.unreachable += 1
                 if self.unreachable == GONE_AFTER:
@@ -261,7 +275,7 @@ class _Batch:
             return _Failure(reason, unreachable=True)
         except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
             # the library parses leniently, and fails in ways of its own
-            return _Failure(f"not a completion ({type(error).__name__})")
+            return _malformed(type(error).__name__)
         if self.begun and not reply.choices:
             return _Failure("the reply broke off")
         return _fields(request, reply, time.perf_counter() - started)
@@ -289,6 +303,10 @@ class _Batch:
         )
 
 
+def _malformed(problem: str) -> _Failure:
+    return _Failure(f"not a completion ({problem})", malformed=True)
+
+
 def _transport_error() -> type[Exception]:
     """The base of the errors of openai's HTTP library: httpx, or httpx2 from 3 on."""
     try:
@@ -308,10 +326,10 @@ def _fields(request: Request, reply: Any, seconds: float) -> dict[str, Any] | _F
     first = choices[0] if isinstance(choices, list) and choices else None
     message = getattr(first, "message", None)
     if message is None:
-        return _Failure("not a completion (no message in it)")
+        return _malformed("no message in it")
     text = getattr(message, "content", None) or ""
     if not isinstance(text, str):
-        return _Failure("not a completion (content is no text)")
+        return _malformed("content is no text")
     usage = getattr(reply, "usage", None)
     prompt_tokens = getattr(usage, "prompt_tokens", None)
     reply_tokens = getattr(usage, "completion_tokens", None)

@@ -63,25 +63,44 @@ def test_completions_keep_order_and_counts(monkeypatch):
         assert one.seconds >= 0.05 and (one.attempts, one.cached) == (1, False)
 
 
-@pytest.mark.parametrize(
-    "act",
-    "429_plain 500 cut hang_up broken html empty_choices null_choices list "
-    "odd_content".split(),
-)
+@pytest.mark.parametrize("act", ["429_plain", "500", "cut", "hang_up"])
 def test_temporary_failures_are_sent_again(act):
     with serving([act, act]) as server:
         found = endpoint(server.url).ask(asking("q")[0])
     assert (answer(found), found.attempts, found.error) == (("q",), 3, None)
 
 
-@pytest.mark.parametrize("act", ["500", "hang_up", "broken"])
+@pytest.mark.parametrize(
+    "act", "broken html empty_choices null_choices list odd_content".split()
+)
+def test_what_is_no_completion_is_asked_for_once_more(act):
+    with serving([act]) as server:
+        found = endpoint(server.url).ask(asking("q")[0])
+    assert (answer(found), found.attempts) == (("q",), 2)
+    with serving([act] * 4) as server:
+        url = server.url.removesuffix("/v1")
+        found, without = (
+            endpoint(each).ask(asking("q")[0]) for each in (server.url, url)
+        )
+    assert found.attempts == 2 and found.error.startswith("not a completion (")
+    assert without.error == f"{found.error}; {url} may have to end in /v1"
+
+
+@pytest.mark.parametrize("act", ["500", "hang_up"])
 def test_lasting_failures_are_reported(act):
     with serving([act] * 3) as server:
         found = endpoint(server.url, retries=2).ask(asking("q")[0])
     assert found.text is None and found.attempts == 3 and len(server.bodies) == 3
-    assert {"500": "HTTP 500", "hang_up": "no conn", "broken": "not a"}[
-        act
-    ] in found.error
+    assert {"500": "HTTP 500", "hang_up": "no conn"}[act] in found.error
+
+
+def test_long_waits_are_logged_and_very_long_ones_fail(monkeypatch, caplog):
+    monkeypatch.setattr("kgscout_jax.reason.endpoint.SILENT_WAIT", 0.2)
+    with serving(["429", "429_tomorrow"]) as server:
+        found = endpoint(server.url).ask(asking("q")[0])
+    assert "slow down; asked again in 0 s" in caplog.text
+    assert found.attempts == 2 and found.error.startswith("HTTP 429: ")
+    assert found.error.endswith("asked to wait 86400 s, at most 120 s are waited")
 
 
 def test_retry_after_is_respected():

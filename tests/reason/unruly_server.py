@@ -132,6 +132,9 @@ class Handler(BaseHTTPRequestHandler):
     def act_429(self, body):
         self.send(429, {"error": {"message": "slow down"}}, [("Retry-After", "0.3")])
 
+    def act_429_tomorrow(self, body):
+        self.send(429, {"error": {"message": "slow down"}}, [("Retry-After", "86400")])
+
     def act_429_plain(self, body):
         self.send(429, b"busy", kind="text/plain")
 
