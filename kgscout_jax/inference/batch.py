@@ -85,7 +85,7 @@ def _retrieve(
             graph.embed(scout.encoder)
         size = settings.batch_size
         batches = remaining_batches(settings.questions, part, completed, size)
-        total, failed = len(ids - completed.keys()), 0
+        total, failed, topicless = len(ids - completed.keys()), 0, 0
         batch_lines = BatchLines(settings, mark, scout, graph)
         with (
             room_for(part),
@@ -96,11 +96,16 @@ def _retrieve(
                 new = [line for line in lines if line.id not in completed]
                 for line in new:
                     failed += line.failed
+                    topicless += line.topicless
                     file.write(line.text.encode() + b"\n")
                 file.flush()
                 bar.update(len(new))
             os.fsync(file.fileno())
         os.replace(part, out)
+    if topicless:
+        logger.warning(
+            "%s: no topic of %d of %d questions is in the graph", out, topicless, total
+        )
     if failed:
         logger.warning("%s: %d of %d questions failed", out, failed, total)
     return int(0 < total == failed)

@@ -54,6 +54,8 @@ class Line(NamedTuple):
     id: str
     text: str
     failed: bool
+    topicless: bool = False
+    """Whether topics were given and none of them is in the graph."""
 
 
 class BatchLines:
@@ -85,6 +87,9 @@ class BatchLines:
                 id=row.id,
                 text=replace_surrogates(to_line(row, result, self.mark)),
                 failed=isinstance(result, str),
+                topicless=isinstance(result, RetrievalResult)
+                and bool(result.topics_not_found)
+                and not result.topics,
             )
             for row, result in zip(rows, results(self._retrieve, rows), strict=True)
         ]

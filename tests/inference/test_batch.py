@@ -128,6 +128,8 @@ def test_a_question_that_fails_is_a_line(run, tmp_path):
         assert re.search(f"is {says}, expected", line["error"])
         assert "triplets" not in line
     assert found[4]["triplets"] and found[5]["triplets"] == []
+    _, said = run(bad[-1:], "--overwrite")
+    assert said.endswith("no topic of 1 of 1 questions is in the graph")
     assert found[5]["topics_not_found"] == ["Atlantis"]
     code, said = run(bad[:4], "--overwrite")
     assert code == 1  # not one went well
