@@ -9,14 +9,13 @@ degree, PageRank, whether it is a topic. Nodes that no candidate touches have no
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from kgscout_jax.policy.layers import add_bias, gather_rows, matmul, project
+from kgscout_jax.policy.layers import add_bias, gather_rows, product
 from kgscout_jax.policy.parameters import DenseWeights, Initializer, weights_dataclass
 from kgscout_jax.policy.topology import sum_at
 
@@ -115,7 +114,6 @@ def answer_logits(
     Shapes:
         returns: [b, v].
     """
-    product = partial(matmul, dtype=jnp.float32)
     head, tail = ends[..., 0], ends[..., 1]
     v = nodes.flows.shape[1]
     log_share = jax.nn.log_softmax(jnp.where(mask, scores, -1e9), axis=1)
@@ -151,12 +149,12 @@ def answer_logits(
     layer = jax.nn.gelu(terms + row[:, None])
     layer = product(layer, weights.second.kernel)
     layer = jax.nn.gelu(add_bias(layer, weights.second.bias))
-    logits = project(layer, weights.output.kernel[:, 0]) + weights.output.bias[0]
+    logits = product(layer, weights.output.kernel[:, 0]) + weights.output.bias[0]
     if weights.flow is not None:
         by_flow = add_bias(question @ weights.flow.kernel, weights.flow.bias)
         logits = logits + jnp.einsum("bvf,bf->bv", nodes.flows, by_flow)
     if weights.flow_alone is not None:
-        logits = logits + project(nodes.flows, weights.flow_alone)
+        logits = logits + product(nodes.flows, weights.flow_alone)
     return jnp.where(count > 0, logits, -jnp.inf)
 
 

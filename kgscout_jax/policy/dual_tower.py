@@ -45,7 +45,7 @@ from kgscout_jax.policy.layers import (
     contract,
     counted_softmax,
     matmul,
-    project,
+    product,
 )
 from kgscout_jax.policy.parameters import (
     DenseWeights,
@@ -298,4 +298,4 @@ def remaining_layers(
         width = terms.shape[-1]
         row = jnp.broadcast_to(layer.bias, (terms.shape[0], width))
         hidden = activate(terms, row, terms[..., :0], jnp.zeros((0, width)))
-    return project(hidden, mlp.output.kernel[:, 0]) + mlp.output.bias[0]
+    return product(hidden, mlp.output.kernel[:, 0]) + mlp.output.bias[0]

@@ -73,9 +73,43 @@ def sum_by_question(x: Float[Array, "b *n i"], g: Float[Array, "b *n o"]) -> Arr
     return jax.lax.optimization_barrier(each).sum(axis=0)
 
 
-def project(x: Float[Array, "*batch i"], vector: Float[Array, "i"]) -> Array:
-    """x @ vector, float32: one number a row."""
-    return matmul(x, vector[:, None], jnp.float32)[..., 0]
+def product(x: Float[Array, "b *n i"], kernel: Float[Array, "i *o"]) -> Array:
+    """x @ kernel in their own dtype, of a matrix or of a vector.
+
+    The rule only changes how a GPU adds up the kernel's gradient.
+    """
+    return product_with_rule(x, kernel)
+
+
+@jax.custom_vjp
+def product_with_rule(x: Array, kernel: Array) -> Array:
+    """``product``, with its rule."""
+    return x @ kernel
+
+
+def product_forward(x: Array, kernel: Array) -> tuple[Array, Any]:
+    """The product and what its gradient needs."""
+    return product_with_rule(x, kernel), (x, kernel)
+
+
+def product_backward(residuals: Any, g: Array) -> tuple[Array, Array]:
+    """Cotangents of x and kernel."""
+    x, kernel = residuals
+    (x_bar,) = jax.vjp(lambda x: x @ kernel, x)[1](g)
+
+    def derived(x: Array, g: Array) -> Array:
+        return jax.vjp(partial(jnp.matmul, x), kernel)[1](g)[0]
+
+    def on_gpu(x: Array, g: Array) -> Array:
+        columns = g[..., None] if kernel.ndim == 1 else g
+        return sum_by_question(x, columns).reshape(kernel.shape)
+
+    return x_bar, jax.lax.platform_dependent(
+        x, g, cuda=on_gpu, rocm=on_gpu, default=derived
+    )
+
+
+product_with_rule.defvjp(product_forward, product_backward)
 
 
 def contract(spec: str, x: Array, y: Array, dtype: DTypeLike) -> Array:

@@ -19,7 +19,7 @@ from jaxtyping import Array, Float, Key
 
 from kgscout_jax.policy.config import COMPUTE_DTYPES, FirstKernels, NetworkConfig
 from kgscout_jax.policy.inputs import PolicyInputs
-from kgscout_jax.policy.layers import add_bias, matmul, project
+from kgscout_jax.policy.layers import add_bias, matmul, product
 from kgscout_jax.policy.parameters import (
     DenseWeights,
     Initializer,
@@ -94,4 +94,4 @@ def scores(
     row = add_bias(question @ weights.question, weights.distances.bias)
     terms = terms + by_relation + matmul(distances, weights.distances.kernel, dtype)
     hidden = jax.nn.relu(terms + row[:, None])
-    return project(hidden, weights.output.kernel[:, 0]) + weights.output.bias[0]
+    return product(hidden, weights.output.kernel[:, 0]) + weights.output.bias[0]

@@ -31,7 +31,7 @@ from jaxtyping import Array, Bool, Float
 from kgscout_jax.policy.answer_head import NodeFeatures, answer_logits
 from kgscout_jax.policy.config import COMPUTE_DTYPES
 from kgscout_jax.policy.inputs import NO_WORD, PolicyInputs, ppr_features
-from kgscout_jax.policy.layers import add_bias, contract, matmul, project
+from kgscout_jax.policy.layers import add_bias, contract, matmul, product
 from kgscout_jax.policy.topology import at_both_ends, node_distances
 from kgscout_jax.policy.walk_config import WalkConfig
 from kgscout_jax.policy.walk_weights import WalkWeights
@@ -130,8 +130,8 @@ def outputs(
     dtype = COMPUTE_DTYPES[config.compute_dtype]
     hidden = add_bias(matmul(hidden, weights.second.kernel, dtype), weights.second.bias)
     hidden = jax.nn.gelu(hidden)
-    score = project(hidden, weights.output.kernel[:, 0]) + weights.output.bias[0]
-    residual = project(COSINE_SCALE * cosines, weights.cosines)
+    score = product(hidden, weights.output.kernel[:, 0]) + weights.output.bias[0]
+    residual = product(COSINE_SCALE * cosines, weights.cosines)
     score = score + present(config, "residual", residual)
     answers = None
     if weights.answers is not None:

@@ -306,7 +306,8 @@ def question(view, on_path=(), **more):
 SPELLINGS = (
     "Ann", " ANN\u2003", "ann\x1c\x85", "\ufeffann", "STRASSE", "stra\u00dfe",
     "\u039f\u0394\u039f\u03a3", "\u03bf\u03b4\u03bf\u03c2", "\u0130stanbul",
-    "istanbul", "a \t b", "A B", "a\u200bb", "", "  ", EVIL, EVIL.upper(), "\U0001f600",
+    "istanbul", "a \t b", "A B", "a\u200bb", "\u200b", "Zu\u0308rich", "Z\u00fcrich",
+    "", "  ", EVIL, EVIL.upper(), "\U0001f600",
 )  # fmt: skip
 RELATIONS = (
     "people.person.place_of_birth", "a.b.first..c.d.second", "directed_by",

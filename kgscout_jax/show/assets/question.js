@@ -12,7 +12,16 @@ const KGScoutQuestion = (() => {
   const SPACES = new RegExp(`[${SPACE}]+`);
   const DOTTED = new RegExp(`^[^./${SPACE}]+(?:[.]+[^./${SPACE}]+)+$`);
 
+  const WITHOUT_WIDTH = /[\u200b\u2060\ufeff\u00ad]/g;
+
   const spelled = (text) => text.split(SPACES).filter(Boolean).join(" ");
+
+  /* The identity of an entity, see kgscout_jax.types.entity_key. */
+  function entityKey(name) {
+    const text = name.normalize("NFC");
+    const shown = text.replace(WITHOUT_WIDTH, "");
+    return spelled((spelled(shown) ? shown : text).toLowerCase());
+  }
 
   /* The relation in few words: the last step of a dotted or slashed name. */
   function relationLabel(relation) {
@@ -39,7 +48,7 @@ const KGScoutQuestion = (() => {
     const kinds = [];
     const relations = new Map();
     const entity = (name, bits) => {
-      const key = spelled(name.toLowerCase());
+      const key = entityKey(name);
       if (!ids.has(key)) {
         ids.set(key, names.length);
         names.push(spelled(name));
