@@ -171,7 +171,7 @@ LARGE = parquet(head=["x"] * 999, relation=["y"] * 999, tail=["z"] * 999)
         ),
         (
             "csv",
-            gzip.compress(b"a,b,c\n"),
+            gzip.compress(b"a,b,c\n", mtime=0),
             ": a gzip file, expected UTF-8 text; rename it to kg.csv.gz",
         ),
         ("tsv", ZIP, ": a zip or Excel file, expected UTF-8 text; export it as CSV"),
