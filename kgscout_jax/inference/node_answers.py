@@ -95,13 +95,14 @@ def answer_mask(
     A fact that is a node, so that a date can hang on it, is an answer only where it is
     what somebody said, which is another fact's tail.
     """
-    parts = [relation_of(int(i)) in (SUBJECT, OBJECT) for i in candidates.relations]
-    of_fact = np.array(parts, bool)[candidates.relation_index]
+    names = [relation_of(int(i)) for i in candidates.relations]
+    parts = np.array([name in (SUBJECT, OBJECT) for name in names], bool)
+    stated = np.array([name == STATEMENT for name in names], bool)
+    of_fact = parts[candidates.relation_index]
     mask = np.ones(len(candidates.entities), bool)
     mask[candidates.nodes[of_fact, 0]] = False
     mask[candidates.nodes[~of_fact, 1]] = True
     # A fact with properties repeats its triplet.
-    stated = np.array([relation_of(int(i)) == STATEMENT for i in candidates.relations])
     mask[candidates.nodes[stated[candidates.relation_index], 1]] = False
     return mask
 

@@ -78,7 +78,9 @@ def open_or_build_index(
 
 def _ids_with_labels(graph: KnowledgeGraph) -> list[tuple[str, int]]:
     """(id, entity) of entities that a label names; none of a very large graph."""
-    ids = graph.ids if graph.storage is not None else graph.labelled_ids
+    ids = graph.labelled_ids
+    if graph.storage is not None and graph.storage.labels is not None:
+        ids = graph.storage.ids
     if ids is None or len(ids) > MOST_IDS:
         return []
     return [

@@ -67,10 +67,7 @@ def strings(path: Path, array: Any) -> list[str]:
     look-ups reuse its hash.
     """
     encoded = array if is_dictionary(array.type) else array.dictionary_encode()
-    try:
-        distinct = encoded.dictionary.to_pylist()
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not UTF-8 text ({error.reason})") from None
+    distinct = _values(path, encoded.dictionary)
     return [
         distinct[i] for i in encoded.indices.to_numpy(zero_copy_only=False).tolist()
     ]
@@ -78,11 +75,15 @@ def strings(path: Path, array: Any) -> list[str]:
 
 def texts(path: Path, array: Any) -> list[str]:
     """The values of an arrow array as text; a null or NaN is empty."""
+    return ["" if v is None or v != v else str(v) for v in _values(path, array)]
+
+
+def _values(path: Path, array: Any) -> list[Any]:
+    """The values of an arrow array."""
     try:
-        values = array.to_pylist()
+        return array.to_pylist()
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: not UTF-8 text ({error.reason})") from None
-    return ["" if v is None or v != v else str(v) for v in values]
 
 
 def is_dictionary(type_: Any) -> bool:
