@@ -57,6 +57,16 @@ for graph in "$out"/graphs/*.tsv; do
     synth "synth-$(basename "$graph" .tsv)" "$graph" 1500
 done
 
+# --- questions as people word them over graphs of invented facts
+worded=(offices nature arts machines computing everyday history science)
+python recipes/worded_graphs.py "$out/worded"
+for name in "${worded[@]}"; do
+    folder=$out/worded/$name
+    [ -e "$sets/worded-$name/manifest.json" ] ||
+        python -m data_prep kg --kg "$folder/kg.tsv" --input "$folder/questions" \
+            --hops 3 --out "$sets/worded-$name"
+done
+
 # --- training: on all sets, and four times without those of one graph
 train() { # RUN EPOCHS QUESTIONS SETS-LEFT-OUT
     local run=$1 epochs=$2 questions=$3 left_out=$4 folders=() mix=()
@@ -64,7 +74,7 @@ train() { # RUN EPOCHS QUESTIONS SETS-LEFT-OUT
         pathquestion:1 synth-pathquestion:0.4 world:1.5 synth-world:0.5 \
         $(for graph in "$out"/graphs/*.tsv; do
             echo "synth-$(basename "$graph" .tsv):0.5"
-        done); do
+        done) $(printf 'worded-%s:0.7 ' "${worded[@]}"); do
         [[ ${pair%:*} =~ $left_out ]] && continue
         folders+=("$sets/${pair%:*}") mix+=("${pair#*:}")
     done
@@ -72,10 +82,10 @@ train() { # RUN EPOCHS QUESTIONS SETS-LEFT-OUT
         --epochs "$epochs" --questions-per-epoch "$questions" --dev-questions 60 \
         --shards "${folders[@]}" --mix "${mix[@]}" --run "$run"
 }
-train "$out/base" 2 52800 '^$'
-train "$out/without-freebase" 1 40000 'webqsp|cwq'
+train "$out/base" 2 68600 '^$'
+train "$out/without-freebase" 1 52000 'webqsp|cwq'
 for name in metaqa pathquestion world; do
-    train "$out/without-$name" 1 40000 "$name"
+    train "$out/without-$name" 1 52000 "$name"
 done
 mlp() { # SET-LEFT-OUT: the MLP of the literature on the other sets of people's questions
     local folders=() mix=()

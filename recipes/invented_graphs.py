@@ -81,12 +81,13 @@ class Domain:
         for line in self.definition["questions"]:
             wording, _, path = line.partition(" = ")
             for _ in range(EACH):
-                question = self._question(wording, path)
+                question = self.question(wording, path)
                 if question is not None:
                     found.setdefault(question["question"], question)
         return list(found.values())
 
-    def _question(self, wording: str, path: str) -> dict | None:
+    def question(self, wording: str, path: str) -> dict | None:
+        """A question of this wording, or None where no drawn topic has answers."""
         legs, _, rest = path.partition(" ; ")
         starts = [leg.split() for leg in legs.split(" & ")]
         for _ in range(TRIES):
