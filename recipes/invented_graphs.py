@@ -17,10 +17,11 @@ import random
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from kgscout_jax.export.bundled import FOLDER
-from kgscout_jax.utils.io import write_json
+from kgscout_jax.utils.io import write_json, write_lines
 
 DATA = Path(__file__).with_suffix(".json")
 EACH = 14
@@ -118,17 +119,20 @@ class Domain:
         return names
 
 
-def write(domain: str, definition: dict, folder: Path) -> None:
-    """The graph and the questions of a domain."""
-    made = Domain(definition, domain)
+def write(
+    folder: Path, triplets: Iterable[Triplet], splits: Mapping[str, Iterable[dict]]
+) -> None:
+    """``kg.tsv``, and ``questions/`` with a file of each split."""
     (folder / "questions").mkdir(parents=True, exist_ok=True)
-    rows = ["\t".join(triplet) + "\n" for triplet in made.triplets]
-    (folder / "kg.tsv").write_text("".join(rows), "utf-8")
-    lines = [
-        json.dumps({"id": f"{domain}-{i}", **question}) + "\n"
-        for i, question in enumerate(made.questions())
-    ]
-    (folder / "questions" / "test.jsonl").write_text("".join(lines), "utf-8")
+    write_lines(folder / "kg.tsv", ["\t".join(triplet) for triplet in triplets])
+    for split, questions in splits.items():
+        lines = [json.dumps(question) for question in questions]
+        write_lines(folder / "questions" / f"{split}.jsonl", lines)
+
+
+def numbered(questions: Iterable[dict], prefix: str) -> list[dict]:
+    """The questions with their ids."""
+    return [{"id": f"{prefix}-{i}", **each} for i, each in enumerate(questions)]
 
 
 def main(words: list[str] | None = None) -> int:
@@ -141,7 +145,9 @@ def main(words: list[str] | None = None) -> int:
     measured = []
     for domain, definition in json.loads(DATA.read_text("utf-8")).items():
         folder = args.out / domain
-        write(domain, definition, folder)
+        graph = Domain(definition, domain)
+        test = numbered(graph.questions(), domain)
+        write(folder, graph.triplets, {"test": test})
         made = ["--kg", folder / "kg.tsv", "--input", folder / "questions"]
         kgscout("prep kg --overwrite", *made, "--out", folder / "shards")
         run = ["--run", args.policy, "--split", "test", "--shards", folder / "shards"]

@@ -11,19 +11,17 @@ for train. No domain is one of ``invented_graphs.json``, which judge what was le
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from invented_graphs import Domain
-
-from kgscout_jax.utils.io import write_lines
+from invented_graphs import Domain, numbered, write
 
 FOLDER = Path(__file__).with_suffix("")
 EACH = 3
 """Questions of each wording in train."""
-Question = dict[str, object]
 
 
 def wordings(definition: dict) -> Iterator[tuple[list[str], str]]:
@@ -33,10 +31,10 @@ def wordings(definition: dict) -> Iterator[tuple[list[str], str]]:
         yield asked.split(" | "), path
 
 
-def questions(domain: Domain, name: str) -> tuple[list[Question], list[Question]]:
+def questions(domain: Domain, name: str) -> tuple[list[dict], list[dict]]:
     """Questions of train and of dev."""
-    train: dict[str, Question] = {}
-    dev: dict[str, Question] = {}
+    train: dict[str, dict] = {}
+    dev: dict[str, dict] = {}
     for asked, path in wordings(domain.definition):
         for wording in asked:
             into, each = (dev, 1) if wording == asked[-1] else (train, EACH)
@@ -44,10 +42,7 @@ def questions(domain: Domain, name: str) -> tuple[list[Question], list[Question]
                 question = domain.question(wording, path)
                 if question is not None:
                     into.setdefault(question["question"], question)
-    return (
-        [{"id": f"{name}-{i}", **q} for i, q in enumerate(train.values())],
-        [{"id": f"{name}-dev-{i}", **q} for i, q in enumerate(dev.values())],
-    )
+    return numbered(train.values(), name), numbered(dev.values(), f"{name}-dev")
 
 
 def main(words: list[str] | None = None) -> int:
@@ -60,15 +55,14 @@ def main(words: list[str] | None = None) -> int:
             name: Domain(definition, name)
             for name, definition in json.loads(file.read_text("utf-8")).items()
         }
-        folder = args.out / file.stem
-        (folder / "questions").mkdir(parents=True, exist_ok=True)
         triplets = sorted({t for domain in domains.values() for t in domain.triplets})
-        write_lines(folder / "kg.tsv", ["\t".join(t) for t in triplets])
         made = [questions(domain, name) for name, domain in domains.items()]
-        for split, parts in zip(("train", "dev"), zip(*made, strict=True), strict=True):
-            rows = [json.dumps(q) for part in parts for q in part]
-            write_lines(folder / "questions" / f"{split}.jsonl", rows)
-            print(f"{file.stem}: {len(triplets):,} triplets, {split} {len(rows):,}")
+        train, dev = (
+            list(itertools.chain(*parts)) for parts in zip(*made, strict=True)
+        )
+        write(args.out / file.stem, triplets, {"train": train, "dev": dev})
+        counts = f"{len(train):,} of train, {len(dev):,} of dev"
+        print(f"{file.stem}: {len(triplets):,} triplets, questions: {counts}")
     return 0
 
 
