@@ -179,7 +179,9 @@ def _parquet(path: Path, files: TripletFiles) -> Iterator[Columns]:
 
     pc = compute()
     layout = files.layout(path)
-    if layout.constant or (files.options.properties and layout.extra):
+    if not files.is_plain_table(path) or layout.constant:
+        raise _NeedsExactReader
+    if files.options.properties and layout.extra:
         raise _NeedsExactReader
     file = open_parquet(path)
     all_names = file.schema_arrow.names

@@ -1,19 +1,26 @@
-"""Text tables of nodes and edges, as Neo4j, Neptune and Gephi export them."""
+"""Tables of nodes and edges: as Neo4j, Neptune and Gephi export them, or parquet."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.columns import blank, dialect_rows
+from kgscout_jax.graph.read.columns import blank
 from kgscout_jax.graph.read.elements import Attributes, Edge, Node
 from kgscout_jax.graph.read.layout import Layout, property_name, wrong_width
 
 
-def table_elements(path: Path, layout: Layout) -> Iterator[Node | Edge]:
-    """The nodes and edges of a text table.
+def table_elements(
+    path: Path, layout: Layout, rows: Iterable[tuple[int, list[str]]]
+) -> Iterator[Node | Edge]:
+    """The nodes and edges of a table.
+
+    Args:
+        path: the file.
+        layout: its columns.
+        rows: the number of each row, which errors name, and its cells.
 
     Raises:
         UserError: (on iteration) the file is missing or malformed.
@@ -21,7 +28,7 @@ def table_elements(path: Path, layout: Layout) -> Iterator[Node | Edge]:
     nodes, extra = layout.nodes, layout.extra
     names = [property_name(cell) for cell in layout.header]
     skip = layout.skip_first
-    for number, cells in dialect_rows(path, layout.dialect):
+    for number, cells in rows:
         where = f"{path}:{number}"
         if len(cells) != layout.width:
             raise UserError(f"{where}: {wrong_width(layout, number, len(cells))}")

@@ -61,13 +61,13 @@ def batches(path: Path, file: Any, columns: Sequence[str], size: int) -> Iterato
 
 
 def strings(path: Path, array: Any) -> list[str]:
-    """The strings of an arrow array without nulls; equal strings are one object.
+    """An arrow array of names without nulls as text; equal names are one object.
 
     Decoding each distinct string once is several times faster on triplets, and later
     look-ups reuse its hash.
     """
     encoded = array if is_dictionary(array.type) else array.dictionary_encode()
-    distinct = _values(path, encoded.dictionary)
+    distinct = texts(path, encoded.dictionary)
     return [
         distinct[i] for i in encoded.indices.to_numpy(zero_copy_only=False).tolist()
     ]
@@ -91,6 +91,13 @@ def is_dictionary(type_: Any) -> bool:
     import pyarrow as pa
 
     return pa.types.is_dictionary(type_)
+
+
+def is_name(type_: Any) -> bool:
+    """Whether an arrow type can name a node: strings and integers."""
+    import pyarrow as pa
+
+    return is_string(type_) or pa.types.is_integer(type_)
 
 
 def is_string(type_: Any) -> bool:
@@ -139,6 +146,24 @@ def read_parquet(
             yield from statements(triplet, zip(keys, row, strict=True))
     if not before:
         raise UserError(f"{path}: holds no triplets")
+
+
+def parquet_rows(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+    """(row, cells as text) of a parquet file.
+
+    Cells are empty where the header of the layout is.
+    """
+    file = open_parquet(path)
+    names = [name for name in layout.header if name]
+    row = 0
+    for batch in batches(path, file, names, PARQUET_ROWS):
+        empty = [""] * batch.num_rows
+        columns = [
+            texts(path, batch.column(name)) if name else empty for name in layout.header
+        ]
+        for cells in zip(*columns, strict=True):
+            row += 1
+            yield row, list(cells)
 
 
 def _cells(path: Path, batch: Any, column: str, before: int) -> list[str]:

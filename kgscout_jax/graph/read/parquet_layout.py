@@ -1,4 +1,4 @@
-"""Finds the columns of head, relation and tail of a parquet file."""
+"""Finds the columns of triplets, or of nodes, of a parquet file."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from kgscout_jax.graph.read.dialect import Dialect
 from kgscout_jax.graph.read.find_layout import missing_relation
 from kgscout_jax.graph.read.header import (
     INITIALS,
+    RELATIONS,
+    Roles,
     column_order,
     find_ends,
     find_roles,
@@ -20,8 +22,10 @@ from kgscout_jax.graph.read.header import (
     plain,
 )
 from kgscout_jax.graph.read.layout import Layout
+from kgscout_jax.graph.read.node_columns import lists_nodes, node_columns
 from kgscout_jax.graph.read.parquet import (
     batches,
+    is_name,
     is_string,
     open_parquet,
     texts,
@@ -38,43 +42,64 @@ def parquet_layout(path: Path, columns: Sequence[str] = ()) -> Layout:
     Names are blank in the header where a column holds no properties: nested and binary
     ones, and pandas' index.
 
+    Heads, tails and ids of nodes are strings or integers, relations strings.
+
     Args:
         path: the file.
         columns: see ``ReadOptions.columns``; else they are found by their names as in a
             text table, or are the first three of strings.
 
     Raises:
-        UserError: the file cannot be read, has not the columns, or one of them holds no
-            strings.
+        UserError: the file cannot be read, has not the columns, or one of them holds
+            values of another type.
     """
     file = open_parquet(path)
     schema = file.schema_arrow
     if columns:
         expected, layout = ", ".join(columns), _given_layout(schema, columns)
     else:
-        expected, layout = "head, relation, tail", _named_layout(path, schema)
+        expected = "head, relation, tail"
+        layout = _node_layout(path, file) or _named_layout(path, schema)
     if layout is None:
         names = ", ".join(f"{field.name} ({field.type})" for field in schema)
-        raise UserError(f"{path}: expected string columns {expected}, found {names}")
+        raise UserError(
+            f"{path}: expected columns {expected} of strings (integers "
+            f"too as head and tail), found {names}"
+        )
     header = tuple(name if _has_values(schema, name) else "" for name in schema.names)
     layout = replace(layout, header=header, width=len(header))
     if layout.doubt:
-        layout = replace(layout, sample=_sample(path, file, layout))
+        places = layout.head, layout.relation, layout.tail
+        layout = replace(layout, sample=_sample(path, file, places))
     return layout
 
 
-def _sample(path: Path, file: Any, layout: Layout) -> list[list[str]]:
-    """The first rows; only the cells of triplets are filled in."""
+def _sample(path: Path, file: Any, places: Sequence[int]) -> list[list[str]]:
+    """The first rows; only the cells of these columns are filled in."""
     names = file.schema_arrow.names
-    places = layout.head, layout.relation, layout.tail
     first = next(batches(path, file, [names[i] for i in places], _SAMPLE_ROWS), None)
     if first is None:
         return []
-    rows = [[""] * layout.width for _ in range(first.num_rows)]
+    rows = [[""] * len(names) for _ in range(first.num_rows)]
     for i in places:
         for row, cell in zip(rows, texts(path, first.column(names[i])), strict=True):
             row[i] = cell
     return rows
+
+
+def _node_layout(path: Path, file: Any) -> Layout | None:
+    """The layout of a list of nodes; None if columns are those of triplets."""
+    schema = file.schema_arrow
+    names = [name if _has_values(schema, name) else "" for name in schema.names]
+    if find_roles(names) or find_ends([plain(name) for name in names]):
+        return None
+    nodes = node_columns(names, with_edges=False)
+    if nodes is None or not is_name(schema.field(nodes.id).type):
+        return None
+    rows = [names, *_sample(path, file, [nodes.id])]
+    if not lists_nodes(rows, nodes):
+        return None
+    return Layout(_NO_DIALECT, nodes=nodes, edges=False)
 
 
 def _given_layout(schema: Any, columns: Sequence[str]) -> Layout | None:
@@ -91,7 +116,7 @@ def _given_layout(schema: Any, columns: Sequence[str]) -> Layout | None:
             places.append(int(name[:9]) - 1)
         else:
             return None
-    if not all(is_string(schema.field(i).type) for i in places):
+    if not _are_triplets(schema, places):
         return None
     return Layout(
         _NO_DIALECT,
@@ -102,28 +127,48 @@ def _given_layout(schema: Any, columns: Sequence[str]) -> Layout | None:
     )
 
 
+def _are_triplets(schema: Any, places: Sequence[int]) -> bool:
+    """Whether the types of three columns are those of head, relation and tail."""
+    head, relation, tail = (schema.field(i).type for i in places)
+    return is_name(head) and is_string(relation) and is_name(tail)
+
+
 def _named_layout(path: Path, schema: Any) -> Layout | None:
     """The layout by the names of the columns, else by their order."""
     names = schema.names
     strings = [i for i, field in enumerate(schema) if is_string(field.type)]
-    roles, ends = find_roles(names), find_ends([plain(name) for name in names])
-    if roles and (column_order(names) or {roles.head, roles.tail} <= {*strings}):
+    ends, doubt = find_ends([plain(name) for name in names]), None
+    if order := column_order(names):
+        places = order
+    elif roles := _roles(schema):
         places = roles.head, roles.relation, roles.tail
-        doubtful = roles.ambiguous and tuple(map(str.lower, names)) not in INITIALS
-        doubt = "several columns could be meant" if doubtful else None
-    elif ends and {*ends[:2]} <= {*strings}:
-        if (*ends[:2], strings) != (0, 2, [0, 1, 2]):
+        if roles.ambiguous and tuple(map(str.lower, names)) not in INITIALS:
+            doubt = "several columns could be meant"
+    elif ends and ({*ends[:2]} <= {*strings} or len(strings) < 3):
+        middle = ends[:2] == (0, 2) and 1 in strings and {*strings} <= {0, 1, 2}
+        if not middle:
             raise missing_relation(str(path), names, names[ends[0]], names[ends[1]])
         places = 0, 1, 2
         doubt = "the middle column is taken for the relation"
     else:
         places = tuple(strings[:3])
         doubt = "the first columns of strings are taken"
-    if len(places) < 3 or not {*places} <= {*strings}:
+    if len(places) < 3 or not _are_triplets(schema, places):
         return None
     return Layout(
         _NO_DIALECT, head=places[0], relation=places[1], tail=places[2], doubt=doubt
     )
+
+
+def _roles(schema: Any) -> Roles | None:
+    """The roles of columns by their names: of strings, else with integers at ends."""
+    strings = [field.name if is_string(field.type) else "" for field in schema]
+    names = [
+        field.name if is_name(field.type) and plain(field.name) not in RELATIONS else ""
+        for field in schema
+    ]
+    both = [string or name for string, name in zip(strings, names, strict=True)]
+    return find_roles(strings) or find_roles(both)
 
 
 def _has_values(schema: Any, name: str) -> bool:

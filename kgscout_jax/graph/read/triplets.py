@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read import rdf
-from kgscout_jax.graph.read.columns import MISSING, table_triplets
+from kgscout_jax.graph.read.columns import MISSING, dialect_rows, table_triplets
 from kgscout_jax.graph.read.dialect import TABLES
 from kgscout_jax.graph.read.elements import Edge, Node, NodeNames, element_triplets
 from kgscout_jax.graph.read.find_layout import table_layout
@@ -18,7 +18,7 @@ from kgscout_jax.graph.read.markup import MARKUP, markup_elements
 from kgscout_jax.graph.read.node_tables import table_elements
 from kgscout_jax.graph.read.ntriples import read_ntriples
 from kgscout_jax.graph.read.options import ReadOptions, check_name, excerpt
-from kgscout_jax.graph.read.parquet import read_parquet
+from kgscout_jax.graph.read.parquet import parquet_rows, read_parquet
 from kgscout_jax.graph.read.parquet_layout import parquet_layout
 from kgscout_jax.graph.read.rdf_labels import LabelSink
 from kgscout_jax.graph.read.streams import COMPRESSED, file_scope, inner_name
@@ -28,8 +28,10 @@ from kgscout_jax.types import Triplet
 logger = logging.getLogger("kgscout")
 
 
+COLUMNS = (*TABLES, ".parquet")
+"""Formats of one table with columns."""
 SHARED = -1
-"""The scope of ids of all text tables without nodes and edges in one."""
+"""The scope of ids of all tables without nodes and edges in one."""
 
 
 def file_format(path: Path) -> str:
@@ -97,7 +99,7 @@ class TripletFiles:
         return self._layouts[path]
 
     def is_plain_table(self, path: Path) -> bool:
-        """Whether the rows of a text table are triplets of names, not of ids."""
+        """Whether the rows of a table are triplets of names, not of ids."""
         layout = self.layout(path)
         others = SHARED in self._node_names.scopes if self._has_node_tables else False
         names = layout.nodes is None and layout.edges and not any(layout.spaces)
@@ -113,8 +115,9 @@ class TripletFiles:
         also read of parquet, see ``parquet_layout``. In RDF an IRI is
         named by its last segment, see ``iri_name``, a literal by its lexical value; so
         are RDF terms in text tables.
-        ``.graphml``, ``.gexf``, Neo4j's ``.csv`` and ``.jsonl`` are graphs of nodes and
-        edges: a node is named by its property name, label or title, else by its id.
+        ``.graphml``, ``.gexf``, Neo4j's ``.csv`` and ``.jsonl``, and tables beside one
+        of nodes, are graphs of nodes and edges: a node is named by its property name,
+        label or title, else by its id.
 
         ``notes`` counts what is left out: ``blank_triplets``, RDF statements with a
         blank literal, and ``other_language``. In other formats an empty name is an
@@ -172,6 +175,9 @@ class TripletFiles:
             )
 
     def _parquet(self, path: Path) -> Iterator[Triplet]:
+        if not self.is_plain_table(path):
+            yield from self._property_graph(path)
+            return
         yield from read_parquet(
             path, self.layout(path), properties=self.options.properties
         )
@@ -202,7 +208,7 @@ class TripletFiles:
 
     def _remark_ids(self, path: Path, scope: int) -> None:
         """Tell if a table has ids of nodes (Neo4j) and no file has their names."""
-        if file_format(path) not in TABLES or path in self._told:
+        if file_format(path) not in COLUMNS or path in self._told:
             return
         spaces = sorted(set(filter(None, self.layout(path).spaces)))
         if spaces and scope not in self._node_names.scopes:
@@ -222,11 +228,17 @@ class TripletFiles:
             return markup_elements(path, MARKUP[suffix])
         if suffix in JSON_LINES:
             return json_elements(path, self.options.columns)
-        return table_elements(path, self.layout(path))
+        layout = self.layout(path)
+        rows = (
+            parquet_rows(path, layout)
+            if suffix == ".parquet"
+            else dialect_rows(path, layout.dialect)
+        )
+        return table_elements(path, layout, rows)
 
     def _scope(self, path: Path) -> int:
         """The scope of a file's ids: its own, or that of tables of nodes and edges."""
-        own = file_format(path) not in TABLES
+        own = file_format(path) not in COLUMNS
         if not own:
             layout = self.layout(path)
             own = layout.nodes is not None and layout.edges
@@ -234,8 +246,8 @@ class TripletFiles:
 
     @property
     def _has_node_tables(self) -> bool:
-        """Whether a text table of the files holds nodes."""
-        tables = [path for path in self._files if file_format(path) in TABLES]
+        """Whether a table of the files holds nodes."""
+        tables = [path for path in self._files if file_format(path) in COLUMNS]
         return any(self.layout(path).nodes is not None for path in tables)
 
     @property
@@ -246,7 +258,7 @@ class TripletFiles:
             equal = 0
             for path in self._files:
                 suffix = file_format(path)
-                if suffix in TABLES:
+                if suffix in COLUMNS:
                     if self.layout(path).nodes is None:
                         continue
                 elif suffix not in MARKUP and suffix not in JSON_LINES:

@@ -8,6 +8,8 @@ import tracemalloc
 from pathlib import Path
 
 import networkx as nx
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from graph.graph_files import facts
 from hypothesis import HealthCheck, given, settings
@@ -212,6 +214,28 @@ def test_lists_of_nodes_and_edges(tmp_path):
     # Three columns in which an id occurs twice, or stands elsewhere, are triplets.
     for text in ("id,name,x\na,r,b\na,r,c\n", "name,id,x\na,r,b\nc,r,d\n"):
         assert len(facts(write(tmp_path / "kg.csv", text))) == 3
+
+
+def test_parquet_of_nodes_and_edges_by_number_reads_as_the_same_csv(tmp_path):
+    edges = {"source": [1, 2], "target": [2, 1], "type": ["owns", "loves"]}
+    edges |= {"since": [2001, None]}
+    nodes = {"id": [1, 2, 3], "name": ["Anna", "Bo", None], "born": [1970, None, 1999]}
+    for name, columns in (("edges", edges), ("nodes", nodes)):
+        pq.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
+        rows = [[*columns], *zip(*columns.values(), strict=True)]
+        lines = [",".join("" if v is None else str(v) for v in row) for row in rows]
+        write(tmp_path / f"{name}.csv", "\n".join(lines))
+    named = {"Anna | owns | Bo", "Bo | loves | Anna"}
+    born = {"Anna | born | 1970", "3 | born | 1999"}
+    since = {"Anna | statement | Anna owns Bo", "Anna owns Bo | since | 2001"}
+    for one in ("parquet", "csv"):
+        own = tmp_path / f"edges.{one}"
+        assert facts(own) == {"1 | owns | 2", "2 | loves | 1"}
+        assert facts(tmp_path / f"nodes.{one}", properties=True) == born
+        for other in ("parquet", "csv"):
+            paths = [own, tmp_path / f"nodes.{other}"]
+            assert facts(paths) == named
+            assert facts(paths, properties=True) == named | born | since
 
 
 def test_json_lines_of_triplets(tmp_path):

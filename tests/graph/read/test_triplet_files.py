@@ -137,10 +137,10 @@ def zip_file() -> bytes:
 
 
 ZIP = zip_file()
-EXPECTED = ": expected string columns head, relation, tail, found "
+EXPECTED = ": expected columns head, relation, tail of strings (integers too "
 NO_ROWS = parquet(**dict.fromkeys(("head", "relation", "tail"), pa.array([], "string")))
 TWO_STRINGS = parquet(a=["x"], b=["y"], c=[1])
-NUMBERS = parquet(head=["x"], relation=["y"], tail=[1])
+NUMBERS = parquet(head=["x"], relation=["y"], tail=[1.5])
 NULL = parquet(head=["x", "x"], relation=["y", "y"], tail=["z", None])
 BLANK = parquet(head=["x", " "], relation=["y", "y"], tail=["z", "z"])
 LARGE = parquet(head=["x"] * 999, relation=["y"] * 999, tail=["z"] * 999)
@@ -189,8 +189,8 @@ LARGE = parquet(head=["x"] * 999, relation=["y"] * 999, tail=["z"] * 999)
             "version https://git-lfs.github.com/spec/v1\n",
             ": a git-lfs pointer",
         ),
-        ("parquet", TWO_STRINGS, EXPECTED + "a (string), b (string), c (int64)"),
-        ("parquet", NUMBERS, "tail (int64)"),
+        ("parquet", TWO_STRINGS, EXPECTED + "as head and tail), found a (string), "),
+        ("parquet", NUMBERS, "tail (double)"),
         ("parquet", NULL, ": row 2: column 'tail' is null"),
         ("parquet", BLANK, ": row 2: column 'head' is empty"),
         ("parquet", NO_ROWS, ": holds no triplets"),
