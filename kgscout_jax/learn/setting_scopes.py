@@ -40,12 +40,18 @@ SCOPES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }  # fmt: skip
 """Setting -> the choice that it belongs to, and the values with which it is read."""
 
+NETWORK = frozenset((
+    "tower_hidden", "gate_hidden", "combiner_hidden", "heads", "width", "walkers",
+    "walk_steps", "question_hidden", "word_rank", "answer_width", "without", "dtype",
+))  # fmt: skip
+"""Settings of a new network: with ``--init`` they are those of its policy."""
+
 
 def check_scopes(config: TrainConfig) -> None:
     """Warn of each setting that changes nothing, and refuse budgets that contradict.
 
     Such a setting differs from its default, and the network or the estimator does not
-    read it. A run that exists is resumed as it was started.
+    read it, or ``--init`` decides it. A run that exists is resumed as it was started.
 
     Raises:
         UserError: ``k_low`` is set above ``k``.
@@ -57,7 +63,17 @@ def check_scopes(config: TrainConfig) -> None:
         shards=config.shards, run=config.run, init=config.init,
         policy=config.policy, estimator=config.estimator,
     )  # fmt: skip
+    of_init = NETWORK if config.init is not None else frozenset()
+    for name in sorted(of_init):
+        value = getattr(config, name)
+        if value != getattr(default, name):
+            logger.warning(
+                "%s %s has no effect, the network is that of --init %s",
+                _flag(name), _words(value), config.init,
+            )  # fmt: skip
     for name, (choice, values) in SCOPES.items():
+        if name in of_init:
+            continue
         value, chosen = getattr(config, name), getattr(config, choice)
         if chosen is None:  # the network of an --init that is not read yet
             continue

@@ -12,7 +12,7 @@ from kgscout_jax.cli.runner import parse
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.network_kind import with_policy_of
-from kgscout_jax.learn.setting_scopes import SCOPES, check_scopes
+from kgscout_jax.learn.setting_scopes import NETWORK, SCOPES, check_scopes
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,12 +71,13 @@ def test_the_network_of_init_decides_what_is_read(tmp_path, caplog, capsys):
     init = tmp_path / "walk"
     init.mkdir()
     (init / "config.json").write_text('{"policy": {"kind": "walk"}}')
-    given = config(f"--init {init} --select hits@1 --answer-weight 3 --heads 8")
+    words = f"--init {init} --select hits@1 --answer-weight 3 --heads 8 --width 3"
+    given = config(words)
     found = with_policy_of(given, init)
     assert (found.policy, found.question_noise) == ("walk", 0.5)
     check_scopes(found)
-    (only,) = caplog.messages
-    assert only.startswith("--heads 8 has no effect")
+    why = f"has no effect, the network is that of --init {init}"
+    assert caplog.messages == [f"--heads 8 {why}", f"--width 3 {why}"]
     words = ["--shards", "s", "--run", "new", "--init", str(init), "--policy", "mlp"]
     assert main(["train", *words]) == 2
     said = capsys.readouterr().err
@@ -84,7 +85,7 @@ def test_the_network_of_init_decides_what_is_read(tmp_path, caplog, capsys):
 
 
 def test_every_scope_is_of_a_setting():
-    assert set(SCOPES) <= {field.name for field in fields(TrainConfig)}
+    assert set(SCOPES) | NETWORK <= {field.name for field in fields(TrainConfig)}
 
 
 def test_a_run_that_exists_is_resumed_as_it_was_started(tmp_path, caplog):
