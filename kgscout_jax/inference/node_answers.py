@@ -185,6 +185,9 @@ def read_answers(
         size, certainty = set_size(probability, scale.threshold)
     sureness = certainty if counts else float(probability.max(initial=0.0))
     abstained = not len(order) or sureness < least or (must_pass and not passes)
+    if counts and size == 1 and scores.doubts is not None:
+        # Nobody asks how many there are of one, where no word says what is counted.
+        abstained = abstained or bool(scores.doubts[order[0]] > 0)
     shown = min(size, MAX_ANSWERS) if counts or not abstained else GUESSES
     answers = NodeAnswers(
         nodes=order[:shown],

@@ -7,6 +7,7 @@ are compared, and those that pass take the place of the topics.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -33,7 +34,12 @@ from kgscout_jax.types import display_name
 
 MAX_VALUES = 20_000
 """The most triplets of the relations that are compared."""
-_FILLERS = frozenset("all ever overall people many one ones give find show".split())
+_FILLERS = frozenset(
+    "all ever overall people many one ones give find show worth lasts lasted got gets "
+    "takes took our we".split()
+)
+_WHOLE = re.compile(r"\b(?:of|in|at|on) (?:the|our|this) ([a-z]+)\W*$")
+"""What may say of which graph a question is: "the oldest book in the library"."""
 MAX_KIND_TRIPLETS = 500_000
 """The most triplets that are read to tell the kind of entities."""
 NAME_SHARE = 0.3
@@ -186,8 +192,7 @@ def _compared(
 
 def _starts_nowhere(text: str, start: SearchStart, asked: ValueQuestion) -> bool:
     """Whether no topic is more than a limit, or part of a name that is a noun here."""
-    kind = asked_kind(text, [])
-    nouns = frozenset() if kind is None else kind.nouns
+    nouns = _compared_nouns(text, asked)
 
     def is_noun(link: Link) -> bool:
         words = WORD.findall(text[link.start : link.stop].casefold())
@@ -213,7 +218,7 @@ def unexplained_words(
 
     They may name what the graph does not hold: "the latest film by Jane Doe".
     """
-    text = text.casefold()
+    text, nouns = text.casefold(), _compared_nouns(text, asked)
     if asked.stop:
         text = text[: asked.start] + text[asked.stop :]
     if asked.rival is not None:
@@ -221,9 +226,10 @@ def unexplained_words(
         text = text.replace(name, " ")
     for limit in asked.limits:
         text = text.replace(limit, " ")
-    kind = asked_kind(text, [])
-    nouns = {w for noun in (kind.nouns if kind else ()) for w in noun.split()}
     keys = asked.word.implied.union(*(relation_keys(a.relation) for a in attributes))
+    whole = _WHOLE.search(text) if asked.is_superlative else None
+    if whole and not _is_said(whole[1], graph):
+        text = text[: whole.start()]
     return [
         word
         for word in WORD.findall(text)
@@ -236,6 +242,33 @@ def unexplained_words(
             or base_noun(word) in nouns
         )
     ]
+
+
+def _compared_nouns(text: str, asked: ValueQuestion) -> frozenset[str]:
+    """What a question may call the things that it compares, in singular.
+
+    Of a superlative also a single word behind it or behind "which": "what is the most
+    expensive part", no "largest Swiss city".
+    """
+    rest = text[: asked.start] + text[asked.stop :] if asked.stop else text
+    kinds = (asked_kind(each, []) for each in (text, rest))
+    found = {w for k in kinds if k for noun in k.nouns for w in noun.split()}
+    if asked.is_superlative:
+        every = WORD.findall(text.casefold())
+        last = max((i for i, w in enumerate(every) if is_comparing(w)), default=None)
+        behind = [] if last is None else every[last + 1 :]
+        for words in (every[1:] if every[:1] == ["which"] else [], behind):
+            if words and FUNCTION_WORDS.issuperset(words[1:2]):
+                found.add(base_noun(words[0]))
+    return frozenset(found)
+
+
+def _is_said(word: str, graph: KnowledgeGraph) -> bool:
+    """Whether a graph has an entity or a relation of this name."""
+    keys = {word_key(word)}
+    if any(not keys.isdisjoint(relation_keys(str(r))) for r in graph.relations):
+        return True
+    return len(graph.find_all([word])) > 0
 
 
 def is_limit(text: str, link: Link, asked: ValueQuestion) -> bool:

@@ -28,9 +28,10 @@ from kgscout_jax.retrieve.named_relations import (
 )
 from kgscout_jax.retrieve.node_classes import unasked_classes
 from kgscout_jax.retrieve.shared_nodes import shared_nodes
-from kgscout_jax.retrieve.stated_nodes import stated_nodes
+from kgscout_jax.retrieve.stated_nodes import stated_ends, stated_nodes
 from kgscout_jax.retrieve.unsaid_steps import unsaid_steps
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
+from kgscout_jax.text.between_noun import has_between_noun
 from kgscout_jax.text.media_files import asks_for_media, is_media_file
 from kgscout_jax.text.value_question import ValueQuestion, value_question
 
@@ -39,7 +40,10 @@ CHAIN_SPREAD = 0.05
 CHAIN_TRUST = 10.0
 """Logits by which a node that named steps lead to is ahead of "there is no answer", and
 any other node behind it."""
-FORM_DOUBT = 10.0
+NEAR_PENALTY = 2.0
+"""Logits that a node one step from the topic loses where the question names a noun
+between the topic and its answer."""
+FORM_DOUBT = 25.0
 """Logits by which "there is no answer" is ahead of a node of another form, or of a
 class, where no better one is left: no place answers "when"."""
 
@@ -81,6 +85,9 @@ class QuestionConstraints:
     """Classes, where none is asked for; None counts as none."""
     unsaid: Float32[np.ndarray, "v"] | None = None
     """See ``unsaid_steps``; None counts as none."""
+    near: Bool[np.ndarray, "v"] | None = None
+    """Nodes one step from the topic, where the answer lies further away; None counts as
+    none."""
     chain: Bool[np.ndarray, "v"] | None = None
     """Nodes that the steps lead to which the question names; None where it names no
     chain of them."""
@@ -120,6 +127,8 @@ class QuestionConstraints:
                 answers -= np.float32(PENALTY) * self.classes
             if self.detours is not None:
                 answers -= np.float32(DETOUR_WEIGHT) * self.detours
+            if self.near is not None:
+                answers -= np.float32(NEAR_PENALTY) * self.near
             if self.chain is not None:
                 best = answers[self.chain].max()
                 closer = best + np.float32(CHAIN_SPREAD) * (answers - best)
@@ -178,6 +187,7 @@ def question_constraints(
     kind = kind_mask(question, topics, around, unnamed)
     possible = np.ones(v, bool) if kind is None else ~kind.wrong
     likely = possible if kind is None else kind.penalties == 0
+    ends = stated_ends(question, topics, around)
     chain = shared = None
     if compared is None:
         shared = chain = chain_nodes(
@@ -186,7 +196,7 @@ def question_constraints(
         if shared is None:
             shared = shared_nodes(around, unnamed, possible)
         if shared is None:
-            shared = stated_nodes(question, topics, around, possible & ~unnamed)
+            shared = stated_nodes(ends, around, possible & ~unnamed)
     values = value_test(compared, around)
     nameless = unnamed | _unwanted_files(question, around, v)
     relations = named_relations(question, topics, around.relations)
@@ -194,10 +204,12 @@ def question_constraints(
     # The way to a value that decides is not what is asked.
     extra = detours(ways, relations.unknown) if values is None else None
     gains = way_logits(ways)
+    near = None
+    if values is None and chain is None and has_between_noun(question, topics):
+        near = ways.steps == 1
     unsaid = None
     if values is None and chain is None:
-        said = relations.named | relations.implied
-        unsaid = unsaid_steps(question, topics, said, around, ways)
+        unsaid = unsaid_steps(question, topics, relations, ends, around, ways, unnamed)
     if chain is not None:
         # "Aunts" says every step of the way to them.
         gains = np.where(chain, np.float32(SAID), gains)
@@ -212,6 +224,7 @@ def question_constraints(
         detours=extra,
         classes=unasked_classes(question, topics, relations.named, around, v),
         unsaid=unsaid,
+        near=near,
         chain=chain,
     )
 

@@ -20,19 +20,22 @@ from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_ends import named_ends
 from kgscout_jax.retrieve.node_classes import called_nodes, node_classes
 from kgscout_jax.retrieve.type_pairs import TypePairs, type_pairs
+from kgscout_jax.text.amounts import has_other_unit, is_amount
 from kgscout_jax.text.asked_kind import AskedKind, asked_kind
 from kgscout_jax.text.kinds import (
     HEAD,
     KINDS,
     NAMED,
     STATED,
+    TAIL,
     end_nouns,
     is_attribute,
     is_measure,
     names_same,
     noun_kind,
 )
-from kgscout_jax.text.relation_words import is_class_relation
+from kgscout_jax.text.relation_words import is_class_relation, relation_words
+from kgscout_jax.text.values import is_year
 from kgscout_jax.text.words import WORD
 
 PENALTY = 10.0
@@ -68,6 +71,8 @@ _TIME_WORDS = frozenset(
     "daily weekly monthly yearly annually".split()
 )
 _BETWEEN_TIMES = frozenset("early late mid to and or from until every on in of".split())
+_SIGNS = {"email": "@", "e mail": "@", "website": ".", "homepage": ".", "url": "."}
+"""What the names of such nodes hold."""
 _MOMENT = re.compile(rf"[+-]?{_DAY}(?:T[\d:.Z+-]*)?")
 
 
@@ -162,9 +167,13 @@ def kind_mask(
     # A time zone is no date.
     vague = any("time" in noun.split() for noun in asked.nouns)
     there = around.used
-    if asked.kind != "thing" or asked.number or _is_measured(asked):
+    if asked.kind != "thing" or asked.number or _has_form(asked):
+        years = _years(around, len(unnamed)) if _is_measured(asked) else []
         for node, name in zip(there.tolist(), around.names, strict=True):
-            if (verdict := _by_name(asked, name)) is not None:
+            verdict = _by_name(asked, name)
+            if len(years) and years[node] and is_year(name):
+                verdict = True  # no price is 1994
+            if verdict is not None:
                 penalties[node] = max(penalties[node], PENALTY) if verdict else 0.0
                 by_form[node] = verdict and not vague
     elif asked.which and not named:
@@ -176,15 +185,33 @@ def kind_mask(
     return KindMask(penalties, around.nodes, around.starts, by_form)
 
 
+def _years(around: LocalGraph, v: int) -> Bool[np.ndarray, "v"]:
+    """True at tails of relations that say when something was."""
+    dating = [
+        kind_weights(relation)[TAIL, KINDS.index("time")] > 0
+        or relation_words(relation)[-1:] in (["in"], ["on"], ["since"])
+        for relation in around.relations
+    ]
+    out = np.zeros(v, bool)
+    out[around.nodes[np.array(dating)[around.relation_index], 1]] = True
+    return out
+
+
+def _has_form(asked: AskedKind) -> bool:
+    """Whether names of what is asked for are of a form: numbers, addresses."""
+    return _is_measured(asked) or not asked.nouns.isdisjoint(_SIGNS)
+
+
 def _by_name(asked: AskedKind, name: str) -> bool | None:
     """Whether a name rules a node out or in; None where it says nothing."""
     if asked.kind == "time":
         return not is_dated(name)
+    if sign := next((_SIGNS[noun] for noun in asked.nouns if noun in _SIGNS), ""):
+        return sign not in name
     if _is_measured(asked):
-        day = _MOMENT.fullmatch(name.strip()) is not None
-        # "USD 300" may be one, "Lumen Runner 300" is none.
-        first = "".join(name.split()[:2])
-        return True if day or not any(map(str.isdigit, first)) else None
+        is_day = _MOMENT.fullmatch(name.strip()) is not None
+        wrong = not is_amount(name) or has_other_unit(name, asked.nouns)
+        return wrong or (is_day and "age" not in asked.nouns) or None
     return not asked.number if is_value(name) else None
 
 

@@ -17,8 +17,10 @@ from jaxtyping import Bool, Float32, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.readings import STEPS, topic_steps
+from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import is_another_post, relation_words
+from kgscout_jax.text.stated_relation import clause_noun
 from kgscout_jax.text.words import question_words
 
 WEIGHT = 2.2
@@ -46,7 +48,8 @@ class NamedRelations(NamedTuple):
     """True at relations that need no word: "the language of Bern" is that of the state
     that Bern lies in."""
     unknown: int
-    """Number of words that name none of them, and may say any."""
+    """Number of words that name none of them, and may say any. The noun that a clause
+    asks for says no step."""
 
 
 class NamedWays(NamedTuple):
@@ -70,14 +73,19 @@ def named_relations(
         topics: names that it mentions; their words name no relation.
         relations: names.
     """
-    words = [word_forms(word.text) for word in question_words(question, topics)]
+    texts = [word.text for word in question_words(question, topics)]
+    words = [word_forms(text) for text in texts]
+    kind = clause_noun(question_tokens(question, topics))
     asked = frozenset[str]().union(*words)
     forms = [relation_forms(each) for each in relations]
     said = frozenset[str]().union(*forms)
     named = np.array([not asked.isdisjoint(each) for each in forms], bool)
     named &= ~np.array([is_another_post(each, asked) for each in relations], bool)
     implied = np.array([needs_no_word(each) for each in relations], bool)
-    unknown = sum(said.isdisjoint(word) for word in words)
+    unknown = sum(
+        said.isdisjoint(word) and text not in kind
+        for text, word in zip(texts, words, strict=True)
+    )
     return NamedRelations(named, implied, unknown)
 
 
@@ -92,13 +100,17 @@ def named_ways(found: NamedRelations, around: LocalGraph, v: int) -> NamedWays:
     steps = topic_steps(around.nodes, around.starts, v)
     kinds = np.stack([found.named, found.named | found.implied], axis=1)
     gains = np.tile(kinds[around.relation_index], (2, 1))
+    back = gains.copy()
+    back[len(around.nodes) :, 1] = back[len(around.nodes) :, 0]
     source, target = np.concatenate([around.nodes, around.nodes[:, ::-1]]).T
     counts = np.zeros((v, 2), np.int64)
     for step in range(1, STEPS + 1):
         arcs = np.flatnonzero((steps[target] == step) & (steps[source] == step - 1))
         if not len(arcs):
             break
-        np.maximum.at(counts, target[arcs], counts[source[arcs]] + gains[arcs])
+        # What else lies where the topic does needs a word.
+        gained = gains[arcs] if step == 1 else back[arcs]
+        np.maximum.at(counts, target[arcs], counts[source[arcs]] + gained)
     return NamedWays(steps, *counts.T)
 
 

@@ -14,27 +14,39 @@ from jaxtyping import Bool
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.asked_kind import question_tokens
-from kgscout_jax.text.stated_relation import answer_ends
+from kgscout_jax.text.stated_relation import answer_ends, is_clause, noun_of_topic
+
+
+def stated_ends(
+    question: str, topics: Sequence[str], around: LocalGraph
+) -> list[frozenset[int]]:
+    """Of each relation the ends that a question asks for; () of several topics.
+
+    Args:
+        question: the question.
+        topics: names that it mentions.
+        around: its candidates.
+    """
+    if len(around.mentions) != 1:
+        return []
+    words = question_tokens(question, topics)
+    if not (is_clause(words) or noun_of_topic(words)):
+        return [frozenset()] * len(around.relations)
+    return [answer_ends(words, relation) for relation in around.relations]
 
 
 def stated_nodes(
-    question: str,
-    topics: Sequence[str],
+    ends: Sequence[frozenset[int]],
     around: LocalGraph,
     possible: Bool[np.ndarray, "v"],
 ) -> Bool[np.ndarray, "v"] | None:
     """The possible nodes at the end that is asked for; None: there are none.
 
     Args:
-        question: the question.
-        topics: names that it mentions.
-        around: its candidates.
+        ends: see ``stated_ends``.
+        around: the candidates of the question.
         possible: False at nodes that are no answers.
     """
-    if len(around.mentions) != 1:
-        return None
-    words = question_tokens(question, topics)
-    ends = [answer_ends(words, relation) for relation in around.relations]
     if not any(ends):
         return None
     is_topic = np.zeros(len(possible), bool)

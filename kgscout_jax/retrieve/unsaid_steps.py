@@ -1,8 +1,9 @@
 """Questions of one clause whose noun or verb no relation of the graph says.
 
 "What is the salary of Ann" is not answered by her birthplace, whatever a policy holds
-for likely: where no relation around says salary, the graph seldom has the answer. Such
-nodes keep their place; "there is no answer" gets ahead of them.
+for likely: where no relation around says salary, the graph seldom has the answer. And
+where others have a mentor and Ann has none, her pupils are no mentors. Such nodes keep
+their place; "there is no answer" gets ahead of them.
 """
 
 from __future__ import annotations
@@ -13,48 +14,144 @@ import numpy as np
 from jaxtyping import Bool, Float32
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.named_relations import NamedWays
-from kgscout_jax.text.asked_kind import question_tokens
+from kgscout_jax.retrieve.named_relations import NamedRelations, NamedWays
+from kgscout_jax.retrieve.readings import STEPS
+from kgscout_jax.text.amounts import has_unit_of
+from kgscout_jax.text.asked_kind import asked_kind, question_tokens
+from kgscout_jax.text.count_question import asks_for_count
+from kgscout_jax.text.kinds import HEAD, TAIL, base_noun, is_attribute, is_measure
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
-from kgscout_jax.text.stated_relation import is_clause, noun_of_topic
+from kgscout_jax.text.stated_relation import (
+    is_clause,
+    is_simple_clause,
+    noun_of_topic,
+)
 
 NOUN_DOUBT = 10.0
 """Logits by which "there is no answer" is ahead of a node, where the question has a
 noun for the step, and its relation does not say that."""
 CLAUSE_DOUBT = 2.0
 """The same where it has a verb, which may have many names."""
+COUNT_DOUBT = 1.0
+"""The same where something is counted that no relation says."""
+KNOWN_DOUBT = 20.0
+"""The same where other nodes have the relation that the question says: the graph knows
+who has a mayor."""
 
 
 def unsaid_steps(
     question: str,
     topics: Sequence[str],
-    said: Bool[np.ndarray, "r"],
+    relations: NamedRelations,
+    ends: Sequence[frozenset[int]],
     around: LocalGraph,
     ways: NamedWays,
+    unnamed: Bool[np.ndarray, "v"],
 ) -> Float32[np.ndarray, "v"]:
     """By how much "there is no answer" is ahead of each node; mostly 0.
 
     Args:
         question: the question.
         topics: names that it mentions.
-        said: relations that it names, and those that need no word.
+        relations: those that it names.
+        ends: of relations that it asks for, see ``stated_ends``.
         around: the candidates.
         ways: to each node.
+        unnamed: True at nodes without a name.
     """
     out = np.zeros(len(ways.steps), np.float32)
     if len(around.mentions) != 1:
         return out
+    if asked := _unheard(question, topics, around):
+        out[:] = COUNT_DOUBT if asks_for_count(question) else NOUN_DOUBT
+        if any(map(is_measure, asked)):
+            fits = [has_unit_of(name, asked) for name in around.names]
+            out[around.used[fits]] = 0.0
+        return out
     words = question_tokens(question, topics)
+    said = relations.named | relations.implied
+    known = np.array([*map(bool, ends)], bool) & is_simple_clause(words)
     doubt = CLAUSE_DOUBT if is_clause(words) else 0.0
     if noun := noun_of_topic(words):
         asked = frozenset[str]().union(*map(word_forms, noun))
-        forms = map(relation_forms, around.relations)
-        said = np.array([not asked.isdisjoint(each) for each in forms], bool)
+        shared = [asked & relation_forms(each) for each in around.relations]
+        said = np.array([*map(bool, shared)], bool)
+        # A group of related words is no name.
+        known |= [any(form[0] != "~" for form in each) for each in shared]
         doubt = NOUN_DOUBT
-    if doubt:
-        is_topic = ways.steps == 0
-        arcs = said[around.relation_index] & is_topic[around.nodes].any(axis=1)
+    is_topic = ways.steps == 0
+    if known.any() and not _at_ends(known, ends, is_topic, around).any():
+        beyond = _reached(is_topic, relations, around, unnamed)
+        out[~_at_ends(known, ends, beyond, around)] = KNOWN_DOUBT
+    elif doubt:
         is_said = (ways.steps > 1) & (ways.named > 0)
-        is_said[around.nodes[arcs].ravel()] = True
+        is_said |= _at_ends(said, ends, is_topic, around)
         out[~is_said] = doubt
     return out
+
+
+def _at_ends(
+    said: Bool[np.ndarray, "r"],
+    ends: Sequence[frozenset[int]],
+    start: Bool[np.ndarray, "v"],
+    around: LocalGraph,
+) -> Bool[np.ndarray, "v"]:
+    """Nodes that these relations lead to, at the end that is asked for.
+
+    Args:
+        said: the relations.
+        ends: that the question asks for; both where there is none.
+        start: nodes that they lead from.
+        around: the candidates.
+    """
+    out = np.zeros_like(start)
+    for end in (HEAD, TAIL):
+        asked = said & np.array([end in each or not each for each in ends], bool)
+        slots = asked[around.relation_index] & start[around.nodes[:, 1 - end]]
+        out[around.nodes[slots, end]] = True
+    return out
+
+
+def _reached(
+    start: Bool[np.ndarray, "v"],
+    relations: NamedRelations,
+    around: LocalGraph,
+    unnamed: Bool[np.ndarray, "v"],
+) -> Bool[np.ndarray, "v"]:
+    """The topics, what they lie in, and records of either.
+
+    "The currency of Bern" is that of its country.
+    """
+    out = start.copy()
+    implied = relations.implied[around.relation_index]
+    head, tail = around.nodes.T
+    for _ in range(STEPS - 1):
+        out[tail[implied & out[head]]] = True
+        out[tail[out[head] & unnamed[tail]]] = True
+        out[head[out[tail] & unnamed[head]]] = True
+    return out
+
+
+def _unheard(
+    question: str, topics: Sequence[str], around: LocalGraph
+) -> frozenset[str]:
+    """What a question counts, or which attribute it asks for, where nothing says it.
+
+    "How many seats does Ann's car have", "what currency is used in Bern": seats and
+    currencies are called so, where a graph has them.
+    """
+    asked = asked_kind(question, topics)
+    if asked is None:
+        return frozenset()
+    is_property = asked.kind == "thing" and any(
+        is_attribute(noun) or is_measure(noun) for noun in asked.nouns
+    )
+    if not is_property and not asks_for_count(question):
+        return frozenset()
+    words = {word for noun in asked.nouns for word in noun.split()}
+    forms = frozenset[str]().union(*map(word_forms, words))
+    if any(forms & relation_forms(each) for each in around.relations):
+        return frozenset()
+    if any(base_noun(name.casefold()) in asked.nouns for name in around.names):
+        return frozenset()
+    return asked.nouns

@@ -60,7 +60,7 @@ _MEASURES = {
     "high": "height elevation altitude", "tall": "height elevation",
     "long": "length duration runtime", "deep": "depth", "wide": "width",
     "heavy": "weight mass", "far": "distance", "weigh": "weight mass",
-    "cost": "price cost", "earn": "salary income wage",
+    "cost": "price cost", "earn": "salary income wage", "old": "age",
 }  # fmt: skip
 """What "how high" and "how much does it weigh" ask for."""
 _BE = frozenset("is are was were s re".split())
@@ -176,6 +176,8 @@ def _measures(rest: Sequence[str]) -> frozenset[str]:
     word = rest[0] if rest else ""
     if word == "much":
         word = next((each for each in rest if base_noun(each) in _MEASURES), "")
+        if not word:  # "how much prize money", "how much is a ticket"
+            return frozenset({" ".join(_phrase(rest, 1).nouns), "amount"} - {""})
     return frozenset(_MEASURES.get(base_noun(word), "").split())
 
 

@@ -48,8 +48,14 @@ def relation_words(relation: str) -> list[str]:
     >>> relation_words("people.person.spouse_s")
     ['spouse']
     """
+    return [*_relation_words(relation)]
+
+
+@lru_cache(maxsize=1 << 14)
+def _relation_words(relation: str) -> tuple[str, ...]:
+    """The words of the last part of a relation's name."""
     parts = name_parts(relation)
-    words = parts[-1] if parts else []
+    words = tuple(parts[-1]) if parts else ()
     return words[:-1] if len(words) > 1 and words[-1] == "s" else words
 
 

@@ -22,6 +22,7 @@ from kgscout_jax.text.kinds import (
     base_noun,
     has_participle_ending,
     is_finite,
+    kind_words,
     statement,
 )
 from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
@@ -30,7 +31,8 @@ from kgscout_jax.text.words import FUNCTION_WORDS
 _BE = frozenset("is are was were".split())
 _DO = frozenset("do does did has have had can".split())
 _PASSED = frozenset(
-    "the a an all some any other currently now also usually mainly typically".split()
+    "the a an all some any other currently now also usually mainly typically first "
+    "originally else".split()
 )
 _NO_NOUNS = (FUNCTION_WORDS | PREPOSITIONS | frozenset(",;:")) - {"name"}
 _MUTUAL = frozenset(
@@ -45,6 +47,8 @@ _ASK = frozenset("who whom which what name list give show tell find me us".split
 _PLACES = frozenset("in at on".split())
 """Prepositions that "where" stands for."""
 _ENDING = re.compile(r"(ies|ied|ing|ed|es|s|e)$")
+_QUESTION_WORDS = frozenset("who whom which what where when many".split())
+_WITHOUT_NOUN = frozenset("who whom where when".split())
 _NOUNS = 3
 """Words of the noun after "which"."""
 
@@ -60,6 +64,10 @@ class _Clause(NamedTuple):
     topic_first: bool
     """Whether the topic is the subject."""
     where: bool
+    simple: bool
+    """Whether no other verb stands before the one."""
+    noun: tuple[str, ...]
+    """What the question word asks for: "which films"."""
 
 
 @cache
@@ -98,25 +106,56 @@ def answer_ends(words: Sequence[str], relation: str) -> frozenset[int]:
     if noun := noun_of_topic(words):
         return _ends_of_noun(noun, relation)
     clause = _clause(tuple(words))
-    predicate = _predicate(relation)
-    if clause is None or not predicate or stem(predicate[0]) != stem(clause.verb):
+    if clause is None:
         return frozenset()
-    own = predicate[1] if len(predicate) > 1 else ""
-    if stem(clause.verb) in _MUTUAL:
-        return frozenset((HEAD, TAIL))
-    asked = clause.preposition
-    if own == "by" or asked == "by":
-        # Doer and deed, whichever voice the relation and the question have.
+    asked, doer = clause.preposition, _doer_end(relation, clause.verb)
+    if doer is None:
+        predicate = _predicate(relation)
+        if not predicate or stem(predicate[0]) != stem(clause.verb):
+            return frozenset()
+        if stem(clause.verb) in _MUTUAL:
+            return frozenset((HEAD, TAIL))
+        own = predicate[1] if len(predicate) > 1 else ""
+        if "by" not in (own, asked):
+            same = own == asked or (clause.where and not asked and own in _PLACES)
+            end = TAIL if clause.topic_first else HEAD
+            return frozenset([end]) if same else frozenset()
         if {own, asked} - {"by", ""}:
             return frozenset()
-        if clause.passive != (asked == "by"):
-            return frozenset()
         doer = TAIL if own == "by" else HEAD
-        asks_doer = clause.topic_first == clause.passive
-        return frozenset([doer if asks_doer else 1 - doer])
-    if own != asked and not (clause.where and not asked and own in _PLACES):
+    # Doer and deed, whichever voice the relation and the question have.
+    if asked not in ("", "by") or clause.passive != (asked == "by"):
         return frozenset()
-    return frozenset([TAIL if clause.topic_first else HEAD])
+    asks_doer = clause.topic_first == clause.passive
+    return frozenset([doer if asks_doer else 1 - doer])
+
+
+def _doer_end(relation: str, verb: str) -> int | None:
+    """The end of those who do what a verb says, where a relation is called like them.
+
+    None for other relations.
+
+    >>> _doer_end("director", "directed"), _doer_end("owner_of", "own")
+    (1, 0)
+    """
+    words = relation_words(relation)
+    is_of = words[-1:] == ["of"]
+    if len(words) - is_of != 1 or _agent_stem(words[0]) != stem(verb):
+        return None
+    return HEAD if is_of else TAIL
+
+
+@cache
+def _agent_stem(noun: str) -> str:
+    """The stem of the verb of a noun for its doers; "" for other nouns.
+
+    >>> _agent_stem("commander"), _agent_stem("mentor"), _agent_stem("number")
+    ('command', 'mentor', 'numb')
+    """
+    listed = {agent: verb for verb, agent in kind_words()["agents"].items()}
+    if noun in listed:
+        return stem(listed[noun])
+    return stem(noun[:-2]) if len(noun) > 5 and noun.endswith(("er", "or")) else ""
 
 
 def noun_ends(word: str, relation: str) -> frozenset[int]:
@@ -157,6 +196,28 @@ def is_clause(words: Sequence[str]) -> bool:
     (True, False)
     """
     return _clause(tuple(words)) is not None
+
+
+def is_simple_clause(words: Sequence[str]) -> bool:
+    """Whether a question is a clause, and no other verb stands in it.
+
+    >>> is_simple_clause(["who", "made", "parts", "used", "in", TOPIC])
+    False
+    """
+    clause = _clause(tuple(words))
+    return clause is not None and clause.simple
+
+
+def clause_noun(words: Sequence[str]) -> tuple[str, ...]:
+    """The noun that a simple clause asks for: it says of what kind the answer is.
+
+    () for other questions.
+
+    >>> clause_noun(["which", "films", "did", TOPIC, "direct"])
+    ('films',)
+    """
+    clause = _clause(tuple(words))
+    return clause.noun if clause is not None and clause.simple else ()
 
 
 def topic_as_one(words: Sequence[str]) -> list[str]:
@@ -205,6 +266,10 @@ def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:
     """
     words = relation_words(relation)
     words = _without_auxiliaries(words)
+    verb, *rest = _predicate(relation) or ("",)
+    if verb and rest in ([], ["by"]) and _agent_stem(noun[-1]) == stem(verb):
+        # "The mentor of X" of "mentored by" and of "mentors"
+        return frozenset([TAIL if rest else HEAD])
     is_of = len(words) > 1 and words[-1] == "of"
     words = words[:-1] if is_of else words
     if not words or (*words[:-1], base_noun(words[-1])) != noun:
@@ -236,7 +301,12 @@ def _predicate(relation: str) -> tuple[str, ...]:
 
 def _is_verb(word: str) -> bool:
     """Whether a word may be a verb with a subject, or a participle."""
-    return word.endswith("s") or word in IRREGULAR_VERBS or has_participle_ending(word)
+    return word.endswith("s") or _is_past(word)
+
+
+def _is_past(word: str) -> bool:
+    """Whether a word has the form of a past tense or participle."""
+    return word in IRREGULAR_VERBS or has_participle_ending(word)
 
 
 @cache
@@ -248,9 +318,10 @@ def _clause(words: tuple[str, ...]) -> _Clause | None:
         fronted, tokens = tokens[0], tokens[1:]
     if tokens[:2] == ["how", "many"]:
         tokens = tokens[1:]
-    if not tokens or tokens[0] not in ("who", "whom", "which", "what", "where", "many"):
+    if not tokens or tokens[0] not in _QUESTION_WORDS:
         return None
     where = tokens[0] == "where"
+    asking = tokens[0]
     tokens = [word for word in tokens[1:] if word not in _PASSED]
     if tokens.count(TOPIC) != 1:
         return None
@@ -280,4 +351,8 @@ def _clause(words: tuple[str, ...]) -> _Clause | None:
     if not topic_first and fronted:
         return None
     preposition = fronted or (verb[1] if verb[1:] else "")
-    return _Clause(verb[0], preposition, passive, topic_first, where)
+    # "Who taught the makers of", "which firm built parts used in"
+    simple = not (asking in _WITHOUT_NOUN and noun) and not any(
+        map(_is_past, noun[:-1])
+    )
+    return _Clause(verb[0], preposition, passive, topic_first, where, simple, (*noun,))

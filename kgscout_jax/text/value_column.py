@@ -34,7 +34,8 @@ _UNITS = {
     },
     "time": {
         "s sec second seconds": 1.0, "min minute minutes": 60.0,
-        "h hour hours": 3600.0,
+        "h hour hours": 3600.0, "day days": 86400.0, "week weeks": 604800.0,
+        "year years": 31557600.0,
     },
 }  # fmt: skip
 """By dimension, units and how many of the first one they are."""

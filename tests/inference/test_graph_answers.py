@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import jax
 import networkx as nx
@@ -175,6 +176,8 @@ def answers_of(
     )
     scale = AnswerScale(threshold=0.5, abstention=0.2)
     asked = asked.constrained()
+    doubts = np.full(len(at), more.pop("doubts", 0.0), np.float32)
+    asked = replace(asked, scores=replace(asked.scores, doubts=doubts))
     least = more.pop("least", scale.abstention)
     (asked,) = with_answers([asked], lambda *_: [], scale, least)
     return asked.result(10, SelectionConfig(), None, WALKERS)
@@ -238,6 +241,14 @@ def test_nodes_of_another_reading_are_not_counted():
     result = answers_of(triplets, ["numpy"], logits, "How many things need numpy?")
     assert result.answers[0].name == "2"
     assert [each.name for each in result.support] == ["pandas", "scipy"]
+
+
+def test_a_count_of_one_is_a_guess_where_no_word_says_what_is_counted():
+    one, two = [-9.0, 9.0, -9.0], [-9.0, 9.0, 9.0]
+    assert not with_logits(one, "How many are there?").abstained
+    doubted = with_logits(one, "How many are there?", doubts=1.0)
+    assert doubted.abstained and doubted.best_guesses[0].name == "1"
+    assert not with_logits(two, "How many are there?", doubts=1.0).abstained
 
 
 def test_a_count_of_low_probability_is_a_guess():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,12 +12,18 @@ from named_graph import named_graph
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.retrieve.constraints import (
     FORM_DOUBT,
+    NEAR_PENALTY,
     QuestionConstraints,
     question_constraints,
 )
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.unsaid_steps import CLAUSE_DOUBT, NOUN_DOUBT
+from kgscout_jax.retrieve.unsaid_steps import (
+    CLAUSE_DOUBT,
+    COUNT_DOUBT,
+    KNOWN_DOUBT,
+    NOUN_DOUBT,
+)
 
 
 def test_a_policy_for_any_graph_seldom_answers_with_a_topic():
@@ -29,6 +36,17 @@ def test_a_policy_for_any_graph_seldom_answers_with_a_topic():
     assert trained.nodes.tolist() == answers.tolist() == [0, 1, 0.5]
 
 
+OFFICES = [
+    ("Ann", "mentored_by", "Bo"),
+    ("Bo", "mentored_by", "Cy"),
+    ("Ann", "employer", "Acme"),
+    ("Acme", "located in", "Bern"),
+    ("Bern", "mayor", "Eve"),
+    ("Bern", "twinned with", "Ulm"),
+    ("Ulm", "mayor", "Fay"),
+    ("Acme", "delivery", "42 days"),
+    ("Acme", "cargo", "9 kg"),
+]
 FACTS = [
     ("Ann", "birthPlace", "Bern"),
     ("Ann", "spouse", "Bo"),
@@ -40,12 +58,12 @@ FACTS = [
 ]
 
 
-def constrained(question, topic="Ann"):
+def constrained(question, topic="Ann", facts=FACTS):
     """What each node gains or loses by the question, and its doubts, by its name."""
-    around, names = named_graph(FACTS, [topic])
+    around, names = named_graph(facts, [topic])
     no = np.zeros(len(names), bool)
     wanted = question_constraints(question, [topic], None, around, no)
-    zeros = np.zeros(len(FACTS), np.float32), np.zeros(len(names), np.float32)
+    zeros = np.zeros(len(facts), np.float32), np.zeros(len(names), np.float32)
     found = wanted.logits(*zeros, general=True)
     return (
         dict(zip(names, found.nodes.tolist(), strict=True)),
@@ -84,6 +102,50 @@ def test_a_word_of_a_question_may_be_two_of_a_relation():
 def test_a_verb_that_no_relation_says_raises_fewer_doubts():
     assert constrained("What did Ann own?")[1]["Cup"] == CLAUSE_DOUBT
     assert constrained("What did Ann win?")[1]["Cup"] == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "topic", "answer", "doubted"),
+    [
+        ("Who mentored Ann?", "Ann", "Bo", False),
+        ("Who was the mentor of Bo?", "Bo", "Cy", False),
+        # Cy mentored Bo: who mentored Cy is not in the graph.
+        ("Who mentored Cy?", "Cy", "Bo", True),
+        ("Who was Cy's mentor?", "Cy", "Bo", True),
+        ("Who is the mayor of Bern?", "Bern", "Eve", False),
+        # A firm's mayor is the one of its city, a twin's mayor is another one.
+        ("Who is the mayor of Acme?", "Acme", "Eve", False),
+        ("Who is the mayor of Acme?", "Acme", "Fay", True),
+    ],
+)
+def test_a_relation_that_others_have_raises_doubts(question, topic, answer, doubted):
+    doubts = constrained(question, topic, OFFICES)[1]
+    assert (doubts[answer] >= KNOWN_DOUBT) == doubted
+
+
+def test_a_property_is_called_so_where_a_graph_has_it():
+    doubts = constrained("What currency is used in Bern?", "Bern", OFFICES)[1]
+    assert min(doubts.values()) >= NOUN_DOUBT
+    doubts = constrained("How long does Acme take?", "Acme", OFFICES)[1]
+    assert doubts["42 days"] == 0 and doubts["9 kg"] >= FORM_DOUBT
+    doubts = constrained("How many seats does Acme have?", "Acme", OFFICES)[1]
+    assert doubts["Bern"] == COUNT_DOUBT
+
+
+def test_what_a_noun_names_between_topic_and_answer_is_no_answer():
+    around, names = named_graph(OFFICES, ["Acme"])
+    no, question = np.zeros(len(names), bool), "Who mentored the people of Acme?"
+    wanted = question_constraints(question, ["Acme"], None, around, no)
+    zeros = np.zeros(len(OFFICES), np.float32), np.zeros(len(names), np.float32)
+    for general, penalty in ((True, NEAR_PENALTY), (False, 0.0)):
+        found = wanted.logits(*zeros, general=general)
+        without = replace(wanted, near=None).logits(*zeros, general=general)
+        lost = dict(zip(names, without.nodes - found.nodes, strict=True))
+        near = {name for name, each in lost.items() if each}
+        assert near == ({"Ann", "Bern", "42 days", "9 kg"} if general else set())
+        assert lost["Ann"] == pytest.approx(penalty)
+    wanted = question_constraints("Who mentored Ann?", ["Ann"], None, around, no)
+    assert wanted.near is None
 
 
 def test_a_class_is_an_answer_only_where_it_is_asked_for():

@@ -179,6 +179,23 @@ def test_a_salary_is_a_number():
     assert genre.tolist() == logits
 
 
+def test_no_price_is_in_minutes_and_no_year_is_one():
+    names = ["Mann", "133 min", "1994", "31"]
+    nodes = np.array([[0, 1], [0, 2], [0, 3]])
+    index, logits = (4, 1, 4), [0.0, 3.0, 2.0, -1.0]
+    for question, wrong in (
+        ("How much did Mann cost?", [1, 1, 1, 0]),
+        ("How long is Mann?", [1, 0, 1, 0]),
+        ("How old is Mann?", [1, 0, 1, 0]),
+        ("What is the phone number of Mann?", [1, 0, 1, 0]),
+        ("What is the website of Mann?", [1, 1, 1, 1]),
+    ):
+        kind = mask(question, names, nodes, index)
+        assert kind is not None and kind.by_form.tolist() == wrong
+        lost = np.array(logits) - kind.node_logits(np.array(logits, np.float32))
+        assert lost.tolist() == [PENALTY * each for each in wrong]
+
+
 def test_where_somebody_works_is_a_place_or_who_he_works_for():
     names = ["Mann", "Bern", "Acme"]
     nodes, index = np.array([[0, 1], [0, 2]]), (3, 4)

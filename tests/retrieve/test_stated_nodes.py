@@ -3,7 +3,7 @@
 import numpy as np
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.stated_nodes import stated_nodes
+from kgscout_jax.retrieve.stated_nodes import stated_ends, stated_nodes
 
 NAMES = ["Ann", "Bo", "Cy", "Di"]
 RELATIONS = ["mentored_by", "likes"]
@@ -20,7 +20,7 @@ def stated(question, impossible=(), topics=("Ann",)):
         lambda ids: [NAMES[i] for i in ids],
     )
     possible = ~np.isin(np.arange(len(NAMES)), list(impossible))
-    found = stated_nodes(question, topics, around, possible)
+    found = stated_nodes(stated_ends(question, topics, around), around, possible)
     return None if found is None else np.flatnonzero(found).tolist()
 
 

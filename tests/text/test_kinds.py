@@ -177,6 +177,9 @@ def test_the_last_word_of_a_compound_says_what_it_is():
         ),
         ("what is Mann's nationality", {"nationality", "country of citizenship"}),
         ("how much does Mann weigh", {"weight", "mass"}),
+        ("How much prize money does Alien offer?", {"prize money", "amount"}),
+        ("How much does Mann pay?", {"amount"}),
+        ("How old is Mann?", {"age"}),
         ("Find the state of Mann and say which songs it has", {"song"}),
     ],
 )

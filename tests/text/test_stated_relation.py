@@ -41,10 +41,17 @@ HEADS, TAILS, BOTH, NONE = {0}, {1}, {0, 1}, set()
         ("Name the siblings of Ann Lee", "sibling", BOTH),
         ("Who are the pupils of Ann Lee's wife?", "pupil_of", NONE),
         ("Who is the boss of the pupil of Ann Lee?", "pupil_of", NONE),
+        # Who does what a verb says, as a noun of the question or of the graph.
+        ("Who is Ann Lee's mentor?", "mentored_by", TAILS),
+        ("Who was the teacher of Ann Lee?", "taught_by", TAILS),
+        ("Who is the owner of Ann Lee?", "owns", HEADS),
+        ("Who commanded Ann Lee?", "Commander", TAILS),
+        ("Who was commanded by Ann Lee?", "commander", HEADS),
+        ("Which ships does Ann Lee own?", "owner_of", TAILS),
+        ("Who commanded for Ann Lee?", "commander", NONE),
         # More than one relation, another form, or no verb.
         ("Who mentors the boss of Ann Lee?", "mentored_by", NONE),
         ("Who mentors people that Ann Lee knows?", "mentored_by", NONE),
-        ("Who is Ann Lee's mentor?", "mentored_by", NONE),
         ("Which film's director mentors Ann Lee?", "mentored_by", NONE),
         ("Does Bo mentor Ann Lee?", "mentored_by", NONE),
         ("Who mentors Ann Lee or Ann Lee?", "mentored_by", NONE),
