@@ -2,8 +2,9 @@
 
 Nodes above the threshold may answer the question in several senses: the packages that
 depend on numpy, and the dates of their release. A count is the size of one set, that of
-the best node: all that lie behind the same relation at the same distance. A number of
-the graph is the answer itself where its relation is asked for: "how many employees".
+the best node: all that a topic has by the same relation, or further away all that lie
+behind the same relation at the same distance. A number of the graph is the answer
+itself where its relation is asked for: "how many employees".
 """
 
 from __future__ import annotations
@@ -77,6 +78,8 @@ def one_reading(
         candidates: of the question.
         logits: of the candidates.
     """
+    if (joined := _joined_alike(int(order[0]), candidates, logits)) is not None:
+        return order[np.isin(order, joined)]
     readings = node_readings(
         logits,
         candidates.nodes,
@@ -85,6 +88,29 @@ def one_reading(
         len(candidates.entities),
     )
     return order[readings[order] == readings[order[:1]]]
+
+
+def _joined_alike(
+    node: int, candidates: Candidates, logits: Float32[np.ndarray, "n"]
+) -> Int[np.ndarray, "c"] | None:
+    """What a topic has by the relation by which it has a node; None for others.
+
+    Args:
+        node: the best node.
+        candidates: of the question.
+        logits: of the candidates.
+    """
+    is_topic = np.zeros(len(candidates.entities), bool)
+    is_topic[candidates.topics] = True
+    # A row for each end at which the node stands, with a topic at the other one.
+    at = (candidates.nodes == node).T & is_topic[candidates.nodes[:, ::-1]].T
+    if not at.any():
+        return None
+    best = int(np.where(at.any(axis=0), logits, -np.inf).argmax())
+    end = int(at[1, best])
+    same = candidates.relation_index == candidates.relation_index[best]
+    same &= is_topic[candidates.nodes[:, 1 - end]]
+    return np.unique(candidates.nodes[same, end])
 
 
 def set_size(

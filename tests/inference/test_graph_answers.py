@@ -243,6 +243,17 @@ def test_nodes_of_another_reading_are_not_counted():
     assert [each.name for each in result.support] == ["pandas", "scipy"]
 
 
+def test_all_that_a_topic_has_by_one_relation_is_counted():
+    triplets = [("numpy", "needs", f"part {i}") for i in range(3)]
+    # Of one part another triplet has a higher logit: it counts all the same.
+    triplets += [("pandas", "needs", "numpy"), ("part 0", "made by", "Harris")]
+    logits = {f"part {i}": 3.0 - i / 2 for i in range(3)} | {"pandas": 2.8}
+    logits |= {"Harris": 1.0, "numpy": -9.0}
+    result = answers_of(triplets, ["numpy"], logits, "How many parts has numpy?")
+    assert result.answers[0].name == "3"
+    assert [each.name for each in result.support] == ["part 0", "part 1", "part 2"]
+
+
 def test_a_count_of_one_is_a_guess_where_no_word_says_what_is_counted():
     one, two = [-9.0, 9.0, -9.0], [-9.0, 9.0, 9.0]
     assert not with_logits(one, "How many are there?").abstained
