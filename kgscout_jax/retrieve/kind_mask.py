@@ -210,7 +210,10 @@ def _by_name(asked: AskedKind, name: str) -> bool | None:
         return sign not in name
     if _is_measured(asked):
         is_day = _MOMENT.fullmatch(name.strip()) is not None
-        wrong = not is_amount(name) or has_other_unit(name, asked.nouns)
+        # "Room 12" may be the number of a room.
+        is_number_of = any(noun.endswith("number") for noun in asked.nouns)
+        has_digit = any(map(str.isdigit, name)) if is_number_of else is_amount(name)
+        wrong = not has_digit or has_other_unit(name, asked.nouns)
         return wrong or (is_day and "age" not in asked.nouns) or None
     return not asked.number if is_value(name) else None
 

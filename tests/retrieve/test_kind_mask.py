@@ -196,6 +196,13 @@ def test_no_price_is_in_minutes_and_no_year_is_one():
         assert lost.tolist() == [PENALTY * each for each in wrong]
 
 
+def test_a_number_may_follow_a_word():
+    names = ["Mann", "Room 12", "Bern"]
+    nodes = np.array([[0, 1], [0, 2]])
+    kind = mask("What is the room number of Mann?", names, nodes, (4, 4))
+    assert kind is not None and kind.by_form.tolist() == [True, False, True]
+
+
 def test_where_somebody_works_is_a_place_or_who_he_works_for():
     names = ["Mann", "Bern", "Acme"]
     nodes, index = np.array([[0, 1], [0, 2]]), (3, 4)
