@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,7 +31,8 @@ def table_layout(path: Path, options: ReadOptions) -> Layout:
     """The layout of a text table, from its first rows.
 
     A table of three columns in the usual dialect of its name, whose first row names no
-    columns, is read in the order head, relation, tail.
+    columns, is read in the order head, relation, tail. A list of nodes beside edges
+    whose columns are given has others.
 
     Raises:
         UserError: the file cannot be read, has not the columns of the options, or a
@@ -39,7 +40,8 @@ def table_layout(path: Path, options: ReadOptions) -> Layout:
     """
     usual, samples = usual_dialect(path), sample_rows(path)
     if options.columns:
-        return given_layout(path, options.columns, samples, usual)
+        nodes = _list_of_nodes(samples, options.columns)
+        return nodes or given_layout(path, options.columns, samples, usual)
     rows = samples.get(usual)
     if rows and (found := _header_layout(usual, rows)):
         return found
@@ -115,6 +117,19 @@ def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None
         spaces=(id_space(header[roles.head]), id_space(header[roles.tail])),
         doubt=doubt if roles.ambiguous and not certain else None,
     )
+
+
+def _list_of_nodes(
+    samples: Mapping[Dialect, list[list[str]]], columns: Sequence[str]
+) -> Layout | None:
+    """The layout of a list of nodes that has none of the columns that edges have."""
+    named = {plain(name) for name in columns if not name.isdigit()}
+    for dialect, rows in samples.items():
+        found = _header_layout(dialect, rows)
+        if found is not None and not found.edges and named:
+            others = named.isdisjoint(plain(cell) for cell in found.header)
+            return found if others else None
+    return None
 
 
 def _has_marked_ends(header: Sequence[str]) -> bool:

@@ -56,7 +56,8 @@ def parquet_layout(path: Path, columns: Sequence[str] = ()) -> Layout:
     file = open_parquet(path)
     schema = file.schema_arrow
     if columns:
-        expected, layout = ", ".join(columns), _given_layout(schema, columns)
+        expected = ", ".join(columns)
+        layout = _given_layout(schema, columns) or _node_layout(path, file)
     else:
         expected = "head, relation, tail"
         layout = _node_layout(path, file) or _named_layout(path, schema)

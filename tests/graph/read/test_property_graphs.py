@@ -238,6 +238,18 @@ def test_parquet_of_nodes_and_edges_by_number_reads_as_the_same_csv(tmp_path):
             assert facts(paths, properties=True) == named | born | since
 
 
+def test_given_columns_are_those_of_edges_beside_a_list_of_nodes(tmp_path):
+    edges = write(tmp_path / "edges.csv", "von,nach,art\na,b,owns\n")
+    nodes = write(tmp_path / "nodes.csv", "id,name\na,Anna\nb,Bo\n")
+    columns = {"id": ["a", "b"], "name": ["Anna", "Bo"]}
+    pq.write_table(pa.table(columns), tmp_path / "nodes.parquet")
+    for of_nodes in (nodes, tmp_path / "nodes.parquet"):
+        assert facts([edges, of_nodes], "von,art,nach") == {"Anna | owns | Bo"}
+        assert facts([of_nodes, edges], "von,=has,nach") == {"Anna | has | Bo"}
+    with pytest.raises(UserError, match="expected the columns id, x, nach, found 'id'"):
+        facts([nodes, edges], "id,x,nach")
+
+
 def test_json_lines_of_triplets(tmp_path):
     rows = [{"subject": "a", "predicate": "r", "object": 7, "since": True}]
     path = write(tmp_path / "kg.jsonl", "\n".join(map(json.dumps, rows)))
