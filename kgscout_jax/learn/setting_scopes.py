@@ -40,10 +40,9 @@ SCOPES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }  # fmt: skip
 """Setting -> the choice that it belongs to, and the values with which it is read."""
 
-NETWORK = frozenset((
-    "tower_hidden", "gate_hidden", "combiner_hidden", "heads", "width", "walkers",
-    "walk_steps", "question_hidden", "word_rank", "answer_width", "without", "dtype",
-))  # fmt: skip
+NETWORK = frozenset(
+    name for name, (choice, _) in SCOPES.items() if choice == "policy"
+) - {"answer_weight"} | {"dtype"}
 """Settings of a new network: with ``--init`` they are those of its policy."""
 
 

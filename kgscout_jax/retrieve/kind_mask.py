@@ -168,10 +168,12 @@ def kind_mask(
     vague = any("time" in noun.split() for noun in asked.nouns)
     there = around.used
     if asked.kind != "thing" or asked.number or _has_form(asked):
-        years = _years(around, len(unnamed)) if _is_measured(asked) else []
+        years = np.zeros(len(unnamed), bool)
+        if _is_measured(asked):
+            years = _years(around, len(unnamed))
         for node, name in zip(there.tolist(), around.names, strict=True):
             verdict = _by_name(asked, name)
-            if len(years) and years[node] and is_year(name):
+            if years[node] and is_year(name):
                 verdict = True  # no price is 1994
             if verdict is not None:
                 penalties[node] = max(penalties[node], PENALTY) if verdict else 0.0

@@ -14,6 +14,7 @@ from jaxtyping import Bool
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.asked_kind import question_tokens
+from kgscout_jax.text.kinds import HEAD, TAIL
 from kgscout_jax.text.stated_relation import answer_ends, is_clause, noun_of_topic
 
 
@@ -51,10 +52,28 @@ def stated_nodes(
         return None
     is_topic = np.zeros(len(possible), bool)
     is_topic[around.starts] = True
-    out = np.zeros(len(possible), bool)
-    for end in (0, 1):
-        asked = np.array([end in each for each in ends], bool)[around.relation_index]
-        slots = asked & is_topic[around.nodes[:, 1 - end]]
-        out[around.nodes[slots, end]] = True
-    out &= possible & ~is_topic
+    said = np.array([*map(bool, ends)], bool)
+    out = nodes_at_ends(said, ends, is_topic, around) & possible & ~is_topic
     return out if out.any() else None
+
+
+def nodes_at_ends(
+    said: Bool[np.ndarray, "r"],
+    ends: Sequence[frozenset[int]],
+    start: Bool[np.ndarray, "v"],
+    around: LocalGraph,
+) -> Bool[np.ndarray, "v"]:
+    """Nodes that relations lead to, at the end that is asked for.
+
+    Args:
+        said: the relations.
+        ends: see ``stated_ends``; both where there is none.
+        start: nodes that they lead from.
+        around: the candidates.
+    """
+    out = np.zeros_like(start)
+    for end in (HEAD, TAIL):
+        asked = said & np.array([end in each or not each for each in ends], bool)
+        slots = asked[around.relation_index] & start[around.nodes[:, 1 - end]]
+        out[around.nodes[slots, end]] = True
+    return out

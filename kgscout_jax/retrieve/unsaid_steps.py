@@ -16,10 +16,11 @@ from jaxtyping import Bool, Float32
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_relations import NamedRelations, NamedWays
 from kgscout_jax.retrieve.readings import STEPS
+from kgscout_jax.retrieve.stated_nodes import nodes_at_ends
 from kgscout_jax.text.amounts import has_unit_of
 from kgscout_jax.text.asked_kind import asked_kind, question_tokens
 from kgscout_jax.text.count_question import asks_for_count
-from kgscout_jax.text.kinds import HEAD, TAIL, base_noun, is_attribute, is_measure
+from kgscout_jax.text.kinds import base_noun, is_attribute, is_measure
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.stated_relation import (
     is_clause,
@@ -80,35 +81,13 @@ def unsaid_steps(
         known |= [any(form[0] != "~" for form in each) for each in shared]
         doubt = NOUN_DOUBT
     is_topic = ways.steps == 0
-    if known.any() and not _at_ends(known, ends, is_topic, around).any():
+    if known.any() and not nodes_at_ends(known, ends, is_topic, around).any():
         beyond = _reached(is_topic, relations, around, unnamed)
-        out[~_at_ends(known, ends, beyond, around)] = KNOWN_DOUBT
+        out[~nodes_at_ends(known, ends, beyond, around)] = KNOWN_DOUBT
     elif doubt:
         is_said = (ways.steps > 1) & (ways.named > 0)
-        is_said |= _at_ends(said, ends, is_topic, around)
+        is_said |= nodes_at_ends(said, ends, is_topic, around)
         out[~is_said] = doubt
-    return out
-
-
-def _at_ends(
-    said: Bool[np.ndarray, "r"],
-    ends: Sequence[frozenset[int]],
-    start: Bool[np.ndarray, "v"],
-    around: LocalGraph,
-) -> Bool[np.ndarray, "v"]:
-    """Nodes that these relations lead to, at the end that is asked for.
-
-    Args:
-        said: the relations.
-        ends: that the question asks for; both where there is none.
-        start: nodes that they lead from.
-        around: the candidates.
-    """
-    out = np.zeros_like(start)
-    for end in (HEAD, TAIL):
-        asked = said & np.array([end in each or not each for each in ends], bool)
-        slots = asked[around.relation_index] & start[around.nodes[:, 1 - end]]
-        out[around.nodes[slots, end]] = True
     return out
 
 

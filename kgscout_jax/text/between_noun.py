@@ -10,21 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kgscout_jax.text.asked_kind import TOPIC, question_tokens
-from kgscout_jax.text.kinds import (
-    IRREGULAR_VERBS,
-    base_noun,
-    has_participle_ending,
-    noun_kind,
-)
+from kgscout_jax.text.kinds import base_noun, is_past, noun_kind
 from kgscout_jax.text.relation_words import PREPOSITIONS
-from kgscout_jax.text.stated_relation import topic_as_one
+from kgscout_jax.text.stated_relation import WITHOUT_NOUN, topic_as_one
 from kgscout_jax.text.words import FUNCTION_WORDS
 
 _DETERMINERS = frozenset("the a an all any some its their his her".split())
 _RELATIVE = frozenset("that who which".split())
 _AUXILIARIES = frozenset("do does did has have had can will".split())
 _BE = frozenset("is are was were be been".split())
-_WITH_VERB = frozenset("who whom where when".split())
 _ASKING = frozenset("what which many".split())
 _VAGUE = frozenset(
     "name names list number kind kinds type types sort sorts form forms group part one "
@@ -79,8 +73,7 @@ def _noun_place(before: Sequence[str], after: Sequence[str]) -> int | None:
     if len(words) < 2 or words[-1] not in PREPOSITIONS:
         return None
     joint, place = words[-1], len(words) - 2
-    verb = words[place]
-    if place > 0 and (has_participle_ending(verb) or verb in IRREGULAR_VERBS):
+    if place > 0 and is_past(words[place]):
         place -= 1  # "vehicles made by X"
     noun = words[place]
     is_plural = base_noun(noun) != noun
@@ -102,7 +95,7 @@ def _asks_beyond(head: Sequence[str], rest: Sequence[str]) -> bool:
         return len(words) > 1 and words[-2] not in _NO_CONTENT
     helped = not _AUXILIARIES.isdisjoint(words)
     for i, word in enumerate(words):
-        if word in _WITH_VERB:
+        if word in WITHOUT_NOUN:
             if word in ("where", "when") and not _BE.isdisjoint(words[i:]):
                 return True
             return bool(_content(words[i + 1 :])) or (helped and bool(rest))

@@ -75,6 +75,12 @@ def kind_words() -> dict[str, Any]:
 
 
 @cache
+def verbs_of_agents() -> dict[str, str]:
+    """What somebody is called -> what they do: director, direct."""
+    return {noun: verb for verb, noun in kind_words()["agents"].items()}
+
+
+@cache
 def listed_words(name: str) -> frozenset[str]:
     """A list of ``kinds.json``: nouns of a kind, verbs, labels."""
     return frozenset(kind_words()[name].split())
@@ -255,6 +261,11 @@ def statement(relation: str) -> Statement | None:
 def has_participle_ending(word: str) -> bool:
     """Whether a word ends as past participles do."""
     return _PARTICIPLE.search(word) is not None
+
+
+def is_past(word: str) -> bool:
+    """Whether a word has the form of a past tense or participle."""
+    return word in IRREGULAR_VERBS or has_participle_ending(word)
 
 
 def is_finite(word: str) -> bool:

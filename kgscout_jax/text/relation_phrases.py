@@ -12,7 +12,7 @@ import json
 from functools import cache, lru_cache
 from pathlib import Path
 
-from kgscout_jax.text.kinds import base_noun, base_verb, kind_words
+from kgscout_jax.text.kinds import base_noun, base_verb, verbs_of_agents
 from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
 from kgscout_jax.text.words import FUNCTION_WORDS
 
@@ -56,7 +56,7 @@ def word_forms(word: str) -> frozenset[str]:
     (['write', 'wrote', '~program', '~write'], ['sister', 'sisters', '~sibling'])
     """
     noun = base_noun(word)
-    verbs = (base_verb(word), _verbs_of_agents().get(noun), _STEMS.get(word))
+    verbs = (base_verb(word), verbs_of_agents().get(noun), _STEMS.get(word))
     forms = frozenset((word, noun, *(verb for verb in verbs if verb)))
     groups = (_groups().get(form, ()) for form in (*forms, *_shorter(word)))
     return forms.union(*groups)
@@ -78,8 +78,3 @@ def _groups() -> dict[str, frozenset[str]]:
         for word in words:
             out[word] = out.get(word, frozenset()) | {f"~{first}"}
     return out
-
-
-@cache
-def _verbs_of_agents() -> dict[str, str]:
-    return {noun: verb for verb, noun in kind_words()["agents"].items()}

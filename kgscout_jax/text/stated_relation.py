@@ -22,8 +22,9 @@ from kgscout_jax.text.kinds import (
     base_noun,
     has_participle_ending,
     is_finite,
-    kind_words,
+    is_past,
     statement,
+    verbs_of_agents,
 )
 from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
 from kgscout_jax.text.words import FUNCTION_WORDS
@@ -48,7 +49,8 @@ _PLACES = frozenset("in at on".split())
 """Prepositions that "where" stands for."""
 _ENDING = re.compile(r"(ies|ied|ing|ed|es|s|e)$")
 _QUESTION_WORDS = frozenset("who whom which what where when many".split())
-_WITHOUT_NOUN = frozenset("who whom where when".split())
+WITHOUT_NOUN = frozenset("who whom where when".split())
+"""Question words that no noun follows."""
 _NOUNS = 3
 """Words of the noun after "which"."""
 
@@ -152,9 +154,8 @@ def _agent_stem(noun: str) -> str:
     >>> _agent_stem("commander"), _agent_stem("mentor"), _agent_stem("number")
     ('command', 'mentor', 'numb')
     """
-    listed = {agent: verb for verb, agent in kind_words()["agents"].items()}
-    if noun in listed:
-        return stem(listed[noun])
+    if verb := verbs_of_agents().get(noun):
+        return stem(verb)
     return stem(noun[:-2]) if len(noun) > 5 and noun.endswith(("er", "or")) else ""
 
 
@@ -301,12 +302,7 @@ def _predicate(relation: str) -> tuple[str, ...]:
 
 def _is_verb(word: str) -> bool:
     """Whether a word may be a verb with a subject, or a participle."""
-    return word.endswith("s") or _is_past(word)
-
-
-def _is_past(word: str) -> bool:
-    """Whether a word has the form of a past tense or participle."""
-    return word in IRREGULAR_VERBS or has_participle_ending(word)
+    return word.endswith("s") or is_past(word)
 
 
 @cache
@@ -352,7 +348,5 @@ def _clause(words: tuple[str, ...]) -> _Clause | None:
         return None
     preposition = fronted or (verb[1] if verb[1:] else "")
     # "Who taught the makers of", "which firm built parts used in"
-    simple = not (asking in _WITHOUT_NOUN and noun) and not any(
-        map(_is_past, noun[:-1])
-    )
+    simple = not (asking in WITHOUT_NOUN and noun) and not any(map(is_past, noun[:-1]))
     return _Clause(verb[0], preposition, passive, topic_first, where, simple, (*noun,))
