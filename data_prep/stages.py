@@ -15,7 +15,6 @@ from data_prep.question_chunks import Arrays
 from data_prep.topic_linking import SplitQuestions
 from data_prep.worker import Chunk, Job, task_name
 from kgscout_jax.text.cache import EmbeddingCache
-from kgscout_jax.text.encoder import QUESTION_BATCH
 from kgscout_jax.text.linearize import question_text
 from kgscout_jax.utils.engine import Engine, LocalEngine
 from kgscout_jax.utils.progress import ProgressBar
@@ -47,7 +46,8 @@ def make_chunks(
         for split, rows in slices
         for question in split.questions[rows]
     ]
-    embeddings = cache.embed(texts, what="questions", batch_size=QUESTION_BATCH)
+    batch_size = cache.encoder.prepared_questions_batch
+    embeddings = cache.embed(texts, what="questions", batch_size=batch_size)
     chunks = []
     for (name, low), (split, rows) in zip(starts, slices, strict=True):
         entities = split.entities[rows]
@@ -62,7 +62,8 @@ def word_vectors(
     """Embeddings of questions' words, each by itself, as ``Scout`` embeds them."""
     prefix = cache.encoder.identity.query_prefix
     texts = [prefix + word for word in words]
-    return cache.embed(texts, what="words", batch_size=QUESTION_BATCH)
+    batch_size = cache.encoder.prepared_questions_batch
+    return cache.embed(texts, what="words", batch_size=batch_size)
 
 
 def cut_all(job: Job, engine: Engine, chunks: Sequence[Chunk]) -> None:

@@ -4,13 +4,15 @@ A jitted function compiles once for each class. The classes of candidates are po
 two, down to an eighth of the largest: smaller questions cost little beside the rest,
 another compilation costs seconds. An accelerator has one class: a step of the walk
 policy takes it most of a minute to compile, and narrow batches are launches as well.
+There the sets of one training share it, so that a step is compiled once and not once a
+set.
 All other widths of a class are the same in all its batches: the most that any question
 of the split with so many candidates needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -83,6 +85,12 @@ class WidthClasses:
                 )
             )
         return WidthClasses(tuple(out))
+
+    @staticmethod
+    def shared(splits: Sequence[WidthClasses]) -> WidthClasses:
+        """One class, which holds the questions of all splits."""
+        widest = np.array([each[-1] for each in splits]).max(axis=0)
+        return WidthClasses((Widths(*map(int, widest)),))
 
     def index(self, n_real: int) -> int:
         """The number of the smallest class that holds so many candidates."""

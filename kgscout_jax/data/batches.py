@@ -160,7 +160,7 @@ class BatchReader:
         k = len(rows)
         widths = self.widths_of(rows) if widths is None else widths
         n, v = widths.candidates, widths.nodes
-        candidates = split.candidates[rows, :n]
+        candidates = _widened(split.candidates[rows, :n], n, -1)
         mask = np.zeros((b, n), bool)
         mask[:k] = candidates >= 0
         padded = np.zeros((b, n), np.int32)
@@ -174,6 +174,7 @@ class BatchReader:
         answers = np.full((b, widths.answers), -1, np.int32)
         slots = split.answers[rows][:, : widths.answers]
         answers[:k, : slots.shape[1]] = slots
+        nodes = split.nodes[rows, :n].astype(np.int32)
         has_path = np.zeros(b, bool)
         has_path[:k] = self.paths.offsets[rows + 1] > self.paths.offsets[rows]
         arrays = {
@@ -181,8 +182,8 @@ class BatchReader:
             "candidates": padded + np.int32(self.offsets.triplets),
             "relation_rows": relation_rows + np.int32(self.offsets.relations),
             "relation_index": relation_index,
-            "ppr": _filled(split.ppr_of(rows, n), b),
-            "nodes": _filled(split.nodes[rows, :n].astype(np.int32), b),
+            "ppr": _filled(_widened(split.ppr_of(rows, n), n), b),
+            "nodes": _filled(_widened(nodes, n), b),
             "topics": topics,
             "answers": answers,
             "on_path": on_path,
@@ -249,6 +250,15 @@ def _filled(array: np.ndarray, size: int) -> np.ndarray:
     out = np.zeros((size, *array.shape[1:]), array.dtype)
     out[: len(array)] = array
     return out
+
+
+def _widened(array: np.ndarray, width: int, filler: int = 0) -> np.ndarray:
+    """``array`` [k, n, ...] with ``filler`` in columns up to ``width``."""
+    missing = width - array.shape[1]
+    if not missing:
+        return array
+    pads = [(0, 0), (0, missing), *[(0, 0)] * (array.ndim - 2)]
+    return np.pad(array, pads, constant_values=filler)
 
 
 def batch_outputs(

@@ -11,6 +11,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.dev_measurement import measurements
 from kgscout_jax.learn.devices import Devices
+from kgscout_jax.learn.sharded_reader import share_widths
 from kgscout_jax.learn.training_set import TrainingSet
 from kgscout_jax.learn.update_steps import Steps
 from kgscout_jax.utils.weighted_means import means
@@ -33,6 +34,8 @@ class SetMeasurements:
         self.tables, self.names = tables, names
         self.weights = dict(zip(names, config.weights, strict=True))
         self.measures = [measurements(each, config, devices) for each in sets]
+        of_dev = [each["dev"].reader for each in self.measures if "dev" in each]
+        share_widths(of_dev)
         lacking = [
             name
             for name, measures in zip(names, self.measures, strict=True)

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
+import jax
 import numpy as np
 from jaxtyping import Int, Int32
 
+from kgscout_jax.data.batch_widths import WidthClasses
 from kgscout_jax.data.batches import Batch, BatchReader
 from kgscout_jax.data.sharded_table import RowLayout
 from kgscout_jax.data.shards import Shards, Split
@@ -61,6 +63,14 @@ class ShardedReader(BatchReader):
     def local(self, rows: Int[np.ndarray, "k"], size: int) -> Int[np.ndarray, "j"]:
         """The questions of ``rows`` that this process reads and scores."""
         return rows[self.devices.local_slice(self.devices.padded_size(size))]
+
+
+def share_widths(readers: Sequence[BatchReader]) -> None:
+    """On an accelerator, read the batches of all sets at the same widths."""
+    if readers and jax.default_backend() != "cpu":
+        shared = WidthClasses.shared([each.widths for each in readers])
+        for each in readers:
+            each.widths = shared  # in the cache of the property
 
 
 def count_candidates(split: Split, devices: Devices) -> None:

@@ -37,7 +37,11 @@ from kgscout_jax.learn.resume_command import command_line_program, resume_comman
 from kgscout_jax.learn.reward_device import DeviceReward
 from kgscout_jax.learn.run_config import network_config, write_or_check_config
 from kgscout_jax.learn.set_measurements import SetMeasurements
-from kgscout_jax.learn.sharded_reader import device_tables, tables_are_shared
+from kgscout_jax.learn.sharded_reader import (
+    device_tables,
+    share_widths,
+    tables_are_shared,
+)
 from kgscout_jax.learn.step_log import StepLog
 from kgscout_jax.learn.timeline import Timeline
 from kgscout_jax.learn.timeline_file import write_timeline
@@ -137,6 +141,7 @@ def _train(
     )
     for each in sets:
         each.reader.reads_words = needs_words(policy_config)
+    share_widths([each.reader for each in sets])
     transform = optimizer(config, total_steps)
     reward = DeviceReward(sets[0].split, config.reward_direction)
     steps = Steps(policy, config, transform, reward, devices.mesh)

@@ -51,6 +51,12 @@ class Network(Protocol):
         ...
 
     @property
+    def on_accelerator(self) -> bool:
+        """Whether it runs on a GPU or TPU: there a pass of one string takes as long as
+        one of many."""
+        ...
+
+    @property
     def threads(self) -> int | None:
         """Threads that decide its bits, which other processes must set, if any do."""
         ...
@@ -161,6 +167,10 @@ class SentenceTransformerNetwork:
         self.dimension = int(model.get_embedding_dimension() or 0)
         self.prompts = cast(Mapping[str, str], model.prompts or {})
         self.pad_id = int(getattr(model.tokenizer, "pad_token_id", 0) or 0)
+
+    @property
+    def on_accelerator(self) -> bool:
+        return self.backend != "openvino-bf16" and self.model.device.type != "cpu"
 
     @property
     def threads(self) -> int | None:

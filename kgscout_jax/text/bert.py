@@ -85,6 +85,11 @@ class Bert:
         self.dimension = int(self.config["hidden_size"])
 
     @property
+    def on_accelerator(self) -> bool:
+        """Whether JAX computes on a GPU or TPU."""
+        return jax.default_backend() != "cpu"
+
+    @property
     def prompts(self) -> Mapping[str, str]:
         """The prefixes of questions and documents that the model defines."""
         file = self.folder / "config_sentence_transformers.json"

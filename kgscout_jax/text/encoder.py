@@ -196,6 +196,14 @@ class SentenceEncoder:
             backend=DEFAULT_BACKEND if self.backend in FLOAT32 else self.backend,
         )
 
+    @property
+    def prepared_questions_batch(self) -> int:
+        """Batch size for questions of a data set.
+
+        On a CPU that of a single question, for the bits that it has when it is asked.
+        """
+        return BATCH if self.network.on_accelerator else QUESTION_BATCH
+
     def encode(
         self, texts: Sequence[str], *, batch_size: int = BATCH
     ) -> Float16[np.ndarray, "n d"]:

@@ -24,18 +24,23 @@ from kgscout_jax.learn.resident_sets import (
     step_numbers,
 )
 from kgscout_jax.learn.reward_device import DeviceReward
+from kgscout_jax.learn.sharded_reader import share_widths
 from kgscout_jax.learn.train import train
 from kgscout_jax.learn.training_set import TrainingSet
 
 pytestmark = pytest.mark.usefixtures("kgscout_cache")
 
 
+@pytest.mark.parametrize("backend", ["cpu", "gpu"])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_gathered_batch_is_the_batch_that_is_read(seed):
+def test_a_gathered_batch_is_the_batch_that_is_read(seed, backend, monkeypatch):
+    # Classes of widths are those of an accelerator, one for all; the device is the CPU.
+    monkeypatch.setattr(jax, "default_backend", lambda: backend)
     # Two splits, one below the other; a batch with empty questions at its end.
     sizes = [[0, 1, 70, 5, 33], [12, 0, 25, 40]]
     built = [build_split(random_cases(seed + 10 * i, s)) for i, s in enumerate(sizes)]
     readers = [BatchReader(memory_shards(each), each.split) for each in built]
+    share_widths(readers)
     arrays = jax.tree.map(jax.device_put, resident_arrays(readers))
     for number, reader in enumerate(readers):
         for chosen in ([2, 0, 3], [1], [3, 2]):
@@ -50,6 +55,23 @@ def test_a_gathered_batch_is_the_batch_that_is_read(seed):
                     gathered = np.asarray(getattr(found, name))
                     assert gathered.dtype == value.dtype, name
                     np.testing.assert_array_equal(gathered, value, err_msg=name)
+
+
+def test_the_sets_of_an_accelerator_share_their_widths(monkeypatch):
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    sizes = [[0, 1, 70, 5, 33], [12, 0, 25, 40]]
+    built = [build_split(random_cases(i, s)) for i, s in enumerate(sizes)]
+    readers = [BatchReader(memory_shards(each), each.split) for each in built]
+    own = [reader.widths[0] for reader in readers]
+    assert own[0] != own[1]
+    before = [reader.arrays(np.arange(4)) for reader in readers]
+    share_widths(readers)
+    for reader, narrow in zip(readers, before, strict=True):
+        assert [*reader.widths.classes] == [tuple(map(max, *own))]
+        wide = reader.arrays(np.arange(4))
+        n = narrow.mask.shape[1]
+        np.testing.assert_array_equal(wide.mask[:, :n], narrow.mask)
+        assert not wide.mask[:, n:].any()
 
 
 def test_gathered_inputs_of_the_reward_are_those_that_are_read(mixed, tmp_path):

@@ -183,6 +183,13 @@ class TestEncoder:
             jointly.astype(np.float64), alone.astype(np.float64), atol=2e-4
         )
 
+    def test_questions_of_a_data_set_are_single_on_a_cpu_only(
+        self, encoder, monkeypatch
+    ):
+        assert encoder.prepared_questions_batch == QUESTION_BATCH
+        monkeypatch.setattr(type(encoder.network), "on_accelerator", True)
+        assert encoder.prepared_questions_batch == BATCH
+
     def test_a_long_text_is_cut_to_what_the_model_reads(self, encoder):
         rows = encoder.encode(["river " * 2000], batch_size=QUESTION_BATCH)
         assert np.isfinite(rows).all()
