@@ -25,6 +25,7 @@ VIEW is one of
     fits        rows: set and metric; columns: base, fitted, gain (of fit_gains.py)
     grid        rows: settings; columns: dev score, epoch (of mlp_grid.py)
     values      rows: shape; columns: right, said (of value_questions.py)
+    silence     rows: sets; columns: right, said (of written_ and plain_*.py)
     scale       rows: set; columns: probabilities and answers (of base_scale.py)
     failures    rows: K and row; columns: causes of wrong answers (for answers)
     robustness  rows: kind of mistake and retriever; columns: levels; one metric
@@ -325,6 +326,26 @@ def invented(view: View) -> str:
     return markdown_table(header, rows)
 
 
+def silence(view: View) -> str:
+    """Right, said and needless answers, where some questions have none, by set."""
+    measured = view.extracts[0]["measured"]
+    counts = [key for key, value in measured[0].items() if type(value) is int]
+    total = {key: sum(each[key] for each in measured) for key in counts}
+    read = "errors_read" in measured[0]
+    shown = {"kept@10": "kept at K = 10", "right": "first answer right"}
+    shown = {key: name for key, name in shown.items() if key in total}
+    rows = []
+    for each in [*measured, {"set": "all"} | total]:
+        answerable, absent = each["answerable"], each["absent"]
+        row = [each["set"], *(f"{each[key]} of {answerable}" for key in shown)]
+        if read:
+            row.insert(1, {True: "yes", False: "no"}.get(each.get("errors_read"), ""))
+        row.append(f"{each['said_right']} + {each['said_wrong']}")
+        rows.append([*row, f"{each['absent_said']} of {absent}"])
+    header = ["set", *(["errors read"] if read else []), *shown.values()]
+    return markdown_table([*header, "said right + wrong", "said of none"], rows)
+
+
 def commands(view: View) -> str:
     """The commands behind the extracts, as a block of code."""
     lines = dict.fromkeys(line for one in view.extracts for line in one["commands"])
@@ -345,6 +366,7 @@ VIEWS: Views = {
     "fits": fits,
     "grid": grid,
     "invented": invented,
+    "silence": silence,
     "scale": scale,
     "commands": commands,
     "parameters": parameters,

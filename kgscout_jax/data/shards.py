@@ -29,6 +29,7 @@ from jaxtyping import Float16, Float32, Int, Int8, Int32
 
 from kgscout_jax.data.shard_manifest import read_manifest
 from kgscout_jax.errors import UserError
+from kgscout_jax.text.relation_index import RelationIndex
 from kgscout_jax.types import Question
 from kgscout_jax.utils.io import read_array, read_json_lines
 from kgscout_jax.utils.manifest import as_record, check_files
@@ -241,6 +242,11 @@ class Shards:
     @cached_property
     def relations(self) -> list[str]:
         return self._lines("relations.txt")
+
+    @cached_property
+    def relation_index(self) -> RelationIndex:
+        """The relations by their words."""
+        return RelationIndex(self.relations)
 
     @cached_property
     def triplets(self) -> Int32[np.ndarray, "m 3"]:

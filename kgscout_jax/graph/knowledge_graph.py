@@ -35,6 +35,7 @@ from kgscout_jax.graph.opaque_names import opaque_mask
 from kgscout_jax.graph.provenance import Provenance
 from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.graph.read_graph import read_graph
+from kgscout_jax.text.relation_index import RelationIndex
 from kgscout_jax.types import Triplet, entity_key
 from kgscout_jax.utils.once import Once
 from kgscout_jax.utils.ragged import offsets_of
@@ -179,6 +180,11 @@ class KnowledgeGraph:
         if self.members is not None:
             return self.members.unnamed_mask(len(self.entities))
         return opaque_mask(self.entities)
+
+    @cached_property
+    def relation_index(self) -> RelationIndex:
+        """The relations by their words."""
+        return RelationIndex(self.relations)
 
     @cached_property
     def _entity_ids(self) -> dict[str, int]:

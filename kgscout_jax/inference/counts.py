@@ -17,6 +17,8 @@ from jaxtyping import Bool, Float32, Float64, Int
 from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.retrieve.kind_mask import is_number, is_value
 from kgscout_jax.retrieve.readings import node_readings
+from kgscout_jax.text.amounts import is_amount
+from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.value_words import relation_keys, word_key
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
@@ -25,6 +27,10 @@ _OF_PEOPLE = frozenset(
     map(word_key, "population inhabitants capacity attendance headcount staff".split())
 )
 """Keys of relations that lead to a number of people, and do not say so."""
+
+
+_NUMBERS = frozenset("number count total".split())
+"""Words of relations whose tails are numbers, also with a unit: "4 notes"."""
 
 
 def is_asked_number(
@@ -45,12 +51,15 @@ def is_asked_number(
         name_of: the name of an entity.
         relation_of: the name of a relation.
     """
-    if not is_number(name_of(int(candidates.entities[node]))):
+    name = name_of(int(candidates.entities[node]))
+    if not (is_number(name) or is_amount(name)):
         return False
     here = np.flatnonzero((candidates.nodes == node).any(axis=1))
     best = here[logits[here].argmax()]
-    relation = candidates.relations[candidates.relation_index[best]]
-    keys = relation_keys(relation_of(int(relation)))
+    relation = relation_of(int(candidates.relations[candidates.relation_index[best]]))
+    if not is_number(name) and _NUMBERS.isdisjoint(relation_words(relation)):
+        return False  # a film may be called "12 Angry Men"
+    keys = relation_keys(relation)
     words = set(WORD.findall(question.casefold())) - FUNCTION_WORDS
     asked = frozenset(map(word_key, words))
     return bool(keys & asked or (asked & _PEOPLE and keys & _OF_PEOPLE))

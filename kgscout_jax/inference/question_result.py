@@ -181,6 +181,7 @@ class ScoredQuestion:
                 found.nodes,
                 [each for each in map(found.nodes_of, self.mentions) if len(each)],
                 lambda nodes: texts_of(self.graph.entities, found.entities[nodes]),
+                self.graph.relation_index,
             ),
             self.graph.unnamed_mask[found.entities],
         )

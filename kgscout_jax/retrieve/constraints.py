@@ -31,8 +31,10 @@ from kgscout_jax.retrieve.shared_nodes import shared_nodes
 from kgscout_jax.retrieve.stated_nodes import stated_ends, stated_nodes
 from kgscout_jax.retrieve.unsaid_steps import unsaid_steps
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
+from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.between_noun import has_between_noun
 from kgscout_jax.text.media_files import asks_for_media, is_media_file
+from kgscout_jax.text.stated_relation import noun_of_topic
 from kgscout_jax.text.value_question import ValueQuestion, value_question
 
 CHAIN_SPREAD = 0.05
@@ -188,6 +190,8 @@ def question_constraints(
     possible = np.ones(v, bool) if kind is None else ~kind.wrong
     likely = possible if kind is None else kind.penalties == 0
     ends = stated_ends(question, topics, around)
+    if any(ends) and noun_of_topic(question_tokens(question, topics)):
+        compared = None  # "The first publication year of X" is a relation's name.
     chain = shared = None
     if compared is None:
         shared = chain = chain_nodes(
@@ -281,6 +285,7 @@ def split_constraints(
                     lambda nodes, entity=entity: [
                         shards.entities[entity[node]] for node in nodes.tolist()
                     ],
+                    shards.relation_index,
                 ),
                 unnamed,
             )

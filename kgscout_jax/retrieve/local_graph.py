@@ -9,6 +9,8 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Int
 
+from kgscout_jax.text.relation_index import RelationIndex
+
 
 @dataclass(frozen=True)
 class LocalGraph:
@@ -24,6 +26,8 @@ class LocalGraph:
     """The topics' nodes: those that the same words of the question name together."""
     names_of: Callable[[Int[np.ndarray, "k"]], list[str]]
     """The names of nodes."""
+    whole: RelationIndex | None = None
+    """The relations of the whole graph."""
 
     @cached_property
     def used(self) -> Int[np.ndarray, "k"]:

@@ -21,8 +21,10 @@ from kgscout_jax.text.amounts import has_unit_of
 from kgscout_jax.text.asked_kind import asked_kind, question_tokens
 from kgscout_jax.text.count_question import asks_for_count
 from kgscout_jax.text.kinds import base_noun, is_attribute, is_measure
+from kgscout_jax.text.relation_index import RELATED
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.stated_relation import (
+    OF,
     is_clause,
     is_simple_clause,
     noun_of_topic,
@@ -36,8 +38,8 @@ CLAUSE_DOUBT = 2.0
 COUNT_DOUBT = 1.0
 """The same where something is counted that no relation says."""
 KNOWN_DOUBT = 20.0
-"""The same where other nodes have the relation that the question says: the graph knows
-who has a mayor."""
+"""The same where other nodes have the relation that the question says, among the
+candidates or elsewhere in the graph: it knows who has a mayor."""
 
 
 def unsaid_steps(
@@ -70,25 +72,52 @@ def unsaid_steps(
             out[around.used[fits]] = 0.0
         return out
     words = question_tokens(question, topics)
+    exists = around.whole is not None and around.whole.says(words)
     said = relations.named | relations.implied
     known = np.array([*map(bool, ends)], bool) & is_simple_clause(words)
     doubt = CLAUSE_DOUBT if is_clause(words) else 0.0
     if noun := noun_of_topic(words):
-        asked = frozenset[str]().union(*map(word_forms, noun))
-        shared = [asked & relation_forms(each) for each in around.relations]
-        said = np.array([*map(bool, shared)], bool)
-        # A group of related words is no name.
-        known |= [any(form[0] != "~" for form in each) for each in shared]
-        doubt = NOUN_DOUBT
+        is_called = any(ends) or (exists and len(noun) > 1)
+        said, named = _of_noun(noun, ends, around.relations, is_called)
+        known |= named
+        doubt = 0.0 if OF in noun else NOUN_DOUBT
     is_topic = ways.steps == 0
     if known.any() and not nodes_at_ends(known, ends, is_topic, around).any():
         beyond = _reached(is_topic, relations, around, unnamed)
         out[~nodes_at_ends(known, ends, beyond, around)] = KNOWN_DOUBT
-    elif doubt:
+        return out
+    if exists and not known.any():
+        doubt = KNOWN_DOUBT
+    if doubt:
         is_said = (ways.steps > 1) & (ways.named > 0)
         is_said |= nodes_at_ends(said, ends, is_topic, around)
         out[~is_said] = doubt
     return out
+
+
+def _of_noun(
+    noun: Sequence[str],
+    ends: Sequence[frozenset[int]],
+    relations: Sequence[str],
+    is_called: bool,
+) -> tuple[Bool[np.ndarray, "r"], Bool[np.ndarray, "r"]]:
+    """The relations that say a noun, and those of them that do so by its own words.
+
+    Where the graph has a relation that is called just so, ``founder``, those that share
+    its stem only are others, ``founding_year``.
+    """
+    words = [word for word in noun if word != OF]
+    forms = [*map(relation_forms, relations)]
+    if is_called:
+        own = [{word, base_noun(word)} for word in words]
+        whole = [all(each & found for each in own) for found in forms]
+        said = np.array([*map(bool, ends)], bool) | whole
+        return said, said
+    asked = frozenset[str]().union(*map(word_forms, words))
+    shared = [asked & found for found in forms]
+    # A group of related words is no name.
+    named = [any(form[0] != RELATED for form in each) for each in shared]
+    return np.array([*map(bool, shared)], bool), np.array(named, bool)
 
 
 def _reached(

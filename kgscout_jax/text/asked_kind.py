@@ -278,12 +278,17 @@ def _phrase(words: Sequence[str], start: int) -> _Phrase:
             found, direct = [], False
         elif not found and (word in _PASSED or word in ("me", "us", "please", "s")):
             direct = direct and word not in _BE and word != "the"
-        elif word in _STOPS or len(found) == _NOUNS:
+        elif word in _STOPS or (len(found) == _NOUNS and not _is_of(words, i, direct)):
             break
         else:
             found.append(base_noun(word))
         i += 1
     return _Phrase(found, i, owned)
+
+
+def _is_of(words: Sequence[str], i: int, direct: bool) -> bool:
+    """Whether the noun at ``i`` ends a phrase: "the chief financial officer of"."""
+    return not direct and words[i + 1 : i + 2] == ["of"]
 
 
 def _is_owner(rest: Sequence[str], direct: bool) -> bool:

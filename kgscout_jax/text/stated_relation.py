@@ -53,6 +53,7 @@ WITHOUT_NOUN = frozenset("who whom where when".split())
 """Question words that no noun follows."""
 _NOUNS = 3
 """Words of the noun after "which"."""
+OF = "of"
 
 
 class _Clause(NamedTuple):
@@ -186,6 +187,8 @@ def noun_of_topic(words: Sequence[str]) -> tuple[str, ...]:
 
     >>> noun_of_topic(["who", "are", "the", "pupils", "of", TOPIC])
     ('pupil',)
+    >>> noun_of_topic(["what", "is", "the", "date", "of", "birth", "of", TOPIC])
+    ('date', 'of', 'birth')
     """
     return _noun_of_topic(tuple(words))
 
@@ -253,9 +256,14 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     while noun and noun[-1] in _BE:
         noun = noun[:-1]  # "who X's pupils are"
-    if not {*asked} <= _ASK | _BE | _PASSED or not 0 < len(noun) <= _NOUNS:
+    parts = [noun]
+    if OF in noun:  # "the date of birth of X"
+        parts = [noun[: noun.index(OF)], noun[noun.index(OF) + 1 :]]
+    if not {*asked} <= _ASK | _BE | _PASSED:
         return ()
-    if not (_NO_NOUNS | _BE).isdisjoint(noun):
+    if not all(0 < len(part) <= _NOUNS for part in parts):
+        return ()
+    if not all((_NO_NOUNS | _BE).isdisjoint(part) for part in parts):
         return ()
     return (*noun[:-1], base_noun(noun[-1]))
 

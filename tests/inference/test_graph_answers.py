@@ -213,14 +213,25 @@ def test_how_many_is_the_size_of_the_set():
     assert result.support[1].path == (("e0", "r", "e3"),)
 
 
-def test_a_number_in_the_graph_is_the_answer_itself():
-    names, logits = ["Chad", "16,425,864", "e2"], [-9.0, 3.0, 1.0]
-    for relation, question in (
-        ("population", "How many people are there?"),
-        ("residents", "How many residents are there?"),
-    ):
-        result = with_logits(logits, question, names=names, relation=relation)
-        assert result.kind == "set" and result.answers[0].name == "16,425,864"
+@pytest.mark.parametrize(
+    ("relation", "question", "value"),
+    [
+        ("population", "How many people are there?", "16,425,864"),
+        ("residents", "How many residents are there?", "16,425,864"),
+        ("number of deaths", "What is the number of deaths of Chad?", "1107 people"),
+    ],
+)
+def test_a_number_in_the_graph_is_the_answer_itself(relation, question, value):
+    names, logits = ["Chad", value, "e2"], [-9.0, 3.0, 1.0]
+    result = with_logits(logits, question, names=names, relation=relation)
+    assert result.kind == "set" and result.answers[0].name == value
+
+
+def test_a_name_that_begins_with_a_number_is_counted():
+    names = ["Lumet", "12 Angry Men", "Network"]
+    question = "How many films did Lumet film?"
+    result = with_logits([-9.0, 3.0, 2.0], question, names=names, relation="film")
+    assert (result.kind, result.answers[0].name) == ("count", "2")
 
 
 @pytest.mark.parametrize("value", ["2012", "2008-01-11", "3.2", "16,425,864"])

@@ -24,6 +24,8 @@ from kgscout_jax.retrieve.unsaid_steps import (
     KNOWN_DOUBT,
     NOUN_DOUBT,
 )
+from kgscout_jax.text.relation_index import RelationIndex
+from kgscout_jax.text.value_question import value_question
 
 
 def test_a_policy_for_any_graph_seldom_answers_with_a_topic():
@@ -121,6 +123,47 @@ def test_a_verb_that_no_relation_says_raises_fewer_doubts():
 def test_a_relation_that_others_have_raises_doubts(question, topic, answer, doubted):
     doubts = constrained(question, topic, OFFICES)[1]
     assert (doubts[answer] >= KNOWN_DOUBT) == doubted
+
+
+FIRMS = [
+    ("Acme", "foundingYear", "1989"),
+    ("Bolt", "foundingYear", "1989"),
+    ("Bolt", "founder", "Eve"),
+    ("Eve", "placeOfDeath", "Bern"),
+    ("Bolt", "firstPublicationYear", "1990"),
+]
+
+
+def test_a_relation_of_the_very_name_leaves_its_stem_to_others():
+    # Both firms are of 1989, and only one has a founder.
+    assert constrained("What is the founder of Bolt?", "Bolt", FIRMS)[1]["Eve"] == 0
+    doubts = constrained("What is the founder of Acme?", "Acme", FIRMS)[1]
+    assert min(doubts["Eve"], doubts["1989"]) >= KNOWN_DOUBT
+
+
+@pytest.mark.parametrize(
+    ("question", "other"),
+    [("Who taught Eve?", "Bolt"), ("What is the cause of death of Eve?", "Bern")],
+)
+def test_a_relation_elsewhere_in_the_graph_raises_doubts(question, other):
+    around, names = named_graph(FIRMS, ["Eve"])
+    no = np.zeros(len(names), bool)
+    whole = RelationIndex([*around.relations, "taughtBy", "causeOfDeath"])
+    zeros = np.zeros(len(FIRMS), np.float32), np.zeros(len(names), np.float32)
+    for relations, least, most in ((None, 0, CLAUSE_DOUBT), (whole, KNOWN_DOUBT, 99)):
+        known = replace(around, whole=relations)
+        wanted = question_constraints(question, ["Eve"], None, known, no)
+        doubts = wanted.logits(*zeros, general=True).doubts
+        assert least <= doubts[names.index(other)] <= most
+
+
+def test_the_first_of_a_relations_name_compares_nothing():
+    question = "What is the first publication year of Bolt?"
+    around, names = named_graph(FIRMS, ["Bolt"])
+    no, compared = np.zeros(len(names), bool), value_question(question, ["Bolt"])
+    assert compared is not None
+    compared = compared.with_topics(names.index)
+    assert question_constraints(question, ["Bolt"], compared, around, no).values is None
 
 
 def test_a_property_is_called_so_where_a_graph_has_it():

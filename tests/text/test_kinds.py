@@ -97,6 +97,7 @@ def test_kinds_of_nouns_and_forms_of_verbs():
         ("The country in which you find Mann has what climate?", "thing"),
         ("What is the name of Mann?", None),
         ("Alien cast", "person"),
+        ("What is the chief financial officer of Alien?", "person"),
         ("", None),
     ],
 )
