@@ -22,9 +22,10 @@ from kgscout_jax.text.asked_kind import asked_kind, question_tokens
 from kgscout_jax.text.count_question import asks_for_count
 from kgscout_jax.text.kinds import base_noun, is_attribute, is_measure
 from kgscout_jax.text.relation_index import RELATED
-from kgscout_jax.text.relation_phrases import relation_forms, word_forms
+from kgscout_jax.text.relation_phrases import has_words, relation_forms, word_forms
 from kgscout_jax.text.stated_relation import (
     OF,
+    content_words,
     is_clause,
     is_simple_clause,
     noun_of_topic,
@@ -106,15 +107,15 @@ def _of_noun(
     Where the graph has a relation that is called just so, ``founder``, those that share
     its stem only are others, ``founding_year``.
     """
-    words = [word for word in noun if word != OF]
-    forms = [*map(relation_forms, relations)]
+    words = content_words(noun)
     if is_called:
-        own = [{word, base_noun(word)} for word in words]
-        whole = [all(each & found for each in own) for found in forms]
-        said = np.array([*map(bool, ends)], bool) | whole
-        return said, said
+        said = [
+            bool(of) or has_words(r, words)
+            for r, of in zip(relations, ends, strict=True)
+        ]
+        return np.array(said, bool), np.array(said, bool)
     asked = frozenset[str]().union(*map(word_forms, words))
-    shared = [asked & found for found in forms]
+    shared = [asked & relation_forms(each) for each in relations]
     # A group of related words is no name.
     named = [any(form[0] != RELATED for form in each) for each in shared]
     return np.array([*map(bool, shared)], bool), np.array(named, bool)

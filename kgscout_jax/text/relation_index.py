@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from kgscout_jax.text.relation_phrases import relation_forms, word_forms
+from kgscout_jax.text.relation_phrases import has_words, relation_forms, word_forms
 from kgscout_jax.text.stated_relation import (
     answer_ends,
+    content_words,
     is_simple_clause,
     noun_of_topic,
 )
@@ -33,14 +34,18 @@ class RelationIndex:
             words: of the question, ``TOPIC`` for those of its topic's name.
 
         >>> from kgscout_jax.text.asked_kind import TOPIC
-        >>> index = RelationIndex(["born_in", "taught_by"])
+        >>> index = RelationIndex(["born_in", "taught_by", "state"])
         >>> index.says(["who", "taught", TOPIC]), index.says(["who", "knows", TOPIC])
         (True, False)
+        >>> index.says(["who", "is", "the", "head", "of", "state", "of", TOPIC])
+        False
         """
-        if noun := noun_of_topic(words):
-            return any(self._named(noun))
-        return is_simple_clause(words) and any(
-            answer_ends(words, relation) for relation in self._named(words)
+        noun = content_words(noun_of_topic(words))
+        if not noun and not is_simple_clause(words):
+            return False
+        return any(
+            answer_ends(words, relation) or (noun and has_words(relation, noun))
+            for relation in self._named(noun or words)
         )
 
     def _named(self, words: Sequence[str]) -> set[str]:

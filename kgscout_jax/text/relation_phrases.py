@@ -9,6 +9,7 @@ such as "award", "prize" and "win".
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -44,6 +45,16 @@ def relation_forms(relation: str) -> frozenset[str]:
     if len(own) > 1:
         content.append("".join(own))
     return frozenset(form for word in content for form in word_forms(word))
+
+
+def has_words(relation: str, words: Iterable[str]) -> bool:
+    """Whether all words, or their singulars, are among those that say a relation.
+
+    >>> has_words("birth_date", ["date", "birth"]), has_words("founded", ["founder"])
+    (True, False)
+    """
+    forms = relation_forms(relation)
+    return all(not forms.isdisjoint((word, base_noun(word))) for word in words)
 
 
 @lru_cache(maxsize=1 << 14)

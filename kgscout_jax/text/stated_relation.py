@@ -193,6 +193,15 @@ def noun_of_topic(words: Sequence[str]) -> tuple[str, ...]:
     return _noun_of_topic(tuple(words))
 
 
+def content_words(noun: Sequence[str]) -> list[str]:
+    """The words of a noun phrase that a relation would say.
+
+    >>> content_words(["date", "of", "birth"]), content_words(["number", "of", "guest"])
+    (['date', 'birth'], ['guest'])
+    """
+    return [word for word in noun if word not in (OF, "number")] or [*noun]
+
+
 def is_clause(words: Sequence[str]) -> bool:
     """Whether a question is one clause of a verb and its topic.
 

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.columns import MISSING
 from kgscout_jax.graph.read.ntriples import iri_name
 
 ROWS = [("Café", "is in", "Paris"), ("#1 Fan", "by", 'Plies "P"'), ("a", "b", "a")]
@@ -218,10 +219,10 @@ def test_a_folder_is_refused(tmp_path):
 
 
 # What a name may hold: anything but control letters (a file's lines and columns) and
-# lone surrogates, and not blank.
+# lone surrogates, and neither blank nor a word for a missing value.
 NAMES = st.text(
     st.characters(blacklist_categories=("Cs", "Cc")), min_size=1, max_size=12
-).filter(str.strip)
+).filter(lambda name: name.strip() and name not in MISSING)
 TRIPLETS = st.lists(st.tuples(NAMES, NAMES, NAMES), min_size=1, max_size=8).filter(
     lambda rows: (
         rows[0][0].strip().lower() not in ("head", "subject")
