@@ -66,6 +66,10 @@ def unsaid_steps(
     out = np.zeros(len(ways.steps), np.float32)
     if len(around.mentions) != 1:
         return out
+    if asks_for_count(question):
+        out[_numbers_of_others(question, topics, around, ways.steps == 0)] = KNOWN_DOUBT
+        if out.any():
+            return out
     if asked := _unheard(question, topics, around):
         out[:] = COUNT_DOUBT if asks_for_count(question) else NOUN_DOUBT
         if any(map(is_measure, asked)):
@@ -94,6 +98,31 @@ def unsaid_steps(
         is_said |= nodes_at_ends(said, ends, is_topic, around)
         out[~is_said] = doubt
     return out
+
+
+def _numbers_of_others(
+    question: str,
+    topics: Sequence[str],
+    around: LocalGraph,
+    is_topic: Bool[np.ndarray, "v"],
+) -> Bool[np.ndarray, "v"]:
+    """Values that other nodes have of what a question counts, and the topic has not.
+
+    "How many employees has Acme": the number of its owner's is not asked for.
+    """
+    asked = asked_kind(question, topics)
+    nouns = asked.nouns if asked else ()
+    says = [
+        any(has_words(each, noun.split()) for noun in nouns)
+        for each in around.relations
+    ]
+    head, tail = around.nodes[np.array(says, bool)[around.relation_index]].T
+    out = np.zeros_like(is_topic)
+    out[tail] = True
+    out[tail[is_topic[head]]] = False
+    is_number = np.zeros_like(is_topic)
+    is_number[around.used[[name[:1].isdigit() for name in around.names]]] = True
+    return out & is_number
 
 
 def _of_noun(

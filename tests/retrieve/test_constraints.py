@@ -157,12 +157,19 @@ def test_a_relation_elsewhere_in_the_graph_raises_doubts(question, other):
         assert least <= doubts[names.index(other)] <= most
 
 
+def test_a_number_of_somebody_else_is_no_count():
+    facts = [("Acme", "owner", "Bolt"), ("Bolt", "number_of_employees", "80 people")]
+    for firm, doubt in (("Bolt", 0), ("Acme", KNOWN_DOUBT)):
+        question = f"How many employees does {firm} have?"
+        assert constrained(question, firm, facts)[1]["80 people"] == doubt
+
+
 def test_the_first_of_a_relations_name_compares_nothing():
     question = "What is the first publication year of Bolt?"
     around, names = named_graph(FIRMS, ["Bolt"])
     no, compared = np.zeros(len(names), bool), value_question(question, ["Bolt"])
     assert compared is not None
-    compared = compared.with_topics(names.index)
+    compared = compared.with_topics(lambda _: names.index("Bolt"))
     assert question_constraints(question, ["Bolt"], compared, around, no).values is None
 
 
