@@ -17,7 +17,7 @@ from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_relations import NamedRelations, NamedWays
 from kgscout_jax.retrieve.readings import STEPS
 from kgscout_jax.retrieve.stated_nodes import nodes_at_ends
-from kgscout_jax.text.amounts import has_unit_of
+from kgscout_jax.text.amounts import has_unit_of, is_amount
 from kgscout_jax.text.asked_kind import asked_kind, question_tokens
 from kgscout_jax.text.count_question import asks_for_count
 from kgscout_jax.text.kinds import base_noun, is_attribute, is_measure
@@ -121,7 +121,7 @@ def _numbers_of_others(
     out[tail] = True
     out[tail[is_topic[head]]] = False
     is_number = np.zeros_like(is_topic)
-    is_number[around.used[[name[:1].isdigit() for name in around.names]]] = True
+    is_number[around.used[np.array([*map(is_amount, around.names)], bool)]] = True
     return out & is_number
 
 
