@@ -17,9 +17,10 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+from written_graphs import BUDGETS, Outcome, figures, outcome
+
 from kgscout_jax import KnowledgeGraph, Scout
 from kgscout_jax.export.bundled import FOLDER as BUNDLED
-from kgscout_jax.inference.question_result import RetrievalResult
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.text.relation_words import PREPOSITIONS
 from kgscout_jax.utils.io import write_json
@@ -37,11 +38,6 @@ def is_noun(relation: str) -> bool:
     return words[-1] not in NO_NOUN and words[0] not in NO_NOUN
 
 
-def said(result: RetrievalResult) -> bool:
-    """Whether there is an answer that is not left out as unsure."""
-    return bool(result.answers) and not result.abstained
-
-
 def measured(scout: Scout, path: Path) -> dict[str, int | str]:
     """The counts of one graph."""
     graph, draw = KnowledgeGraph.open(path), random.Random(path.stem)
@@ -52,31 +48,19 @@ def measured(scout: Scout, path: Path) -> dict[str, int | str]:
         ends[relation] |= {head, tail}
     relations = sorted(r for r in tails if len(ends[r]) >= LEAST and is_noun(r))
     heads = sorted({head for of in tails.values() for head in of})
-    counts = dict.fromkeys(
-        ("answerable", "right", "said_right", "said_wrong", "absent", "absent_said"), 0
-    )
+    found: list[Outcome] = []
     for _ in range(EACH):
         relation = draw.choice(relations)
         head = draw.choice(sorted(tails[relation]))
         other = draw.choice(heads)
-        for topic in (head, other):
-            if topic is other and other in ends[relation]:
-                continue
+        topics = [head] if other in ends[relation] else [head, other]
+        for topic in topics:
             question = f"What is the {relation_phrase(relation)} of {topic}?"
-            result = scout.retrieve(question, graph, k=30)
-            if result.topics != (topic,):
-                continue
-            if topic is other:
-                counts["absent"] += 1
-                counts["absent_said"] += said(result)
-                continue
-            best = [each.name for each in result.answers or result.best_guesses][:1]
-            right = not tails[relation][topic].isdisjoint(best)
-            counts["answerable"] += 1
-            counts["right"] += right
-            counts["said_right"] += right and said(result)
-            counts["said_wrong"] += not right and said(result)
-    return {"set": path.stem} | counts
+            result = scout.retrieve(question, graph, k=BUDGETS[-1])
+            if result.topics == (topic,):
+                answers = tails[relation].get(topic, ())
+                found.append(outcome(result, sorted(answers)))
+    return {"set": path.stem} | figures(found)
 
 
 def main(words: list[str] | None = None) -> int:

@@ -160,21 +160,17 @@ class BatchReader:
         k = len(rows)
         widths = self.widths_of(rows) if widths is None else widths
         n, v = widths.candidates, widths.nodes
-        candidates = _widened(split.candidates[rows, :n], n, -1)
-        mask = np.zeros((b, n), bool)
-        mask[:k] = candidates >= 0
-        padded = np.zeros((b, n), np.int32)
-        padded[:k] = np.maximum(candidates, 0)
+        candidates = split.candidates[rows, :n]
+        mask = _filled(candidates >= 0, b, n)
+        padded = _filled(np.maximum(candidates, 0).astype(np.int32), b, n)
         relation_rows, relation_index = self._relations(padded, mask, widths.relations)
-        on_path = np.zeros((b, n), bool)
-        on_path[:k] = self._on_path(rows, candidates)
+        on_path = _filled(self._on_path(rows, candidates), b, n)
         topics = np.zeros((b, v), bool)
         slots = split.topics[rows]
         topics[np.nonzero(slots >= 0)[0], slots[slots >= 0]] = True
         answers = np.full((b, widths.answers), -1, np.int32)
         slots = split.answers[rows][:, : widths.answers]
         answers[:k, : slots.shape[1]] = slots
-        nodes = split.nodes[rows, :n].astype(np.int32)
         has_path = np.zeros(b, bool)
         has_path[:k] = self.paths.offsets[rows + 1] > self.paths.offsets[rows]
         arrays = {
@@ -182,8 +178,8 @@ class BatchReader:
             "candidates": padded + np.int32(self.offsets.triplets),
             "relation_rows": relation_rows + np.int32(self.offsets.relations),
             "relation_index": relation_index,
-            "ppr": _filled(_widened(split.ppr_of(rows, n), n), b),
-            "nodes": _filled(_widened(nodes, n), b),
+            "ppr": _filled(split.ppr_of(rows, n), b, n),
+            "nodes": _filled(split.nodes[rows, :n].astype(np.int32), b, n),
             "topics": topics,
             "answers": answers,
             "on_path": on_path,
@@ -243,22 +239,15 @@ def words_of(
     return rows, places
 
 
-def _filled(array: np.ndarray, size: int) -> np.ndarray:
-    """``array`` with rows of zeros added at the end, up to ``size`` rows."""
-    if len(array) == size:
+def _filled(array: np.ndarray, *sizes: int) -> np.ndarray:
+    """``array`` with zeros added at the end of its first axes, up to ``sizes``."""
+    old = array.shape
+    new = (*sizes, *old[len(sizes) :])
+    if old == new:
         return np.ascontiguousarray(array)
-    out = np.zeros((size, *array.shape[1:]), array.dtype)
-    out[: len(array)] = array
+    out = np.zeros(new, array.dtype)
+    out[tuple(map(slice, old))] = array
     return out
-
-
-def _widened(array: np.ndarray, width: int, filler: int = 0) -> np.ndarray:
-    """``array`` [k, n, ...] with ``filler`` in columns up to ``width``."""
-    missing = width - array.shape[1]
-    if not missing:
-        return array
-    pads = [(0, 0), (0, missing), *[(0, 0)] * (array.ndim - 2)]
-    return np.pad(array, pads, constant_values=filler)
 
 
 def batch_outputs(

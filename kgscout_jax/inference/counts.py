@@ -52,7 +52,7 @@ def is_asked_number(
         relation_of: the name of a relation.
     """
     name = name_of(int(candidates.entities[node]))
-    if not (is_number(name) or is_amount(name)):
+    if not is_amount(name):
         return False
     here = np.flatnonzero((candidates.nodes == node).any(axis=1))
     best = here[logits[here].argmax()]

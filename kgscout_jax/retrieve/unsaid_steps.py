@@ -18,11 +18,15 @@ from kgscout_jax.retrieve.named_relations import NamedRelations, NamedWays
 from kgscout_jax.retrieve.readings import STEPS
 from kgscout_jax.retrieve.stated_nodes import nodes_at_ends
 from kgscout_jax.text.amounts import has_unit_of, is_amount
-from kgscout_jax.text.asked_kind import asked_kind, question_tokens
+from kgscout_jax.text.asked_kind import AskedKind, asked_kind, question_tokens
 from kgscout_jax.text.count_question import asks_for_count
 from kgscout_jax.text.kinds import base_noun, is_attribute, is_measure
-from kgscout_jax.text.relation_index import RELATED
-from kgscout_jax.text.relation_phrases import has_words, relation_forms, word_forms
+from kgscout_jax.text.relation_phrases import (
+    has_words,
+    own_forms,
+    relation_forms,
+    word_forms,
+)
 from kgscout_jax.text.stated_relation import (
     OF,
     content_words,
@@ -66,16 +70,18 @@ def unsaid_steps(
     out = np.zeros(len(ways.steps), np.float32)
     if len(around.mentions) != 1:
         return out
-    if asks_for_count(question):
-        out[_numbers_of_others(question, topics, around, ways.steps == 0)] = KNOWN_DOUBT
-        if out.any():
+    is_topic, counts = ways.steps == 0, asks_for_count(question)
+    if asked := asked_kind(question, topics):
+        theirs = _numbers_of_others(asked.nouns, around, is_topic) if counts else None
+        if theirs is not None and theirs.any():
+            out[theirs] = KNOWN_DOUBT
             return out
-    if asked := _unheard(question, topics, around):
-        out[:] = COUNT_DOUBT if asks_for_count(question) else NOUN_DOUBT
-        if any(map(is_measure, asked)):
-            fits = [has_unit_of(name, asked) for name in around.names]
-            out[around.used[fits]] = 0.0
-        return out
+        if _is_unheard(asked, around, counts=counts):
+            out[:] = COUNT_DOUBT if counts else NOUN_DOUBT
+            if any(map(is_measure, asked.nouns)):
+                fits = [has_unit_of(name, asked.nouns) for name in around.names]
+                out[around.used[fits]] = 0.0
+            return out
     words = question_tokens(question, topics)
     exists = around.whole is not None and around.whole.says(words)
     said = relations.named | relations.implied
@@ -86,7 +92,6 @@ def unsaid_steps(
         said, named = _of_noun(noun, ends, around.relations, is_called)
         known |= named
         doubt = 0.0 if OF in noun else NOUN_DOUBT
-    is_topic = ways.steps == 0
     if known.any() and not nodes_at_ends(known, ends, is_topic, around).any():
         beyond = _reached(is_topic, relations, around, unnamed)
         out[~nodes_at_ends(known, ends, beyond, around)] = KNOWN_DOUBT
@@ -101,17 +106,12 @@ def unsaid_steps(
 
 
 def _numbers_of_others(
-    question: str,
-    topics: Sequence[str],
-    around: LocalGraph,
-    is_topic: Bool[np.ndarray, "v"],
+    nouns: frozenset[str], around: LocalGraph, is_topic: Bool[np.ndarray, "v"]
 ) -> Bool[np.ndarray, "v"]:
     """Values that other nodes have of what a question counts, and the topic has not.
 
     "How many employees has Acme": the number of its owner's is not asked for.
     """
-    asked = asked_kind(question, topics)
-    nouns = asked.nouns if asked else ()
     says = [
         any(has_words(each, noun.split()) for noun in nouns)
         for each in around.relations
@@ -138,15 +138,12 @@ def _of_noun(
     """
     words = content_words(noun)
     if is_called:
-        said = [
-            bool(of) or has_words(r, words)
-            for r, of in zip(relations, ends, strict=True)
-        ]
-        return np.array(said, bool), np.array(said, bool)
+        said = np.array([*map(bool, ends)], bool)
+        said |= [has_words(relation, words) for relation in relations]
+        return said, said
     asked = frozenset[str]().union(*map(word_forms, words))
     shared = [asked & relation_forms(each) for each in relations]
-    # A group of related words is no name.
-    named = [any(form[0] != RELATED for form in each) for each in shared]
+    named = [bool(own_forms(each)) for each in shared]
     return np.array([*map(bool, shared)], bool), np.array(named, bool)
 
 
@@ -170,26 +167,19 @@ def _reached(
     return out
 
 
-def _unheard(
-    question: str, topics: Sequence[str], around: LocalGraph
-) -> frozenset[str]:
-    """What a question counts, or which attribute it asks for, where nothing says it.
+def _is_unheard(asked: AskedKind, around: LocalGraph, *, counts: bool) -> bool:
+    """Whether nothing says what a question counts, or which attribute it asks for.
 
     "How many seats does Ann's car have", "what currency is used in Bern": seats and
     currencies are called so, where a graph has them.
     """
-    asked = asked_kind(question, topics)
-    if asked is None:
-        return frozenset()
     is_property = asked.kind == "thing" and any(
         is_attribute(noun) or is_measure(noun) for noun in asked.nouns
     )
-    if not is_property and not asks_for_count(question):
-        return frozenset()
+    if not asked.nouns or not (is_property or counts):
+        return False
     words = {word for noun in asked.nouns for word in noun.split()}
     forms = frozenset[str]().union(*map(word_forms, words))
     if any(forms & relation_forms(each) for each in around.relations):
-        return frozenset()
-    if any(base_noun(name.casefold()) in asked.nouns for name in around.names):
-        return frozenset()
-    return asked.nouns
+        return False
+    return all(base_noun(name.casefold()) not in asked.nouns for name in around.names)

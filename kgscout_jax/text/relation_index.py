@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from kgscout_jax.text.relation_phrases import has_words, relation_forms, word_forms
+from kgscout_jax.text.relation_phrases import (
+    has_words,
+    own_forms,
+    relation_forms,
+    word_forms,
+)
 from kgscout_jax.text.stated_relation import (
     answer_ends,
     content_words,
     is_simple_clause,
     noun_of_topic,
 )
-
-RELATED = "~"
-"""Begins a form that stands for a group of related words, which is no name."""
 
 
 class RelationIndex:
@@ -23,9 +25,8 @@ class RelationIndex:
     def __init__(self, relations: Sequence[str]) -> None:
         self.relations: dict[str, list[str]] = defaultdict(list)
         for relation in relations:
-            for form in relation_forms(relation):
-                if form[0] != RELATED:
-                    self.relations[form].append(relation)
+            for form in own_forms(relation_forms(relation)):
+                self.relations[form].append(relation)
 
     def says(self, words: Sequence[str]) -> bool:
         """Whether a relation is what a question of one noun or one verb asks for.

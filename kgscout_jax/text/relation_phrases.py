@@ -19,6 +19,9 @@ from kgscout_jax.text.words import FUNCTION_WORDS
 
 _STEMS = {"born": "bear", "birth": "bear"}
 
+RELATED = "~"
+"""Begins a form that stands for a group of related words."""
+
 
 @cache
 def equivalent_phrases() -> dict[str, list[str]]:
@@ -45,6 +48,15 @@ def relation_forms(relation: str) -> frozenset[str]:
     if len(own) > 1:
         content.append("".join(own))
     return frozenset(form for word in content for form in word_forms(word))
+
+
+def own_forms(forms: Iterable[str]) -> list[str]:
+    """Those that are words: a group of related words is no name.
+
+    >>> own_forms(["direct", "~lead"])
+    ['direct']
+    """
+    return [form for form in forms if form[0] != RELATED]
 
 
 def has_words(relation: str, words: Iterable[str]) -> bool:
@@ -87,5 +99,5 @@ def _groups() -> dict[str, frozenset[str]]:
     for line in file.read_text("utf-8").splitlines():
         first, *_ = words = line.split()
         for word in words:
-            out[word] = out.get(word, frozenset()) | {f"~{first}"}
+            out[word] = out.get(word, frozenset()) | {f"{RELATED}{first}"}
     return out
