@@ -6,7 +6,8 @@
 #
 # DATA holds webqsp_union/ and cwq_union/ (questions as JSON lines, kg.tsv in the first),
 # metaqa/ and pathquestion/ as published. The built-in questions and the graphs of data
-# packages are made here. Two idle cores take about four hours, half of them for embeddings.
+# packages are made here. Two cores take a few hours, of which the five walk policies are 70
+# minutes of one core.
 set -euo pipefail
 data=${1:?folder with webqsp_union/, cwq_union/, metaqa/ and pathquestion/}
 out=${2:?folder to write}
@@ -30,7 +31,8 @@ for name in webqsp cwq; do
     cp "$data/${name}_union/"*.jsonl "$out/questions/$name"
     prep_kg $name "$freebase" "$out/questions/$name"
 done
-python -m data_prep metaqa --input "$data/metaqa" --out "$sets/metaqa"
+python -m data_prep metaqa --input "$data/metaqa" --train-questions 12000 \
+    --out "$sets/metaqa"
 python -m data_prep pathquestion --input "$data/pathquestion" --out "$sets/pathquestion"
 python -m data_prep world --out "$sets/world"
 
@@ -58,8 +60,8 @@ for graph in "$out"/graphs/*.tsv; do
 done
 
 # --- questions as people word them over graphs of invented facts
-worded=(offices nature arts machines computing everyday history science)
 python recipes/worded_graphs.py "$out/worded"
+mapfile -t worded < <(basename -s .json recipes/worded_graphs/*.json)
 for name in "${worded[@]}"; do
     folder=$out/worded/$name
     [ -e "$sets/worded-$name/manifest.json" ] ||
@@ -82,10 +84,10 @@ train() { # RUN EPOCHS QUESTIONS SETS-LEFT-OUT
         --epochs "$epochs" --questions-per-epoch "$questions" --dev-questions 60 \
         --shards "${folders[@]}" --mix "${mix[@]}" --run "$run"
 }
-train "$out/base" 2 68600 '^$'
-train "$out/without-freebase" 1 52000 'webqsp|cwq'
+train "$out/base" 2 88800 '^$'
+train "$out/without-freebase" 1 60000 'webqsp|cwq'
 for name in metaqa pathquestion world; do
-    train "$out/without-$name" 1 52000 "$name"
+    train "$out/without-$name" 1 60000 "$name"
 done
 mlp() { # SET-LEFT-OUT: the MLP of the literature on the other sets of people's questions
     local folders=() mix=()

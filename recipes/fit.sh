@@ -5,7 +5,7 @@
 #   recipes/fit.sh DATA BASE OUT
 #
 # DATA is the folder that recipes/base.sh read, BASE the one that it wrote. Two busy cores
-# take an hour and a half.
+# take half an hour.
 set -euo pipefail
 data=${1:?folder with webqsp_union/}
 base=${2:?folder that recipes/base.sh wrote}

@@ -172,16 +172,23 @@ def read_answers(
         counted = dataclasses.replace(scores, nodes=logits)
         order, probability = _ranked(candidates, counted, scale, possible)
     evidence: dict[int, Path] = {}
+    whole = False
     passes = outcome is not None and len(order) > 0 and order[0] in outcome.passed
     if outcome is not None and passes:
         passed = np.isin(order, outcome.passed)
         order, probability = order[passed], probability[passed]
         evidence = {n: outcome.attribute.slots_of([n]) for n in outcome.passed}
     elif counts:
-        same = np.isin(order, one_reading(order, candidates, scores.logits))
+        if scores.stated is not None and scores.stated[order[:1]].any():
+            # All that the stated relation leads to is right, or nothing of it.
+            same, whole = scores.stated[order], True
+        else:
+            same = np.isin(order, one_reading(order, candidates, scores.logits))
         order, probability = order[same], probability[same]
     size, certainty = 0, 0.0
-    if len(order):
+    if whole:
+        size, certainty = len(order), float(probability[0])
+    elif len(order):
         size, certainty = set_size(probability, scale.threshold)
     sureness = certainty if counts else float(probability.max(initial=0.0))
     abstained = not len(order) or sureness < least or (must_pass and not passes)

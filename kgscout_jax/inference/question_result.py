@@ -16,6 +16,7 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.answer_kinds import asks_yes_no, mentions
 from kgscout_jax.inference.candidate_order import order_of, other_order
+from kgscout_jax.inference.definitions import definition_word
 from kgscout_jax.inference.inputs import Candidates, ProductRows
 from kgscout_jax.inference.kept_products import KeptProducts
 from kgscout_jax.inference.node_answers import (
@@ -50,6 +51,7 @@ from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest
 from kgscout_jax.text.negation import has_negating_word, negation_of
 from kgscout_jax.text.value_question import ValueQuestion
+from kgscout_jax.text.words import question_words
 from kgscout_jax.types import Answer, Triplet
 
 if TYPE_CHECKING:
@@ -171,9 +173,14 @@ class ScoredQuestion:
             return self
 
         compared = self.compared and self.compared.with_topics(found.node_of)
+        text = self.start.walked or self.text
+        names = [self.name_of(int(entity)) for entity in self.start.ids]
+        definition = None
+        if not question_words(text, names):
+            definition = definition_word(text, self.graph, found)
         wanted = question_constraints(
-            self.start.walked or self.text,
-            [self.name_of(int(entity)) for entity in self.start.ids],
+            text,
+            names,
             compared,
             LocalGraph(
                 [self.relation_of(int(relation)) for relation in found.relations],
@@ -184,13 +191,18 @@ class ScoredQuestion:
                 self.graph.relation_index,
             ),
             self.graph.unnamed_mask[found.entities],
+            definition,
         )
         if self.start.excluded:
             left_out = np.isin(found.entities, self.start.excluded)
             nodes = np.where(left_out, -np.inf, nodes).astype(np.float32)
         new = wanted.logits(self.scores.logits, nodes, general=self.general)
         scores = dataclasses.replace(
-            self.scores, logits=new.triplets, nodes=new.nodes, doubts=new.doubts
+            self.scores,
+            logits=new.triplets,
+            nodes=new.nodes,
+            doubts=new.doubts,
+            stated=wanted.stated,
         )
         return dataclasses.replace(
             self, scores=scores, values=wanted.values, outcome=new.outcome

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float16, Float32
+from jaxtyping import Bool, Float16, Float32
 
 from kgscout_jax.export.load import Exported
 from kgscout_jax.inference.inputs import (
@@ -37,6 +37,8 @@ class Scores:
     """The walkers' weights, see ``PolicyOutputs.follow``."""
     doubts: Float32[np.ndarray, "v"] | None = None
     """Of the nodes, see ``ConstrainedLogits``; None before the question is read."""
+    stated: Bool[np.ndarray, "v"] | None = None
+    """See ``QuestionConstraints``; None where the question states no relation."""
 
 
 NO_SCORES = Scores(logits=np.empty(0, np.float32))

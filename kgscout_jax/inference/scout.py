@@ -24,6 +24,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.export.format import Preparation
 from kgscout_jax.export.load import Exported
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.link.asked_relations import without_asked_relations
 from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.graph.merge import Graphs
 from kgscout_jax.inference.answer_kinds import asks_yes_no
@@ -337,7 +338,8 @@ class Scout:
         if not len(graph.entities):
             return []
         both = asks_yes_no(question) or offers_choice(question)
-        return linker_of(graph).link(question, statement=both)
+        links = linker_of(graph).link(question, statement=both)
+        return without_asked_relations(question, links, lambda: graph.relation_index)
 
     def encode(self, questions: Sequence[str]) -> Float16[np.ndarray, "b d"]:
         """Embeddings of questions, or of words, as in preparation.

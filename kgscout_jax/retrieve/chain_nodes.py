@@ -30,8 +30,10 @@ from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import is_another_post
 from kgscout_jax.text.stated_relation import answer_ends, noun_ends
 
-Step = Kin | tuple[tuple[int, frozenset[int]], ...]
-"""Relatives; or relations by number, with the ends where the step may lead."""
+NamedEnds = tuple[tuple[int, frozenset[int]], ...]
+"""Relations by number, with the ends where a step may lead."""
+Step = Kin | NamedEnds
+"""To relatives, or by named relations."""
 MOST = 60
 """Nodes of an answer."""
 
@@ -138,26 +140,27 @@ def _steps(words: Sequence[ChainWord], relations: Sequence[str]) -> list[Step] |
     """The steps that words name; None where one names none."""
     steps: list[Step] = []
     texts: list[str] = []
+    relations_of: list[NamedEnds] = []
     asked = {word.text for word in words}
     for word in words:
         kin = one_word_kin(word.text)
-        if kin is not None:
-            steps.append(kin)
+        named = tuple(
+            (number, ends)
+            for number, relation in enumerate(relations)
+            if not is_another_post(relation, asked)
+            and (ends := _ends(word.text, word.clause, relation))
+        )
+        both = _both(relations_of[-1], named) if steps and word.joined else ()
+        if kin is not None or (steps and isinstance(steps[-1], Kin)):
+            # "Parent company" is no relative, "the child of Ann's father" is one.
+            both = tuple(e for e in both if kin_relation(relations[e[0]]) is None)
+        if both and word.text != texts[-1]:
+            steps[-1] = relations_of[-1] = both
+        elif kin is None and not named:
+            return None
         else:
-            named = tuple(
-                (number, ends)
-                for number, relation in enumerate(relations)
-                if not is_another_post(relation, asked)
-                and (ends := _ends(word.text, word.clause, relation))
-            )
-            if not named:
-                return None
-            before = steps[-1] if steps and word.joined else ()
-            both = () if isinstance(before, Kin) else _both(before, named)
-            if both and word.text != texts[-1]:
-                steps[-1] = both
-            else:
-                steps.append(named)
+            steps.append(named if kin is None else kin)
+            relations_of.append(named)
         texts.append(word.text)
     return steps
 
@@ -185,10 +188,7 @@ def _without_return(way: Sequence[Step]) -> list[list[Step]]:
     ]
 
 
-def _both(
-    one: tuple[tuple[int, frozenset[int]], ...],
-    other: tuple[tuple[int, frozenset[int]], ...],
-) -> tuple[tuple[int, frozenset[int]], ...]:
+def _both(one: NamedEnds, other: NamedEnds) -> NamedEnds:
     """Relations that both words name."""
     ends = dict(other)
     return tuple((n, own & ends[n] or own) for n, own in one if n in ends)

@@ -28,20 +28,26 @@ from kgscout_jax.retrieve.named_relations import (
 )
 from kgscout_jax.retrieve.node_classes import unasked_classes
 from kgscout_jax.retrieve.shared_nodes import shared_nodes
-from kgscout_jax.retrieve.stated_nodes import stated_ends, stated_nodes
+from kgscout_jax.retrieve.stated_nodes import (
+    compared_nodes,
+    stated_ends,
+    stated_nodes,
+)
 from kgscout_jax.retrieve.unsaid_steps import unsaid_steps
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
 from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.between_noun import has_between_noun
+from kgscout_jax.text.kinds import TAIL
+from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.text.media_files import asks_for_media, is_media_file
 from kgscout_jax.text.stated_relation import noun_of_topic
 from kgscout_jax.text.value_question import ValueQuestion, value_question
 
 CHAIN_SPREAD = 0.05
 """Share of their distances in logits that nodes of a chain keep: all are answers."""
-CHAIN_TRUST = 10.0
-"""Logits by which a node that named steps lead to is ahead of "there is no answer", and
-any other node behind it."""
+TRUST = 10.0
+"""Logits by which a node that named steps or a stated relation lead to is ahead of
+"there is no answer", and any other node behind it."""
 NEAR_PENALTY = 2.0
 """Logits that a node one step from the topic loses where the question names a noun
 between the topic and its answer."""
@@ -90,6 +96,8 @@ class QuestionConstraints:
     near: Bool[np.ndarray, "v"] | None = None
     """Nodes one step from the topic, where the answer lies further away; None counts as
     none."""
+    stated: Bool[np.ndarray, "v"] | None = None
+    """Those of ``shared`` that one relation leads to, which the question states."""
     chain: Bool[np.ndarray, "v"] | None = None
     """Nodes that the steps lead to which the question names; None where it names no
     chain of them."""
@@ -164,8 +172,9 @@ class QuestionConstraints:
             out += self.unsaid
         if self.detours is not None:
             out += np.float32(DETOUR_DOUBT) * self.detours
-        if self.chain is not None:
-            out += np.where(self.chain, -CHAIN_TRUST, CHAIN_TRUST).astype(np.float32)
+        for said in (self.chain, self.stated):
+            if said is not None:
+                out += np.where(said, -TRUST, TRUST).astype(np.float32)
         return out
 
 
@@ -175,6 +184,7 @@ def question_constraints(
     compared: ValueQuestion | None,
     around: LocalGraph,
     unnamed: Bool[np.ndarray, "v"],
+    definition: str | None = None,
 ) -> QuestionConstraints:
     """What a question asks for.
 
@@ -184,15 +194,25 @@ def question_constraints(
         compared: what it wants of values, with local nodes for its topics.
         around: its candidates.
         unnamed: True at nodes without a name.
+        definition: the phrase of the relation that says what the topic is, if that is
+            asked.
     """
     v = len(unnamed)
     kind = kind_mask(question, topics, around, unnamed)
+    ends = stated_ends(question, topics, around)
+    if definition is not None:
+        phrases = map(relation_phrase, around.relations)
+        ends = [frozenset([TAIL] if each == definition else []) for each in phrases]
+    words = question_tokens(question, topics)
+    of_topic = definition or noun_of_topic(words)
+    if any(ends) and of_topic:
+        compared = None  # "The first publication year of X" is a relation's name.
+        called = stated_nodes(ends, around, ~unnamed)
+        if kind is not None and called is not None:
+            kind = kind.without(called)  # No word says better what a period is.
     possible = np.ones(v, bool) if kind is None else ~kind.wrong
     likely = possible if kind is None else kind.penalties == 0
-    ends = stated_ends(question, topics, around)
-    if any(ends) and noun_of_topic(question_tokens(question, topics)):
-        compared = None  # "The first publication year of X" is a relation's name.
-    chain = shared = None
+    chain = shared = stated = None
     if compared is None:
         shared = chain = chain_nodes(
             question, topics, around, unnamed, possible, likely
@@ -200,8 +220,9 @@ def question_constraints(
         if shared is None:
             shared = shared_nodes(around, unnamed, possible)
         if shared is None:
-            shared = stated_nodes(ends, around, possible & ~unnamed)
-    values = value_test(compared, around)
+            shared = stated = stated_nodes(ends, around, possible & ~unnamed)
+    members = compared and compared_nodes(words, around, ~unnamed)
+    values = value_test(compared, around, members)
     nameless = unnamed | _unwanted_files(question, around, v)
     relations = named_relations(question, topics, around.relations)
     ways = named_ways(relations, around, v)
@@ -229,6 +250,7 @@ def question_constraints(
         classes=unasked_classes(question, topics, relations.named, around, v),
         unsaid=unsaid,
         near=near,
+        stated=stated,
         chain=chain,
     )
 

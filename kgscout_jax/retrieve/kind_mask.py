@@ -120,6 +120,11 @@ class KindMask:
         """True at nodes of another kind."""
         return self.penalties >= PENALTY
 
+    def without(self, nodes: Bool[np.ndarray, "v"]) -> KindMask:
+        """The mask of the others: these are of the kind that is asked for."""
+        penalties = np.where(nodes, np.float32(0), self.penalties)
+        return replace(self, penalties=penalties, by_form=self.by_form & ~nodes)
+
     def node_logits(self, logits: Float32[np.ndarray, "v"]) -> Float32[np.ndarray, "v"]:
         """Logits of the answer head, lower at nodes of another kind.
 

@@ -14,8 +14,14 @@ from jaxtyping import Bool
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.asked_kind import question_tokens
+from kgscout_jax.text.compared_set import compared_set
 from kgscout_jax.text.kinds import HEAD, TAIL
-from kgscout_jax.text.stated_relation import answer_ends, is_clause, noun_of_topic
+from kgscout_jax.text.stated_relation import (
+    answer_ends,
+    is_clause,
+    noun_of_answer,
+    noun_of_topic,
+)
 
 
 def stated_ends(
@@ -31,9 +37,25 @@ def stated_ends(
     if len(around.mentions) != 1:
         return []
     words = question_tokens(question, topics)
-    if not (is_clause(words) or noun_of_topic(words)):
+    if not (is_clause(words) or noun_of_topic(words) or noun_of_answer(words)):
         return [frozenset()] * len(around.relations)
     return [answer_ends(words, relation) for relation in around.relations]
+
+
+def compared_nodes(
+    words: Sequence[str], around: LocalGraph, possible: Bool[np.ndarray, "v"]
+) -> Bool[np.ndarray, "v"] | None:
+    """The nodes that a question says it compares; None where it does not.
+
+    Args:
+        words: of the question, see ``question_tokens``.
+        around: its candidates.
+        possible: False at nodes that are no answers.
+    """
+    if len(around.mentions) != 1 or not (asked := compared_set(words)):
+        return None
+    ends = [answer_ends(asked, relation) for relation in around.relations]
+    return stated_nodes(ends, around, possible)
 
 
 def stated_nodes(

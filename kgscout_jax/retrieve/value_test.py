@@ -13,7 +13,7 @@ from functools import cached_property
 from operator import attrgetter
 
 import numpy as np
-from jaxtyping import Float32, Int
+from jaxtyping import Bool, Float32, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.readings import node_readings
@@ -84,6 +84,8 @@ class ValueTest:
     nodes: Int[np.ndarray, "n 2"]
     relation_index: Int[np.ndarray, "n"]
     starts: Int[np.ndarray, "t"]
+    members: Bool[np.ndarray, "v"] | None = None
+    """What the question says that it compares; None where it does not."""
 
     def apply(
         self,
@@ -149,11 +151,15 @@ class ValueTest:
         for attribute in self.attributes:
             valued = np.setdiff1d([*attribute.values], self.starts).astype(np.int64)
             valued = valued[np.isfinite(answers[valued])]
+            if self.members is not None:
+                valued = valued[self.members[valued]]
             if not len(valued):
                 continue
             best = valued[np.argmax(answers[valued])]
             top = float(answers[best])
             rivals = (readings == readings[best]) & (answers >= top - GAP)
+            if self.members is not None:
+                rivals, top = self.members.copy(), float(answers.max())
             rivals[self.starts] = False
             group = valued[rivals[valued]].tolist()
             unread = any(rivals[node] for node in attribute.unread)
@@ -197,12 +203,17 @@ class ValueTest:
         ]
 
 
-def value_test(asked: ValueQuestion | None, around: LocalGraph) -> ValueTest | None:
+def value_test(
+    asked: ValueQuestion | None,
+    around: LocalGraph,
+    members: Bool[np.ndarray, "v"] | None = None,
+) -> ValueTest | None:
     """The test of a question; None where it compares no values that are here.
 
     Args:
         asked: with local nodes for its topics, -1 for one that is not here.
         around: its candidates; nothing is chosen from its topics.
+        members: nodes that are compared, where the question says it.
     """
     if asked is None:
         return None
@@ -220,6 +231,7 @@ def value_test(asked: ValueQuestion | None, around: LocalGraph) -> ValueTest | N
         nodes=around.nodes,
         relation_index=around.relation_index,
         starts=starts,
+        members=members,
     )
 
 

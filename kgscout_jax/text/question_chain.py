@@ -56,8 +56,9 @@ def question_chain(question: str, topics: Sequence[str]) -> QuestionChain | None
     >>> chain = question_chain("What prizes did the children of Ann win?", ["Ann"])
     >>> [word.text for word in chain.words], chain.kind
     (['children', 'win'], 'prizes')
-    >>> [word.text for word in question_chain("Ann's son's wife", ["Ann"]).words]
-    ['son', 'wife']
+    >>> chain = question_chain("Ann's first wife's son", ["Ann"])
+    >>> [(word.text, word.joined) for word in chain.words]
+    [('first', False), ('wife', True), ('son', False)]
     """
     tokens = question_tokens(question, topics)
     tokens = [
@@ -90,8 +91,12 @@ def question_chain(question: str, topics: Sequence[str]) -> QuestionChain | None
         )
         for n, i in enumerate(inner)
     ]
-    places = reversed(_content_places(after))
-    trailing = [ChainWord(after[i], is_noun=own) for i in places]
+    places = _content_places(after)[::-1]
+    one_phrase = own or not (inner or clause)  # "Ann's pen name", "Ann pen name"
+    trailing = [
+        ChainWord(after[i], joined=one_phrase and i - 1 in places, is_noun=own)
+        for i in places
+    ]
     if clause and trailing and not own:
         # "... that Ann works for": what does Ann work for
         verb = ("what", "does", TOPIC, *_verb(after))

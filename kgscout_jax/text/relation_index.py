@@ -11,6 +11,7 @@ from kgscout_jax.text.relation_phrases import (
     relation_forms,
     word_forms,
 )
+from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.stated_relation import (
     answer_ends,
     content_words,
@@ -48,6 +49,15 @@ class RelationIndex:
             answer_ends(words, relation) or (noun and has_words(relation, noun))
             for relation in self._named(noun or words)
         )
+
+    def has_name(self, words: Sequence[str]) -> bool:
+        """Whether a relation is called so, word by word.
+
+        >>> RelationIndex(["end_date"]).has_name(["end", "date"])
+        True
+        """
+        named = self._named(words)
+        return any(relation_words(relation) == [*words] for relation in named)
 
     def _named(self, words: Sequence[str]) -> set[str]:
         """The relations that share a word with ``words``."""

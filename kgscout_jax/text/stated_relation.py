@@ -30,7 +30,8 @@ from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
 from kgscout_jax.text.words import FUNCTION_WORDS
 
 _BE = frozenset("is are was were".split())
-_DO = frozenset("do does did has have had can".split())
+_HAVE = frozenset("has have had".split())
+_DO = _HAVE | frozenset("do does did can".split())
 _PASSED = frozenset(
     "the a an all some any other currently now also usually mainly typically first "
     "originally else".split()
@@ -45,6 +46,7 @@ _MUTUAL_NOUNS = frozenset(
     "neighbour colleague relative rival peer".split()
 )
 _ASK = frozenset("who whom which what name list give show tell find me us".split())
+_ASKING = _ASK | _BE | _PASSED
 _PLACES = frozenset("in at on".split())
 """Prepositions that "where" stands for."""
 _ENDING = re.compile(r"(ies|ied|ing|ed|es|s|e)$")
@@ -108,6 +110,8 @@ def answer_ends(words: Sequence[str], relation: str) -> frozenset[int]:
     """
     if noun := noun_of_topic(words):
         return _ends_of_noun(noun, relation)
+    if noun := noun_of_answer(words):
+        return frozenset(1 - end for end in _ends_of_noun(noun, relation))
     clause = _clause(tuple(words))
     if clause is None:
         return frozenset()
@@ -189,8 +193,25 @@ def noun_of_topic(words: Sequence[str]) -> tuple[str, ...]:
     ('pupil',)
     >>> noun_of_topic(["what", "is", "the", "date", "of", "birth", "of", TOPIC])
     ('date', 'of', 'birth')
+    >>> noun_of_topic([TOPIC, "aircraft", "type"])
+    ('aircraft', 'type')
+    >>> noun_of_topic(["does", TOPIC, "have", "any", "pupils"])
+    ('pupil',)
     """
     return _noun_of_topic(tuple(words))
+
+
+def noun_of_answer(words: Sequence[str]) -> tuple[str, ...]:
+    """What the topic is to those that a question asks for; () for other questions.
+
+    >>> noun_of_answer(["which", "firms", "have", TOPIC, "as", "owner"])
+    ('owner',)
+    >>> noun_of_answer(["what", "has", "the", "postal", "code", TOPIC])
+    ('postal', 'code')
+    >>> noun_of_answer(["whose", "mentor", "is", TOPIC])
+    ('mentor',)
+    """
+    return _noun_of_answer(tuple(words))
 
 
 def content_words(noun: Sequence[str]) -> list[str]:
@@ -247,7 +268,8 @@ def _without_auxiliaries(words: list[str]) -> list[str]:
 
 @cache
 def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The noun phrase of "who are the pupils of X" and "X's pupils", in singular.
+    """The noun phrase of "who are the pupils of X", "X's pupils", "X pupils" and "what
+    pupils does X have", in singular.
 
     () for other questions.
     """
@@ -256,11 +278,21 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     at = tokens.index(TOPIC)
     before, after = tokens[:at], tokens[at + 1 :]
+    if before[:1] and before[0] in _ASK and before[1:2] == ["s"]:
+        before = [before[0], *before[2:]]  # "what's"
     if after[:1] == ["s"]:
         asked, noun = before, after[1:]
-    elif not after and before[-1:] == ["of"] and "the" in before:
-        start = before.index("the")
-        asked, noun = before[:start], before[start + 1 : -1]
+    elif had := _had_noun(before, after):
+        asked, noun = [], had
+    elif not before:
+        asked, noun = before, after
+    elif not after and before[-1:] == ["of"]:
+        # "Which people work out of X" has no article.
+        start = before.index("the") + 1 if "the" in before else _asking(before)
+        if not start or before[start - 1] not in _QUESTION_WORDS:
+            asked, noun = before[:start], before[start:-1]
+        else:
+            return ()
     else:
         return ()
     while noun and noun[-1] in _BE:
@@ -268,13 +300,50 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
     parts = [noun]
     if OF in noun:  # "the date of birth of X"
         parts = [noun[: noun.index(OF)], noun[noun.index(OF) + 1 :]]
-    if not {*asked} <= _ASK | _BE | _PASSED:
+    if not {*asked} <= _ASKING:
         return ()
     if not all(0 < len(part) <= _NOUNS for part in parts):
         return ()
     if not all((_NO_NOUNS | _BE).isdisjoint(part) for part in parts):
         return ()
     return (*noun[:-1], base_noun(noun[-1]))
+
+
+@cache
+def _noun_of_answer(words: tuple[str, ...]) -> tuple[str, ...]:
+    """See ``noun_of_answer``."""
+    tokens = topic_as_one(words)
+    if tokens.count(TOPIC) != 1:
+        return ()
+    at = tokens.index(TOPIC)
+    before, after = tokens[:at], tokens[at + 1 :]
+    have = next((i for i, word in enumerate(before) if word in _HAVE), at)
+    if before[:1] == ["whose"] and before[-1] in _BE and not after:
+        noun = before[1:-1]
+    elif _QUESTION_WORDS.isdisjoint(before[:2]) or have > _NOUNS + 1:
+        return ()
+    elif after[:1] == ["as"] and have == at - 1:
+        noun = after[1:]
+    else:
+        noun = [] if after else before[have + 1 :]
+    noun = noun[_asking(noun) :]
+    if not 0 < len(noun) <= _NOUNS or (_NO_NOUNS | _BE | _DO).intersection(noun):
+        return ()
+    return (*noun[:-1], base_noun(noun[-1]))
+
+
+def _had_noun(before: Sequence[str], after: Sequence[str]) -> Sequence[str]:
+    """The noun of "what pupils does X have" and "does X have a pupil"; () of others."""
+    if not (before[-1:] and before[-1] in _DO and after[:1] == ["have"]):
+        return ()
+    if len(before) == 1:
+        return after[1 + _asking(after[1:]) :]
+    return before[1:-1] if before[0] in ("what", "which") and not after[1:] else ()
+
+
+def _asking(words: Sequence[str]) -> int:
+    """The number of words that ask, before a noun."""
+    return next((i for i, word in enumerate(words) if word not in _ASKING), len(words))
 
 
 def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:

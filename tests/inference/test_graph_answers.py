@@ -265,6 +265,15 @@ def test_all_that_a_topic_has_by_one_relation_is_counted():
     assert [each.name for each in result.support] == ["part 0", "part 1", "part 2"]
 
 
+def test_all_that_a_stated_relation_leads_to_is_counted_however_unlikely():
+    triplets = [("numpy", "needs", f"part {i}") for i in range(3)]
+    logits = {"part 0": 3.0, "part 1": -6.0, "part 2": -7.0, "numpy": -9.0}
+    stated = answers_of(triplets, ["numpy"], logits, "How many parts does numpy need?")
+    assert stated.answers[0].name == "3"
+    other = answers_of(triplets, ["numpy"], logits, "How many parts build numpy?")
+    assert [each.name for each in other.answers or other.best_guesses][:1] == ["1"]
+
+
 def test_a_count_of_one_is_a_guess_where_no_word_says_what_is_counted():
     one, two = [-9.0, 9.0, -9.0], [-9.0, 9.0, 9.0]
     assert not with_logits(one, "How many are there?").abstained

@@ -186,6 +186,22 @@ def test_two_steps_of_one_relation_do_not_lead_back():
     }
 
 
+def test_the_words_of_one_relation_are_one_step():
+    weaknesses = [
+        ("Bug", "parentWeakness", "Flaw"),
+        ("Flaw", "parentWeakness", "Fault"),
+        ("Bug", "relatedWeakness", "Slip"),
+        ("Slip", "parentWeakness", "Error"),
+        ("Slip", "weaknessLevel", "base"),
+    ]
+    # A parent weakness is no parent.
+    whole = "What is the parent weakness of the related weakness of Bug?"
+    assert asked(weaknesses, whole, ["Bug"]) == {"Error"}
+    own = "What is Bug's related weakness's parent weakness?"
+    assert asked(weaknesses, own, ["Bug"]) == {"Error"}
+    assert asked(weaknesses, "Bug related weakness", ["Bug"]) is None
+
+
 def test_a_deputy_is_named_only_by_that_word():
     wards = [
         ("Ward 1", "part_of_department", "Renal"),

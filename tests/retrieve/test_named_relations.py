@@ -192,7 +192,7 @@ def test_only_policies_for_any_graph_prefer_what_named_relations_lead_to():
     asked = question_constraints(
         "directors of Heat", ["Heat"], None, around, np.zeros(3, bool)
     )
-    asked = replace(asked, kind=None)
+    asked = replace(asked, kind=None, shared=None)
     logits, answers = np.zeros(2, np.float32), np.zeros(3, np.float32)
     nodes = asked.logits(logits, answers, general=True).nodes
     assert nodes[1] - nodes[2] == pytest.approx(WEIGHT)

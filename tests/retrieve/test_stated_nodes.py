@@ -1,9 +1,12 @@
 """Nodes that a question of one clause asks for, on a graph by hand."""
 
 import numpy as np
+import pytest
 
+from kgscout_jax.retrieve.constraints import question_constraints
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.stated_nodes import stated_ends, stated_nodes
+from kgscout_jax.retrieve.stated_nodes import compared_nodes, stated_ends, stated_nodes
+from kgscout_jax.text.asked_kind import question_tokens
 
 NAMES = ["Ann", "Bo", "Cy", "Di"]
 RELATIONS = ["mentored_by", "likes"]
@@ -11,14 +14,18 @@ RELATIONS = ["mentored_by", "likes"]
 NODES = np.array([[1, 0], [0, 2], [0, 3]])
 
 
-def stated(question, impossible=(), topics=("Ann",)):
-    around = LocalGraph(
+def around_of(*topics):
+    return LocalGraph(
         RELATIONS,
         np.array([0, 0, 1]),
         NODES,
         [np.array([NAMES.index(topic)]) for topic in topics],
         lambda ids: [NAMES[i] for i in ids],
     )
+
+
+def stated(question, impossible=(), topics=("Ann",)):
+    around = around_of(*topics)
     possible = ~np.isin(np.arange(len(NAMES)), list(impossible))
     found = stated_nodes(stated_ends(question, topics, around), around, possible)
     return None if found is None else np.flatnonzero(found).tolist()
@@ -28,6 +35,71 @@ def test_the_nodes_at_the_end_that_is_asked_for_are_stated():
     assert stated("Who mentored Ann?") == [2]
     assert stated("Who was mentored by Ann?") == [1]
     assert stated("Who does Ann like?") == [3]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Ann mentor",
+        "mentor of Ann",
+        "What's Ann's mentor?",
+        "Which mentors does Ann have?",
+        "Does Ann have a mentor?",
+    ],
+)
+def test_a_noun_beside_the_topic_states_a_relation(question):
+    assert stated(question) == [2]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Who has the mentor Ann?", "Whose mentor is Ann?", "Who has Ann as mentor?"],
+)
+def test_what_the_topic_is_to_the_answer_states_a_relation(question):
+    assert stated(question) == [1]
+
+
+def test_the_relation_that_defines_the_topic_is_stated_by_what_is():
+    around = LocalGraph(
+        ["used for", "description"],
+        np.array([0, 1]),
+        np.array([[0, 1], [0, 2]]),
+        [np.array([0])],
+        lambda ids: [["vim", "editing", "an editor"][i] for i in ids],
+    )
+    found = question_constraints(
+        "What is vim?", ["vim"], None, around, np.zeros(3, bool), "description"
+    )
+    assert found.stated is not None and np.flatnonzero(found.stated).tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which of those that Ann likes is the oldest?", [3]),
+        ("Who is the oldest of the mentors of Ann?", [2]),
+        ("Who is the oldest?", None),
+        ("Who is the oldest of the friends of Ann?", None),
+    ],
+)
+def test_what_is_compared_is_what_the_words_beside_the_topic_say(question, expected):
+    words = question_tokens(question, ["Ann"])
+    found = compared_nodes(words, around_of("Ann"), np.ones(len(NAMES), bool))
+    assert (None if found is None else np.flatnonzero(found).tolist()) == expected
+
+
+def test_what_a_relation_is_called_is_of_the_kind_that_is_asked_for():
+    around = LocalGraph(
+        ["period", "discovery year"],
+        np.array([0, 1]),
+        np.array([[0, 1], [0, 2]]),
+        [np.array([0])],
+        lambda ids: [["Tin", "period 5", "1789"][i] for i in ids],
+    )
+    unnamed = np.zeros(3, bool)
+    found = question_constraints("What's Tin's period?", ["Tin"], None, around, unnamed)
+    assert found.kind is None or not found.kind.wrong[1]
+    assert found.shared is not None and np.flatnonzero(found.shared).tolist() == [1]
 
 
 def test_nothing_is_stated_by_other_words_of_two_topics_or_of_impossible_nodes():

@@ -39,7 +39,8 @@ def is_asked_noun(question: QuestionTokens, i: int) -> bool:
 def is_described_noun(question: QuestionTokens, i: int) -> bool:
     """Whether word ``i``, beside a name, is rather a kind of thing than a name.
 
-    "The games of", and "the studio" where other words have capitals.
+    "The games of", "the nuclear spin of", and "the studio" where other words have
+    capitals.
     """
     if not _is_small(question, i):
         return False
@@ -47,6 +48,8 @@ def is_described_noun(question: QuestionTokens, i: int) -> bool:
     after = question.words[i + 1 : i + 2]
     if before in ("which", "what"):
         return STOP_WORDS.issuperset(after) and not _noun_follows(question, i)
+    if "of" in after and _begins_with_article(question, i):
+        return True
     if not _is_plural(question, i) and before not in ARTICLES:
         return False
     if _CLAUSES.intersection(after):
@@ -66,6 +69,13 @@ def _is_small(question: QuestionTokens, i: int) -> bool:
         return False
     plural_of_capitals = written[-1:] == "s" and written[:-1].isupper()
     return written[0].islower() or (plural_of_capitals and len(written) > 2)
+
+
+def _begins_with_article(question: QuestionTokens, i: int) -> bool:
+    """Whether a noun phrase of small words that ends at word ``i`` has an article."""
+    while i and question.words[i - 1] not in STOP_WORDS and _is_small(question, i - 1):
+        i -= 1
+    return i > 0 and question.words[i - 1] in ARTICLES
 
 
 def _is_plural(question: QuestionTokens, i: int) -> bool:

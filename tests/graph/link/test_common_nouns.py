@@ -77,6 +77,8 @@ def test_a_whole_name_comes_before_the_kind_that_is_asked_for():
         ("which Steelers left", [], []),
         ("the mary_of_teck of", [], []),
         ("the queen of Spain", [], ["queen"]),
+        ("the nuclear spin of tin", [], ["spin"]),
+        ("late queen of Spain", [], []),
         ("every lodge closed", ["lodge"], []),
     ],
 )

@@ -1,0 +1,31 @@
+"""Names of entities that are a relation's in a question."""
+
+import pytest
+
+from kgscout_jax.graph.link.asked_relations import without_asked_relations
+from kgscout_jax.graph.link.linker import Link
+from kgscout_jax.text.relation_index import RelationIndex
+
+INDEX = RelationIndex(["license", "publicationYear"])
+
+
+@pytest.mark.parametrize(
+    ("question", "names", "expected"),
+    [
+        ("Does Fizz have a license?", ["Fizz", "license"], ["Fizz"]),
+        ("Is there a license for Fizz?", ["license", "Fizz"], ["Fizz"]),
+        ("Does Fizz have any publication year?", ["Fizz", "publication"], ["Fizz"]),
+        # What is no relation, and what is asked of the entity itself.
+        ("Does Fizz have a publication?", ["Fizz", "publication"], None),
+        ("Is Fizz a license?", ["Fizz", "license"], None),
+        ("Who has a license?", ["license"], None),
+    ],
+)
+def test_a_relation_that_something_has_is_no_topic(question, names, expected):
+    places = [(name, question.index(name)) for name in names]
+    links = [
+        Link(entity=i, name=name, score=1, how="exact", start=at, stop=at + len(name))
+        for i, (name, at) in enumerate(places)
+    ]
+    found = without_asked_relations(question, links, lambda: INDEX)
+    assert [link.name for link in found] == (names if expected is None else expected)
