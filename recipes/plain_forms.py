@@ -40,6 +40,8 @@ TWO = "one after the other"
 BACK = "back"
 COUNT = "back, counted"
 BOTH = "both at once"
+IS = "yes or no"
+SAME = "the same of two, yes or no"
 FORMS = {
     "What is the {r} of {e}?": ONE,
     "what is the {r} of {small}": ONE,
@@ -55,6 +57,8 @@ FORMS = {
     "Which ones have {e} as {r}?": BACK,
     "How many have the {r} {e}?": COUNT,
     "What has the {r} {e} and the {s} {f}?": BOTH,
+    "Is {f} the {r} of {e}?": IS,
+    "Do {e} and {f} have the same {r}?": SAME,
 }
 LABELS = {"r": "R", "s": "S", "e": "E", "f": "F", "small": "e"}
 
@@ -103,6 +107,13 @@ class Facts:
         elif kind in (BACK, COUNT):
             e = draw.choice(sorted(self.heads[r]))
             answers = self.heads[r][e]
+        elif kind in (IS, SAME):
+            e = draw.choice(sorted(self.tails[r]))
+            own = self.tails[r][e]
+            fitting = own if kind == IS else {x for t in own for x in self.heads[r][t]}
+            others = self.heads[r] if kind == IS else self.tails[r]
+            f = draw.choice(sorted(draw.choice([fitting - {e}, [*others]]) or fitting))
+            answers = {"yes" if f in fitting else "no"}
         else:
             node = draw.choice(sorted(self.tails[r]))
             if r == s or node not in self.tails[s]:

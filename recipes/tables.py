@@ -341,7 +341,7 @@ def silence(view: View) -> str:
         if read:
             row.insert(1, {True: "yes", False: "no"}.get(each.get("errors_read"), ""))
         row.append(f"{each['said_right']} + {each['said_wrong']}")
-        rows.append([*row, f"{each['absent_said']} of {absent}"])
+        rows.append([*row, f"{each['absent_said']} of {absent}" if absent else "–"])
     header = ["set", *(["errors read"] if read else []), *shown.values()]
     return markdown_table([*header, "said right + wrong", "said of none"], rows)
 

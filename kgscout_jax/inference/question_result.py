@@ -27,6 +27,7 @@ from kgscout_jax.inference.node_answers import (
 )
 from kgscout_jax.inference.question_mentions import Mention, question_mentions
 from kgscout_jax.inference.result import RetrievalResult
+from kgscout_jax.inference.same_values import read_same
 from kgscout_jax.inference.scoring import Scores, score_questions, walkers_of
 from kgscout_jax.inference.search import Search
 from kgscout_jax.inference.selection import (
@@ -111,6 +112,10 @@ class ScoredQuestion:
 
         if (found := self.candidates) is None:
             return None
+        names = [self.name_of(int(entity)) for entity in self.start.ids]
+        same = read_same(self.text, names, found, self.named, self.relation_of)
+        if same is not None:
+            return same
         unnamed = self.graph.unnamed_mask[found.entities]
         return read_statement(self.text, found, self.named, self.relation_of, unnamed)
 

@@ -9,6 +9,7 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.inference.node_answers import NodeAnswers
 from kgscout_jax.inference.question_mentions import question_mentions
+from kgscout_jax.inference.same_values import read_same
 from kgscout_jax.inference.statements import read_statement
 from kgscout_jax.inference.yes_no import STATED, YES, by_statement
 
@@ -33,8 +34,13 @@ TRIPLETS = [
 ]
 
 
-def stated(question: str, triplets=TRIPLETS, names=()) -> str | None:
-    """What the whole graph says of a question that names two of its entities."""
+def stated(
+    question: str, triplets=TRIPLETS, names=(), *, same: bool = False
+) -> str | None:
+    """What the whole graph says of a question that names two of its entities.
+
+    ``same``: of whether both have the same.
+    """
     graph = KnowledgeGraph.from_triplets(triplets)
     found = (n for n in graph.entities if n in question)
     names = names or sorted(found, key=question.find)
@@ -60,9 +66,38 @@ def stated(question: str, triplets=TRIPLETS, names=()) -> str | None:
     )
     assert len(named) == len(names) >= 2
     unnamed = np.array([graph.entities[int(i)].startswith("?") for i in ends])
-    return read_statement(
-        question, candidates, named, lambda i: str(graph.relations[i]), unnamed
-    )
+
+    def relation_of(i: int) -> str:
+        return str(graph.relations[i])
+
+    if same:
+        return read_same(question, names, candidates, named, relation_of)
+    return read_statement(question, candidates, named, relation_of, unnamed)
+
+
+FIRMS = [
+    ("Ann", "works_for", "Acme"),
+    ("Bo", "works_for", "Acme"),
+    ("Cy", "works_for", "Bolt"),
+    ("Di", "home_town", "Bern"),
+    ("Ann", "home_town", "Bern"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Do Ann and Bo work for the same firm?", "yes"),
+        ("Do Ann and Cy work for the same firm?", "no"),
+        ("Do Ann and Di work for the same firm?", "unsure"),
+        ("Do Ann and Di have the same home town?", "yes"),
+        # No relation is what the words say, or nothing is the same.
+        ("Do Ann and Bo like the same film?", None),
+        ("Do Ann and Bo work for the firm?", None),
+    ],
+)
+def test_what_two_have_by_a_stated_relation_is_compared(question, expected):
+    assert stated(question, FIRMS, same=True) == expected
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,57 @@
+"""Whether two entities have the same of what a question names.
+
+What each of them has is read from the triplets of the relation that the words state.
+The walk, which looks for a way between the two, cannot tell: whoever shares an employer
+is two steps apart, and so is whoever shares anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from kgscout_jax.inference.inputs import Candidates
+from kgscout_jax.inference.question_mentions import Mention
+from kgscout_jax.inference.yes_no import Stated
+from kgscout_jax.text.asked_kind import question_tokens
+from kgscout_jax.text.same_question import same_question
+from kgscout_jax.text.stated_relation import answer_ends
+
+
+def read_same(
+    question: str,
+    names: Sequence[str],
+    candidates: Candidates,
+    mentions: Sequence[Mention],
+    relation_of: Callable[[int], str],
+) -> Stated | None:
+    """Whether both have the same; "unsure" where one of them has nothing of the kind.
+
+    None for other questions, and where no relation is what the words state.
+
+    Args:
+        question: the question.
+        names: of its topics.
+        candidates: of it.
+        mentions: its names.
+        relation_of: the name of a relation.
+    """
+    asked = same_question(question_tokens(question, names))
+    if not asked or len(mentions) != 2:
+        return None
+    stated = compared = False
+    for number, relation in enumerate(candidates.relations.tolist()):
+        triplets = candidates.nodes[candidates.relation_index == number]
+        for end in answer_ends(asked, relation_of(int(relation))):
+            stated = True
+            one, other = (
+                set(triplets[np.isin(triplets[:, 1 - end], [*each.nodes]), end])
+                for each in mentions
+            )
+            if one & other:
+                return "yes"
+            compared |= bool(one and other)
+    if not stated:
+        return None
+    return "no" if compared else "unsure"
