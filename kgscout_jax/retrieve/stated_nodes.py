@@ -52,10 +52,17 @@ def compared_nodes(
         around: its candidates.
         possible: False at nodes that are no answers.
     """
-    if len(around.mentions) != 1 or not (asked := compared_set(words)):
+    asked = compared_set(words)
+    if len(around.mentions) != 1 or asked is None:
         return None
-    ends = [answer_ends(asked, relation) for relation in around.relations]
-    return stated_nodes(ends, around, possible)
+    ends = [answer_ends(asked.words, relation) for relation in around.relations]
+    nodes = stated_nodes(ends, around, possible)
+    if nodes is None or not asked.same:
+        return nodes
+    back = [frozenset(1 - end for end in each) for each in ends]
+    out = nodes_at_ends(np.array([*map(bool, ends)], bool), back, nodes, around)
+    out[around.starts] = False
+    return out & possible
 
 
 def stated_nodes(

@@ -1,12 +1,15 @@
 """What a question compares, where words beside its topic say it.
 
 "Which of the packages that curl depends on is the largest" compares what curl depends
-on, "the oldest of the children of Ann" the children of Ann.
+on, "the oldest of the children of Ann" the children of Ann, "those with Ann as mentor"
+whose mentor she is, "those with the same mentor as Ann" all who have one of hers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
+from typing import NamedTuple
 
 from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.relation_words import PREPOSITIONS
@@ -14,34 +17,62 @@ from kgscout_jax.text.stated_relation import topic_as_one
 from kgscout_jax.text.words import FUNCTION_WORDS
 
 _RELATIVE = frozenset("that which who whom".split())
-_BEGIN = frozenset("the which what".split())
+_BEGIN = frozenset("the which what same".split())
+_HAVING = frozenset("have has having with".split())
+_ENDS = FUNCTION_WORDS | _RELATIVE | _HAVING | frozenset(",;:")
+"""Words that no noun holds."""
+_PASSED = _ENDS | frozenset("among one ones other".split())
 _NOUNS = 3
 """Words of a noun."""
+_BEFORE = 2
+"""Words before the set, such as "the oldest things"; more say another step."""
 
 
-def compared_set(words: Sequence[str]) -> list[str]:
-    """A question for what is compared, of one clause or one noun; [] for none.
+class ComparedSet(NamedTuple):
+    """What is compared."""
+
+    words: list[str]
+    """A question for it, of one clause or one noun, see ``answer_ends``."""
+    same: bool = False
+    """Whether it is all that have what the question asks for, as the topic has."""
+
+
+def compared_set(words: Sequence[str]) -> ComparedSet | None:
+    """What is compared; None where no words say it.
 
     Args:
         words: of the question, ``TOPIC`` for those of its topic's name.
 
-    >>> compared_set(["the", "packages", "that", TOPIC, "depends", "on", "is"])
+    >>> compared_set(["the", "packages", "that", TOPIC, "depends", "on", "is"]).words
     ['what', 'does', '', 'depends', 'on']
-    >>> compared_set(["which", "of", "the", "children", "of", TOPIC, "is", "tallest"])
-    ['the', 'children', 'of', '']
+    >>> compared_set(["which", "of", "the", "sons", "of", TOPIC, "is", "oldest"]).words
+    ['the', 'sons', 'of', '']
+    >>> compared_set(["those", "with", TOPIC, "as", "mentor", ",", "who"]).words
+    ['which', 'have', '', 'as', 'mentor']
+    >>> compared_set(["which", "firm", "with", "the", "same", "owner", "as", TOPIC])
+    ComparedSet(words=['the', 'owner', 'of', ''], same=True)
     """
     tokens = topic_as_one(words)
     if tokens.count(TOPIC) != 1:
-        return []
+        return None
     at = tokens.index(TOPIC)
     before, after = tokens[:at], tokens[at + 1 :]
-    if before[-1:] and before[-1] in _RELATIVE:
+    last = before[-1] if before else ""
+    start = len(before)
+    if last in _RELATIVE:
         verb = after[: 2 if after[1:2] and after[1] in PREPOSITIONS else 1]
-        return ["what", "does", TOPIC, *verb] if verb else []
-    if before[-1:] != ["of"]:
-        return []
-    start = max((i for i, word in enumerate(before) if word in _BEGIN), default=at) + 1
-    noun = before[start:-1]
-    if not 0 < len(noun) <= _NOUNS or not FUNCTION_WORDS.isdisjoint(noun):
-        return []
-    return ["the", *noun, "of", TOPIC]
+        noun, found = verb, ComparedSet(["what", "does", TOPIC, *verb])
+    elif last in _HAVING and after[:1] == ["as"]:
+        noun = [*takewhile(lambda word: word not in _ENDS, after[1:])]
+        found = ComparedSet(["which", "have", TOPIC, "as", *noun])
+    elif last in ("of", "as"):
+        start = max((i for i, word in enumerate(before) if word in _BEGIN), default=at)
+        noun, same = before[start + 1 : -1], last == "as"
+        found = ComparedSet(["the", *noun, "of", TOPIC], same)
+        if same != (before[start : start + 1] == ["same"]):
+            return None
+    else:
+        return None
+    others = [word for word in before[:start] if word not in _PASSED]
+    is_noun = 0 < len(noun) <= _NOUNS and _ENDS.isdisjoint(noun[:1])
+    return found if is_noun and len(others) <= _BEFORE else None

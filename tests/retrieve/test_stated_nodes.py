@@ -78,7 +78,10 @@ def test_the_relation_that_defines_the_topic_is_stated_by_what_is():
     [
         ("Which of those that Ann likes is the oldest?", [3]),
         ("Who is the oldest of the mentors of Ann?", [2]),
+        ("Of people that have Ann as mentor, who is the oldest?", [1]),
         ("Who is the oldest?", None),
+        # What people's films win is another step.
+        ("Which prize of the films of people with Ann as mentor is the oldest?", None),
         ("Who is the oldest of the friends of Ann?", None),
     ],
 )
@@ -86,6 +89,21 @@ def test_what_is_compared_is_what_the_words_beside_the_topic_say(question, expec
     words = question_tokens(question, ["Ann"])
     found = compared_nodes(words, around_of("Ann"), np.ones(len(NAMES), bool))
     assert (None if found is None else np.flatnonzero(found).tolist()) == expected
+
+
+def test_those_with_the_same_as_the_topic_are_compared():
+    names = ["Ann", "Bo", "Cy", "Acme", "Bolt"]
+    around = LocalGraph(
+        ["employer"],
+        np.zeros(3, int),
+        np.array([[0, 3], [1, 3], [2, 4]]),
+        [np.array([0])],
+        lambda ids: [names[i] for i in ids],
+    )
+    question = "Which person with the same employer as Ann is the oldest?"
+    words = question_tokens(question, ["Ann"])
+    found = compared_nodes(words, around, np.ones(5, bool))
+    assert found is not None and np.flatnonzero(found).tolist() == [1]
 
 
 def test_what_a_relation_is_called_is_of_the_kind_that_is_asked_for():
