@@ -1,6 +1,6 @@
 """Questions in the graph's own words, in the forms that people type.
 
-    python recipes/plain_forms.py GRAPH ... [--policy RUN] [--into FIGURES.json]
+    python recipes/plain_forms.py GRAPH ... [--policy EXPORT] [--into FIGURES.json]
 
 ``EACH`` questions of each form over each GRAPH (those of ``base_graphs.py``): R and S
 are relations whose names are nouns, E and F entities, topics found in the text. Forms
@@ -11,7 +11,6 @@ answered.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
@@ -20,10 +19,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from plain_questions import NO_NOUN, is_noun
-from written_graphs import BUDGETS, Outcome, figures, outcome
+from written_graphs import BUDGETS, Outcome, argument_parser, figures, outcome
 
 from kgscout_jax import KnowledgeGraph, Scout
-from kgscout_jax.export.bundled import FOLDER as BUNDLED
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.utils.io import write_json
 from kgscout_jax.utils.progress import ProgressBar
@@ -150,10 +148,8 @@ def measured(scout: Scout, path: Path, bar: ProgressBar) -> dict[str, list[Outco
 
 def main(words: list[str] | None = None) -> int:
     """Ask and count; the exit code."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argument_parser(__doc__)
     parser.add_argument("graphs", nargs="+", type=Path, metavar="GRAPH")
-    parser.add_argument("--policy", type=Path, default=BUNDLED, help="an export")
-    parser.add_argument("--into", type=Path, help="write the figures to this file")
     args = parser.parse_args(words)
     scout = Scout.from_pretrained(args.policy)
     with ProgressBar(len(args.graphs) * len(FORMS), "asking", "forms") as bar:

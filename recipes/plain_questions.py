@@ -1,6 +1,6 @@
 """Questions in the graph's own words: what an entity has, and what only others have.
 
-    python recipes/plain_questions.py GRAPH ... [--policy RUN] [--into FIGURES.json]
+    python recipes/plain_questions.py GRAPH ... [--policy EXPORT] [--into FIGURES.json]
 
 "What is the founder of Umicore?" for the relation ``founder`` of each GRAPH (those of
 ``base_graphs.py``), ``EACH`` of entities that have it and as many of entities that do
@@ -10,17 +10,15 @@ and how many of the second kind are answered.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
 from collections import defaultdict
 from pathlib import Path
 
-from written_graphs import BUDGETS, Outcome, figures, outcome
+from written_graphs import BUDGETS, Outcome, argument_parser, figures, outcome
 
 from kgscout_jax import KnowledgeGraph, Scout
-from kgscout_jax.export.bundled import FOLDER as BUNDLED
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.text.relation_words import PREPOSITIONS
 from kgscout_jax.utils.io import write_json
@@ -65,10 +63,8 @@ def measured(scout: Scout, path: Path) -> dict[str, int | str]:
 
 def main(words: list[str] | None = None) -> int:
     """Ask and count; the exit code."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argument_parser(__doc__)
     parser.add_argument("graphs", nargs="+", type=Path, metavar="GRAPH")
-    parser.add_argument("--policy", type=Path, default=BUNDLED, help="run or export")
-    parser.add_argument("--into", type=Path, help="write the figures to this file")
     args = parser.parse_args(words)
     scout = Scout.from_pretrained(args.policy)
     rows = []

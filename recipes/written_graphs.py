@@ -1,6 +1,6 @@
 """Small graphs of invented facts, with questions, some of which have no answer there.
 
-    python recipes/written_graphs.py [--policy RUN] [--into FIGURES.json]
+    python recipes/written_graphs.py [--policy EXPORT] [--into FIGURES.json]
 
 ``written_graphs/`` has five sets of eight graphs, with 30 questions each as people word
 them: 22 with answers, 8 of which nothing is said. Topics are found in the text. Prints
@@ -75,12 +75,17 @@ def figures(found: list[Outcome]) -> dict[str, int]:
     }
 
 
+def argument_parser(doc: str | None) -> argparse.ArgumentParser:
+    """The options of a recipe that asks a policy and counts."""
+    parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
+    parser.add_argument("--policy", type=Path, default=BUNDLED, help="an export")
+    parser.add_argument("--into", type=Path, help="write the figures to this file")
+    return parser
+
+
 def main(words: list[str] | None = None) -> int:
     """Ask and count; the exit code."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--policy", type=Path, default=BUNDLED, help="run or export")
-    parser.add_argument("--into", type=Path, help="write the figures to this file")
-    args = parser.parse_args(words)
+    args = argument_parser(__doc__).parse_args(words)
     scout = Scout.from_pretrained(args.policy)
     sets = []
     for file in sorted(FOLDER.glob("*.json")):

@@ -112,12 +112,17 @@ class ScoredQuestion:
 
         if (found := self.candidates) is None:
             return None
-        names = [self.name_of(int(entity)) for entity in self.start.ids]
-        same = read_same(self.text, names, found, self.named, self.relation_of)
+        named = self.named
+        same = read_same(self.text, self.topic_names, found, named, self.relation_of)
         if same is not None:
             return same
         unnamed = self.graph.unnamed_mask[found.entities]
-        return read_statement(self.text, found, self.named, self.relation_of, unnamed)
+        return read_statement(self.text, found, named, self.relation_of, unnamed)
+
+    @property
+    def topic_names(self) -> list[str]:
+        """The names of its topics."""
+        return [self.name_of(int(entity)) for entity in self.start.ids]
 
     def name_of(self, entity: int) -> str:
         """The name of an entity."""
@@ -179,7 +184,7 @@ class ScoredQuestion:
 
         compared = self.compared and self.compared.with_topics(found.node_of)
         text = self.start.walked or self.text
-        names = [self.name_of(int(entity)) for entity in self.start.ids]
+        names = self.topic_names
         definition = None
         if not question_words(text, names):
             definition = definition_word(text, self.graph, found)

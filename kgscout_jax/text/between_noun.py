@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kgscout_jax.text.asked_kind import TOPIC, question_tokens
+from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.kinds import base_noun, is_past, noun_kind
 from kgscout_jax.text.relation_words import PREPOSITIONS
-from kgscout_jax.text.stated_relation import WITHOUT_NOUN, topic_as_one
+from kgscout_jax.text.stated_relation import WITHOUT_NOUN, around_topic
 from kgscout_jax.text.words import FUNCTION_WORDS
 
 _DETERMINERS = frozenset("the a an all any some its their his her".split())
@@ -42,11 +42,9 @@ def has_between_noun(question: str, topics: Sequence[str]) -> bool:
     >>> has_between_noun("What was the job of Ann's wife?", ["Ann"])
     True
     """
-    tokens = topic_as_one(question_tokens(question, topics))
-    if tokens.count(TOPIC) != 1:
+    if (parts := around_topic(question_tokens(question, topics))) is None:
         return False
-    at = tokens.index(TOPIC)
-    before, after = tokens[:at], tokens[at + 1 :]
+    before, after = parts
     if after[:1] == ["s"]:
         nouns = _content(after[1:])
         return bool(nouns) and _asks_beyond(before, nouns[1:])

@@ -12,8 +12,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from kgscout_jax.text.asked_kind import TOPIC
-from kgscout_jax.text.relation_words import PREPOSITIONS
-from kgscout_jax.text.stated_relation import topic_as_one
+from kgscout_jax.text.stated_relation import around_topic, leading_verb
 from kgscout_jax.text.words import FUNCTION_WORDS
 
 _RELATIVE = frozenset("that which who whom".split())
@@ -52,21 +51,19 @@ def compared_set(words: Sequence[str]) -> ComparedSet | None:
     >>> compared_set(["which", "firm", "with", "the", "same", "owner", "as", TOPIC])
     ComparedSet(words=['the', 'owner', 'of', ''], same=True)
     """
-    tokens = topic_as_one(words)
-    if tokens.count(TOPIC) != 1:
+    if (parts := around_topic(words)) is None:
         return None
-    at = tokens.index(TOPIC)
-    before, after = tokens[:at], tokens[at + 1 :]
+    before, after = parts
     last = before[-1] if before else ""
     start = len(before)
     if last in _RELATIVE:
-        verb = after[: 2 if after[1:2] and after[1] in PREPOSITIONS else 1]
-        noun, found = verb, ComparedSet(["what", "does", TOPIC, *verb])
+        noun = leading_verb(after)
+        found = ComparedSet(["what", "does", TOPIC, *noun])
     elif last in _HAVING and after[:1] == ["as"]:
         noun = [*takewhile(lambda word: word not in _ENDS, after[1:])]
         found = ComparedSet(["which", "have", TOPIC, "as", *noun])
     elif last in ("of", "as"):
-        start = max((i for i, word in enumerate(before) if word in _BEGIN), default=at)
+        start = max((i for i, w in enumerate(before) if w in _BEGIN), default=start)
         noun, same = before[start + 1 : -1], last == "as"
         found = ComparedSet(["the", *noun, "of", TOPIC], same)
         if same != (before[start : start + 1] == ["same"]):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from kgscout_jax.text.asked_kind import TOPIC, question_tokens
 from kgscout_jax.text.kinds import has_participle_ending
 from kgscout_jax.text.relation_words import PREPOSITIONS
+from kgscout_jax.text.stated_relation import around_topic, leading_verb
 from kgscout_jax.text.words import FUNCTION_WORDS
 
 _RELATIVE = frozenset("that who whom which where whose".split())
@@ -60,14 +61,9 @@ def question_chain(question: str, topics: Sequence[str]) -> QuestionChain | None
     >>> [(word.text, word.joined) for word in chain.words]
     [('first', False), ('wife', True), ('son', False)]
     """
-    tokens = question_tokens(question, topics)
-    tokens = [
-        w for i, w in enumerate(tokens) if not (w == TOPIC == tokens[i - 1] and i)
-    ]
-    if tokens.count(TOPIC) != 1:
+    if (parts := around_topic(question_tokens(question, topics))) is None:
         return None
-    at = tokens.index(TOPIC)
-    before, after = tokens[:at], tokens[at + 1 :]
+    before, after = parts
     kind = None
     for i, (word, following) in enumerate(pairwise(before)):
         if word in _ASKING and i < 2 and following not in _PASSED:
@@ -99,7 +95,7 @@ def question_chain(question: str, topics: Sequence[str]) -> QuestionChain | None
     ]
     if clause and trailing and not own:
         # "... that Ann works for": what does Ann work for
-        verb = ("what", "does", TOPIC, *_verb(after))
+        verb = ("what", "does", TOPIC, *leading_verb(after))
         trailing[0] = trailing[0]._replace(clause=verb)
     elif nearest and inner[0] and before[inner[0] - 1] in _RELATIVE:
         # "... that owns Acme": which owns Acme
@@ -108,11 +104,6 @@ def question_chain(question: str, topics: Sequence[str]) -> QuestionChain | None
     if own or clause:
         return QuestionChain(_joined(trailing, nearest), kind)
     return QuestionChain(_joined(nearest, trailing), kind)
-
-
-def _verb(tokens: Sequence[str]) -> Sequence[str]:
-    """The verb that tokens begin with, and its preposition."""
-    return tokens[: 2 if tokens[1:2] and tokens[1] in PREPOSITIONS else 1]
 
 
 def _is_kind(following: Sequence[str]) -> bool:

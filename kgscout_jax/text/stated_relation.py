@@ -259,6 +259,24 @@ def topic_as_one(words: Sequence[str]) -> list[str]:
     return [w for i, w in enumerate(words) if not (w == TOPIC == words[i - 1] and i)]
 
 
+def around_topic(words: Sequence[str]) -> tuple[list[str], list[str]] | None:
+    """The words before and after the one topic; None where there are several, or none.
+
+    >>> around_topic(["who", "taught", TOPIC, TOPIC, "?"])
+    (['who', 'taught'], ['?'])
+    """
+    tokens = topic_as_one(words)
+    if tokens.count(TOPIC) != 1:
+        return None
+    at = tokens.index(TOPIC)
+    return tokens[:at], tokens[at + 1 :]
+
+
+def leading_verb(words: Sequence[str]) -> Sequence[str]:
+    """The verb that words begin with, and its preposition."""
+    return words[: 2 if words[1:2] and words[1] in PREPOSITIONS else 1]
+
+
 def _without_auxiliaries(words: list[str]) -> list[str]:
     """The words of a relation's name without a leading "has" or "is"."""
     while len(words) > 1 and words[0] in _BE | _DO:
@@ -273,11 +291,9 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
 
     () for other questions.
     """
-    tokens = topic_as_one(words)
-    if tokens.count(TOPIC) != 1:
+    if (parts := around_topic(words)) is None:
         return ()
-    at = tokens.index(TOPIC)
-    before, after = tokens[:at], tokens[at + 1 :]
+    before, after = parts
     if before[:1] and before[0] in _ASK and before[1:2] == ["s"]:
         before = [before[0], *before[2:]]  # "what's"
     if after[:1] == ["s"]:
@@ -297,14 +313,14 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     while noun and noun[-1] in _BE:
         noun = noun[:-1]  # "who X's pupils are"
-    parts = [noun]
+    nouns = [noun]
     if OF in noun:  # "the date of birth of X"
-        parts = [noun[: noun.index(OF)], noun[noun.index(OF) + 1 :]]
+        nouns = [noun[: noun.index(OF)], noun[noun.index(OF) + 1 :]]
     if not {*asked} <= _ASKING:
         return ()
-    if not all(0 < len(part) <= _NOUNS for part in parts):
+    if not all(0 < len(each) <= _NOUNS for each in nouns):
         return ()
-    if not all((_NO_NOUNS | _BE).isdisjoint(part) for part in parts):
+    if not all((_NO_NOUNS | _BE).isdisjoint(each) for each in nouns):
         return ()
     return (*noun[:-1], base_noun(noun[-1]))
 
@@ -312,17 +328,16 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
 @cache
 def _noun_of_answer(words: tuple[str, ...]) -> tuple[str, ...]:
     """See ``noun_of_answer``."""
-    tokens = topic_as_one(words)
-    if tokens.count(TOPIC) != 1:
+    if (parts := around_topic(words)) is None:
         return ()
-    at = tokens.index(TOPIC)
-    before, after = tokens[:at], tokens[at + 1 :]
-    have = next((i for i, word in enumerate(before) if word in _HAVE), at)
+    before, after = parts
+    last = len(before)
+    have = next((i for i, word in enumerate(before) if word in _HAVE), last)
     if before[:1] == ["whose"] and before[-1] in _BE and not after:
         noun = before[1:-1]
     elif _QUESTION_WORDS.isdisjoint(before[:2]) or have > _NOUNS + 1:
         return ()
-    elif after[:1] == ["as"] and have == at - 1:
+    elif after[:1] == ["as"] and have == last - 1:
         noun = after[1:]
     else:
         noun = [] if after else before[have + 1 :]

@@ -1,6 +1,8 @@
 """Small graphs of invented facts, whose questions judge answers and silence."""
 
+import itertools
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -63,3 +65,34 @@ def test_outcomes_are_counted():
     assert (counts["right"], counts["said_right"]) == (1, 1)
     assert (counts["said_wrong"], counts["absent_said"]) == (1, 0)
     assert (counts["kept@10"], counts["kept@30"]) == (2, 2)  # all four triplets
+
+
+def test_questions_of_all_forms_have_the_answers_of_the_graph():
+    from plain_forms import FORMS, Facts
+
+    from kgscout_jax import KnowledgeGraph
+
+    employers = {f"person {i}": f"firm {i % 4}" for i in range(12)}
+    mentors = {f"person {i}": f"person {i + 1}" for i in range(8)}
+    of = {"employer": employers, "mentor": mentors}
+    triplets = [(h, r, t) for r, tails in of.items() for h, t in tails.items()]
+    facts = Facts(KnowledgeGraph.from_triplets(triplets))
+    drawn = set()
+    for form, seed in itertools.product(FORMS, range(30)):
+        if (question := facts.question(form, random.Random(seed))) is None:
+            continue
+        drawn.add(form)
+        (relation, *_) = [r for r in of if r in question.text]
+        topics, answers = sorted(question.topics), {*question.answers}
+        if form == "What is the {r} of {e}?":
+            assert answers == {of[relation].get(topics[0])} - {None}
+        elif form == "Whose {r} is {e}?":
+            assert answers == {h for h, t in of[relation].items() if t == topics[0]}
+        elif form == "What is the {s} of {e}'s {r}?":
+            (first,) = (r for r in of if question.text.endswith(f"{r}?"))
+            (then,) = (r for r in of if f"the {r} of" in question.text)
+            assert answers == {of[then][of[first][topics[0]]]}
+        elif form == "Do {e} and {f} have the same {r}?":
+            one, other = (of[relation][each] for each in topics)
+            assert answers == {"yes" if one == other else "no"}
+    assert drawn == {*FORMS}

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from named_graph import named_graph
 
 from kgscout_jax.retrieve.constraints import question_constraints
 from kgscout_jax.retrieve.local_graph import LocalGraph
@@ -60,17 +61,13 @@ def test_what_the_topic_is_to_the_answer_states_a_relation(question):
 
 
 def test_the_relation_that_defines_the_topic_is_stated_by_what_is():
-    around = LocalGraph(
-        ["used for", "description"],
-        np.array([0, 1]),
-        np.array([[0, 1], [0, 2]]),
-        [np.array([0])],
-        lambda ids: [["vim", "editing", "an editor"][i] for i in ids],
-    )
+    facts = [("vim", "used for", "editing"), ("vim", "description", "an editor")]
+    around, names = named_graph(facts, ["vim"])
     found = question_constraints(
         "What is vim?", ["vim"], None, around, np.zeros(3, bool), "description"
     )
-    assert found.stated is not None and np.flatnonzero(found.stated).tolist() == [2]
+    assert found.stated is not None
+    assert np.flatnonzero(found.stated).tolist() == [names.index("an editor")]
 
 
 @pytest.mark.parametrize(
@@ -92,32 +89,24 @@ def test_what_is_compared_is_what_the_words_beside_the_topic_say(question, expec
 
 
 def test_those_with_the_same_as_the_topic_are_compared():
-    names = ["Ann", "Bo", "Cy", "Acme", "Bolt"]
-    around = LocalGraph(
-        ["employer"],
-        np.zeros(3, int),
-        np.array([[0, 3], [1, 3], [2, 4]]),
-        [np.array([0])],
-        lambda ids: [names[i] for i in ids],
-    )
+    employers = {"Ann": "Acme", "Bo": "Acme", "Cy": "Bolt"}
+    facts = [(name, "employer", firm) for name, firm in employers.items()]
+    around, names = named_graph(facts, ["Ann"])
     question = "Which person with the same employer as Ann is the oldest?"
     words = question_tokens(question, ["Ann"])
     found = compared_nodes(words, around, np.ones(5, bool))
-    assert found is not None and np.flatnonzero(found).tolist() == [1]
+    assert found is not None
+    assert np.flatnonzero(found).tolist() == [names.index("Bo")]
 
 
 def test_what_a_relation_is_called_is_of_the_kind_that_is_asked_for():
-    around = LocalGraph(
-        ["period", "discovery year"],
-        np.array([0, 1]),
-        np.array([[0, 1], [0, 2]]),
-        [np.array([0])],
-        lambda ids: [["Tin", "period 5", "1789"][i] for i in ids],
-    )
-    unnamed = np.zeros(3, bool)
+    facts = [("Tin", "period", "period 5"), ("Tin", "discovery year", "1789")]
+    around, names = named_graph(facts, ["Tin"])
+    unnamed, period = np.zeros(3, bool), names.index("period 5")
     found = question_constraints("What's Tin's period?", ["Tin"], None, around, unnamed)
-    assert found.kind is None or not found.kind.wrong[1]
-    assert found.shared is not None and np.flatnonzero(found.shared).tolist() == [1]
+    assert found.kind is None or not found.kind.wrong[period]
+    assert found.shared is not None
+    assert np.flatnonzero(found.shared).tolist() == [period]
 
 
 def test_nothing_is_stated_by_other_words_of_two_topics_or_of_impossible_nodes():
