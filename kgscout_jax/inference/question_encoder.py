@@ -14,6 +14,7 @@ from kgscout_jax.text.encoder import JOINT_SIZES, QUESTION_BATCH, SentenceEncode
 from kgscout_jax.text.linearize import question_text
 from kgscout_jax.text.words import QuestionWord, question_words
 from kgscout_jax.utils.call_coalescing import CallCoalescer
+from kgscout_jax.utils.turns import native_work
 
 MOST_WORDS = 2**15
 """Words held at most, since questions share most of theirs: 24 MiB of 384
@@ -54,7 +55,8 @@ class QuestionEncoder:
         """Embeddings of questions, or of words."""
         identity = self.encoder.identity
         texts = [identity.query_prefix + question_text(text) for text in questions]
-        rows = self._embed(texts)
+        with native_work():
+            rows = self._embed(texts)
         return np.array(rows, np.float16).reshape(len(texts), identity.dimension)
 
     def words(self, words: Sequence[str]) -> list[Float16[np.ndarray, "d"]]:

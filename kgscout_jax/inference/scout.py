@@ -54,6 +54,7 @@ from kgscout_jax.stores.protocol import GraphOrStore
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
 from kgscout_jax.text.value_question import offers_choice
 from kgscout_jax.types import Answer
+from kgscout_jax.utils.turns import interpreter_turn
 
 if TYPE_CHECKING:
     from kgscout_jax.graph.link import Link
@@ -268,7 +269,6 @@ class Scout:
         questions = listed("questions", questions)
         check_type("selection", selection, SelectionConfig)
         selection.check(self.exported)
-        calibration = selection.calibration(self.exported)
         n = len(questions)
         budgets = budgets_of(k, n)
         sources = checked_graphs(self._one_each(graphs), n)
@@ -277,6 +277,22 @@ class Scout:
             hypotheses = checked_hypotheses(hypotheses, n)
         check_lengths(n, graphs=sources, topics=topics, k=budgets)
         texts = [check_question(question) for question in questions]
+        with interpreter_turn():
+            return self._retrieve(
+                texts, sources, budgets, topics, hypotheses, selection
+            )
+
+    def _retrieve(
+        self,
+        texts: Sequence[str],
+        sources: Sequence[GraphOrStore],
+        budgets: Sequence[int],
+        topics: Sequence[Topics],
+        hypotheses: Sequence[Sequence[str]] | None,
+        selection: SelectionConfig,
+    ) -> list[RetrievalResult]:
+        """See ``retrieve_many``; arguments are checked, one per question."""
+        calibration = selection.calibration(self.exported)
         searches = self._searcher.searches(
             texts, sources, topics, hypotheses, self.link
         )

@@ -22,6 +22,7 @@ from kgscout_jax.retrieve.hypotheses import with_hypotheses
 from kgscout_jax.stores.protocol import GraphOrStore
 from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.value_question import ValueQuestion
+from kgscout_jax.utils.turns import native_work
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +175,7 @@ class Searcher:
         from kgscout_jax.inference.store_graph import store_graph
 
         cache = EmbeddingCache(self.questions.encoder, self.cache)
-        with self.questions.encoder.lock:
+        with native_work(), self.questions.encoder.lock:
             return store_graph(
                 source, question, embedding, topics, cache.embed, self.cut.hops
             )

@@ -142,13 +142,17 @@ def _steps(words: Sequence[ChainWord], relations: Sequence[str]) -> list[Step] |
     texts: list[str] = []
     relations_of: list[NamedEnds] = []
     asked = {word.text for word in words}
+    likely = [
+        (number, relation)
+        for number, relation in enumerate(relations)
+        if not is_another_post(relation, asked)
+    ]
     for word in words:
         kin = one_word_kin(word.text)
         named = tuple(
             (number, ends)
-            for number, relation in enumerate(relations)
-            if not is_another_post(relation, asked)
-            and (ends := _ends(word.text, word.clause, relation))
+            for number, relation in likely
+            if (ends := _ends(word.text, word.clause, relation))
         )
         both = _both(relations_of[-1], named) if steps and word.joined else ()
         if kin is not None or (steps and isinstance(steps[-1], Kin)):

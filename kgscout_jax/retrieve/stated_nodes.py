@@ -17,7 +17,7 @@ from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.compared_set import compared_set
 from kgscout_jax.text.kinds import HEAD, TAIL
 from kgscout_jax.text.stated_relation import (
-    answer_ends,
+    all_answer_ends,
     is_clause,
     noun_of_answer,
     noun_of_topic,
@@ -39,7 +39,7 @@ def stated_ends(
     words = question_tokens(question, topics)
     if not (is_clause(words) or noun_of_topic(words) or noun_of_answer(words)):
         return [frozenset()] * len(around.relations)
-    return [answer_ends(words, relation) for relation in around.relations]
+    return all_answer_ends(words, around.relations)
 
 
 def compared_nodes(
@@ -55,7 +55,7 @@ def compared_nodes(
     asked = compared_set(words)
     if len(around.mentions) != 1 or asked is None:
         return None
-    ends = [answer_ends(asked.words, relation) for relation in around.relations]
+    ends = all_answer_ends(asked.words, around.relations)
     nodes = stated_nodes(ends, around, possible)
     if nodes is None or not asked.same:
         return nodes

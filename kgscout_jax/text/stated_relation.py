@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from kgscout_jax.text.asked_kind import TOPIC
@@ -108,13 +108,37 @@ def answer_ends(words: Sequence[str], relation: str) -> frozenset[int]:
     >>> answer_ends(["who", "are", "the", "pupils", "of", TOPIC], "pupil_of") == {HEAD}
     True
     """
+    return all_answer_ends(words, [relation])[0]
+
+
+def all_answer_ends(
+    words: Sequence[str], relations: Sequence[str]
+) -> list[frozenset[int]]:
+    """``answer_ends`` of each relation; the question is read once."""
     if noun := noun_of_topic(words):
-        return _ends_of_noun(noun, relation)
+        return [_ends_of_noun(noun, each) for each in relations]
     if noun := noun_of_answer(words):
-        return frozenset(1 - end for end in _ends_of_noun(noun, relation))
+        ends = [_ends_of_noun(noun, each) for each in relations]
+        return [frozenset(1 - end for end in each) for each in ends]
     clause = _clause(tuple(words))
     if clause is None:
-        return frozenset()
+        return [frozenset()] * len(relations)
+    verb = stem(clause.verb)
+    return [
+        _ends_of_clause(clause, each) if verb in _verb_stems(each) else frozenset()
+        for each in relations
+    ]
+
+
+@lru_cache(maxsize=1 << 16)
+def _verb_stems(relation: str) -> frozenset[str]:
+    """The stems of the verbs that say a relation: its own, and that of its doers."""
+    own, doers = _predicate(relation)[:1], _doer_words(relation)[:1]
+    return frozenset([*map(stem, own), *map(_agent_stem, doers)])
+
+
+def _ends_of_clause(clause: _Clause, relation: str) -> frozenset[int]:
+    """See ``answer_ends``."""
     asked, doer = clause.preposition, _doer_end(relation, clause.verb)
     if doer is None:
         predicate = _predicate(relation)
@@ -145,11 +169,19 @@ def _doer_end(relation: str, verb: str) -> int | None:
     >>> _doer_end("director", "directed"), _doer_end("owner_of", "own")
     (1, 0)
     """
-    words = relation_words(relation)
-    is_of = words[-1:] == ["of"]
-    if len(words) - is_of != 1 or _agent_stem(words[0]) != stem(verb):
+    words = _doer_words(relation)
+    if not words or _agent_stem(words[0]) != stem(verb):
         return None
-    return HEAD if is_of else TAIL
+    return HEAD if words[1:] else TAIL
+
+
+def _doer_words(relation: str) -> list[str]:
+    """The one word of a relation's name, which may call doers, and "of" behind it.
+
+    Empty for other names.
+    """
+    words = relation_words(relation)
+    return words if len(words) - (words[-1:] == [OF]) == 1 else []
 
 
 @cache
