@@ -20,6 +20,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from kgscout_jax.cli.runner import guarded
 from kgscout_jax.export.bundled import FOLDER
 from kgscout_jax.utils.io import write_json, write_lines
 
@@ -188,4 +189,4 @@ def figures(domain: str, folder: Path) -> dict:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(main))

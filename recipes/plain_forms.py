@@ -22,6 +22,7 @@ from plain_questions import NO_NOUN, is_noun
 from written_graphs import BUDGETS, Outcome, argument_parser, figures, outcome
 
 from kgscout_jax import KnowledgeGraph, Scout
+from kgscout_jax.cli.runner import guarded
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.utils.io import write_json
 from kgscout_jax.utils.progress import ProgressBar
@@ -47,16 +48,24 @@ FORMS = {
     "{e} {r}": ONE,
     "What {r} does {e} have?": ONE,
     "Does {e} have a {r}?": ONE,
+    "Can you tell me {e}'s {r}?": ONE,
+    "What {r} is {e}?": ONE,
+    "For {e}, what is the {r}?": ONE,
     "What is the {s} of the {r} of {e}?": TWO,
     "What is the {s} of {e}'s {r}?": TWO,
     "What is {e}'s {r}'s {s}?": TWO,
     "What has the {r} {e}?": BACK,
     "Whose {r} is {e}?": BACK,
     "Which ones have {e} as {r}?": BACK,
+    "What is {e} the {r} of?": BACK,
+    "{e} is the {r} of what?": BACK,
     "How many have the {r} {e}?": COUNT,
+    "How many share the {r} {e}?": COUNT,
     "What has the {r} {e} and the {s} {f}?": BOTH,
     "Is {f} the {r} of {e}?": IS,
     "Do {e} and {f} have the same {r}?": SAME,
+    "Does {e} share its {r} with {f}?": SAME,
+    "Is the {r} of {e} the same as that of {f}?": SAME,
 }
 LABELS = {"r": "R", "s": "S", "e": "E", "f": "F", "small": "e"}
 
@@ -165,4 +174,4 @@ def main(words: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(main))

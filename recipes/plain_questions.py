@@ -19,6 +19,7 @@ from pathlib import Path
 from written_graphs import BUDGETS, Outcome, argument_parser, figures, outcome
 
 from kgscout_jax import KnowledgeGraph, Scout
+from kgscout_jax.cli.runner import guarded
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.text.relation_words import PREPOSITIONS
 from kgscout_jax.utils.io import write_json
@@ -77,4 +78,4 @@ def main(words: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(main))

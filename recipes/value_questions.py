@@ -21,6 +21,7 @@ from unittest.mock import patch
 import numpy as np
 
 from kgscout_jax import KnowledgeGraph, Scout
+from kgscout_jax.cli.runner import guarded
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.inference import search
@@ -149,4 +150,4 @@ def shares(rows: list[tuple[str, bool, bool, float]], shape: str) -> dict[str, A
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(main))

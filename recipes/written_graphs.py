@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kgscout_jax import KnowledgeGraph, Scout
+from kgscout_jax.cli.runner import guarded
 from kgscout_jax.export.bundled import FOLDER as BUNDLED
 from kgscout_jax.inference.question_result import RetrievalResult
 from kgscout_jax.utils.io import write_json
@@ -104,4 +105,4 @@ def main(words: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(main))

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kgscout_jax.text.count_question import as_how_many
+from kgscout_jax.text.courtesy import without_courtesy
 from kgscout_jax.text.kinds import Kind, base_noun, base_verb, kind_words, noun_kind
 from kgscout_jax.text.words import FUNCTION_WORDS, PARTICLES, WORD
 
@@ -148,7 +149,10 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
 
 
 def question_tokens(question: str, topics: Sequence[str]) -> list[str]:
-    """The words and commas of a question, ``TOPIC`` for words of its topics' names."""
+    """The words and commas of a question, ``TOPIC`` for words of its topics' names.
+
+    Less those that only ask for an answer, see ``courtesy``.
+    """
     words = _TOKEN.findall(question.casefold())
     topics = [topic for topic in topics if not _mask_name(words, topic)]
     of_topics = {w for topic in topics for w in WORD.findall(topic.casefold())}
@@ -157,7 +161,7 @@ def question_tokens(question: str, topics: Sequence[str]) -> list[str]:
     for i, j in pairwise(places):
         if j - i <= _GAP and of_topics.issuperset(words[i:j]):
             words[i:j] = [TOPIC] * (j - i)
-    return [TOPIC if word in named else word for word in words]
+    return without_courtesy([TOPIC if word in named else word for word in words])
 
 
 def _mask_name(words: list[str], topic: str) -> bool:

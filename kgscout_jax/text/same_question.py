@@ -1,10 +1,12 @@
 """Questions whether two entities have the same of something.
 
-"Do Ann and Bo have the same employer", "were Ann and Bo born in the same city".
+"Do Ann and Bo have the same employer", "was Ann born in the same city as Bo", "is Ann's
+employer that of Bo".
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from kgscout_jax.text.asked_kind import TOPIC
@@ -12,6 +14,34 @@ from kgscout_jax.text.stated_relation import topic_as_one
 
 _VERBS = {"do": "does", "did": "does", "are": "is", "were": "was"}
 """A verb of two -> that of one."""
+_PLACE = "@"
+"""Stands for a topic in the forms below."""
+_NOUN = "(?P<noun>[^@]+?)"
+_OWN = "(?:its|his|her|their|the|an?)"
+_SAME = "(?:the (?:very )?same|a common|one)"
+_EQUAL = "(?:the same(?: as)?|identical(?: to| with)?|equal(?: to)?)"
+_THAT = "(?:the one|the ones|that|those|the (?P=noun))"
+_OF_NOUN = [
+    re.compile(form)
+    for form in (
+        rf"(?:do|did|have) @ and @ (?:have |share )?{_SAME} {_NOUN}",
+        rf"(?:do|did) @ and @ share (?:{_OWN} )?{_NOUN}(?: in common)?",
+        rf"(?:does|did) @ (?:share|have) {_SAME} {_NOUN} (?:with|as) @",
+        rf"(?:does|did) @ share {_OWN} {_NOUN} with @",
+        rf"(?:is|are|was|were) the {_NOUN} of @ (?:also )?(?:{_EQUAL} )?{_THAT} of @",
+        rf"(?:is|are|was|were) the {_NOUN} of @ {_EQUAL} @ s(?: (?P=noun))?",
+        rf"(?:is|are|was|were) @ s {_NOUN} (?:{_EQUAL} )?(?:{_THAT} of @|@ s)",
+        rf"(?:is|are|was|were) @ s {_NOUN} {_EQUAL} @ s (?P=noun)",
+        rf"(?:is|are|was|were) the {_NOUN} of @ and (?:{_THAT} )?(?:of )?@ {_EQUAL}",
+    )
+]
+_OF_VERB = [
+    re.compile(form)
+    for form in (
+        r"(?P<verb>do|did|are|were) @ and @ (?P<said>[^@]+?) the same [^@]+",
+        r"(?P<verb>does|did|is|was) @ (?P<said>[^@]+?) the same [^@]+ as @",
+    )
+]
 
 
 def same_question(words: Sequence[str]) -> list[str]:
@@ -22,18 +52,21 @@ def same_question(words: Sequence[str]) -> list[str]:
 
     >>> same_question("do  and  have the same home town".split(" "))
     ['the', 'home', 'town', 'of', '']
+    >>> same_question("is  s home town the same as that of ".split(" "))
+    ['the', 'home', 'town', 'of', '']
     >>> same_question("were  and  born in the same city".split(" "))
     ['what', 'was', '', 'born', 'in']
+    >>> same_question("is the capital of  the same as ".split(" "))
+    []
     """
-    tokens = topic_as_one(words)
-    verb = _VERBS.get(tokens[0]) if tokens else None
-    if verb is None or tokens[1:4] != [TOPIC, "and", TOPIC] or "same" not in tokens:
+    text = " ".join(word or _PLACE for word in topic_as_one(words))
+    if text.count(_PLACE) != 2:
         return []
-    at = tokens.index("same")
-    said, noun = tokens[4:at], tokens[at + 1 :]
-    said = said[:-1] if said[-1:] == ["the"] else said
-    if not said or not noun or TOPIC in (*said, *noun):
-        return []
-    if said in (["have"], ["share"]):
-        return ["the", *noun, "of", TOPIC]
-    return ["what", verb, TOPIC, *said]
+    for form in _OF_NOUN:
+        if found := form.fullmatch(text):
+            return ["the", *found["noun"].split(), "of", TOPIC]
+    for form in _OF_VERB:
+        if found := form.fullmatch(text):
+            verb = _VERBS.get(found["verb"], found["verb"])
+            return ["what", verb, TOPIC, *found["said"].split()]
+    return []

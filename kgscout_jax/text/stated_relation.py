@@ -31,6 +31,7 @@ from kgscout_jax.text.words import FUNCTION_WORDS
 
 _BE = frozenset("is are was were".split())
 _HAVE = frozenset("has have had".split())
+_HAVING = _HAVE | frozenset(("share", "shares"))
 _DO = _HAVE | frozenset("do does did can".split())
 _PASSED = frozenset(
     "the a an all some any other currently now also usually mainly typically first "
@@ -56,6 +57,8 @@ WITHOUT_NOUN = frozenset("who whom where when".split())
 _NOUNS = 3
 """Words of the noun after "which"."""
 OF = "of"
+_CALLED = frozenset(("called", "named"))
+_WHOSE = frozenset("of what which whom who".split())
 
 
 class _Clause(NamedTuple):
@@ -242,6 +245,8 @@ def noun_of_answer(words: Sequence[str]) -> tuple[str, ...]:
     ('postal', 'code')
     >>> noun_of_answer(["whose", "mentor", "is", TOPIC])
     ('mentor',)
+    >>> noun_of_answer([TOPIC, "is", "the", "mentor", "of", "which", "people"])
+    ('mentor',)
     """
     return _noun_of_answer(tuple(words))
 
@@ -328,12 +333,22 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
     before, after = parts
     if before[:1] and before[0] in _ASK and before[1:2] == ["s"]:
         before = [before[0], *before[2:]]  # "what's"
-    if after[:1] == ["s"]:
+    if len(after) > 1 and after[-1] in _ASK and after[-2] in _BE | _CALLED:
+        after = after[:-2]  # "the capital of X is what"
+    elif len(after) == 1 and after[0] in _CALLED:
+        after = []
+    if after[:1] in ([","], [":"]) and before in ([], ["for"]):
+        # "X: capital", "for X, what is the capital"
+        asked, noun = [], after[1 + _asking(after[1:]) :]
+    elif after[:1] == ["s"]:
         asked, noun = before, after[1:]
     elif had := _had_noun(before, after):
         asked, noun = [], had
     elif not before:
         asked, noun = before, after
+    elif not after and before[0] in ("what", "which") and before[-1] in _BE:
+        # "What nationality is X", no "what kind of film is X"
+        asked, noun = [], [] if OF in before else before[1:-1]
     elif not after and before[-1:] == ["of"]:
         # "Which people work out of X" has no article.
         start = before.index("the") + 1 if "the" in before else _asking(before)
@@ -343,8 +358,8 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
             return ()
     else:
         return ()
-    while noun and noun[-1] in _BE:
-        noun = noun[:-1]  # "who X's pupils are"
+    while noun and noun[-1] in _BE | _CALLED:
+        noun = noun[:-1]  # "who X's pupils are", "what X's capital is called"
     nouns = [noun]
     if OF in noun:  # "the date of birth of X"
         nouns = [noun[: noun.index(OF)], noun[noun.index(OF) + 1 :]]
@@ -364,9 +379,11 @@ def _noun_of_answer(words: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     before, after = parts
     last = len(before)
-    have = next((i for i, word in enumerate(before) if word in _HAVE), last)
+    have = next((i for i, word in enumerate(before) if word in _HAVING), last)
     if before[:1] == ["whose"] and before[-1] in _BE and not after:
         noun = before[1:-1]
+    elif inverse := _inverse_noun(before, after):
+        noun = inverse
     elif _QUESTION_WORDS.isdisjoint(before[:2]) or have > _NOUNS + 1:
         return ()
     elif after[:1] == ["as"] and have == last - 1:
@@ -377,6 +394,26 @@ def _noun_of_answer(words: tuple[str, ...]) -> tuple[str, ...]:
     if not 0 < len(noun) <= _NOUNS or (_NO_NOUNS | _BE | _DO).intersection(noun):
         return ()
     return (*noun[:-1], base_noun(noun[-1]))
+
+
+def _inverse_noun(before: Sequence[str], after: Sequence[str]) -> Sequence[str]:
+    """The noun of "X is the owner of what" and "of which firms is X the owner".
+
+    () of others.
+    """
+    kind = [word for word in before[:-1] if word not in _WHOSE]
+    asks = before[1:] and before[0] in _WHOSE and before[-1] in _BE
+    asks = asks and len(kind) <= _NOUNS and _NO_NOUNS.isdisjoint(kind)
+    if asks and after[:1] == ["the"]:
+        noun = after[1:]
+        if OF in before:
+            return noun
+        return noun[:-1] if noun[-1:] == [OF] else ()
+    if not before and after[:1] and after[0] in _BE and OF in after:
+        place = len(after) - 1 - after[::-1].index(OF)
+        if place + 1 < len(after) and after[place + 1] in _WHOSE:
+            return after[1:place]
+    return ()
 
 
 def _had_noun(before: Sequence[str], after: Sequence[str]) -> Sequence[str]:

@@ -91,9 +91,19 @@ FIRMS = [
         ("Do Ann and Cy work for the same firm?", "no"),
         ("Do Ann and Di work for the same firm?", "unsure"),
         ("Do Ann and Di have the same home town?", "yes"),
+        ("Do Ann and Di share a home town?", "yes"),
+        ("Does Ann share her home town with Di?", "yes"),
+        ("Has Ann got the same home town as Bo?", None),
+        ("Does Ann have the same home town as Bo?", "unsure"),
+        ("Is Ann's home town the same as Di's?", "yes"),
+        ("Is the home town of Ann that of Di?", "yes"),
+        ("Is the home town of Ann the same as the home town of Di?", "yes"),
+        ("Are the home towns of Ann and Di the same?", "yes"),
+        ("Does Ann work for the same firm as Cy?", "no"),
         # No relation is what the words say, or nothing is the same.
         ("Do Ann and Bo like the same film?", None),
         ("Do Ann and Bo work for the firm?", None),
+        ("Is the home town of Ann the same as Di?", None),
     ],
 )
 def test_what_two_have_by_a_stated_relation_is_compared(question, expected):

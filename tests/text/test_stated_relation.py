@@ -49,6 +49,21 @@ HEADS, TAILS, BOTH, NONE = {0}, {1}, {0, 1}, set()
         ("Who was commanded by Ann Lee?", "commander", HEADS),
         ("Which ships does Ann Lee own?", "owner_of", TAILS),
         ("Who commanded for Ann Lee?", "commander", NONE),
+        # What the topic is to them, in either order.
+        ("Ann Lee is the owner of which firms?", "owner", HEADS),
+        ("Which firms is Ann Lee the owner of?", "owner", HEADS),
+        ("Of what is Ann Lee the capital?", "capital", HEADS),
+        ("How many firms share the owner Ann Lee?", "owner", HEADS),
+        # Words that only ask for an answer.
+        ("Could you please tell me Ann Lee's mentor?", "mentored_by", TAILS),
+        ("I'd like to know who mentors Ann Lee", "mentored_by", TAILS),
+        ("Do you know who mentors Ann Lee, please?", "mentored_by", TAILS),
+        # The noun beside the topic.
+        ("What nationality is Ann Lee?", "nationality", TAILS),
+        ("For Ann Lee, what is the capital?", "capital", TAILS),
+        ("Ann Lee's capital is what?", "capital", TAILS),
+        ("What is the capital of Ann Lee called?", "capital", TAILS),
+        ("What kind of film is Ann Lee?", "film", NONE),
         # More than one relation, another form, or no verb.
         ("Who mentors the boss of Ann Lee?", "mentored_by", NONE),
         ("Who mentors people that Ann Lee knows?", "mentored_by", NONE),
