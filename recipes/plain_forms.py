@@ -35,6 +35,7 @@ MOST = 20
 BETWEEN = 3
 TRIES = 400
 ONE = "one relation"
+ALL = "two relations of one"
 TWO = "one after the other"
 BACK = "back"
 COUNT = "back, counted"
@@ -51,6 +52,7 @@ FORMS = {
     "Can you tell me {e}'s {r}?": ONE,
     "What {r} is {e}?": ONE,
     "For {e}, what is the {r}?": ONE,
+    "What are the {r} and the {s} of {e}?": ALL,
     "What is the {s} of the {r} of {e}?": TWO,
     "What is the {s} of {e}'s {r}?": TWO,
     "What is {e}'s {r}'s {s}?": TWO,
@@ -104,6 +106,11 @@ class Facts:
             e = draw.choice(draw.choice([sorted(self.tails[r]), self.all_heads]))
             answers = self.tails[r].get(e, set())
             if not answers and e in self.heads[r]:
+                return None
+        elif kind == ALL:
+            e = draw.choice(sorted(self.tails[r]))
+            answers = self.tails[r][e] | self.tails[s].get(e, set())
+            if r == s or e not in self.tails[s]:
                 return None
         elif kind == TWO:
             e = draw.choice(sorted(self.tails[r]))

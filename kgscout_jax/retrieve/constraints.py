@@ -37,6 +37,7 @@ from kgscout_jax.retrieve.unsaid_steps import unsaid_steps
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
 from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.between_noun import has_between_noun
+from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import TAIL
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.text.media_files import asks_for_media, is_media_file
@@ -204,8 +205,8 @@ def question_constraints(
         phrases = map(relation_phrase, around.relations)
         ends = [frozenset([TAIL] if each == definition else []) for each in phrases]
     words = question_tokens(question, topics)
-    of_topic = definition or noun_of_topic(words)
-    if any(ends) and of_topic:
+    several = any(ends) and bool(joined_nouns(words))
+    if any(ends) and (definition or several or noun_of_topic(words)):
         compared = None  # "The first publication year of X" is a relation's name.
         called = stated_nodes(ends, around, ~unnamed)
         if kind is not None and called is not None:
@@ -214,9 +215,10 @@ def question_constraints(
     likely = possible if kind is None else kind.penalties == 0
     chain = shared = stated = None
     if compared is None:
-        shared = chain = chain_nodes(
-            question, topics, around, unnamed, possible, likely
-        )
+        if not several:
+            shared = chain = chain_nodes(
+                question, topics, around, unnamed, possible, likely
+            )
         if shared is None:
             shared = shared_nodes(around, unnamed, possible)
         if shared is None:
@@ -230,10 +232,11 @@ def question_constraints(
     extra = detours(ways, relations.unknown) if values is None else None
     gains = way_logits(ways)
     near = None
-    if values is None and chain is None and has_between_noun(question, topics):
-        near = ways.steps == 1
     unsaid = None
-    if values is None and chain is None:
+    one_clause = values is None and chain is None and not several
+    if one_clause and has_between_noun(question, topics):
+        near = ways.steps == 1
+    if one_clause:
         unsaid = unsaid_steps(question, topics, relations, ends, around, ways, unnamed)
     if chain is not None:
         # "Aunts" says every step of the way to them.

@@ -15,6 +15,7 @@ from jaxtyping import Bool
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.compared_set import compared_set
+from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import HEAD, TAIL
 from kgscout_jax.text.stated_relation import (
     all_answer_ends,
@@ -37,6 +38,9 @@ def stated_ends(
     if len(around.mentions) != 1:
         return []
     words = question_tokens(question, topics)
+    several = [all_answer_ends(each, around.relations) for each in joined_nouns(words)]
+    if several and all(map(any, several)):
+        return [frozenset[int]().union(*each) for each in zip(*several, strict=True)]
     if not (is_clause(words) or noun_of_topic(words) or noun_of_answer(words)):
         return [frozenset()] * len(around.relations)
     return all_answer_ends(words, around.relations)

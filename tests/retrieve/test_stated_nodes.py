@@ -41,6 +41,22 @@ def test_the_nodes_at_the_end_that_is_asked_for_are_stated():
 @pytest.mark.parametrize(
     "question",
     [
+        "Who are the mentor and the likes of Ann?",
+        "Ann's likes and mentor",
+        "Ann mentor, likes",
+    ],
+)
+def test_several_things_of_one_topic_are_stated_together(question):
+    assert stated(question) == [2, 3]
+
+
+def test_several_things_are_stated_only_where_each_is():
+    assert stated("Ann's mentor and salary") is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
         "Ann mentor",
         "mentor of Ann",
         "What's Ann's mentor?",
