@@ -34,6 +34,7 @@ from kgscout_jax.text.stated_relation import (
     is_simple_clause,
     noun_of_topic,
 )
+from kgscout_jax.text.yes_no_claim import yes_no_claim
 
 NOUN_DOUBT = 10.0
 """Logits by which "there is no answer" is ahead of a node, where the question has a
@@ -45,6 +46,8 @@ COUNT_DOUBT = 1.0
 KNOWN_DOUBT = 20.0
 """The same where other nodes have the relation that the question says, among the
 candidates or elsewhere in the graph: it knows who has a mayor."""
+CLAIM_DOUBT = 40.0
+"""The same where a question of yes or no is asked that no triplet answers."""
 
 
 def unsaid_steps(
@@ -83,6 +86,12 @@ def unsaid_steps(
                 out[around.used[fits]] = 0.0
             return out
     words = question_tokens(question, topics)
+    if claim := yes_no_claim(words):
+        is_said = (ways.steps > 0) & (ways.named == ways.steps)
+        if claim.of_class or not _is_heard(claim.predicate, around.relations):
+            is_said[:] = False
+        out[~is_said] = CLAIM_DOUBT
+        return out
     exists = around.whole is not None and around.whole.says(words)
     said = relations.named | relations.implied
     known = np.array([*map(bool, ends)], bool) & is_simple_clause(words)
@@ -103,6 +112,12 @@ def unsaid_steps(
         is_said |= nodes_at_ends(said, ends, is_topic, around)
         out[~is_said] = doubt
     return out
+
+
+def _is_heard(word: str, relations: Sequence[str]) -> bool:
+    """Whether a relation says a word, or there is none."""
+    forms = word_forms(word) if word else frozenset[str]()
+    return not word or any(forms & relation_forms(each) for each in relations)
 
 
 def _numbers_of_others(

@@ -20,6 +20,7 @@ from kgscout_jax.retrieve.constraints import (
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.unsaid_steps import (
+    CLAIM_DOUBT,
     CLAUSE_DOUBT,
     COUNT_DOUBT,
     KNOWN_DOUBT,
@@ -124,6 +125,23 @@ def test_a_verb_that_no_relation_says_raises_fewer_doubts():
 def test_a_relation_that_others_have_raises_doubts(question, topic, answer, doubted):
     doubts = constrained(question, topic, OFFICES)[1]
     assert (doubts[answer] >= KNOWN_DOUBT) == doubted
+
+
+@pytest.mark.parametrize(
+    ("question", "doubted"),
+    [
+        ("Is Bern famous?", True),
+        ("Is Bern a village?", True),
+        ("Does Bern sell water?", True),
+        ("Is Bern's mayor tall?", True),
+        ("Does Bern have a mayor?", False),
+        ("Was Bern governed by a mayor?", False),
+        ("Who is the mayor of Bern?", False),
+    ],
+)
+def test_a_question_of_yes_or_no_is_answered_by_what_its_words_say(question, doubted):
+    doubts = constrained(question, "Bern", OFFICES)[1]
+    assert (doubts["Eve"] >= CLAIM_DOUBT) == doubted
 
 
 FIRMS = [

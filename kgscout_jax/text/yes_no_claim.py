@@ -1,0 +1,55 @@
+"""Questions of yes or no that name one entity: "is Acme profitable".
+
+What the walk finds is seldom meant: no word says profit, so nothing answers. "Is Acme
+listed on an exchange" is answered by the exchanges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kgscout_jax.text.asked_kind import TOPIC
+from kgscout_jax.text.relation_words import PREPOSITIONS
+from kgscout_jax.text.stated_relation import noun_of_topic, topic_as_one
+
+_BE = frozenset("is are was were".split())
+_VERBS = _BE | frozenset("do does did has have had can could".split())
+_ARTICLES = frozenset(("a", "an"))
+_ANY = frozenset("people anyone anybody anything someone somebody something".split())
+
+
+class YesNoClaim(NamedTuple):
+    """What a question of yes or no says of its one topic."""
+
+    predicate: str
+    """The adjective or noun that it ends with; "" where there is none."""
+    of_class: bool
+    """Whether it asks whether the topic is one of a class: no triplet is the answer."""
+
+
+def yes_no_claim(words: Sequence[str]) -> YesNoClaim | None:
+    """The claim; None for other questions, "is there" and "does X have a R".
+
+    Args:
+        words: of the question, ``TOPIC`` for those of its topic's name.
+
+    >>> yes_no_claim(["is", TOPIC, "profitable"])
+    YesNoClaim(predicate='profitable', of_class=False)
+    >>> yes_no_claim(["is", TOPIC, "listed", "on", "an", "exchange"]).predicate
+    ''
+    >>> yes_no_claim(["is", TOPIC, "a", "company"]).of_class
+    True
+    >>> yes_no_claim(["does", TOPIC, "have", "a", "mascot"])
+    """
+    tokens = topic_as_one(words)
+    if tokens[:1] == [] or tokens[0] not in _VERBS or tokens.count(TOPIC) != 1:
+        return None
+    is_state = tokens[0] in _BE
+    if tokens[1:2] == ["there"] or (noun_of_topic(words) and not is_state):
+        return None
+    after = tokens[tokens.index(TOPIC) + 1 :]
+    if not after or after[-1] in _ANY or not PREPOSITIONS.isdisjoint(after):
+        return YesNoClaim("", False)
+    of_class = is_state and tokens[1] == TOPIC and after[0] in _ARTICLES
+    return YesNoClaim(after[-1], of_class)
