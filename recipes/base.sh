@@ -6,7 +6,7 @@
 #
 # DATA holds webqsp_union/ and cwq_union/ (questions as JSON lines, kg.tsv in the first),
 # metaqa/ and pathquestion/ as published. The built-in questions and the graphs of data
-# packages are made here. Two cores take a few hours, of which the five walk policies are 70
+# packages are made here. Two cores take a few hours, of which the five walk policies are 60
 # minutes of one core.
 set -euo pipefail
 data=${1:?folder with webqsp_union/, cwq_union/, metaqa/ and pathquestion/}
@@ -72,7 +72,7 @@ done
 # --- training: on all sets, and four times without those of one graph
 train() { # RUN EPOCHS QUESTIONS SETS-LEFT-OUT
     local run=$1 epochs=$2 questions=$3 left_out=$4 folders=() mix=()
-    for pair in webqsp:1.5 cwq:1.5 synth-webqsp:2 metaqa:2.5 synth-metaqa:0.8 \
+    for pair in webqsp:2 cwq:1.5 synth-webqsp:2 metaqa:2.5 synth-metaqa:0.8 \
         pathquestion:1 synth-pathquestion:0.4 world:1.5 synth-world:0.5 \
         $(for graph in "$out"/graphs/*.tsv; do
             echo "synth-$(basename "$graph" .tsv):0.5"
@@ -84,10 +84,10 @@ train() { # RUN EPOCHS QUESTIONS SETS-LEFT-OUT
         --epochs "$epochs" --questions-per-epoch "$questions" --dev-questions 60 \
         --shards "${folders[@]}" --mix "${mix[@]}" --run "$run"
 }
-train "$out/base" 2 88800 '^$'
-train "$out/without-freebase" 1 60000 'webqsp|cwq'
+train "$out/base" 2 122000 '^$'
+train "$out/without-freebase" 1 82000 'webqsp|cwq'
 for name in metaqa pathquestion world; do
-    train "$out/without-$name" 1 60000 "$name"
+    train "$out/without-$name" 1 82000 "$name"
 done
 mlp() { # SET-LEFT-OUT: the MLP of the literature on the other sets of people's questions
     local folders=() mix=()

@@ -33,7 +33,8 @@ LIMIT = 1_000_000
 """Most bytes of all files together."""
 FREEBASE = "graph: Freebase, CC BY 2.5 (Google)"
 OWN = "Apache-2.0, as this package"
-WORDED = "questions written for this policy over graphs of invented facts: "
+WORDED = "worded-"
+"""Begins the names of sets from ``worded_graphs``."""
 DATA = {
     "webqsp": (
         "WebQSP (Yih et al., 2016) over an excerpt of Freebase",
@@ -93,7 +94,7 @@ def bundle(args: argparse.Namespace) -> None:
     known = known_data() | ({} if args.data is None else read_json(args.data))
     metadata = read_json(args.run / CONFIG)
     records = metadata.get("shard_sets") or [metadata["shards"]]
-    rows = [data_row(record, records, known) for record in records]
+    rows = data_rows(records, known)
     scale = None
     if args.answer_scale is not None:
         found = read_json(args.answer_scale)
@@ -113,30 +114,56 @@ def bundle(args: argparse.Namespace) -> None:
 
 
 def known_data() -> dict[str, tuple[str, str]]:
-    """``DATA``, the graphs in ``base_graphs.py``, and those of ``worded_graphs``."""
+    """``DATA``, and the graphs in ``base_graphs.py``."""
     text = Path(__file__).with_name("base_graphs.py").read_text("utf-8")
     graphs = {
         name: (f"{name} (data in {package}, on PyPI)", licence)
         for name, package, licence in GRAPH_ROW.findall(text)
     }
-    worded = {
-        f"worded-{file.stem}": (WORDED + ", ".join(read_json(file)), OWN)
-        for file in sorted(Path(__file__).with_name("worded_graphs").glob("*.json"))
-    }
-    return {**DATA, **graphs, **worded}
+    return {**DATA, **graphs}
 
 
-def data_row(
-    record: Mapping[str, Any],
-    records: Sequence[Mapping[str, Any]],
-    known: Mapping[str, Sequence[str]],
-) -> list[str]:
-    """The row of a set on the card: name, content, share of the steps, licence.
+def data_rows(
+    records: Sequence[Mapping[str, Any]], known: Mapping[str, Sequence[str]]
+) -> list[list[str]]:
+    """The rows of the card: set, content, share of the steps, licence.
+
+    Those of ``worded_graphs`` share the last one.
+
+    Raises:
+        UserError: the licence of a set is not known.
+    """
+    total = sum(each.get("weight", 1.0) for each in records)
+    rows, worded, fields = [], 0.0, 0
+    for record in records:
+        name, share = name_of(record), record.get("weight", 1.0) / total
+        if name.startswith(WORDED):
+            file = f"{name.removeprefix(WORDED)}.json"
+            worded += share
+            fields += len(read_json(Path(__file__).with_name("worded_graphs") / file))
+        else:
+            what, licence = content(name, known)
+            rows.append([name, what, f"{share:.0%}", licence])
+    if worded:
+        what = (
+            "questions written for this policy over graphs of invented facts in "
+            f"{fields} fields (`recipes/worded_graphs/`)"
+        )
+        rows.append([WORDED.removesuffix("-"), what, f"{worded:.0%}", OWN])
+    return rows
+
+
+def name_of(record: Mapping[str, Any]) -> str:
+    """The name of a set of shards."""
+    return record.get("name") or record["source"]
+
+
+def content(name: str, known: Mapping[str, Sequence[str]]) -> tuple[str, str]:
+    """What a set holds, and its licence.
 
     Raises:
         UserError: its licence is not known.
     """
-    name = record.get("name", record["source"])
     plain, synthetic = SYNTHETIC.subn("", name, count=1)
     if plain not in known:  # webqsp.shards, world3
         plain = re.match(r"[a-z]*", plain)[0]  # pyright: ignore[reportOptionalSubscript]
@@ -150,8 +177,7 @@ def data_row(
     if synthetic:
         what = f"questions that kgscout synth made from the graph of: {what}"
         licence = licence.partition("graph: ")[2] or licence
-    total = sum(each.get("weight", 1.0) for each in records)
-    return [name, what, f"{record.get('weight', 1.0) / total:.0%}", licence]
+    return what, licence
 
 
 def card(folder: Path, rows: Sequence[Sequence[str]]) -> str:

@@ -2,7 +2,7 @@
 
     python recipes/written_graphs.py [--policy EXPORT] [--into FIGURES.json]
 
-``written_graphs/`` has five sets of eight graphs, with 30 questions each as people word
+``written_graphs/`` has six sets of eight graphs, with 30 questions each as people word
 them: 22 with answers, 8 of which nothing is said. Topics are found in the text. Prints
 how many first answers are right, how many are said, and how many of questions without
 an answer are answered. ``errors_read`` in a file: whether the errors on its questions

@@ -153,7 +153,9 @@ def answers_of(
     shards: Shards, found: SplitAnswers, i: int, scale: AnswerScale
 ) -> list[dict[str, Any]]:
     """The answers to question ``i``: the best node and others from the threshold on."""
-    probability = scale.probability(found.logits[i, :SHOWN], found.margins[i, :SHOWN])
+    probability = scale.probability(
+        found.logits[i, :SHOWN], found.margins[i, :SHOWN], found.doubts[i, :SHOWN]
+    )
     return [
         {
             "name": shards.entities[entity],

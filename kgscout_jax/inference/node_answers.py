@@ -119,9 +119,8 @@ def node_probabilities(
         candidates.relation_index,
         candidates.topics,
     )
-    if scores.doubts is not None:
-        margins -= scores.doubts
-    return scale.probability(scores.nodes, margins)
+    doubts = 0.0 if scores.doubts is None else scores.doubts
+    return scale.probability(scores.nodes, margins, doubts)
 
 
 def read_answers(

@@ -1,10 +1,10 @@
 """From the logit of a node to the probability that it is an answer.
 
-P(answer) = sigmoid(slope * logit + margin * how far the node is ahead + intercept),
-fitted by maximum likelihood on questions that the policy was not trained on (Platt
-scaling with a second input, see ``readings``), over the best nodes of each question:
-those that people see. Questions whose answers no node holds count: all their nodes are
-wrong, and the probabilities say so.
+P(answer) = sigmoid(slope * logit + margin * how far the node is ahead + intercept -
+``DOUBT`` * doubt), fitted by maximum likelihood on questions that the policy was not
+trained on (Platt scaling with a second input, see ``readings``), over the best nodes of
+each question: those that people see. Questions whose answers no node holds count: all
+their nodes are wrong, and the probabilities say so.
 """
 
 from __future__ import annotations
@@ -23,6 +23,10 @@ NODES = 10
 BINS = 15
 """Bins of the expected calibration error (Guo et al. 2017)."""
 RIDGE = 1e-3
+DOUBT = 0.25
+"""Log-odds of a unit of doubt, see ``ConstrainedLogits``. Not fitted: the questions of
+a fit have answers, so that it would call every doubt unfounded. Chosen on the written
+graphs whose errors are read (``recipes/base.md``)."""
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
@@ -48,11 +52,17 @@ class AnswerScale(
     """The split of those questions."""
 
     def probability(
-        self, logits: Float[np.ndarray, "*s"], margins: Float[np.ndarray, "*s"]
+        self,
+        logits: Float[np.ndarray, "*s"],
+        margins: Float[np.ndarray, "*s"],
+        doubts: Float[np.ndarray, "*s"] | float = 0.0,
     ) -> Float64[np.ndarray, "*s"]:
-        """P(answer) of nodes with their margins; 0 where a logit is -inf."""
+        """P(answer) of nodes with their margins; 0 where a logit is -inf.
+
+        ``doubts``: by how much "there is no answer" is ahead, of general policies.
+        """
         z = self.slope * np.asarray(logits, np.float64) + self.intercept
-        z += self.margin * margins
+        z += self.margin * margins - DOUBT * doubts
         return 0.5 * (1.0 + np.tanh(0.5 * z))
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,6 +86,7 @@ def fit_answer_scale(
     counts: Float[np.ndarray, "b"],
     *,
     split: str,
+    doubts: Float[np.ndarray, "b v"] | None = None,
 ) -> AnswerScale:
     """The map of maximum likelihood, and the threshold of the best mean F1.
 
@@ -85,6 +96,7 @@ def fit_answer_scale(
         is_answer: True at gold answers.
         counts: gold answers of each question, in the graph or not.
         split: name of the questions' split.
+        doubts: of the same nodes; None: none.
 
     Raises:
         UserError: no question has an answer among its best nodes.
@@ -92,7 +104,9 @@ def fit_answer_scale(
     from scipy.optimize import minimize
     from scipy.special import expit
 
+    doubts = np.zeros_like(logits) if doubts is None else doubts
     real = np.isfinite(logits[:, :NODES])
+    doubted = DOUBT * doubts[:, :NODES][real].astype(np.float64)
     y = is_answer[:, :NODES][real].astype(np.float64)
     x = np.stack([
         *(each[:, :NODES][real].astype(np.float64) for each in (logits, margins)),
@@ -105,7 +119,7 @@ def fit_answer_scale(
         )
 
     def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
-        score = x @ w
+        score = x @ w - doubted
         value = np.logaddexp(0.0, score).sum() - y @ score
         ridge = RIDGE * (w - start)
         gradient = (expit(score) - y) @ x + ridge
@@ -115,7 +129,8 @@ def fit_answer_scale(
     bounds = [(1e-3, None), (0.0, None), (None, None)]
     w = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x.tolist()
     scale = AnswerScale(slope=w[0], margin=w[1], intercept=w[2])
-    threshold = best_threshold(scale.probability(logits, margins), is_answer, counts)
+    probability = scale.probability(logits, margins, doubts)
+    threshold = best_threshold(probability, is_answer, counts)
     return msgspec.structs.replace(
         scale, threshold=threshold, questions=len(logits), split=split
     )

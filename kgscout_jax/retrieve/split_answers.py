@@ -40,8 +40,9 @@ class SplitAnswers:
     logits: Float32[np.ndarray, "q m"]
     """-inf as padding."""
     margins: Float32[np.ndarray, "q m"]
-    """How far they are ahead of other readings, see ``readings``, less the doubts of
-    ``ConstrainedLogits``."""
+    """How far they are ahead of other readings, see ``readings``."""
+    doubts: Float32[np.ndarray, "q m"]
+    """See ``ConstrainedLogits``."""
     entities: Int32[np.ndarray, "q m"]
     """Entities of the shards; -1 as padding."""
     is_answer: Bool[np.ndarray, "q m"]
@@ -85,6 +86,7 @@ def split_answers(
     m = min(NODES, int(split.n_nodes.max(initial=1)))
     logits = np.full((len(rows), m), -np.inf, np.float32)
     margins = np.full((len(rows), m), -MARGIN, np.float32)
+    doubts = np.zeros((len(rows), m), np.float32)
     entities = np.full((len(rows), m), -1, np.int32)
     is_answer = np.zeros((len(rows), m), bool)
     all_paths: list[list[tuple[int, ...]]] = [[] for _ in rows]
@@ -121,7 +123,7 @@ def split_answers(
             gold = gold_mask(np.asarray(split.answers[batch_rows]), v)
             for out, values in (
                 (logits, found.scores), (margins, found.margins),
-                (entities, of_node), (is_answer, gold),
+                (doubts, found.doubts), (entities, of_node), (is_answer, gold),
             ):  # fmt: skip
                 out[at, :width] = np.take_along_axis(values, found.best, axis=1)
             for i, of_question in zip(at, found.paths, strict=True):
@@ -134,6 +136,7 @@ def split_answers(
         rows=rows,
         logits=logits,
         margins=margins,
+        doubts=doubts,
         entities=entities,
         is_answer=is_answer,
         paths=all_paths,
@@ -153,6 +156,7 @@ class BatchAnswers(NamedTuple):
 
     scores: Float32[np.ndarray, "b v"]
     margins: Float32[np.ndarray, "b v"]
+    doubts: Float32[np.ndarray, "b v"]
     best: Int[np.ndarray, "b m"]
     """The m best nodes, best first."""
     paths: list[list[tuple[int, ...]]]
@@ -188,6 +192,7 @@ class AnswerCall:
         )
         scores = np.array(outputs.answers)[:count]
         margins = np.full(scores.shape, -MARGIN, np.float32)
+        doubts = np.zeros(scores.shape, np.float32)
         for i, asked in enumerate(item.asked):
             slots = np.flatnonzero(mask[i])
             v = asked.v
@@ -200,7 +205,7 @@ class AnswerCall:
                 index[i][slots],
                 np.flatnonzero(topics[i]),
             )
-            margins[i, :v] -= found.doubts
+            doubts[i, :v] = found.doubts
         best = np.argsort(-scores, axis=1, kind="stable")[:, : self.nodes]
         walks = [
             question_paths(
@@ -216,7 +221,7 @@ class AnswerCall:
         ]
         paths = walks or [[] for _ in range(count)]
         seconds += time.perf_counter() - start
-        return BatchAnswers(scores, margins, best, paths, seconds)
+        return BatchAnswers(scores, margins, doubts, best, paths, seconds)
 
 
 def check_answers(policy: Policy) -> WalkConfig:
@@ -301,6 +306,7 @@ def calibrate_answers(
         answers.is_answer,
         gold_counts(split, rows),
         split=split_name,
+        doubts=answers.doubts,
     )
 
 

@@ -70,6 +70,7 @@ def test_dev_is_read_on_scales_of_its_other_half(shards, run):
             found.is_answer[other],
             counts[other],
             split="dev",
+            doubts=found.doubts[other],
         )
     assert reader.scales == cross_fitted_scales(found, split)
     assert reader.context["probabilities"].startswith("each half of the questions on")

@@ -24,7 +24,8 @@ def test_its_weights_are_those_of_its_card():
     exported = load_exported(NAME)  # compares the checksums and the golden outputs
     assert exported.metadata["files"][MODEL]["sha256"] == digest
     assert exported.has_answers
-    for name in (each["name"] for each in exported.metadata["training"]["sets"]):
+    names = [each["name"] for each in exported.metadata["training"]["sets"]]
+    for name in {re.sub("^worded-.*", "worded", name) for name in names}:
         assert f"| {name} |" in card
 
 

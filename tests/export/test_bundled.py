@@ -23,7 +23,7 @@ from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.trained_policy import load_policy
 from kgscout_jax.serve.settings import ServeSettings
 from kgscout_jax.serve.startup import check_paths
-from recipes.base_bundle import data_row, known_data
+from recipes.base_bundle import data_rows, known_data
 from recipes.base_bundle import main as base_bundle
 
 
@@ -120,7 +120,9 @@ def test_the_recipe_writes_the_card_with_licences_and_hash(tmp_path, capsys):
     ],
 )
 def test_a_set_is_known_by_its_name(name, content, licence):
-    record = {"name": name, "source": "kg", "weight": 1.0}
-    row = data_row(record, [record, {**record, "weight": 3.0}], known_data())
+    weights = {name: 1.0, "worded-arts": 1.5, "worded-sports": 1.5}
+    records = [{"name": each, "weight": weight} for each, weight in weights.items()]
+    row, worded = data_rows(records, known_data())
     assert row[0] == name and re.search(content, row[1]) and licence in row[3]
     assert row[2] == "25%"
+    assert worded[::2] == ["worded", "75%"] and "in 16 fields" in worded[1]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from kgscout_jax.errors import UserError
 from kgscout_jax.retrieve.answer_scale import (
     BINS,
+    DOUBT,
     AnswerScale,
     best_threshold,
     expected_calibration_error,
@@ -40,6 +41,27 @@ def test_the_fit_recovers_the_scale_that_drew_the_answers():
     )
     assert raw > 0.1
     assert AnswerScale.from_dict(scale.to_dict()) == scale
+
+
+def test_doubts_have_a_weight_of_their_own():
+    logits, margins, is_answer = sampled(0.6, 0.2, -1.0)
+    g = np.random.default_rng(2)
+    doubts = g.choice([0.0, 4.0], logits.shape)
+    keep = g.random(logits.shape) < 1 / (1 + np.exp(DOUBT * doubts - 3))
+    doubted = is_answer & keep  # fewer answers where there are doubts
+    counts = doubted.sum(axis=1)
+    plain, scale = (
+        fit_answer_scale(logits, margins, doubted, counts, split="dev", doubts=each)
+        for each in (None, doubts)
+    )
+    assert scale.intercept > plain.intercept  # what doubts explain is left to them
+    odds = [
+        np.log(p / (1 - p))
+        for p in (
+            scale.probability(logits[0], margins[0], each) for each in (0.0, doubts[0])
+        )
+    ]
+    np.testing.assert_allclose(odds[0] - odds[1], DOUBT * doubts[0], atol=1e-6)
 
 
 def test_probability_of_padding_is_zero():

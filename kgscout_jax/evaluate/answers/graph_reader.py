@@ -116,7 +116,9 @@ class GraphReader:
         """The reading of question ``i``: the nodes from the threshold on."""
         scale = self.scales[i % len(self.scales)]
         n = int((found.entities[i] >= 0).sum())
-        probability = scale.probability(found.logits[i, :n], found.margins[i, :n])
+        probability = scale.probability(
+            found.logits[i, :n], found.margins[i, :n], found.doubts[i, :n]
+        )
         order = np.argsort(-probability, kind="stable")
         names = [self.shards.entities[e] for e in found.entities[i, order].tolist()]
         listed = max(1, int((probability >= scale.threshold).sum()))
@@ -178,6 +180,7 @@ def cross_fitted_scales(
             found.is_answer[other::2],
             gold_counts(split, np.arange(other, len(split), 2)),
             split=split.name,
+            doubts=found.doubts[other::2],
         )
         for other in (1, 0)
     )
