@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import jax
+
 from data_prep.driver import prepare
 from data_prep.settings import PrepSettings
 from data_prep.synth.run import write_questions
@@ -20,6 +22,7 @@ from kgscout_jax.fit.work import Work
 from kgscout_jax.learn.config import TrainConfig
 from kgscout_jax.learn.train import train
 from kgscout_jax.learn.trained_policy import TrainedPolicy, load_policy
+from kgscout_jax.policy.module import Policy
 
 HELD_OUT = 10
 """Dev and test questions at least: fewer tell nothing."""
@@ -142,12 +145,29 @@ def training_config(
     )
 
 
+def halfway(base: TrainedPolicy, trained: TrainedPolicy) -> TrainedPolicy:
+    """The trained policy with the mean of both policies' parameters.
+
+    Training on questions of templates forgets some of what the base policy knows of
+    people's; the mean keeps it, and what was learned (Wortsman et al., 2022, "Robust
+    fine-tuning of zero-shot models"). Figures: ``docs/decisions.md``.
+    """
+
+    def mean(one: Any, other: Any) -> Any:
+        return (one + other) / 2
+
+    weights = jax.tree.map(mean, base.policy.weights, trained.policy.weights)
+    policy = Policy(trained.policy.config, weights)
+    return dataclasses.replace(trained, policy=policy)
+
+
 @dataclasses.dataclass(frozen=True)
 class TrainingOutcome:
     """The outcome of the training."""
 
     policy: TrainedPolicy
-    """The best checkpoint; the base policy where none is better on dev."""
+    """The best checkpoint, or ``halfway`` to it; the base policy where none is better
+    on dev."""
     gains: bool
     """Whether it is better than the base policy on dev."""
     epochs: list[dict[str, Any]]
@@ -170,6 +190,9 @@ def train_policy(
     ]
     first, *others = [row["dev_score"] for row in epochs]
     if max(others, default=first) > first:
-        return TrainingOutcome(load_policy(config.run), True, epochs)
+        trained = load_policy(config.run)
+        if len(config.shards) == 1:  # synthetic questions alone
+            trained = halfway(base, trained)
+        return TrainingOutcome(trained, True, epochs)
     # Its weights, with what the run says of the graph and its preparation.
     return TrainingOutcome(TrainedPolicy(base.policy, 0, run.config), False, epochs)

@@ -26,9 +26,11 @@ from kgscout_jax.export.load_trained import load_trained
 from kgscout_jax.export.write import export_policy, parameters_of
 from kgscout_jax.fit.run import calibration_set, fit
 from kgscout_jax.fit.settings import FitSettings
+from kgscout_jax.fit.stages import halfway
 from kgscout_jax.fit.work import PARTS, REPORT, RESULT, Work, identity_of, inputs_of
 from kgscout_jax.learn import train as train_module
 from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.trained_policy import TrainedPolicy
 from kgscout_jax.learn.update_steps import Steps
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.text.encoder import SentenceEncoder
@@ -223,6 +225,20 @@ def test_the_same_command_does_nothing_and_another_asks(world, fitted, capsys):
     assert main([*again, "--seed", "5"]) == 2
     assert "--overwrite" in capsys.readouterr().err
     assert contents(fitted) == before
+
+
+def test_halfway_is_the_mean_of_both_policies():
+    config = small_config("walk", 8)
+    base, trained = (
+        TrainedPolicy(Policy.initial(config, seed), seed, {"seed": seed})
+        for seed in (1, 2)
+    )
+    mean = halfway(base, trained)
+    assert (mean.step, mean.metadata) == (2, {"seed": 2})
+    leaves = [parameters_of(each.policy.weights) for each in (base, trained, mean)]
+    for name, leaf in leaves[2].items():
+        np.testing.assert_allclose(leaf, (leaves[0][name] + leaves[1][name]) / 2)
+        assert leaf.dtype == leaves[1][name].dtype
 
 
 @pytest.mark.extended
