@@ -47,7 +47,10 @@ KNOWN_DOUBT = 20.0
 """The same where other nodes have the relation that the question says, among the
 candidates or elsewhere in the graph: it knows who has a mayor."""
 CLAIM_DOUBT = 40.0
-"""The same where a question of yes or no is asked that no triplet answers."""
+"""The same where a question of yes or no, or for a reason, is asked that no triplet
+answers."""
+_REASONS = ("reason", "cause", "purpose", "motive")
+"""What relations that say why are called."""
 
 
 def unsaid_steps(
@@ -91,6 +94,10 @@ def unsaid_steps(
         if claim.of_class or not _is_heard(claim.predicate, around.relations):
             is_said[:] = False
         out[~is_said] = CLAIM_DOUBT
+        return out
+    if words[:1] == ["why"]:
+        if not any(_is_heard(word, around.relations) for word in _REASONS):
+            out[:] = CLAIM_DOUBT
         return out
     exists = around.whole is not None and around.whole.says(words)
     said = relations.named | relations.implied

@@ -137,6 +137,7 @@ def test_a_relation_that_others_have_raises_doubts(question, topic, answer, doub
         ("Does Bern have a mayor?", False),
         ("Was Bern governed by a mayor?", False),
         ("Who is the mayor of Bern?", False),
+        ("Why is Bern so quiet?", True),
     ],
 )
 def test_a_question_of_yes_or_no_is_answered_by_what_its_words_say(question, doubted):

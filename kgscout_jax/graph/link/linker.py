@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -33,6 +34,8 @@ SURE = 0.8
 """Probability from which on a whole name is no part of another one."""
 PART_LIKENESS = 0.8
 """Likeness of several words and a name below which they are but parts of it."""
+_JOINT = re.compile(r"\s*(?:,|&|(?:,\s*)?\b(?:and|or)\b)\s*", re.IGNORECASE)
+"""What joins two names of one kind."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +49,9 @@ class LinkSettings:
     threshold_full: float = 0.3
     """The same for links by a whole name, such as wget in "curl and wget"."""
     threshold_identifier: float = 0.05
-    """The same for links by a whole name without capitals, such as libc6, and by names
-    of a statement that are written otherwise."""
+    """The same for links by a whole name without capitals, such as libc6, by one beside
+    another link, "gold and silver", and by names of a statement that are written
+    otherwise."""
     floor: float = 0.0125
     """A first link less likely than this is left out too."""
     floor_full: float = 0.005
@@ -230,6 +234,8 @@ class Linker:
         ):
             twins = [self._is_twin(c, s) for s in selection]
             least = self._least(question, c, first=not links or any(twins))
+            if c.how == "exact" and any(_are_joined(question, c, s) for s in selection):
+                least = min(least, self.settings.threshold_identifier)
             if statement and c.how != "fuzzy" and _content_words(question, c):
                 # Two names are wanted: beside two likely ones, all must be likely.
                 likely = self.settings.threshold_identifier
@@ -379,6 +385,12 @@ class Linker:
             start=c.start + shift,
             stop=c.stop + shift,
         )
+
+
+def _are_joined(question: QuestionTokens, one: Candidate, other: Candidate) -> bool:
+    """Whether two names stand beside each other: "gold and silver", "gold, silver"."""
+    first, last = sorted((one, other), key=lambda c: c.start)
+    return _JOINT.fullmatch(question.text[first.stop : last.start]) is not None
 
 
 def _content_words(question: QuestionTokens, c: Candidate) -> int:

@@ -121,6 +121,19 @@ def test_a_statement_of_two_likely_names_has_no_unlikely_third_one():
     assert {link.name for link in links} == {"Ursula Boden", "Xaver Prinz"}
 
 
+def test_a_name_beside_another_one_needs_less():
+    coins = [f"Silver {letter} Coin" for letter in "abcdefgh"]
+    names = ["Gold", "Silver", *coins, *(f"Town {i}" for i in range(30))]
+    degrees = np.array([60, 60, *[1] * (len(names) - 2)])
+    linker = Linker(build_index(names, degrees=degrees))
+    for question, expected in {
+        "is gold worth what silver is": ["Gold"],
+        "what is the density of gold and silver?": ["Gold", "Silver"],
+        "densities of gold, silver": ["Gold", "Silver"],
+    }.items():
+        assert [link.name for link in linker.link(question)] == expected, question
+
+
 def test_whole_names_come_before_parts_of_identifiers():
     names = ["wireshark", "wireshark-qt", "curl", "wget", "libcurl4", "web", "Ada Byte"]
     degrees = np.array([90, 120, 20, 2, 40, 300, 30])
