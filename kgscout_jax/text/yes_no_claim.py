@@ -25,7 +25,8 @@ class YesNoClaim(NamedTuple):
     predicate: str
     """The adjective or noun that it ends with; "" where there is none."""
     of_class: bool
-    """Whether it asks whether the topic is one of a class: no triplet is the answer."""
+    """Whether it asks whether the topic is one of a class, or like something unknown:
+    no triplet is the answer."""
 
 
 def yes_no_claim(words: Sequence[str]) -> YesNoClaim | None:
@@ -49,6 +50,8 @@ def yes_no_claim(words: Sequence[str]) -> YesNoClaim | None:
     if tokens[1:2] == ["there"] or (noun_of_topic(words) and not is_state):
         return None
     after = tokens[tokens.index(TOPIC) + 1 :]
+    if "same" in after:  # "do Acme and Zzyzx have the same owner"
+        return YesNoClaim("", True)
     if not after or after[-1] in _ANY or not PREPOSITIONS.isdisjoint(after):
         return YesNoClaim("", False)
     of_class = is_state and tokens[1] == TOPIC and after[0] in _ARTICLES

@@ -132,6 +132,7 @@ def test_a_relation_that_others_have_raises_doubts(question, topic, answer, doub
     [
         ("Is Bern famous?", True),
         ("Is Bern a village?", True),
+        ("Do Bern and Ulm have the same mayor?", True),
         ("Does Bern sell water?", True),
         ("Is Bern's mayor tall?", True),
         ("Does Bern have a mayor?", False),

@@ -1,7 +1,7 @@
 """Words of a question that name a relation, though an entity is called the same.
 
 "Does Fizz have a license" asks for the license of Fizz, not whether it is linked to the
-keyword ``license``.
+keyword ``license``; so do "what license does Fizz use" and "the same license".
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from kgscout_jax.graph.link.linker import Link
 from kgscout_jax.text.relation_index import RelationIndex
 from kgscout_jax.text.words import WORD
 
-_HAD = re.compile(
-    r"\b(?:have|has|had|there) +(?:an?|any) +(.+?)(?= +(?:for|of|in|on|at) |[?!.,]|$)",
+_NAMED = re.compile(
+    r"\b(?:(?:have|has|had|there) +(?:an?|any)|the +same) +(.+?)"
+    r"(?= +(?:for|of|in|on|at|as|with) |[?!.,]|$)"
+    r"|\b(?:what|which) +(.+?)(?= +(?:do|does|did|is|are|was|were|has|have|had)\b)",
     re.IGNORECASE,
 )
-"""What something has or not."""
+"""What something has or not, what two have alike, and what is asked for."""
 
 
 def without_asked_relations(
@@ -27,9 +29,10 @@ def without_asked_relations(
 
     All links where there would be none else.
     """
-    had = _HAD.search(question)
-    if had is None or not relations().has_name(WORD.findall(had[1].casefold())):
-        return [*links]
-    start, stop = had.span(1)
-    others = [link for link in links if link.stop <= start or stop <= link.start]
+    others = [*links]
+    for found in _NAMED.finditer(question):
+        place = found.lastindex or 0
+        if relations().has_name(WORD.findall(found[place].casefold())):
+            start, stop = found.span(place)
+            others = [x for x in others if x.stop <= start or stop <= x.start]
     return others or [*links]

@@ -15,9 +15,12 @@ INDEX = RelationIndex(["license", "publicationYear"])
         ("Does Fizz have a license?", ["Fizz", "license"], ["Fizz"]),
         ("Is there a license for Fizz?", ["license", "Fizz"], ["Fizz"]),
         ("Does Fizz have any publication year?", ["Fizz", "publication"], ["Fizz"]),
+        ("What license does Fizz use?", ["license", "Fizz"], ["Fizz"]),
+        ("Do Fizz and Buzz have the same license?", ["Fizz", "license"], ["Fizz"]),
         # What is no relation, and what is asked of the entity itself.
         ("Does Fizz have a publication?", ["Fizz", "publication"], None),
         ("Is Fizz a license?", ["Fizz", "license"], None),
+        ("What publication does Fizz have?", ["publication", "Fizz"], None),
         ("Who has a license?", ["license"], None),
     ],
 )
