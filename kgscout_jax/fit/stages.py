@@ -152,11 +152,8 @@ def halfway(base: TrainedPolicy, trained: TrainedPolicy) -> TrainedPolicy:
     people's; the mean keeps it, and what was learned (Wortsman et al., 2022, "Robust
     fine-tuning of zero-shot models"). Figures: ``docs/decisions.md``.
     """
-
-    def mean(one: Any, other: Any) -> Any:
-        return (one + other) / 2
-
-    weights = jax.tree.map(mean, base.policy.weights, trained.policy.weights)
+    both = base.policy.weights, trained.policy.weights
+    weights = jax.tree.map(lambda one, other: (one + other) / 2, *both)
     policy = Policy(trained.policy.config, weights)
     return dataclasses.replace(trained, policy=policy)
 

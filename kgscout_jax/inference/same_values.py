@@ -16,7 +16,7 @@ from kgscout_jax.inference.question_mentions import Mention
 from kgscout_jax.inference.yes_no import Stated
 from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.same_question import same_question
-from kgscout_jax.text.stated_relation import answer_ends
+from kgscout_jax.text.stated_relation import all_answer_ends
 
 
 def read_same(
@@ -41,9 +41,10 @@ def read_same(
     if not asked or len(mentions) != 2:
         return None
     stated = compared = False
-    for number, relation in enumerate(candidates.relations.tolist()):
+    relations = [relation_of(int(each)) for each in candidates.relations]
+    for number, ends in enumerate(all_answer_ends(asked, relations)):
         triplets = candidates.nodes[candidates.relation_index == number]
-        for end in answer_ends(asked, relation_of(int(relation))):
+        for end in ends:
             stated = True
             one, other = (
                 set(triplets[np.isin(triplets[:, 1 - end], [*each.nodes]), end])

@@ -200,11 +200,11 @@ def question_constraints(
     """
     v = len(unnamed)
     kind = kind_mask(question, topics, around, unnamed)
-    ends = stated_ends(question, topics, around)
+    words = question_tokens(question, topics)
+    ends = stated_ends(words, around)
     if definition is not None:
         phrases = map(relation_phrase, around.relations)
         ends = [frozenset([TAIL] if each == definition else []) for each in phrases]
-    words = question_tokens(question, topics)
     several = any(ends) and bool(joined_nouns(words))
     if any(ends) and (definition or several or noun_of_topic(words)):
         compared = None  # "The first publication year of X" is a relation's name.

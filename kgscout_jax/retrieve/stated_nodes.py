@@ -13,7 +13,6 @@ import numpy as np
 from jaxtyping import Bool
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.compared_set import compared_set
 from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import HEAD, TAIL
@@ -25,19 +24,15 @@ from kgscout_jax.text.stated_relation import (
 )
 
 
-def stated_ends(
-    question: str, topics: Sequence[str], around: LocalGraph
-) -> list[frozenset[int]]:
+def stated_ends(words: Sequence[str], around: LocalGraph) -> list[frozenset[int]]:
     """Of each relation the ends that a question asks for; () of several topics.
 
     Args:
-        question: the question.
-        topics: names that it mentions.
+        words: of the question, see ``question_tokens``.
         around: its candidates.
     """
     if len(around.mentions) != 1:
         return []
-    words = question_tokens(question, topics)
     several = [all_answer_ends(each, around.relations) for each in joined_nouns(words)]
     if several and all(map(any, several)):
         return [frozenset[int]().union(*each) for each in zip(*several, strict=True)]

@@ -8,7 +8,7 @@ their place; "there is no answer" gets ahead of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float32
@@ -91,12 +91,13 @@ def unsaid_steps(
     words = question_tokens(question, topics)
     if claim := yes_no_claim(words):
         is_said = (ways.steps > 0) & (ways.named == ways.steps)
-        if claim.of_class or not _is_heard(claim.predicate, around.relations):
+        unheard = claim.predicate and not _say([claim.predicate], around.relations)
+        if claim.unanswerable or unheard:
             is_said[:] = False
         out[~is_said] = CLAIM_DOUBT
         return out
     if words[:1] == ["why"]:
-        if not any(_is_heard(word, around.relations) for word in _REASONS):
+        if not _say(_REASONS, around.relations):
             out[:] = CLAIM_DOUBT
         return out
     exists = around.whole is not None and around.whole.says(words)
@@ -121,10 +122,10 @@ def unsaid_steps(
     return out
 
 
-def _is_heard(word: str, relations: Sequence[str]) -> bool:
-    """Whether a relation says a word, or there is none."""
-    forms = word_forms(word) if word else frozenset[str]()
-    return not word or any(forms & relation_forms(each) for each in relations)
+def _say(words: Iterable[str], relations: Sequence[str]) -> bool:
+    """Whether a relation says one of these words."""
+    forms = frozenset[str]().union(*map(word_forms, words))
+    return any(forms & relation_forms(each) for each in relations)
 
 
 def _numbers_of_others(
@@ -201,7 +202,6 @@ def _is_unheard(asked: AskedKind, around: LocalGraph, *, counts: bool) -> bool:
     if not asked.nouns or not (is_property or counts):
         return False
     words = {word for noun in asked.nouns for word in noun.split()}
-    forms = frozenset[str]().union(*map(word_forms, words))
-    if any(forms & relation_forms(each) for each in around.relations):
+    if _say(words, around.relations):
         return False
     return all(base_noun(name.casefold()) not in asked.nouns for name in around.names)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from kgscout_jax.text.asked_kind import TOPIC
@@ -29,10 +29,12 @@ from kgscout_jax.text.kinds import (
 from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
 from kgscout_jax.text.words import FUNCTION_WORDS
 
-_BE = frozenset("is are was were".split())
+BE = frozenset("is are was were".split())
+"""Forms of "be"."""
 _HAVE = frozenset("has have had".split())
 _HAVING = _HAVE | frozenset(("share", "shares"))
-_DO = _HAVE | frozenset("do does did can".split())
+DO = _HAVE | frozenset("do does did can".split())
+"""Other verbs that stand before a subject."""
 _PASSED = frozenset(
     "the a an all some any other currently now also usually mainly typically first "
     "originally else".split()
@@ -47,7 +49,7 @@ _MUTUAL_NOUNS = frozenset(
     "neighbour colleague relative rival peer".split()
 )
 _ASK = frozenset("who whom which what name list give show tell find me us".split())
-_ASKING = _ASK | _BE | _PASSED
+_ASKING = _ASK | BE | _PASSED
 _PLACES = frozenset("in at on".split())
 """Prepositions that "where" stands for."""
 _ENDING = re.compile(r"(ies|ied|ing|ed|es|s|e)$")
@@ -126,18 +128,7 @@ def all_answer_ends(
     clause = _clause(tuple(words))
     if clause is None:
         return [frozenset()] * len(relations)
-    verb = stem(clause.verb)
-    return [
-        _ends_of_clause(clause, each) if verb in _verb_stems(each) else frozenset()
-        for each in relations
-    ]
-
-
-@lru_cache(maxsize=1 << 16)
-def _verb_stems(relation: str) -> frozenset[str]:
-    """The stems of the verbs that say a relation: its own, and that of its doers."""
-    own, doers = _predicate(relation)[:1], _doer_words(relation)[:1]
-    return frozenset([*map(stem, own), *map(_agent_stem, doers)])
+    return [_ends_of_clause(clause, each) for each in relations]
 
 
 def _ends_of_clause(clause: _Clause, relation: str) -> frozenset[int]:
@@ -172,19 +163,11 @@ def _doer_end(relation: str, verb: str) -> int | None:
     >>> _doer_end("director", "directed"), _doer_end("owner_of", "own")
     (1, 0)
     """
-    words = _doer_words(relation)
-    if not words or _agent_stem(words[0]) != stem(verb):
-        return None
-    return HEAD if words[1:] else TAIL
-
-
-def _doer_words(relation: str) -> list[str]:
-    """The one word of a relation's name, which may call doers, and "of" behind it.
-
-    Empty for other names.
-    """
     words = relation_words(relation)
-    return words if len(words) - (words[-1:] == [OF]) == 1 else []
+    is_of = words[-1:] == [OF]
+    if len(words) - is_of != 1 or _agent_stem(words[0]) != stem(verb):
+        return None
+    return HEAD if is_of else TAIL
 
 
 @cache
@@ -316,7 +299,7 @@ def leading_verb(words: Sequence[str]) -> Sequence[str]:
 
 def _without_auxiliaries(words: list[str]) -> list[str]:
     """The words of a relation's name without a leading "has" or "is"."""
-    while len(words) > 1 and words[0] in _BE | _DO:
+    while len(words) > 1 and words[0] in BE | DO:
         words = words[1:]
     return words
 
@@ -333,7 +316,7 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
     before, after = parts
     if before[:1] and before[0] in _ASK and before[1:2] == ["s"]:
         before = [before[0], *before[2:]]  # "what's"
-    if len(after) > 1 and after[-1] in _ASK and after[-2] in _BE | _CALLED:
+    if len(after) > 1 and after[-1] in _ASK and after[-2] in BE | _CALLED:
         after = after[:-2]  # "the capital of X is what"
     elif len(after) == 1 and after[0] in _CALLED:
         after = []
@@ -346,7 +329,7 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
         asked, noun = [], had
     elif not before:
         asked, noun = before, after
-    elif not after and before[0] in ("what", "which") and before[-1] in _BE:
+    elif not after and before[0] in ("what", "which") and before[-1] in BE:
         # "What nationality is X", no "what kind of film is X"
         asked, noun = [], [] if OF in before else before[1:-1]
     elif not after and before[-1:] == ["of"]:
@@ -358,7 +341,7 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
             return ()
     else:
         return ()
-    while noun and noun[-1] in _BE | _CALLED:
+    while noun and noun[-1] in BE | _CALLED:
         noun = noun[:-1]  # "who X's pupils are", "what X's capital is called"
     nouns = [noun]
     if OF in noun:  # "the date of birth of X"
@@ -367,7 +350,7 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     if not all(0 < len(each) <= _NOUNS for each in nouns):
         return ()
-    if not all((_NO_NOUNS | _BE).isdisjoint(each) for each in nouns):
+    if not all((_NO_NOUNS | BE).isdisjoint(each) for each in nouns):
         return ()
     return (*noun[:-1], base_noun(noun[-1]))
 
@@ -380,7 +363,7 @@ def _noun_of_answer(words: tuple[str, ...]) -> tuple[str, ...]:
     before, after = parts
     last = len(before)
     have = next((i for i, word in enumerate(before) if word in _HAVING), last)
-    if before[:1] == ["whose"] and before[-1] in _BE and not after:
+    if before[:1] == ["whose"] and before[-1] in BE and not after:
         noun = before[1:-1]
     elif inverse := _inverse_noun(before, after):
         noun = inverse
@@ -391,7 +374,7 @@ def _noun_of_answer(words: tuple[str, ...]) -> tuple[str, ...]:
     else:
         noun = [] if after else before[have + 1 :]
     noun = noun[_asking(noun) :]
-    if not 0 < len(noun) <= _NOUNS or (_NO_NOUNS | _BE | _DO).intersection(noun):
+    if not 0 < len(noun) <= _NOUNS or (_NO_NOUNS | BE | DO).intersection(noun):
         return ()
     return (*noun[:-1], base_noun(noun[-1]))
 
@@ -402,14 +385,14 @@ def _inverse_noun(before: Sequence[str], after: Sequence[str]) -> Sequence[str]:
     () of others.
     """
     kind = [word for word in before[:-1] if word not in _WHOSE]
-    asks = before[1:] and before[0] in _WHOSE and before[-1] in _BE
+    asks = before[1:] and before[0] in _WHOSE and before[-1] in BE
     asks = asks and len(kind) <= _NOUNS and _NO_NOUNS.isdisjoint(kind)
     if asks and after[:1] == ["the"]:
         noun = after[1:]
         if OF in before:
             return noun
         return noun[:-1] if noun[-1:] == [OF] else ()
-    if not before and after[:1] and after[0] in _BE and OF in after:
+    if not before and after[:1] and after[0] in BE and OF in after:
         place = len(after) - 1 - after[::-1].index(OF)
         if place + 1 < len(after) and after[place + 1] in _WHOSE:
             return after[1:place]
@@ -418,7 +401,7 @@ def _inverse_noun(before: Sequence[str], after: Sequence[str]) -> Sequence[str]:
 
 def _had_noun(before: Sequence[str], after: Sequence[str]) -> Sequence[str]:
     """The noun of "what pupils does X have" and "does X have a pupil"; () of others."""
-    if not (before[-1:] and before[-1] in _DO and after[:1] == ["have"]):
+    if not (before[-1:] and before[-1] in DO and after[:1] == ["have"]):
         return ()
     if len(before) == 1:
         return after[1 + _asking(after[1:]) :]
@@ -493,11 +476,11 @@ def _clause(words: tuple[str, ...]) -> _Clause | None:
         return None
     at = tokens.index(TOPIC)
     before, after = tokens[:at], tokens[at + 1 :]
-    helpers = [i for i, word in enumerate(before) if word in _BE | _DO]
+    helpers = [i for i, word in enumerate(before) if word in BE | DO]
     if len(helpers) > 1:
         return None
     place = helpers[0] if helpers else None
-    passive = place is not None and before[place] in _BE
+    passive = place is not None and before[place] in BE
     topic_first = place is not None and place == len(before) - 1
     if topic_first:
         noun, verb = before[:-1], after

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.relation_words import PREPOSITIONS
-from kgscout_jax.text.stated_relation import noun_of_topic, topic_as_one
+from kgscout_jax.text.stated_relation import BE, DO, around_topic, noun_of_topic
 
-_BE = frozenset("is are was were".split())
-_VERBS = _BE | frozenset("do does did has have had can could".split())
+_VERBS = BE | DO | {"could"}
 _ARTICLES = frozenset(("a", "an"))
 _ANY = frozenset("people anyone anybody anything someone somebody something".split())
 
@@ -24,9 +22,9 @@ class YesNoClaim(NamedTuple):
 
     predicate: str
     """The adjective or noun that it ends with; "" where there is none."""
-    of_class: bool
-    """Whether it asks whether the topic is one of a class, or like something unknown:
-    no triplet is the answer."""
+    unanswerable: bool
+    """Whether no triplet answers: it asks whether the topic is one of a class, or like
+    something unknown."""
 
 
 def yes_no_claim(words: Sequence[str]) -> YesNoClaim | None:
@@ -35,24 +33,26 @@ def yes_no_claim(words: Sequence[str]) -> YesNoClaim | None:
     Args:
         words: of the question, ``TOPIC`` for those of its topic's name.
 
+    >>> from kgscout_jax.text.asked_kind import TOPIC
     >>> yes_no_claim(["is", TOPIC, "profitable"])
-    YesNoClaim(predicate='profitable', of_class=False)
+    YesNoClaim(predicate='profitable', unanswerable=False)
     >>> yes_no_claim(["is", TOPIC, "listed", "on", "an", "exchange"]).predicate
     ''
-    >>> yes_no_claim(["is", TOPIC, "a", "company"]).of_class
+    >>> yes_no_claim(["is", TOPIC, "a", "company"]).unanswerable
     True
     >>> yes_no_claim(["does", TOPIC, "have", "a", "mascot"])
     """
-    tokens = topic_as_one(words)
-    if tokens[:1] == [] or tokens[0] not in _VERBS or tokens.count(TOPIC) != 1:
+    if (parts := around_topic(words)) is None:
         return None
-    is_state = tokens[0] in _BE
-    if tokens[1:2] == ["there"] or (noun_of_topic(words) and not is_state):
+    before, after = parts
+    if not before or before[0] not in _VERBS:
         return None
-    after = tokens[tokens.index(TOPIC) + 1 :]
+    is_state = before[0] in BE
+    if before[1:2] == ["there"] or (noun_of_topic(words) and not is_state):
+        return None
     if "same" in after:  # "do Acme and Zzyzx have the same owner"
         return YesNoClaim("", True)
     if not after or after[-1] in _ANY or not PREPOSITIONS.isdisjoint(after):
         return YesNoClaim("", False)
-    of_class = is_state and tokens[1] == TOPIC and after[0] in _ARTICLES
+    of_class = is_state and len(before) == 1 and after[0] in _ARTICLES
     return YesNoClaim(after[-1], of_class)

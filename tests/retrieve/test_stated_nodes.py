@@ -28,7 +28,9 @@ def around_of(*topics):
 def stated(question, impossible=(), topics=("Ann",)):
     around = around_of(*topics)
     possible = ~np.isin(np.arange(len(NAMES)), list(impossible))
-    found = stated_nodes(stated_ends(question, topics, around), around, possible)
+    found = stated_nodes(
+        stated_ends(question_tokens(question, topics), around), around, possible
+    )
     return None if found is None else np.flatnonzero(found).tolist()
 
 
