@@ -28,7 +28,13 @@ from kgscout_jax.inference.node_answers import (
 from kgscout_jax.inference.question_mentions import Mention, question_mentions
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.same_values import read_same
-from kgscout_jax.inference.scoring import Scores, score_questions, walkers_of
+from kgscout_jax.inference.scoring import (
+    NO_SCORES,
+    PendingScores,
+    Scores,
+    start_scores,
+    walkers_of,
+)
 from kgscout_jax.inference.search import Search
 from kgscout_jax.inference.selection import (
     SelectionConfig,
@@ -46,7 +52,7 @@ from kgscout_jax.inference.yes_no import (
 )
 from kgscout_jax.policy.registry import is_general
 from kgscout_jax.retrieve.answer_scale import AnswerScale
-from kgscout_jax.retrieve.constraints import question_constraints
+from kgscout_jax.retrieve.constraints import QuestionConstraints, question_constraints
 from kgscout_jax.retrieve.interleaving import interleaved_logits
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest
@@ -67,11 +73,13 @@ class ScoredQuestion:
     graph: KnowledgeGraph
     start: SearchStart
     candidates: Candidates | None
-    scores: Scores
+    scores: Scores = NO_SCORES
     general: bool = False
     """Whether the policy is one for any graph, see ``KGScout``."""
     compared: ValueQuestion | None = None
     """What it wants of values, with entities for its topics; None: nothing."""
+    constraints: QuestionConstraints | None = None
+    """What it asks for of its candidates; None: not read yet."""
     values: ValueTest | None = None
     """The test of values; None where it compares none that are here."""
     outcome: Outcome | None = None
@@ -168,7 +176,10 @@ class ScoredQuestion:
         if self.candidates is None or self.compared is None:
             return self.constrained()
         found, scores = with_values(search, self.candidates, self.scores)
-        valued = dataclasses.replace(self, candidates=found, scores=scores)
+        constraints = self.constraints if found is self.candidates else None
+        valued = dataclasses.replace(
+            self, candidates=found, scores=scores, constraints=constraints
+        )
         valued = valued.constrained()
         decision = read_comparison(self.text, valued.values, scores, least)
         if decision is None and asks_yes_no(self.text):
@@ -176,19 +187,17 @@ class ScoredQuestion:
             return self.constrained()
         return dataclasses.replace(valued, decision=decision)
 
-    def constrained(self) -> ScoredQuestion:
-        """The question with other scores by what it asks for."""
-        found, nodes = self.candidates, self.scores.nodes
-        if found is None or nodes is None:
+    def with_constraints(self) -> ScoredQuestion:
+        """The question with what it asks for, which does not depend on scores."""
+        if (found := self.candidates) is None:
             return self
-
         compared = self.compared and self.compared.with_topics(found.node_of)
         text = self.start.walked or self.text
         names = self.topic_names
         definition = None
         if not question_words(text, names):
             definition = definition_word(text, self.graph, found)
-        wanted = question_constraints(
+        constraints = question_constraints(
             text,
             names,
             compared,
@@ -203,6 +212,15 @@ class ScoredQuestion:
             self.graph.unnamed_mask[found.entities],
             definition,
         )
+        return dataclasses.replace(self, constraints=constraints)
+
+    def constrained(self) -> ScoredQuestion:
+        """The question with other scores by what it asks for."""
+        found, nodes = self.candidates, self.scores.nodes
+        if found is None or nodes is None:
+            return self
+        if (wanted := self.constraints) is None:
+            return self.with_constraints().constrained()
         if self.start.excluded:
             left_out = np.isin(found.entities, self.start.excluded)
             nodes = np.where(left_out, -np.inf, nodes).astype(np.float32)
@@ -353,13 +371,16 @@ def scored_questions(
         products: of the graphs, where they are kept.
     """
 
-    def score(
+    def start(
         rows: Sequence[int], candidates: Sequence[Candidates | None]
-    ) -> list[Scores]:
+    ) -> PendingScores:
         vectors = [searches[i].vectors for i in rows]
         tables = [searches[i].table.relations for i in rows]
         kept = None if products is None else partial(products_of, products, rows)
-        return score_questions(exported, vectors, candidates, tables, largest, kept)
+        return start_scores(exported, vectors, candidates, tables, largest, kept)
+
+    def score(rows: Sequence[int], candidates: Sequence[Candidates]) -> list[Scores]:
+        return start(rows, candidates).wait()
 
     def products_of(
         products: KeptProducts, rows: Sequence[int], i: int, found: Candidates
@@ -368,20 +389,26 @@ def scored_questions(
         return products.of(search.table, len(search.graph), found)
 
     candidates = [without_limits(each) for each in searches]
-    scores = score(range(len(searches)), candidates)
+    pending = start(range(len(searches)), candidates)
     scored = [
         ScoredQuestion(
             text=each.text,
             graph=each.graph,
             start=each.start,
             candidates=found,
-            scores=of_question,
             general=is_general(exported.config),
             compared=each.compared,
         )
-        for each, found, of_question in zip(searches, candidates, scores, strict=True)
+        for each, found in zip(searches, candidates, strict=True)
     ]
-    if walkers_of(exported):
+    answers = walkers_of(exported) > 0
+    if answers:  # While the device computes.
+        scored = [each.with_constraints() for each in scored]
+    scored = [
+        dataclasses.replace(each, scores=of_question)
+        for each, of_question in zip(scored, pending.wait(), strict=True)
+    ]
+    if answers:
         scale = exported.answer_scale
         least = scale.abstention if min_probability is None else min_probability
         scored = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,15 +59,65 @@ def network_outputs(exported: Exported, inputs: PolicyInputs) -> PolicyOutputs:
     return PolicyOutputs(exported.logits(inputs))
 
 
-def score_questions(
+@dataclass(frozen=True, kw_only=True)
+class _Call:
+    """A call of the network, whose outputs the device may still be computing."""
+
+    rows: Sequence[int]
+    """The questions."""
+    candidates: Sequence[Candidates]
+    """Of each."""
+    outputs: PolicyOutputs
+    seconds: float
+    """Time to make the inputs and start the call."""
+
+    def scores(self) -> Iterator[tuple[int, Scores]]:
+        """Each question with its scores; waits for the outputs."""
+        start = time.perf_counter()
+        with native_work():
+            logits, nodes, follow = (
+                None if array is None else np.asarray(array) for array in self.outputs
+            )
+        assert logits is not None
+        share = (self.seconds + time.perf_counter() - start) / len(self.rows)
+        for j, (i, c) in enumerate(zip(self.rows, self.candidates, strict=True)):
+            yield (
+                i,
+                Scores(
+                    logits=logits[j, : len(c.ids)],
+                    seconds=share + c.seconds,
+                    nodes=None if nodes is None else nodes[j, : len(c.entities)],
+                    follow=None if follow is None else follow[j, : len(c.relations)],
+                ),
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PendingScores:
+    """Scores that the device computes while the host does something else."""
+
+    count: int
+    """Number of questions."""
+    calls: Sequence[_Call]
+
+    def wait(self) -> list[Scores]:
+        """The scores of each question; ``NO_SCORES`` where it has no candidates."""
+        scores = [NO_SCORES] * self.count
+        for call in self.calls:
+            for i, found in call.scores():
+                scores[i] = found
+        return scores
+
+
+def start_scores(
     exported: Exported,
     questions: Sequence[QuestionVectors],
     candidates: Sequence[Candidates | None],
     relations: Sequence[Float16[np.ndarray, "r d"]],
     largest: int,
     products: Callable[[int, Candidates], ProductRows] | None = None,
-) -> list[Scores]:
-    """The scores of each question; ``NO_SCORES`` where it has no candidates.
+) -> PendingScores:
+    """Start the network on questions, and do not wait for their scores.
 
     Args:
         exported: the policy.
@@ -77,9 +127,9 @@ def score_questions(
         largest: maximum number of candidates of a question.
         products: those of a question, given by position; None: none are kept.
     """
-    scores = [NO_SCORES] * len(candidates)
     sizes = [(len(c.ids), i) for i, c in enumerate(candidates) if c is not None]
     order = [i for _, i in sorted(sizes)]
+    calls = []
     for low in range(0, len(order), BATCH):
         rows = order[low : low + BATCH]
         start = time.perf_counter()
@@ -94,16 +144,8 @@ def score_questions(
         inputs = inputs_of(vectors, batch, tables, largest, kept)
         with native_work():
             outputs = network_outputs(exported, inputs)
-            logits, nodes, follow = (
-                None if array is None else np.asarray(array) for array in outputs
-            )
-        assert logits is not None
-        share = (time.perf_counter() - start) / len(rows)
-        for j, (i, c) in enumerate(zip(rows, batch, strict=True)):
-            scores[i] = Scores(
-                logits=logits[j, : len(c.ids)],
-                seconds=share + c.seconds,
-                nodes=None if nodes is None else nodes[j, : len(c.entities)],
-                follow=None if follow is None else follow[j, : len(c.relations)],
-            )
-    return scores
+        seconds = time.perf_counter() - start
+        calls.append(
+            _Call(rows=rows, candidates=batch, outputs=outputs, seconds=seconds)
+        )
+    return PendingScores(count=len(candidates), calls=calls)
