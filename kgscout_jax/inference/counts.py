@@ -27,7 +27,11 @@ _OF_PEOPLE = frozenset(
     map(word_key, "population inhabitants capacity attendance headcount staff".split())
 )
 """Keys of relations that lead to a number of people, and do not say so."""
-
+_WORK = frozenset(map(word_key, "work works working workers staff personnel".split()))
+_OF_STAFF = frozenset(
+    map(word_key, "employees staff headcount workforce workers personnel".split())
+)
+"""Keys of relations that lead to a number of those who work for something."""
 
 _NUMBERS = frozenset("number count total".split())
 """Words of relations whose tails are numbers, also with a unit: "4 notes"."""
@@ -62,7 +66,8 @@ def is_asked_number(
     keys = relation_keys(relation)
     words = set(WORD.findall(question.casefold())) - FUNCTION_WORDS
     asked = frozenset(map(word_key, words))
-    return bool(keys & asked or (asked & _PEOPLE and keys & _OF_PEOPLE))
+    people = asked & _PEOPLE and keys & _OF_PEOPLE
+    return bool(keys & asked or people or (asked & _WORK and keys & _OF_STAFF))
 
 
 def values_among(

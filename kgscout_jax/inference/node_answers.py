@@ -156,12 +156,19 @@ def read_answers(
     assert scores.nodes is not None and scores.follow is not None
     possible = np.isfinite(scores.nodes) & answer_mask(candidates, relation_of)
     order, probability = _ranked(candidates, scores, scale, possible)
-    counts = asks_for_count(question) and not (
-        len(order)
+    counts = asks_for_count(question)
+    is_number = (
+        counts
+        and len(order) > 0
         and is_asked_number(
             question, int(order[0]), candidates, scores.logits, name_of, relation_of
         )
     )
+    if is_number:
+        # The employees of others are not asked for.
+        same = np.isin(order, one_reading(order, candidates, scores.logits))
+        order, probability = order[same], probability[same]
+        counts = False
     if counts:
         # What is not counted is no other reading of the question.
         values = order[values_among(order, candidates, name_of)]

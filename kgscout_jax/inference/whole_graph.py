@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
@@ -22,10 +22,12 @@ from kgscout_jax.inference.answer_kinds import asks_yes_no
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.retrieve.kind_mask import kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.retrieve.node_classes import class_noun
 from kgscout_jax.retrieve.value_test import Attribute, ValueTest, value_test
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.compared_phrase import ComparedPhrase, compared_phrase
 from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.relation_words import leads_to_class, relation_words
 from kgscout_jax.text.value_question import ValueQuestion, value_question, without_test
 from kgscout_jax.text.value_words import is_comparing, relation_keys, word_key
 from kgscout_jax.text.values import is_year, quantity_of, value_of
@@ -192,11 +194,15 @@ def _compared(
 
 def _starts_nowhere(text: str, start: SearchStart, asked: ValueQuestion) -> bool:
     """Whether no topic is more than a limit, or part of a name that is a noun here."""
-    nouns = _compared_nouns(text, asked)
+    nouns, asked_for = _compared_nouns(text, asked), asked_kind(text, [])
 
     def is_noun(link: Link) -> bool:
-        words = WORD.findall(text[link.start : link.stop].casefold())
-        return link.how == "fuzzy" and {base_noun(word) for word in words} <= nouns
+        name = text[link.start : link.stop]
+        if link.how != "fuzzy":  # "Which database", where a keyword is called database
+            plain = base_noun(name) if name.islower() else ""
+            return asked_for is not None and plain in asked_for.nouns
+        words = WORD.findall(name.casefold())
+        return {base_noun(word) for word in words} <= nouns
 
     if start.unknown:  # a topic that the graph does not hold
         return False
@@ -301,15 +307,21 @@ def _of_kind(
 ) -> Int[np.ndarray, "h"]:
     """Those that a question asks for by kind or noun; all where that tells nothing."""
     kind = asked_kind(text, [])
-    if kind is None or graph.by_head.degrees(entities).sum() > MAX_KIND_TRIPLETS:
+    degrees = graph.by_head.degrees(entities) + graph.by_tail.degrees(entities)
+    if kind is None or degrees.sum() > MAX_KIND_TRIPLETS:
         return entities
     _, ids = graph.by_head.rows(entities)
     rows = np.asarray(graph.triplets[ids])
-    tails = {
-        t: str(graph.entities[t]).casefold() for t in np.unique(rows[:, 2]).tolist()
-    }
-    typed = {t for t, name in tails.items() if base_noun(name) in kind.nouns}
-    by_type = np.isin(entities, rows[np.isin(rows[:, 2], [*typed]), 0])
+    tails = np.unique(rows[:, 2])
+    nouns = map(class_noun, texts_of(graph.entities, tails))
+    called = np.isin(rows[:, 2], tails[np.array([n in kind.nouns for n in nouns])])
+    names = [str(relation) for relation in graph.relations]
+    of_class = [i for i, name in enumerate(names) if leads_to_class(name)]
+    of_end = [i for i, name in enumerate(names) if _end_noun(name) in kind.nouns]
+    is_class = np.isin(rows[:, 1], of_class)
+    # Keywords call some databases so; the tail of ``used_in_database`` is one as well.
+    decides = called & (is_class if of_end else True)
+    by_type = np.isin(entities, rows[decides, 0])
     if by_type.any():
         return entities[by_type]
     last = [
@@ -333,4 +345,39 @@ def _of_kind(
     if mask is None:
         return entities
     right = ~mask.wrong[np.searchsorted(ends, entities)]
-    return entities[right] if right.any() else entities
+    if not right.any():
+        return entities
+    if of_end:
+        right |= np.isin(entities, rows[called, 0]) | _alike(graph, entities, right)
+    return entities[right]
+
+
+def _end_noun(relation: str) -> str:
+    """The last word of a relation, in singular."""
+    return base_noun((relation_words(relation) or [""])[-1])
+
+
+def _alike(
+    graph: KnowledgeGraph,
+    entities: Int[np.ndarray, "g"],
+    right: Bool[np.ndarray, "g"],
+) -> Bool[np.ndarray, "g"]:
+    """True at entities with two relations or more, all of which the ``right`` have.
+
+    Few databases may be the tail of ``used_in_database``: the others are databases too.
+    Relations count with their direction.
+    """
+    starts, ids = graph.by_head.rows(entities)
+    ends, incoming = graph.by_tail.rows(entities)
+    pairs = np.unique(
+        np.concatenate(
+            [
+                np.stack([starts, 2 * graph.triplets[ids, 1]], axis=1),
+                np.stack([ends, 2 * graph.triplets[incoming, 1] + 1], axis=1),
+            ]
+        ),
+        axis=0,
+    )
+    known = np.isin(pairs[:, 1], pairs[right[pairs[:, 0]], 1])
+    count = np.bincount(pairs[:, 0], minlength=len(entities))
+    return (np.bincount(pairs[:, 0], known, len(entities)) == count) & (count > 1)

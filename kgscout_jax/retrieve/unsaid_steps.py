@@ -20,6 +20,7 @@ from kgscout_jax.retrieve.stated_nodes import nodes_at_ends
 from kgscout_jax.text.amounts import has_unit_of, is_amount
 from kgscout_jax.text.asked_kind import AskedKind, asked_kind, question_tokens
 from kgscout_jax.text.count_question import asks_for_count
+from kgscout_jax.text.how_to import how_to
 from kgscout_jax.text.kinds import base_noun, is_attribute, is_measure
 from kgscout_jax.text.relation_phrases import (
     has_words,
@@ -47,8 +48,8 @@ KNOWN_DOUBT = 20.0
 """The same where other nodes have the relation that the question says, among the
 candidates or elsewhere in the graph: it knows who has a mayor."""
 CLAIM_DOUBT = 40.0
-"""The same where a question of yes or no, or for a reason, is asked that no triplet
-answers."""
+"""The same where a question of yes or no, for a reason, or for a way to do something is
+asked that no triplet answers."""
 _REASONS = ("reason", "cause", "purpose", "motive")
 """What relations that say why are called."""
 
@@ -96,8 +97,10 @@ def unsaid_steps(
             is_said[:] = False
         out[~is_said] = CLAIM_DOUBT
         return out
-    if words[:1] == ["why"]:
-        if not _say(_REASONS, around.relations):
+    # "How do I contact Acme" is answered by its contact, "how do I find it" by nothing.
+    wanted = _REASONS if words[:1] == ["why"] else how_to(words)
+    if wanted is not None:
+        if not _say(wanted, around.relations):
             out[:] = CLAIM_DOUBT
         return out
     exists = around.whole is not None and around.whole.says(words)

@@ -118,6 +118,8 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
     ['genre']
     >>> asked_kind("Mann's wife's birth city?", ["Mann"]).kind
     'place'
+    >>> sorted(asked_kind("Firms with more than 10 clerks", []).nouns)
+    ['firm']
     >>> asked_kind("What is Ada Lovelace known for?", ["Ada Lovelace"])
     """
     words = question_tokens(as_how_many(question), topics)
@@ -244,12 +246,20 @@ def _agent(words: Sequence[str]) -> frozenset[str]:
 
 
 def _of_noun_phrase(words: Sequence[str]) -> AskedKind | None:
-    """What a question without a question word asks for: "the wife of Mann"."""
+    """What a question without a question word asks for: "the wife of Mann".
+
+    Or, in plural, "firms with more than 10 employees", "films that Mann directed".
+    """
     phrase = _phrase(words, 0)
     after = words[phrase.stop : phrase.stop + 1]
+    begins = bool(phrase.nouns) and words[0] != TOPIC
+    last = "".join(words[phrase.stop - 1 : phrase.stop])
+    clause = after and (after[0] in _CLAUSES or after[0] in ("with", "without"))
+    if begins and phrase.nouns[-1] != last and clause:
+        return _of_phrase(words, phrase)
     if phrase.nouns and TOPIC in words:
         ends = not after and phrase.owned
-        if ends or (after and after[0] in _BEFORE and words[0] != TOPIC):
+        if ends or (begins and after and after[0] in _BEFORE):
             return _of_phrase(words, phrase)
     for i, word in enumerate(words):
         if word in ("this", "these"):

@@ -218,6 +218,7 @@ def test_how_many_is_the_size_of_the_set():
     [
         ("population", "How many people are there?", "16,425,864"),
         ("residents", "How many residents are there?", "16,425,864"),
+        ("numberOfEmployees", "How many people work there?", "16,425,864"),
         ("number of deaths", "What is the number of deaths of Chad?", "1107 people"),
     ],
 )

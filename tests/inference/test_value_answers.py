@@ -369,6 +369,36 @@ def test_a_class_that_a_question_names_is_compared_as_a_whole(scout, question, a
     assert {answer.name for answer in result.answers} == answers
 
 
+CATALOGUE = KnowledgeGraph.from_triplets([
+    *(
+        (name, relation, value)
+        for name, year, tag in [
+            ("Atlas", 2008, "genes"), ("Borea", 2020, "database"),
+            ("Cygnus", 2020, "genes"), ("Delos", 2011, "ontology"),
+        ]
+        for relation, value in [("published", str(year)), ("keyword", tag)]
+    ),
+    ("Tool", "usedInDatabase", "Borea"), ("Tool", "published", "2020"),
+    ("Tool", "language", "C"),
+])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        # Borea is one by a relation, the others have no other relations than Borea.
+        ("Which databases were published in 2020?", {"Borea", "Cygnus"}),
+        ("Which database is the oldest?", {"Atlas"}),
+        # No relation leads to an ontology: those are meant whose keyword says so.
+        ("Which ontology is the oldest?", {"Delos"}),
+    ],
+)
+def test_what_a_noun_means_is_told_by_relations_before_keywords(
+    scout, question, answers
+):
+    assert answers_of(scout, question, CATALOGUE) == answers
+
+
 def test_the_noun_of_a_superlative_is_no_topic(scout):
     result = scout.retrieve("In which country is the longest river?", CLASSED, k=8)
     assert result.topics == ("Danube",)

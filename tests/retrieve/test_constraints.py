@@ -139,9 +139,12 @@ def test_a_relation_that_others_have_raises_doubts(question, topic, answer, doub
         ("Was Bern governed by a mayor?", False),
         ("Who is the mayor of Bern?", False),
         ("Why is Bern so quiet?", True),
+        ("How do I leave Bern?", True),
+        ("How can one become mayor of Bern?", False),
+        ("How is Bern governed?", False),
     ],
 )
-def test_a_question_of_yes_or_no_is_answered_by_what_its_words_say(question, doubted):
+def test_a_claim_a_reason_or_a_way_is_answered_by_what_words_say(question, doubted):
     doubts = constrained(question, "Bern", OFFICES)[1]
     assert (doubts["Eve"] >= CLAIM_DOUBT) == doubted
 

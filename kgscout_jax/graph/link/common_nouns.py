@@ -17,23 +17,47 @@ from kgscout_jax.text.kinds import base_noun, listed_words, noun_kind
 from kgscout_jax.text.value_words import SUPERLATIVES, adjective
 
 _QUANTIFIERS = frozenset("all any few many most several some these those".split())
+MOST_WORDS = 3
+"""Words that one noun may consist of."""
+_BEGUN = frozenset("that which who whose with without".split())
+"""Words behind a noun that a question begins with."""
 _CLAUSES = frozenset("of by that which who whose".split())
 """Words that say which ones are meant: "the games of Dana Wolfe"."""
 
 
-def is_asked_noun(question: QuestionTokens, i: int) -> bool:
-    """Whether word ``i`` surely says what kind of thing is asked for.
+def is_asked_noun(question: QuestionTokens, first: int, last: int) -> bool:
+    """Whether words ``first`` to ``last`` surely say what kind of thing is asked for.
 
-    It follows "which" or "what", a quantifier in the plural, or a superlative.
+    They follow "which" or "what", a quantifier in the plural, or a superlative, or
+    begin a question without any: "firms with more than 10 employees".
     """
-    if i == 0 or not _is_small(question, i):
+    if first == 0:
+        after = question.words[last + 1 : last + 2]
+        return _is_plural(question, last) and not _BEGUN.isdisjoint(after)
+    small = all(_is_small(question, i) for i in range(first, last + 1))
+    if not small or question.words[last] in STOP_WORDS:
         return False
-    before = question.words[i - 1]
-    if _is_plural(question, i) and not _noun_follows(question, i):
-        asks = before in _QUANTIFIERS or before == "which" or _is_what(question, i - 1)
-        return asks or _is_superlative(before)
-    asks = before in ("which", "every", "each") or _is_what(question, i - 1)
-    return (asks or _is_superlative(before)) and _ends_noun(question, i)
+    while _is_noun_before(question, first, last):
+        first -= 1
+    before = question.words[first - 1]
+    if _is_plural(question, last) and not _noun_follows(question, last):
+        asks = before in _QUANTIFIERS or before == "which"
+        return asks or _is_what(question, first - 1) or _is_superlative(before)
+    asks = before in ("which", "every", "each") or _is_what(question, first - 1)
+    return (asks or _is_superlative(before)) and _ends_noun(question, last)
+
+
+def _is_noun_before(question: QuestionTokens, first: int, last: int) -> bool:
+    """Whether the word before a phrase belongs to it: "stock" before "exchanges"."""
+    before = question.words[first - 1]
+    if (
+        first < 2
+        or last - first >= MOST_WORDS - 1
+        or not _is_small(question, first - 1)
+    ):
+        return False
+    counts = before in STOP_WORDS or before in _QUANTIFIERS or _is_superlative(before)
+    return not counts and not _ends_noun(question, first - 1)
 
 
 def is_described_noun(question: QuestionTokens, i: int) -> bool:
@@ -105,4 +129,6 @@ def _ends_noun(question: QuestionTokens, i: int) -> bool:
     """Whether a verb, a function word or nothing stands behind word ``i``."""
     after = question.words[i + 1 : i + 2]
     verb = after and (after[0].endswith("ed") or after[0] in listed_words("verbs"))
-    return bool(verb) or GRAMMAR.issuperset(after)
+    named = i + 2 < len(question) and not _is_small(question, i + 2)
+    acts = named and _is_plural(question, i + 1)  # "which exchange lists Siemens"
+    return bool(verb) or acts or GRAMMAR.issuperset(after)

@@ -281,8 +281,8 @@ class Linker:
         no misspelt ``Wrobe Byte``. An identifier, which has no capitals, is what it
         says, however unlikely: "postgresql" names no
         ``Debian PostgreSQL Maintainers``. Beside one, a single word is no part of
-        another name: in "section of vim", "section" is not ``gnome (section)``. Nor is
-        a common noun: in "which hut is the oldest", "hut" is no ``Rotwand Hut``.
+        another name: in "section of vim", "section" is not ``gnome (section)``. Nor are
+        common nouns: in "which hut is the oldest", "hut" is no ``Rotwand Hut``.
         """
         settings = self.settings
         whole = [
@@ -321,7 +321,7 @@ class Linker:
             if names.explain(c):
                 return True
             one_word = c.first == c.last
-            if one_word and is_asked_noun(question, c.first):
+            if is_asked_noun(question, c.first, c.last):
                 return True
             beside = any(last < c.first or c.last < first for first, last in likely)
             if (

@@ -80,11 +80,14 @@ def test_a_whole_name_comes_before_the_kind_that_is_asked_for():
         ("the nuclear spin of tin", [], ["spin"]),
         ("late queen of Spain", [], []),
         ("every lodge closed", ["lodge"], []),
+        ("what stock exchanges are there", ["exchanges"], []),
+        ("which stock exchange lists Bern", ["exchange"], []),
+        ("Firms with clerks", ["firms"], []),
     ],
 )
 def test_the_words_around_a_noun_tell_what_it_is(question, asked, described):
     tokens = tokenise_question(question)
-    nouns = [w for i, w in enumerate(tokens.words) if is_asked_noun(tokens, i)]
+    nouns = [w for i, w in enumerate(tokens.words) if is_asked_noun(tokens, i, i)]
     others = [w for i, w in enumerate(tokens.words) if is_described_noun(tokens, i)]
     assert nouns == asked
     assert others == described
