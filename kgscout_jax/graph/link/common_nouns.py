@@ -31,12 +31,15 @@ def is_asked_noun(question: QuestionTokens, first: int, last: int) -> bool:
     They follow "which" or "what", a quantifier in the plural, or a superlative, or
     begin a question without any: "firms with more than 10 employees".
     """
+    after = question.words[last + 1 : last + 2]
     if first == 0:
-        after = question.words[last + 1 : last + 2]
         return _is_plural(question, last) and not _BEGUN.isdisjoint(after)
     small = all(_is_small(question, i) for i in range(first, last + 1))
     if not small or question.words[last] in STOP_WORDS:
         return False
+    begins = last < MOST_WORDS and STOP_WORDS.isdisjoint(question.words[:last])
+    if begins and _is_plural(question, last) and _BEGUN.issuperset(after):
+        return True  # "Swiss firms"
     while _is_noun_before(question, first, last):
         first -= 1
     before = question.words[first - 1]

@@ -11,6 +11,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.hypernodes import hypernode_mask
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.aliases import read_aliases
+from kgscout_jax.graph.link.demonyms import demonym_aliases, demonyms_sha256
 from kgscout_jax.graph.link.index import MANIFEST, LinkIndex
 from kgscout_jax.graph.link.index_build import build_index
 from kgscout_jax.graph.link.linker import Linker
@@ -45,11 +46,11 @@ def open_or_build_index(
     if folder is None and graph.storage is not None:
         # Among the graph's data, so that an update replaces it too.
         folder = graph.storage.path / graph.storage.manifest["data"] / FOLDER
-    checksum = ""
+    checksum = demonyms_sha256()
     if aliases is not None:
         if not aliases.is_file():
             raise UserError(f"{aliases}: no such file")
-        checksum = sha256_file(aliases)
+        checksum += sha256_file(aliases)
     if folder is not None and (folder / MANIFEST).exists():
         try:
             return LinkIndex.open(folder, graph.entities, aliases_sha256=checksum)
@@ -59,6 +60,7 @@ def open_or_build_index(
     if graph.members is not None:
         listed += graph.members.aliases(graph.entities)
     listed += _ids_with_labels(graph)
+    listed += demonym_aliases(graph.find_every)
     index = build_index(
         graph.entities,
         aliases=listed,

@@ -83,6 +83,7 @@ def test_a_whole_name_comes_before_the_kind_that_is_asked_for():
         ("what stock exchanges are there", ["exchanges"], []),
         ("which stock exchange lists Bern", ["exchange"], []),
         ("Firms with clerks", ["firms"], []),
+        ("Swiss firms", ["firms"], []),
     ],
 )
 def test_the_words_around_a_noun_tell_what_it_is(question, asked, described):

@@ -15,6 +15,7 @@ from kgscout_jax.graph.build.driver import build_graph, update_graph
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import LinkIndex, build_index
 from kgscout_jax.graph.link.aliases import read_aliases
+from kgscout_jax.graph.link.demonyms import demonyms_sha256
 from kgscout_jax.graph.link.graph_index import graph_linker, open_or_build_index
 
 TRIPLETS = [
@@ -33,7 +34,8 @@ def graph() -> KnowledgeGraph:
 
 def test_a_graph_in_memory_is_indexed_with_its_degrees(graph):
     index = open_or_build_index(graph)
-    assert len(index) == len(graph.entities) - 1, "the mid is left out"
+    names = len(index) - len(index.aliases)
+    assert names == len(graph.entities) - 1, "the mid is left out"
     link = graph_linker(graph).link("what was tom hanks in")[0]
     assert link.name == "Tom Hanks"
     rows = graph.triplets[:, [0, 2]]
@@ -70,7 +72,7 @@ def test_a_stored_index_is_opened_not_built(graph, tmp_path, caplog):
 
 def test_an_index_that_is_damaged_or_of_other_names_is_rebuilt(graph, tmp_path, caplog):
     caplog.set_level(logging.INFO, "kgscout")
-    build_index(["Somebody"]).save(tmp_path)
+    build_index(["Somebody"]).save(tmp_path, aliases_sha256=demonyms_sha256())
     assert graph_linker(graph, folder=tmp_path).link("tom hanks")[0].name == "Tom Hanks"
     assert "built over 1 names" in caplog.text
     manifest = json.loads((tmp_path / "manifest.json").read_text())
@@ -93,13 +95,35 @@ def test_an_index_is_in_memory_if_its_folder_cannot_be_written(graph, tmp_path, 
 
 def test_aliases_are_linked_and_a_changed_file_rebuilds_the_index(graph, tmp_path):
     file, folder = tmp_path / "aliases.tsv", tmp_path / "link"
-    file.write_text("united states of america\tUSA\nTom Hanks\tForrest\n\n")
-    link = graph_linker(graph, aliases=file, folder=folder).link("who leads the usa")[0]
+    file.write_text("united states of america\tColumbia\nTom Hanks\tForrest\n\n")
+    linker = graph_linker(graph, aliases=file, folder=folder)
+    link = linker.link("who leads columbia")[0]
     assert (link.name, link.how) == ("United States of America", "alias")
     file.write_text("United States of America\tUncle Sam\n")
     linker = graph_linker(graph, aliases=file, folder=folder)
     assert linker.link("who is uncle sam")[0].how == "alias"
-    assert all(link.how != "alias" for link in linker.link("who leads the usa"))
+    assert all(link.how != "alias" for link in linker.link("who leads columbia"))
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("Which American films were released in 2000?", "United States of America"),
+        ("who leads the USA", "United States of America"),
+        ("What does American Home Video sell?", "Home Video"),
+    ],
+)
+def test_what_is_from_a_country_names_it(graph, question, name):
+    assert graph_linker(graph).link(question)[0].name == name
+
+
+def test_a_country_that_is_called_by_both_names_keeps_them_apart():
+    graph = KnowledgeGraph.from_triplets([
+        ("UK", "near", "France"), ("United Kingdom", "near", "France")
+    ])  # fmt: skip
+    linker = graph_linker(graph)
+    assert [each.name for each in linker.link("Which firms are in the UK?")] == ["UK"]
+    assert linker.link("Who is French?")[0].name == "France"
 
 
 def test_aliases_of_a_gzipped_file_skip_unknown_names(graph, tmp_path, caplog):
