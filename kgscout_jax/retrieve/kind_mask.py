@@ -183,9 +183,13 @@ def kind_mask(
             if verdict is not None:
                 penalties[node] = max(penalties[node], PENALTY) if verdict else 0.0
                 by_form[node] = verdict and not vague
-    elif asked.which and not named:
-        values = np.array([is_value(name) for name in around.names])
-        penalties[there[values & (penalties[there] < DOUBT)]] = DOUBT
+    elif asked.which:
+        values = there[np.array([is_value(name) for name in around.names], bool)]
+        if named:  # No aircraft is 2002, where relations lead to aircraft.
+            others = values[penalties[values] >= DOUBT]
+            penalties[others], by_form[others] = PENALTY, True
+        else:
+            penalties[values] = np.maximum(penalties[values], DOUBT)
     some = penalties[there]
     if not some.any() or ((some >= PENALTY).all() and not by_form.any()):
         return None

@@ -118,8 +118,8 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
     ['genre']
     >>> asked_kind("Mann's wife's birth city?", ["Mann"]).kind
     'place'
-    >>> sorted(asked_kind("Firms with more than 10 clerks", []).nouns)
-    ['firm']
+    >>> sorted(asked_kind("Boats with more than 10 masts", []).nouns)
+    ['boat']
     >>> asked_kind("What is Ada Lovelace known for?", ["Ada Lovelace"])
     """
     words = question_tokens(as_how_many(question), topics)

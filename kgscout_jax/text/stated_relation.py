@@ -215,6 +215,10 @@ def noun_of_topic(words: Sequence[str]) -> tuple[str, ...]:
     ('aircraft', 'type')
     >>> noun_of_topic(["does", TOPIC, "have", "any", "pupils"])
     ('pupil',)
+    >>> noun_of_topic(["what", "genre", "is", TOPIC])
+    ('genre',)
+    >>> noun_of_topic(["which", "cars", "are", TOPIC])
+    ()
     """
     return _noun_of_topic(tuple(words))
 
@@ -330,8 +334,9 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
     elif not before:
         asked, noun = before, after
     elif not after and before[0] in ("what", "which") and before[-1] in BE:
-        # "What nationality is X", no "what kind of film is X"
-        asked, noun = [], [] if OF in before else before[1:-1]
+        # "What nationality is X", no "what kind of film is X" nor "which cars are X"
+        several = before[0] == "which" and before[-1] in ("are", "were")
+        asked, noun = [], [] if OF in before or several else before[1:-1]
     elif not after and before[-1:] == ["of"]:
         # "Which people work out of X" has no article.
         start = before.index("the") + 1 if "the" in before else _asking(before)

@@ -105,6 +105,14 @@ def test_which_asks_for_no_number_that_is_not_called_so():
     assert plain.argmax() == 2
 
 
+def test_which_asks_for_no_number_where_relations_lead_to_what_it_asks_for():
+    names, nodes = ["Mann", "Drama", "1995"], np.array([[0, 1], [0, 2]])
+    logits = [-9.0, 1.0, 3.0]
+    # P131 says nothing of what it leads to, but has_genre does.
+    genre = fitted("Which genre is it of?", logits, names, nodes, (5, 4))
+    assert genre.tolist() == [-9 - PENALTY, 1, 3 - PENALTY]
+
+
 def test_triplets_count_less_that_lead_to_nothing_that_is_asked_for():
     kind = mask("When were the films of Mann released?")
     assert kind is not None
