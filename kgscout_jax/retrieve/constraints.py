@@ -44,8 +44,8 @@ from kgscout_jax.text.media_files import asks_for_media, is_media_file
 from kgscout_jax.text.stated_relation import noun_of_topic
 from kgscout_jax.text.value_question import ValueQuestion, value_question
 
-CHAIN_SPREAD = 0.05
-"""Share of their distances in logits that nodes of a chain keep: all are answers."""
+ANSWER_SPREAD = 0.05
+"""Share of their distances in logits that nodes keep that are answers together."""
 TRUST = 10.0
 """Logits by which a node that named steps or a stated relation lead to is ahead of
 "there is no answer", and any other node behind it."""
@@ -141,9 +141,7 @@ class QuestionConstraints:
             if self.near is not None:
                 answers -= np.float32(NEAR_PENALTY) * self.near
             if self.chain is not None:
-                best = answers[self.chain].max()
-                closer = best + np.float32(CHAIN_SPREAD) * (answers - best)
-                answers = np.where(self.chain, closer, answers)
+                answers = closer_together(answers, self.chain)
             # "Which firms are in Bern" is seldom about Bern.
             answers[self.starts] -= np.float32(DOUBT)
         possible = answers
@@ -155,6 +153,8 @@ class QuestionConstraints:
             wrong = self.kind.wrong & (lowered < answers)
             possible = np.where(wrong, -np.inf, lowered)
             answers = lowered
+        if general and self.stated is not None:
+            answers = closer_together(answers, self.stated)
         found = None
         if self.values is not None:
             found = self.values.outcome(logits, possible)
@@ -177,6 +177,15 @@ class QuestionConstraints:
             if said is not None:
                 out += np.where(said, -TRUST, TRUST).astype(np.float32)
         return out
+
+
+def closer_together(
+    logits: Float32[np.ndarray, "v"], nodes: Bool[np.ndarray, "v"]
+) -> Float32[np.ndarray, "v"]:
+    """Logits, those of ``nodes`` near the best of them: all are answers, or none."""
+    best = logits[nodes].max()
+    closer = best + np.float32(ANSWER_SPREAD) * (logits - best)
+    return np.where(nodes, closer, logits)
 
 
 def question_constraints(

@@ -14,12 +14,15 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.kinds import KINDS, base_noun, names_same, noun_kind
 from kgscout_jax.text.relation_words import (
+    classed_noun,
     is_class_relation,
     leads_to_class,
     split_words,
 )
+from kgscout_jax.text.stated_relation import noun_of_topic
 from kgscout_jax.text.words import question_words
 
 _BROAD_CLASSES = frozenset(
@@ -151,7 +154,8 @@ def unasked_classes(
 ) -> Bool[np.ndarray, "v"]:
     """True at nodes that are but classes, where the question asks for none.
 
-    "Which dishes call for saffron" does not ask that saffron is a spice.
+    "Which dishes call for saffron" does not ask that saffron is a spice. Nor does
+    "which courts are in Ohio" ask for a type of court, as "what court is it" may.
 
     Args:
         question: the question.
@@ -165,6 +169,9 @@ def unasked_classes(
     if not words or any(base_noun(word) in _SORTS for word in words):
         return out
     to_class = np.array([leads_to_class(each) for each in around.relations], bool)
+    if not noun_of_topic(question_tokens(question, topics)):
+        of_class = [classed_noun(each) != "" for each in around.relations]
+        named = named & ~np.array(of_class, bool)
     only = (to_class & ~named)[around.relation_index]
     out[around.nodes[only, 1]] = True
     out[around.nodes[only, 0]] = False

@@ -33,6 +33,7 @@ from kgscout_jax.text.stated_relation import (
     content_words,
     is_clause,
     is_simple_clause,
+    is_verbless,
     noun_of_topic,
 )
 from kgscout_jax.text.yes_no_claim import yes_no_claim
@@ -106,7 +107,7 @@ def unsaid_steps(
     exists = around.whole is not None and around.whole.says(words)
     said = relations.named | relations.implied
     known = np.array([*map(bool, ends)], bool) & is_simple_clause(words)
-    doubt = CLAUSE_DOUBT if is_clause(words) else 0.0
+    doubt = CLAUSE_DOUBT if is_clause(words) and not is_verbless(words) else 0.0
     if noun := noun_of_topic(words):
         is_called = any(ends) or (exists and len(noun) > 1)
         said, named = _of_noun(noun, ends, around.relations, is_called)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from kgscout_jax.text.relation_words import (
+    CLASS_NOUNS,
     PREPOSITIONS,
     domain,
     head_noun,
@@ -296,8 +297,11 @@ def _begins_with_verb(words: list[str]) -> bool:
 def _owner(words: list[str]) -> str:
     """The noun that owns what a relation of two nouns names: drugs have a "drug class".
 
-    "" for others, such as "has tag", "languages spoken", "job title", "birth year".
+    So do courts a "type of court". "" for others: "has tag", "languages spoken", "job
+    title", "birth year".
     """
+    if len(words) == 3 and words[1] == "of" and words[0] in CLASS_NOUNS:
+        return base_noun(words[2])
     if len(words) != 2:
         return ""
     first, last = words

@@ -17,8 +17,8 @@ CLASS_RELATIONS = frozenset(
 )
 """Phrases of relations whose tails are classes of their heads."""
 _CLASS_PHRASES = CLASS_RELATIONS | frozenset(("is", "counts as", "classified as"))
-_CLASS_NOUNS = frozenset("type types kind kinds class category categories".split())
-"""Last words of relations that say what their heads are."""
+CLASS_NOUNS = frozenset("type types kind kinds class category categories".split())
+"""What relations that say what their heads are end in, or begin with before "of"."""
 _OTHER_POSTS = frozenset("acting assistant deputy former previous vice".split())
 """Words of relations that a question has to say."""
 
@@ -78,8 +78,28 @@ def leads_to_class(relation: str) -> bool:
     >>> leads_to_class("is"), leads_to_class("device_type"), leads_to_class("genre")
     (True, True, False)
     """
+    phrase = " ".join(relation_words(relation))
+    return phrase in _CLASS_PHRASES or _class_noun(relation_words(relation)) != ""
+
+
+@cache
+def classed_noun(relation: str) -> str:
+    """What the heads of a relation to a class are; "" where it does not say that.
+
+    >>> classed_noun("device_type"), classed_noun("type of court"), classed_noun("type")
+    ('device', 'court', '')
+    """
     words = relation_words(relation)
-    return " ".join(words) in _CLASS_PHRASES or not _CLASS_NOUNS.isdisjoint(words[-1:])
+    if not (noun := _class_noun(words)):
+        return ""
+    return " ".join(words[2:] if words[0] == noun else words[:-1])
+
+
+def _class_noun(words: Sequence[str]) -> str:
+    """The word of a relation that means a class; "" where there is none."""
+    begins = words[1:2] == ["of"] and len(words) > 2
+    noun = words[0] if begins and words[0] in CLASS_NOUNS else "".join(words[-1:])
+    return noun if noun in CLASS_NOUNS else ""
 
 
 def is_another_post(relation: str, asked: Collection[str]) -> bool:

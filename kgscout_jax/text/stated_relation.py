@@ -78,6 +78,8 @@ class _Clause(NamedTuple):
     """Whether no other verb stands before the one."""
     noun: tuple[str, ...]
     """What the question word asks for: "which films"."""
+    implied: bool = False
+    """Whether it has no verb: "which courts are in Ohio" are those located there."""
 
 
 @cache
@@ -256,6 +258,16 @@ def is_clause(words: Sequence[str]) -> bool:
     return _clause(tuple(words)) is not None
 
 
+def is_verbless(words: Sequence[str]) -> bool:
+    """Whether a clause has no verb but "be": those that are somewhere.
+
+    >>> is_verbless(["which", "courts", "are", "in", TOPIC])
+    True
+    """
+    clause = _clause(tuple(words))
+    return clause is not None and clause.implied
+
+
 def is_simple_clause(words: Sequence[str]) -> bool:
     """Whether a question is a clause, and no other verb stands in it.
 
@@ -263,7 +275,7 @@ def is_simple_clause(words: Sequence[str]) -> bool:
     False
     """
     clause = _clause(tuple(words))
-    return clause is not None and clause.simple
+    return clause is not None and clause.simple and not clause.implied
 
 
 def clause_noun(words: Sequence[str]) -> tuple[str, ...]:
@@ -498,6 +510,9 @@ def _clause(words: tuple[str, ...]) -> _Clause | None:
         noun, verb = before[: max(end - 1, 0)], before[max(end - 1, 0) :]
     if len(noun) > _NOUNS or _NO_NOUNS.intersection(noun):
         return None
+    implied = passive and not topic_first and len(verb) == 1 and verb[0] in _PLACES
+    if implied and noun:
+        verb = ["located", *verb]
     if not verb or verb[0] in _NO_NOUNS or len(verb) > 2:
         return None
     if verb[1:] and (fronted or verb[1] not in PREPOSITIONS):
@@ -507,4 +522,7 @@ def _clause(words: tuple[str, ...]) -> _Clause | None:
     preposition = fronted or (verb[1] if verb[1:] else "")
     # "Who taught the makers of", "which firm built parts used in"
     simple = not (asking in WITHOUT_NOUN and noun) and not any(map(is_past, noun[:-1]))
-    return _Clause(verb[0], preposition, passive, topic_first, where, simple, (*noun,))
+    return _Clause(
+        verb[0], preposition, passive, topic_first, where,
+        simple and not implied, (*noun,), implied,
+    )  # fmt: skip
