@@ -332,6 +332,8 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
     before, after = parts
     if before[:1] and before[0] in _ASK and before[1:2] == ["s"]:
         before = [before[0], *before[2:]]  # "what's"
+    if before[-1:] == ["the"] and before[-2:-1] and before[-2] in BE:
+        before = before[:-1]  # "what nationality is the X"
     if len(after) > 1 and after[-1] in _ASK and after[-2] in BE | _CALLED:
         after = after[:-2]  # "the capital of X is what"
     elif len(after) == 1 and after[0] in _CALLED:

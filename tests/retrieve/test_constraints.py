@@ -183,6 +183,23 @@ def test_a_relation_elsewhere_in_the_graph_raises_doubts(question, other):
         assert least <= doubts[names.index(other)] <= most
 
 
+def test_those_in_a_place_are_stated_and_their_types_are_not_asked_for():
+    places = {"Assizes": "Ohio", "Moot": "Ohio", "Diet": "Bern"}
+    facts = [(court, "is located in", place) for court, place in places.items()]
+    facts += [(court, "type of court", "trial court") for court in places]
+    logits, doubts = constrained("Which courts are in Ohio?", "Ohio", facts)
+    assert doubts["Assizes"] == doubts["Moot"] == -TRUST
+    assert logits["trial court"] < min(logits["Assizes"], logits["Moot"])
+    assert doubts["trial court"] >= FORM_DOUBT
+    # In Chur there may be none, or the graph says it otherwise.
+    doubts = constrained(
+        "Which courts are in Chur?", "Chur", [*facts, ("Cup", "of", "Chur")]
+    )[1]
+    assert doubts["Cup"] < KNOWN_DOUBT
+    asked = constrained("What court is the Moot?", "Moot", facts)[1]
+    assert asked["trial court"] < FORM_DOUBT
+
+
 def test_a_number_of_somebody_else_is_no_count():
     facts = [("Acme", "owner", "Bolt"), ("Bolt", "number_of_employees", "80 people")]
     for firm, doubt in (("Bolt", 0), ("Acme", KNOWN_DOUBT)):

@@ -27,6 +27,7 @@ from kgscout_jax.text.kinds import KINDS, base_noun, base_verb, end_nouns, noun_
         ("made of", set(), set()),
         ("formed_in", set(), {"place"}),
         ("drug_class", {"drug"}, {"drug class"}),
+        ("type of court", {"court"}, {"type of court"}),
         ("jobTitle", {"person"}, {"job", "job title"}),
         ("almaMater", {"person"}, {"alma mater", "educational institution"}),
         ("deathDate", {"person"}, {"death date"}),

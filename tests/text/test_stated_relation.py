@@ -32,6 +32,10 @@ HEADS, TAILS, BOTH, NONE = {0}, {1}, {0, 1}, set()
         ("Who was born in Ann Lee?", "wasBornIn", HEADS),
         ("Which station is Ann Lee affiliated with?", "station affiliated with", TAILS),
         ("Which prize did Ann Lee win?", "hasWonPrize", TAILS),
+        # What is in a place is located there.
+        ("Which courts are in Ann Lee?", "is located in", HEADS),
+        ("Which courts are in Ann Lee?", "founded in", NONE),
+        ("Who is in Ann Lee?", "located_in", NONE),
         # What holds both ways has no direction.
         ("Which genes interact with Ann Lee?", "interacts_with", BOTH),
         # Nouns: what a relation calls its tails, or with "of" its heads.

@@ -321,7 +321,9 @@ class Linker:
             if names.explain(c):
                 return True
             one_word = c.first == c.last
-            if is_asked_noun(question, c.first, c.last):
+            # "How many ghost lynxes" may be about ``Ghost Lynx``.
+            may_be_part = one_word or not c.misspelt
+            if may_be_part and is_asked_noun(question, c.first, c.last):
                 return True
             beside = any(last < c.first or c.last < first for first, last in likely)
             if (
