@@ -13,21 +13,19 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Int
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.answer_kinds import asks_yes_no
+from kgscout_jax.inference.entities_of_kind import entities_of_kind
 from kgscout_jax.inference.topics import SearchStart
-from kgscout_jax.retrieve.kind_mask import kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.node_classes import class_noun
 from kgscout_jax.retrieve.value_test import Attribute, ValueTest, value_test
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.compared_phrase import ComparedPhrase, compared_phrase
 from kgscout_jax.text.kinds import base_noun
-from kgscout_jax.text.relation_words import leads_to_class, relation_words
 from kgscout_jax.text.value_question import ValueQuestion, value_question, without_test
 from kgscout_jax.text.value_words import is_comparing, relation_keys, word_key
 from kgscout_jax.text.values import is_year, quantity_of, value_of
@@ -42,11 +40,6 @@ _FILLERS = frozenset(
 )
 _WHOLE = re.compile(r"\b(?:of|in|at|on) (?:the|our|this) ([a-z]+)\W*$")
 """What may say of which graph a question is: "the oldest book in the library"."""
-MAX_KIND_TRIPLETS = 500_000
-"""The most triplets that are read to tell the kind of entities."""
-NAME_SHARE = 0.3
-"""Share of names that end in what is asked for ("Rotwand Hut"), from which on it is no
-accident ("Tyson Foods Company")."""
 RUNNERS_UP = 10
 """Entities that are compared as evidence for a superlative."""
 MAX_CHOICE = 100
@@ -181,7 +174,9 @@ def _compared(
         return None
     found: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
     for attribute in best if best[0].match else ():
-        heads = _of_kind(text, graph, np.array([*attribute.values, *attribute.unread]))
+        heads = entities_of_kind(
+            text, graph, np.array([*attribute.values, *attribute.unread])
+        )
         if not attribute.unread.isdisjoint(heads.tolist()):
             return None  # what cannot be read might pass
         group = [int(head) for head in heads if head != asked.rival]
@@ -300,84 +295,3 @@ def _test_of(
         lambda nodes: texts_of(graph.entities, nodes),
     )
     return value_test(asked, around)
-
-
-def _of_kind(
-    text: str, graph: KnowledgeGraph, entities: Int[np.ndarray, "g"]
-) -> Int[np.ndarray, "h"]:
-    """Those that a question asks for by kind or noun; all where that tells nothing."""
-    kind = asked_kind(text, [])
-    degrees = graph.by_head.degrees(entities) + graph.by_tail.degrees(entities)
-    if kind is None or degrees.sum() > MAX_KIND_TRIPLETS:
-        return entities
-    _, ids = graph.by_head.rows(entities)
-    rows = np.asarray(graph.triplets[ids])
-    tails = np.unique(rows[:, 2])
-    nouns = map(class_noun, texts_of(graph.entities, tails))
-    called = np.isin(rows[:, 2], tails[np.array([n in kind.nouns for n in nouns])])
-    names = [str(relation) for relation in graph.relations]
-    of_class = [i for i, name in enumerate(names) if leads_to_class(name)]
-    of_end = [i for i, name in enumerate(names) if _end_noun(name) in kind.nouns]
-    is_class = np.isin(rows[:, 1], of_class)
-    # Keywords call some databases so; the tail of ``used_in_database`` is one as well.
-    decides = called & (is_class if of_end else True)
-    by_type = np.isin(entities, rows[decides, 0])
-    if by_type.any():
-        return entities[by_type]
-    last = [
-        WORD.findall(str(graph.entities[e]).casefold())[-1:] for e in entities.tolist()
-    ]
-    by_name = np.array(
-        [bool(each) and base_noun(each[0]) in kind.nouns for each in last]
-    )
-    if by_name.mean() >= NAME_SHARE:
-        return entities[by_name]
-    relations, index = np.unique(rows[:, 1], return_inverse=True)
-    ends, nodes = np.unique(rows[:, [0, 2]], return_inverse=True)
-    around = LocalGraph(
-        [str(graph.relations[relation]) for relation in relations.tolist()],
-        index,
-        nodes.reshape(-1, 2),
-        [],
-        lambda places: texts_of(graph.entities, ends[places]),
-    )
-    mask = kind_mask(text, [], around, np.asarray(graph.unnamed_mask)[ends])
-    if mask is None:
-        return entities
-    right = ~mask.wrong[np.searchsorted(ends, entities)]
-    if not right.any():
-        return entities
-    if of_end:
-        right |= np.isin(entities, rows[called, 0]) | _alike(graph, entities, right)
-    return entities[right]
-
-
-def _end_noun(relation: str) -> str:
-    """The last word of a relation, in singular."""
-    return base_noun((relation_words(relation) or [""])[-1])
-
-
-def _alike(
-    graph: KnowledgeGraph,
-    entities: Int[np.ndarray, "g"],
-    right: Bool[np.ndarray, "g"],
-) -> Bool[np.ndarray, "g"]:
-    """True at entities with two relations or more, all of which the ``right`` have.
-
-    Few databases may be the tail of ``used_in_database``: the others are databases too.
-    Relations count with their direction.
-    """
-    starts, ids = graph.by_head.rows(entities)
-    ends, incoming = graph.by_tail.rows(entities)
-    pairs = np.unique(
-        np.concatenate(
-            [
-                np.stack([starts, 2 * graph.triplets[ids, 1]], axis=1),
-                np.stack([ends, 2 * graph.triplets[incoming, 1] + 1], axis=1),
-            ]
-        ),
-        axis=0,
-    )
-    known = np.isin(pairs[:, 1], pairs[right[pairs[:, 0]], 1])
-    count = np.bincount(pairs[:, 0], minlength=len(entities))
-    return (np.bincount(pairs[:, 0], known, len(entities)) == count) & (count > 1)
