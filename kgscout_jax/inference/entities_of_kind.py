@@ -1,0 +1,133 @@
+"""Which entities are of the kind that a question compares: databases, no tools."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.string_table import texts_of
+from kgscout_jax.retrieve.kind_mask import kind_mask
+from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.retrieve.node_classes import class_noun
+from kgscout_jax.text.asked_kind import asked_kind
+from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.relation_words import leads_to_class, relation_words
+from kgscout_jax.text.words import WORD
+
+MAX_KIND_TRIPLETS = 500_000
+"""The most triplets that are read to tell the kind of entities."""
+NAME_SHARE = 0.3
+"""Share of names that end in what is asked for ("Rotwand Hut"), from which on it is no
+accident ("Tyson Foods Company")."""
+
+
+def entities_of_kind(
+    text: str, graph: KnowledgeGraph, entities: Int[np.ndarray, "g"]
+) -> Int[np.ndarray, "h"]:
+    """Those that a question asks for by kind or noun; all where that tells nothing.
+
+    Classes decide, then what relations call their ends, or other triplets and names.
+
+    Args:
+        text: the question.
+        graph: the graph.
+        entities: those that are compared.
+    """
+    kind = asked_kind(text, [])
+    degrees = graph.by_head.degrees(entities) + graph.by_tail.degrees(entities)
+    if kind is None or degrees.sum() > MAX_KIND_TRIPLETS:
+        return entities
+    _, ids = graph.by_head.rows(entities)
+    rows = np.asarray(graph.triplets[ids])
+    relations = [str(relation) for relation in graph.relations]
+    is_end = any(_end_noun(each) in kind.nouns for each in relations)
+    called = rows[_leads_to_noun(graph, rows, kind.nouns)]
+    # Keywords call some databases so; the tail of ``used_in_database`` is one as well.
+    of_class = [i for i, name in enumerate(relations) if leads_to_class(name)]
+    decides = called[np.isin(called[:, 1], of_class)] if is_end else called
+    if len(decides):
+        return entities[np.isin(entities, decides[:, 0])]
+    by_name = _named_mask(graph, entities, kind.nouns)
+    if by_name.mean() >= NAME_SHARE:
+        return entities[by_name]
+    right = _fitting_mask(text, graph, entities, rows)
+    if not right.any():
+        return entities
+    if is_end and not right.all():
+        right |= np.isin(entities, called[:, 0]) | _alike(graph, entities, right)
+    return entities[right]
+
+
+def _end_noun(relation: str) -> str:
+    """The last word of a relation, in singular."""
+    return base_noun((relation_words(relation) or [""])[-1])
+
+
+def _leads_to_noun(
+    graph: KnowledgeGraph, rows: Int[np.ndarray, "m 3"], nouns: frozenset[str]
+) -> Bool[np.ndarray, "m"]:
+    """True at triplets whose tail is called like one of the nouns."""
+    tails = np.unique(rows[:, 2])
+    names = texts_of(graph.entities, tails)
+    called = np.array([class_noun(name) in nouns for name in names], bool)
+    return np.isin(rows[:, 2], tails[called])
+
+
+def _named_mask(
+    graph: KnowledgeGraph, entities: Int[np.ndarray, "g"], nouns: frozenset[str]
+) -> Bool[np.ndarray, "g"]:
+    """True at entities whose name ends in one of the nouns."""
+    last = [
+        WORD.findall(each.casefold())[-1:]
+        for each in texts_of(graph.entities, entities)
+    ]
+    return np.array([bool(each) and base_noun(each[0]) in nouns for each in last], bool)
+
+
+def _fitting_mask(
+    text: str,
+    graph: KnowledgeGraph,
+    entities: Int[np.ndarray, "g"],
+    rows: Int[np.ndarray, "m 3"],
+) -> Bool[np.ndarray, "g"]:
+    """False at entities that their triplets make another kind than is asked for."""
+    relations, index = np.unique(rows[:, 1], return_inverse=True)
+    ends, nodes = np.unique(rows[:, [0, 2]], return_inverse=True)
+    around = LocalGraph(
+        [str(graph.relations[relation]) for relation in relations.tolist()],
+        index,
+        nodes.reshape(-1, 2),
+        [],
+        lambda places: texts_of(graph.entities, ends[places]),
+    )
+    mask = kind_mask(text, [], around, np.asarray(graph.unnamed_mask)[ends])
+    if mask is None:
+        return np.ones(len(entities), bool)
+    return ~mask.wrong[np.searchsorted(ends, entities)]
+
+
+def _alike(
+    graph: KnowledgeGraph,
+    entities: Int[np.ndarray, "g"],
+    right: Bool[np.ndarray, "g"],
+) -> Bool[np.ndarray, "g"]:
+    """True at entities with two relations or more, all of which the ``right`` have.
+
+    Few databases may be the tail of ``used_in_database``: the others are databases too.
+    Relations count with their direction.
+    """
+    starts, ids = graph.by_head.rows(entities)
+    ends, incoming = graph.by_tail.rows(entities)
+    pairs = np.unique(
+        np.concatenate(
+            [
+                np.stack([starts, 2 * graph.triplets[ids, 1]], axis=1),
+                np.stack([ends, 2 * graph.triplets[incoming, 1] + 1], axis=1),
+            ]
+        ),
+        axis=0,
+    )
+    known = np.isin(pairs[:, 1], pairs[right[pairs[:, 0]], 1])
+    count = np.bincount(pairs[:, 0], minlength=len(entities))
+    return (np.bincount(pairs[:, 0], known, len(entities)) == count) & (count > 1)
