@@ -18,6 +18,7 @@ from jaxtyping import Bool, Float32, Int
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.readings import STEPS, topic_steps
 from kgscout_jax.text.asked_kind import question_tokens
+from kgscout_jax.text.kinds import base_noun, noun_kind
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import is_another_post, relation_words
 from kgscout_jax.text.stated_relation import clause_noun
@@ -137,8 +138,14 @@ def way_logits(ways: NamedWays) -> Float32[np.ndarray, "v"]:
 
 @lru_cache(maxsize=1 << 14)
 def needs_no_word(relation: str) -> bool:
-    """Whether a relation leads to where something is, or only says "in"."""
-    forms = relation_forms(relation)
-    if "on" in relation_words(relation):  # "based on"
+    """Whether a relation leads to where something is, or only says "in".
+
+    >>> [needs_no_word(each) for each in ("located_in", "in_country", "in_team")]
+    [True, True, False]
+    """
+    forms, words = relation_forms(relation), relation_words(relation)
+    if "on" in words:  # "based on"
         return False
+    if words[-2:-1] == ["in"] and noun_kind(base_noun(words[-1])) == "place":
+        return True
     return not forms or not PLACE_WORDS.isdisjoint(forms)

@@ -21,7 +21,7 @@ from kgscout_jax.text.amounts import has_unit_of, is_amount
 from kgscout_jax.text.asked_kind import AskedKind, asked_kind, question_tokens
 from kgscout_jax.text.count_question import asks_for_count
 from kgscout_jax.text.how_to import how_to
-from kgscout_jax.text.kinds import base_noun, is_attribute, is_measure
+from kgscout_jax.text.kinds import HEAD, base_noun, is_attribute, is_measure
 from kgscout_jax.text.relation_phrases import (
     has_words,
     own_forms,
@@ -115,6 +115,8 @@ def unsaid_steps(
         doubt = 0.0 if OF in noun else NOUN_DOUBT
     if known.any() and not nodes_at_ends(known, ends, is_topic, around).any():
         beyond = _reached(is_topic, relations, around, unnamed)
+        if any(HEAD in each for each in np.array(ends, object)[known]):
+            beyond |= _inside(is_topic, relations, around)
         out[~nodes_at_ends(known, ends, beyond, around)] = KNOWN_DOUBT
         return out
     if exists and not known.any():
@@ -191,6 +193,17 @@ def _reached(
         out[tail[implied & out[head]]] = True
         out[tail[out[head] & unnamed[tail]]] = True
         out[head[out[tail] & unnamed[head]]] = True
+    return out
+
+
+def _inside(
+    start: Bool[np.ndarray, "v"], relations: NamedRelations, around: LocalGraph
+) -> Bool[np.ndarray, "v"]:
+    """The topics and what lies in them: "based in Germany" is who is based in Bern."""
+    out = start.copy()
+    head, tail = around.nodes[relations.implied[around.relation_index]].T
+    for _ in range(STEPS - 1):
+        out[head[out[tail]]] = True
     return out
 
 

@@ -200,6 +200,13 @@ def test_those_in_a_place_are_stated_and_their_types_are_not_asked_for():
     assert asked["trial court"] < FORM_DOUBT
 
 
+def test_what_is_based_in_a_country_is_based_in_its_cities():
+    facts = [("Ann", "based_in", "Bern"), ("Bo", "based_in", "Rome")]
+    facts += [("Bern", "in_country", "Chad"), ("Rome", "in_country", "Peru")]
+    doubts = constrained("Who is based in Chad?", "Chad", facts)[1]
+    assert doubts["Ann"] < KNOWN_DOUBT <= doubts["Bo"]
+
+
 def test_a_number_of_somebody_else_is_no_count():
     facts = [("Acme", "owner", "Bolt"), ("Bolt", "number_of_employees", "80 people")]
     for firm, doubt in (("Bolt", 0), ("Acme", KNOWN_DOUBT)):
