@@ -255,7 +255,7 @@ def _of_noun_phrase(words: Sequence[str]) -> AskedKind | None:
     begins = bool(phrase.nouns) and words[0] != TOPIC
     last = "".join(words[phrase.stop - 1 : phrase.stop])
     clause = after and (after[0] in _CLAUSES or after[0] in ("with", "without"))
-    if begins and phrase.nouns[-1] != last and clause:
+    if begins and words[0] != "of" and phrase.nouns[-1] != last and clause:
         return _of_phrase(words, phrase)
     if phrase.nouns and TOPIC in words:
         ends = not after and phrase.owned
