@@ -184,6 +184,8 @@ def closer_together(
 ) -> Float32[np.ndarray, "v"]:
     """Logits, those of ``nodes`` near the best of them: all are answers, or none."""
     best = logits[nodes].max()
+    if not np.isfinite(best):
+        return logits
     closer = best + np.float32(ANSWER_SPREAD) * (logits - best)
     return np.where(nodes, closer, logits)
 

@@ -75,7 +75,7 @@ class _Clause(NamedTuple):
     """Whether the topic is the subject."""
     where: bool
     simple: bool
-    """Whether no other verb stands before the one."""
+    """Whether it has a verb, and no other one stands before that."""
     noun: tuple[str, ...]
     """What the question word asks for: "which films"."""
     implied: bool = False
@@ -275,7 +275,7 @@ def is_simple_clause(words: Sequence[str]) -> bool:
     False
     """
     clause = _clause(tuple(words))
-    return clause is not None and clause.simple and not clause.implied
+    return clause is not None and clause.simple
 
 
 def clause_noun(words: Sequence[str]) -> tuple[str, ...]:

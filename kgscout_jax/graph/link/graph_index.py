@@ -32,6 +32,7 @@ def open_or_build_index(
     """The index over a graph's names: opened from ``folder``, or built.
 
     Hypernodes are left out: a question that names the parts of a fact is about these.
+    Words for what is from a country are further names of it, see ``demonyms``.
     A stored index that is damaged or was built from other names or aliases is built
     again. If the folder cannot be written, the index stays in memory.
 
