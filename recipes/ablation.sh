@@ -29,5 +29,5 @@ for seed in ${SEEDS:-0 1 2}; do
         also+=("no_$part=$out/no_${part}_$seed")
     done
     python eval.py retrieval --run "$out/whole_$seed" --shards "$shards" --split dev \
-        --k 10 30 50 100 --also "${also[@]}" --out "$out/results_$seed"
+        --k 10 30 50 100 --reference kgscout --also "${also[@]}" --out "$out/results_$seed"
 done
