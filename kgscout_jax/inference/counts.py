@@ -22,17 +22,23 @@ from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.value_words import relation_keys, word_key
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
-_PEOPLE = frozenset(map(word_key, "people persons inhabitants residents".split()))
-_OF_PEOPLE = frozenset(
-    map(word_key, "population inhabitants capacity attendance headcount staff".split())
-)
-"""Keys of relations that lead to a number of people, and do not say so."""
-_WORK = frozenset(map(word_key, "work works working workers staff personnel".split()))
-_OF_STAFF = frozenset(
-    map(word_key, "employees staff headcount workforce workers personnel".split())
-)
-"""Keys of relations that lead to a number of those who work for something."""
 
+def _keys(words: str) -> frozenset[str]:
+    return frozenset(map(word_key, words.split()))
+
+
+_NUMBERS_OF = (
+    (
+        _keys("people persons inhabitants residents"),
+        _keys("population inhabitants capacity attendance headcount staff"),
+    ),
+    (
+        _keys("work works working workers staff personnel"),
+        _keys("employees staff headcount workforce workers personnel"),
+    ),
+)
+"""Keys of what is counted, and of relations that lead to a number of that and do not
+say so."""
 _NUMBERS = frozenset("number count total".split())
 """Words of relations whose tails are numbers, also with a unit: "4 notes"."""
 
@@ -66,8 +72,9 @@ def is_asked_number(
     keys = relation_keys(relation)
     words = set(WORD.findall(question.casefold())) - FUNCTION_WORDS
     asked = frozenset(map(word_key, words))
-    people = asked & _PEOPLE and keys & _OF_PEOPLE
-    return bool(keys & asked or people or (asked & _WORK and keys & _OF_STAFF))
+    return bool(keys & asked) or any(
+        asked & counted and keys & of_them for counted, of_them in _NUMBERS_OF
+    )
 
 
 def values_among(

@@ -157,14 +157,13 @@ def read_answers(
     possible = np.isfinite(scores.nodes) & answer_mask(candidates, relation_of)
     order, probability = _ranked(candidates, scores, scale, possible)
     counts = asks_for_count(question)
-    is_number = (
+    if (
         counts
-        and len(order) > 0
+        and len(order)
         and is_asked_number(
             question, int(order[0]), candidates, scores.logits, name_of, relation_of
         )
-    )
-    if is_number:
+    ):
         # The employees of others are not asked for.
         same = np.isin(order, one_reading(order, candidates, scores.logits))
         order, probability = order[same], probability[same]

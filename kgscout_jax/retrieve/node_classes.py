@@ -17,9 +17,9 @@ from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.kinds import KINDS, base_noun, names_same, noun_kind
 from kgscout_jax.text.relation_words import (
-    classed_noun,
     is_class_relation,
     leads_to_class,
+    names_what_it_classes,
     split_words,
 )
 from kgscout_jax.text.stated_relation import noun_of_topic
@@ -170,7 +170,7 @@ def unasked_classes(
         return out
     to_class = np.array([leads_to_class(each) for each in around.relations], bool)
     if not noun_of_topic(question_tokens(question, topics)):
-        of_class = [classed_noun(each) != "" for each in around.relations]
+        of_class = [names_what_it_classes(each) for each in around.relations]
         named = named & ~np.array(of_class, bool)
     only = (to_class & ~named)[around.relation_index]
     out[around.nodes[only, 1]] = True

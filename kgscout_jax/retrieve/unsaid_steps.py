@@ -115,7 +115,7 @@ def unsaid_steps(
         doubt = 0.0 if OF in noun else NOUN_DOUBT
     if known.any() and not nodes_at_ends(known, ends, is_topic, around).any():
         beyond = _reached(is_topic, relations, around, unnamed)
-        if any(HEAD in each for each in np.array(ends, object)[known]):
+        if any(HEAD in each for each, k in zip(ends, known, strict=True) if k):
             beyond |= _inside(is_topic, relations, around)
         out[~nodes_at_ends(known, ends, beyond, around)] = KNOWN_DOUBT
         return out

@@ -78,28 +78,27 @@ def leads_to_class(relation: str) -> bool:
     >>> leads_to_class("is"), leads_to_class("device_type"), leads_to_class("genre")
     (True, True, False)
     """
-    phrase = " ".join(relation_words(relation))
-    return phrase in _CLASS_PHRASES or _class_noun(relation_words(relation)) != ""
+    words = relation_words(relation)
+    return " ".join(words) in _CLASS_PHRASES or _means_class(words)
 
 
 @cache
-def classed_noun(relation: str) -> str:
-    """What the heads of a relation to a class are; "" where it does not say that.
+def names_what_it_classes(relation: str) -> bool:
+    """Whether a relation to a class says what its heads are.
 
-    >>> classed_noun("device_type"), classed_noun("type of court"), classed_noun("type")
-    ('device', 'court', '')
+    >>> names_what_it_classes("device_type"), names_what_it_classes("type of court")
+    (True, True)
+    >>> names_what_it_classes("type")
+    False
     """
     words = relation_words(relation)
-    if not (noun := _class_noun(words)):
-        return ""
-    return " ".join(words[2:] if words[0] == noun else words[:-1])
+    return len(words) > 1 and _means_class(words)
 
 
-def _class_noun(words: Sequence[str]) -> str:
-    """The word of a relation that means a class; "" where there is none."""
-    begins = words[1:2] == ["of"] and len(words) > 2
-    noun = words[0] if begins and words[0] in CLASS_NOUNS else "".join(words[-1:])
-    return noun if noun in CLASS_NOUNS else ""
+def _means_class(words: Sequence[str]) -> bool:
+    """Whether a relation of these words ends in a class, or begins with "type of"."""
+    begins = len(words) > 2 and words[1] == "of" and words[0] in CLASS_NOUNS
+    return begins or not CLASS_NOUNS.isdisjoint(words[-1:])
 
 
 def is_another_post(relation: str, asked: Collection[str]) -> bool:
