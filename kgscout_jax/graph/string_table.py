@@ -64,6 +64,9 @@ class Strings(Sequence[str]):
         """The strings of a range."""
         block = self.block(start, stop)
         raw, places = block.data.tobytes(), block.offsets.tolist()
+        if raw.isascii():  # a character is a byte
+            text = raw.decode("ascii")
+            return [text[a:b] for a, b in itertools.pairwise(places)]
         return [raw[a:b].decode("utf-8") for a, b in itertools.pairwise(places)]
 
     def take(self, ids: Int[np.ndarray, "k"]) -> Strings:

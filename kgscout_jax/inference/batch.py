@@ -2,8 +2,8 @@
 
 Lines are appended to ``OUT.part``, which becomes ``OUT`` when every question has one.
 Questions are scored in batches by their place in the file, whatever process scores
-them: a run that resumes within a batch scores all of it again, because scores depend on
-the batch in the sixth digit.
+them: a run that resumes within a batch scores all of it again, because on accelerators
+scores depend on the batch in the sixth digit.
 Each line holds a fingerprint of the settings: lines of other settings are refused.
 """
 

@@ -21,9 +21,19 @@ from kgscout_jax.policy.registry import PolicyOutputs
 from kgscout_jax.policy.walk_config import WalkConfig
 from kgscout_jax.utils.turns import native_work
 
-BATCH = 8
-"""Maximum questions per call of the network. More leave the caches of a processor: 16
-take half as long again each."""
+ON_ACCELERATOR = 8
+"""Maximum questions per call of the network on a GPU or TPU."""
+
+
+def questions_per_call() -> int:
+    """The most questions of a call of the network.
+
+    One on a processor, so that a question has the same scores whoever else asks. More
+    are no faster there: they leave its caches, and are padded to a power of two.
+    """
+    import jax
+
+    return 1 if jax.default_backend() == "cpu" else ON_ACCELERATOR
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,9 +139,9 @@ def start_scores(
     """
     sizes = [(len(c.ids), i) for i, c in enumerate(candidates) if c is not None]
     order = [i for _, i in sorted(sizes)]
-    calls = []
-    for low in range(0, len(order), BATCH):
-        rows = order[low : low + BATCH]
+    calls, most = [], questions_per_call()
+    for low in range(0, len(order), most):
+        rows = order[low : low + most]
         start = time.perf_counter()
         batch = [c for i in rows if (c := candidates[i]) is not None]
         tables = [relations[i] for i in rows]

@@ -92,7 +92,7 @@ class Scout:
             joint_encoding: encode questions that come together, in ``retrieve_many``
                 or from several threads, in one pass of up to 16. They take two fifths
                 of the encoder's time; embeddings then depend on who else asks, in
-                their last bits. Scores do either way, on the sizes of the batch.
+                their last bits. On accelerators scores do either way.
 
         Raises:
             UserError: the encoder differs from the policy's, or cannot be loaded; or

@@ -40,7 +40,7 @@ from kgscout_jax.text.between_noun import has_between_noun
 from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import TAIL
 from kgscout_jax.text.linearize import relation_phrase
-from kgscout_jax.text.media_files import asks_for_media, is_media_file
+from kgscout_jax.text.media_files import asks_for_media, media_files
 from kgscout_jax.text.stated_relation import noun_of_topic
 from kgscout_jax.text.value_question import ValueQuestion, value_question
 
@@ -273,7 +273,7 @@ def _unwanted_files(question: str, around: LocalGraph, v: int) -> Bool[np.ndarra
     """True at pictures and sounds, unless the question may ask for one."""
     out = np.zeros(v, bool)
     if not asks_for_media(question):
-        out[around.used] = [is_media_file(name) for name in around.names]
+        out[around.used] = media_files(around.names)
     return out
 
 

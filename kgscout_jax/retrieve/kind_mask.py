@@ -88,6 +88,11 @@ def is_value(name: str) -> bool:
     return is_number(name) or _MOMENT.fullmatch(name.strip()) is not None
 
 
+def values_among(names: Sequence[str]) -> Bool[np.ndarray, "n"]:
+    """``is_value`` of each name."""
+    return np.array([not name[:1].isalpha() and is_value(name) for name in names], bool)
+
+
 def is_dated(name: str) -> bool:
     """Whether a name holds a date, a year or a time of the day, or is one of the year.
 
@@ -176,15 +181,16 @@ def kind_mask(
         years = np.zeros(len(unnamed), bool)
         if _is_measured(asked):
             years = _years(around, len(unnamed))
+        verdict_of = _verdict_by_name(asked)
         for node, name in zip(there.tolist(), around.names, strict=True):
-            verdict = _by_name(asked, name)
+            verdict = verdict_of(name)
             if years[node] and is_year(name):
                 verdict = True  # no price is 1994
             if verdict is not None:
                 penalties[node] = max(penalties[node], PENALTY) if verdict else 0.0
                 by_form[node] = verdict and not vague
     elif asked.which:
-        values = there[np.array([is_value(name) for name in around.names], bool)]
+        values = there[values_among(around.names)]
         if named:  # No aircraft is 2002, where relations lead to aircraft.
             others = values[penalties[values] >= DOUBT]
             penalties[others], by_form[others] = PENALTY, True
@@ -213,20 +219,27 @@ def _has_form(asked: AskedKind) -> bool:
     return _is_measured(asked) or not asked.nouns.isdisjoint(_SIGNS)
 
 
-def _by_name(asked: AskedKind, name: str) -> bool | None:
+def _verdict_by_name(asked: AskedKind) -> Callable[[str], bool | None]:
     """Whether a name rules a node out or in; None where it says nothing."""
     if asked.kind == "time":
-        return not is_dated(name)
+        return lambda name: not is_dated(name)
     if sign := next((_SIGNS[noun] for noun in asked.nouns if noun in _SIGNS), ""):
-        return sign not in name
+        return lambda name: sign not in name
     if _is_measured(asked):
-        is_day = _MOMENT.fullmatch(name.strip()) is not None
-        # "Room 12" may be the number of a room.
-        is_number_of = any(noun.endswith("number") for noun in asked.nouns)
-        has_digit = any(map(str.isdigit, name)) if is_number_of else is_amount(name)
-        wrong = not has_digit or has_other_unit(name, asked.nouns)
-        return wrong or (is_day and "age" not in asked.nouns) or None
-    return not asked.number if is_value(name) else None
+        return partial(_is_no_measure, asked.nouns)
+    no_value = not asked.number
+    return lambda name: no_value if is_value(name) else None
+
+
+def _is_no_measure(nouns: frozenset[str], name: str) -> bool | None:
+    """Whether a name is no number that measures what ``nouns`` say; None if it is."""
+    # "Room 12" may be the number of a room.
+    is_number_of = any(noun.endswith("number") for noun in nouns)
+    has_digit = any(map(str.isdigit, name)) if is_number_of else is_amount(name)
+    if not has_digit or has_other_unit(name, nouns):
+        return True
+    is_day = _MOMENT.fullmatch(name.strip()) is not None
+    return (is_day and "age" not in nouns) or None
 
 
 def _is_measured(asked: AskedKind) -> bool:
@@ -253,10 +266,7 @@ def _penalties(
     """
     v, nodes, relation_index = len(unnamed), around.nodes, around.relation_index
     # Each relation counts once at each end of a node, however many triplets it has.
-    index = np.concatenate([relation_index * 2, relation_index * 2 + 1])
-    width = 2 * len(around.relations)
-    both = np.unique(np.concatenate([nodes[:, 0], nodes[:, 1]]) * width + index)
-    node, end = np.divmod(both, width)
+    node, end = around.ends
 
     def sums(weights: Float[np.ndarray, "u 2"]) -> Float[np.ndarray, "v"]:
         return np.bincount(node, weights.reshape(-1)[end], minlength=v)
@@ -271,7 +281,8 @@ def _penalties(
             np.maximum.at(out, beyond, np.where(unnamed[record], others, 0.0))
         return out
 
-    by_kind = np.array([kind_weights(relation) for relation in around.relations])
+    by_kind = np.concatenate([kind_weights(relation) for relation in around.relations])
+    by_kind = by_kind.reshape(-1, 2, len(KINDS))
     classes = node_classes(around)
     by_kind[[*map(is_class_relation, around.relations)], HEAD] = 0.0
     by_kind[pairs.relations] = 0.0

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Int
 
+from kgscout_jax.graph.walk.block_keys import unique_keys
 from kgscout_jax.text.relation_index import RelationIndex
 
 
@@ -32,7 +33,7 @@ class LocalGraph:
     @cached_property
     def used(self) -> Int[np.ndarray, "k"]:
         """The nodes of triplets, ascending."""
-        return np.unique(self.nodes)
+        return np.flatnonzero(np.bincount(self.nodes.ravel()))
 
     @cached_property
     def names(self) -> list[str]:
@@ -47,10 +48,12 @@ class LocalGraph:
         """
         width = 2 * len(self.relations)
         end = self.relation_index[:, None] * 2 + np.array([0, 1])
-        node, end = np.divmod(np.unique(self.nodes * width + end), width)
+        keys = (self.nodes * width + end).ravel()
+        cells = (int(self.nodes.max(initial=0)) + 1) * width
+        node, end = np.divmod(unique_keys(keys, cells), width)
         return node, end
 
-    @property
+    @cached_property
     def starts(self) -> Int[np.ndarray, "t"]:
         """The topics' nodes, ascending."""
         nodes = [node for mention in self.mentions for node in mention.tolist()]

@@ -39,6 +39,7 @@ from kgscout_jax.serve.settings import MAX_NAME_CHARS, MAX_TOPICS, ServiceSettin
 
 if TYPE_CHECKING:
     from kgscout_jax.inference.scout import Scout
+    from kgscout_jax.serve.processes import ScoutProcesses
 
 PATHS = ("/retrieve", "/answer", "/verify", "/entities", "/healthz", "/metrics")
 ASSETS = Path(__file__).parent / "assets"
@@ -57,23 +58,25 @@ def create_app(
     scout: Scout,
     graphs: Mapping[str, KnowledgeGraph],
     settings: ServiceSettings | None = None,
+    processes: ScoutProcesses | None = None,
 ) -> FastAPI:
     """The application, to be run by any ASGI server, in one process.
 
     ``app.state.graphs.replace(name, graph)`` swaps a graph while requests are served,
-    ``app.state.replace_scout(scout)`` the policy.
+    ``app.state.replace_scout(scout)`` the policy; neither reaches ``processes``.
 
     Args:
         scout: the policy with its encoder.
         graphs: graphs by their names in requests; the first is the default.
         settings: limits, batching, the language model.
+        processes: retrieve instead of ``scout``, from the same graphs.
 
     Raises:
         UserError: no graph, invalid settings of the language model, or a form that
             needs an answer head and a policy without one.
     """
     settings = settings or ServiceSettings()
-    service = Service(scout, Graphs(graphs), settings)
+    service = Service(scout, Graphs(graphs), settings, processes)
     app = FastAPI(
         title="KG-Scout",
         version=__version__,

@@ -1,4 +1,4 @@
-"""Batching of concurrent questions, scored in one worker thread.
+"""Batching of concurrent questions, scored in a thread of each scout.
 
 The queue is bounded: further questions are refused at once.
 """
@@ -11,16 +11,35 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.selection import SelectionConfig
 
 if TYPE_CHECKING:
+    from kgscout_jax.export.load import Exported
     from kgscout_jax.inference.result import RetrievalResult
-    from kgscout_jax.inference.scout import Scout
 
 logger = logging.getLogger("kgscout.serve")
+
+
+class Retriever(Protocol):
+    """What finds the triplets of questions: a ``Scout``, or several in processes."""
+
+    exported: Exported
+    """The policy."""
+
+    def retrieve_many(
+        self,
+        questions: Sequence[str],
+        graphs: Sequence[KnowledgeGraph],
+        k: Sequence[int],
+        *,
+        topics: Sequence[Sequence[str] | None],
+        selection: SelectionConfig,
+    ) -> list[RetrievalResult]:
+        """The results of ``Scout.retrieve_many``."""
+        ...
 
 
 class QueueFull(Exception):
@@ -51,42 +70,49 @@ class Batcher:
 
     def __init__(
         self,
-        scout: Scout,
+        scout: Retriever,
         *,
         max_batch: int,
         wait: float,
         max_queue: int,
         on_batch: Callable[[int], None] = lambda size: None,
         selection: SelectionConfig | None = None,
+        at_once: int = 1,
     ):
-        """Take the scout; ``wait``: seconds that the first of a batch waits."""
+        """Take the scout, which works on ``at_once`` batches at a time.
+
+        ``wait``: seconds that the first of a batch waits.
+        """
         self.scout, self.selection = scout, selection or SelectionConfig()
         self.max_batch, self.wait, self.max_queue = max_batch, wait, max_queue
         self.on_batch = on_batch
         self._waiting: deque[Job] = deque()
         self._arrived = asyncio.Event()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="scout")
-        self._worker: asyncio.Task[None] | None = None
+        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="scout")
+        self._workers: list[asyncio.Task[None]] = []
+        self._idle = at_once
+        """How many workers have no batch."""
+        self._gathering = asyncio.Lock()
+        """Held by the worker that makes the next batch."""
         self._closing = False
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def replace(self, scout: Scout) -> None:
+    def replace(self, scout: Retriever) -> None:
         """Use ``scout`` from the next batch on."""
         self.scout = scout
 
     def start(self) -> None:
-        """Start the worker in the running event loop."""
-        self._worker = asyncio.create_task(self._run())
+        """Start the workers in the running event loop."""
+        self._workers = [asyncio.create_task(self._run()) for _ in range(self._idle)]
 
     async def close(self) -> None:
-        """Refuse new questions, finish the waiting ones, and end the thread."""
+        """Refuse new questions, finish the waiting ones, and end the threads."""
         self._closing = True
         self._arrived.set()
-        if self._worker is not None:
-            await self._worker
-        self._thread.shutdown(wait=True)
+        await asyncio.gather(*self._workers)
+        self._threads.shutdown(wait=True)
 
     async def retrieve(
         self,
@@ -122,17 +148,22 @@ class Batcher:
 
     async def _run(self) -> None:
         while True:
-            if not self._waiting:
-                if self._closing:
-                    return
-                self._arrived.clear()
-                await self._arrived.wait()
-                continue
-            await self._gather()
-            size = min(self.max_batch, len(self._waiting))
-            if jobs := [self._waiting.popleft() for _ in range(size)]:
+            async with self._gathering:
+                while not self._waiting:
+                    if self._closing:
+                        return
+                    self._arrived.clear()
+                    await self._arrived.wait()
+                await self._gather()
+                # those without a batch share what waits
+                share = -(-len(self._waiting) // self._idle)
+                size = min(self.max_batch, share)
+                jobs = [self._waiting.popleft() for _ in range(size)]
+                self._idle -= 1
+            if jobs:
                 self.on_batch(size)
                 await self._complete(jobs)
+            self._idle += 1
 
     async def _gather(self) -> None:
         """Wait for more questions, until the batch is full or the wait ends."""
@@ -148,7 +179,7 @@ class Batcher:
         """Set the result of each job; a batch that fails is repeated one by one."""
         loop = asyncio.get_running_loop()
         try:
-            results = await loop.run_in_executor(self._thread, self._retrieve, jobs)
+            results = await loop.run_in_executor(self._threads, self._retrieve, jobs)
         except Exception as error:  # noqa: BLE001 (its caller gets it)
             if len(jobs) > 1:
                 logger.info(
@@ -165,7 +196,7 @@ class Batcher:
                 job.result.set_result(result)
 
     def _retrieve(self, jobs: Sequence[Job]) -> list[RetrievalResult]:
-        """In the worker thread: all jobs of a selection together."""
+        """In a thread: all jobs of a selection together."""
         results: dict[Job, RetrievalResult] = {}
         for selection in dict.fromkeys(job.selection for job in jobs):
             same = [job for job in jobs if job.selection == selection]

@@ -10,6 +10,8 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import uvicorn
 from fastapi import FastAPI
@@ -19,6 +21,11 @@ from kgscout_jax.serve.app import create_app
 from kgscout_jax.serve.idle_connections import idle_limit, protocol_class
 from kgscout_jax.serve.settings import ServeSettings
 from kgscout_jax.serve.startup import compilation, load
+
+if TYPE_CHECKING:
+    from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+    from kgscout_jax.inference.scout import Scout
+    from kgscout_jax.serve.processes import ScoutProcesses
 
 logger = logging.getLogger("kgscout.serve")
 BACKLOG = 2048
@@ -37,12 +44,40 @@ def serve(settings: ServeSettings) -> int:
         scout, graphs = load(settings)
         hosts = settings.allow_host + local_names(listening)
         settings = dataclasses.replace(settings, allow_host=hosts)
+        if settings.processes > 1:
+            with scout_processes(settings, scout, graphs) as processes:
+                run(create_app(scout, graphs, settings, processes), listening, settings)
+            return 0
         app = create_app(scout, graphs, settings)
         with compilation(scout, graphs.values(), settings.max_batch) as compiler:
             run(app, listening, settings)
     if compiler.is_alive():
         end_process()
     return 0
+
+
+@contextlib.contextmanager
+def scout_processes(
+    settings: ServeSettings, scout: Scout, graphs: Mapping[str, KnowledgeGraph]
+) -> Iterator[ScoutProcesses]:
+    """Processes that have loaded and end with the context.
+
+    Raises:
+        UserError: there is an accelerator, which one process takes whole, or a process
+            ended while it loaded.
+    """
+    import jax
+
+    from kgscout_jax.serve.processes import ScoutProcesses
+
+    if (platform := jax.default_backend()) != "cpu":
+        found = settings.processes
+        raise UserError(f"--processes: found {found}, expected 1 on a {platform}")
+    processes = ScoutProcesses(settings, scout.exported, graphs)
+    try:
+        yield processes
+    finally:
+        processes.close()
 
 
 def end_process() -> None:

@@ -35,6 +35,7 @@ from kgscout_jax.serve.verdicts import Verdicts
 if TYPE_CHECKING:
     from kgscout_jax.inference.result import RetrievalResult
     from kgscout_jax.inference.scout import Scout
+    from kgscout_jax.serve.processes import ScoutProcesses
 
 FIELDS = ("head", "relation", "tail", "score")
 logger = logging.getLogger("kgscout.serve")
@@ -43,7 +44,13 @@ logger = logging.getLogger("kgscout.serve")
 class Service:
     """The shared state of an application's requests."""
 
-    def __init__(self, scout: Scout, graphs: Graphs, settings: ServiceSettings):
+    def __init__(
+        self,
+        scout: Scout,
+        graphs: Graphs,
+        settings: ServiceSettings,
+        processes: ScoutProcesses | None = None,
+    ):
         self.graphs, self.settings = graphs, settings
         selection = SelectionConfig(form=settings.form)
         if settings.form != "lines":
@@ -52,7 +59,8 @@ class Service:
         self.verdicts = Verdicts(scout.encoder, settings.max_queue)
         self.metrics = Metrics(queue_length=lambda: len(self.batcher))
         self.batcher = Batcher(
-            scout,
+            processes or scout,
+            at_once=len(processes) if processes else 1,
             max_batch=settings.max_batch,
             wait=settings.batch_wait_ms / 1000,
             max_queue=settings.max_queue,

@@ -119,8 +119,8 @@ class LoadSettings(GraphFileSettings):
     takes a third less time. For policies of kind thesis and mlp."""
     joint_encoding: Annotated[bool, tyro.conf.arg(name="joint-encoding")] = False
     """Encode questions that wait together in one pass: many callers get more answers a
-    second. Embeddings then depend on who else asks, in their last bits; scores do
-    either way, on the sizes of the batch."""
+    second. Embeddings then depend on who else asks, in their last bits; on accelerators
+    scores do either way."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,9 +134,13 @@ class ServeSettings(ServiceSettings, LoadSettings):
     """Address to listen at; 0.0.0.0 for every network (see --api-key-file)."""
     port: int = 8000
     """Port to listen at; 0 for any free one."""
+    processes: int = 1
+    """Processes that retrieve, each with the policy, the graphs and a share of the
+    cores, for many callers; 1 where there is an accelerator."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_at_least(1, processes=self.processes)
         if not 0 <= self.port <= 65535:
             raise UserError(f"--port: {self.port}, expected 0 to 65535")
 

@@ -121,9 +121,9 @@ def compile_for(
         (questions, candidates, relations) of each shape, all of them buckets.
     """
     from kgscout_jax.inference.question_encoder import joint_batches
-    from kgscout_jax.inference.scoring import BATCH, network_outputs
+    from kgscout_jax.inference.scoring import network_outputs, questions_per_call
 
-    most = min(batch, BATCH)
+    most = min(batch, questions_per_call())
     sizes = [1 << i for i in range((most - 1).bit_length() + 1)]
     if scout.joint_encoding:
         for texts in joint_batches():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -364,10 +365,14 @@ def _of_sort(whole: Sequence[str]) -> AskedKind:
 
 def _synonyms(nouns: set[str]) -> set[str]:
     """Other names of the same."""
-    lists = kind_words()
-    return {
-        name
+    return {name for name, others in _synonym_lists() if not nouns.isdisjoint(others)}
+
+
+@cache
+def _synonym_lists() -> list[tuple[str, frozenset[str]]]:
+    """Names with what else each is called."""
+    return [
+        (name, frozenset(map(str.casefold, others)))
         for section in ("type_synonyms", "role_synonyms")
-        for name, others in lists[section].items()
-        if nouns & {other.casefold() for other in others}
-    }
+        for name, others in kind_words()[section].items()
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _FILE = re.compile(
     r"\S\.(jpe?g|png|gif|svg|tiff?|webp|bmp|og[agv]|mp[34]|wav|flac|webm|mid)",
@@ -14,6 +15,11 @@ _ASKED = re.compile(
     r"signatures?|anthems?|banners?)\b",
     re.IGNORECASE,
 )
+
+
+def media_files(names: Iterable[str]) -> list[bool]:
+    """``is_media_file`` of each name."""
+    return ["." in name and is_media_file(name) for name in names]
 
 
 def is_media_file(name: str) -> bool:

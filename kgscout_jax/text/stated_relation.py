@@ -130,7 +130,19 @@ def all_answer_ends(
     clause = _clause(tuple(words))
     if clause is None:
         return [frozenset()] * len(relations)
-    return [_ends_of_clause(clause, each) for each in relations]
+    said, nothing = stem(clause.verb), frozenset[int]()
+    return [
+        _ends_of_clause(clause, each) if said in _verb_stems(each) else nothing
+        for each in relations
+    ]
+
+
+@cache
+def _verb_stems(relation: str) -> tuple[str, str]:
+    """Stems of the verbs that may say a relation: of its doer's noun, and its own."""
+    words, verb = relation_words(relation), _predicate(relation)[:1]
+    doer = words[:1] if len(words) - (words[-1:] == [OF]) == 1 else []
+    return "".join(map(_agent_stem, doer)), "".join(map(stem, verb))
 
 
 def _ends_of_clause(clause: _Clause, relation: str) -> frozenset[int]:

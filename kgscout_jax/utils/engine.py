@@ -85,7 +85,7 @@ class LocalEngine:
             yield from map(function, items)
             return
         if self._pool is None:
-            self._pool = _pool(self.workers)
+            self._pool = process_pool(self.workers)
         pool = self._pool
         try:
             yield from _in_order(
@@ -112,14 +112,25 @@ HERE = LocalEngine(1)
 """This process alone."""
 
 
-def _pool(workers: int) -> ProcessPoolExecutor:
+def process_pool(
+    workers: int, initializer: Callable[..., None] | None = None, *arguments: Any
+) -> ProcessPoolExecutor:
+    """Processes that end with this one; each first calls ``initializer``."""
     methods = multiprocessing.get_all_start_methods()
     context: Any = multiprocessing.get_context(
         "forkserver" if "forkserver" in methods else "spawn"
     )
     if hasattr(context, "set_forkserver_preload"):
         context.set_forkserver_preload([__name__, "numpy", "scipy.sparse"])
-    return ProcessPoolExecutor(workers, context, initializer=_follow_parent)
+    return ProcessPoolExecutor(
+        workers, context, _start_worker, (initializer, *arguments)
+    )
+
+
+def _start_worker(initializer: Callable[..., None] | None, *arguments: Any) -> None:
+    _follow_parent()
+    if initializer is not None:
+        initializer(*arguments)
 
 
 def _follow_parent() -> None:

@@ -103,6 +103,8 @@ def test_a_batch_finds_what_single_questions_find(ready):
     for (text, topics), found in zip(ASKED, many, strict=True):
         one = ready.scout.retrieve(text, ready.graph, 10, topics=topics)
         same(found, one)
+        assert found.scores.tobytes() == one.scores.tobytes()
+        assert found.answers == one.answers
         assert (found.question, found.topics) == (one.question, one.topics)
         assert [link.name for link in found.links] == [link.name for link in one.links]
 

@@ -65,6 +65,21 @@ def test_each_gets_what_it_would_get_alone_in_few_batches():
     with_batcher(work, on_batch=sizes.append)
 
 
+def test_two_scouts_share_what_waits():
+    async def work(batcher, scout):
+        scout.gate.clear()
+        asked = [batcher.retrieve(f"q{i}", GRAPH, 1) for i in range(6)]
+        replies = asyncio.gather(*asked)
+        async with asyncio.timeout(10):
+            while len(scout.batches) < 2:
+                await asyncio.sleep(0.01)
+        assert sorted(map(len, scout.batches)) == [3, 3]
+        scout.gate.set()
+        assert [each.question for each in await replies] == [f"q{i}" for i in range(6)]
+
+    with_batcher(work, max_batch=8, at_once=2)
+
+
 def test_a_single_question_waits_no_longer_than_the_batch_wait():
     async def work(batcher, scout):
         loop = asyncio.get_running_loop()
