@@ -32,6 +32,8 @@ class Node:
     id: str
     attributes: Attributes = field(default_factory=list)
     labels: Sequence[str] = ()
+    facts: bool = False
+    """Whether its attributes are triplets without being asked for."""
 
     @property
     def name_attribute(self) -> str | None:
@@ -150,7 +152,7 @@ def element_triplets(
     for element in elements:
         where = f"{path}:{element.line}"
         if isinstance(element, Node):
-            if not options.properties:
+            if not (options.properties or element.facts):
                 continue
             head = names.get(scope, element.id) or display_name(element.name)
             used = element.name_attribute

@@ -14,6 +14,7 @@ from kgscout_jax.graph.read.dialect import (
     sample_rows,
     usual_dialect,
 )
+from kgscout_jax.graph.read.entity_tables import entity_layout, list_separators
 from kgscout_jax.graph.read.given_columns import given_layout
 from kgscout_jax.graph.read.header import (
     SURE_RELATIONS,
@@ -31,7 +32,8 @@ def table_layout(path: Path, options: ReadOptions) -> Layout:
     """The layout of a text table, from its first rows.
 
     A table of three columns in the usual dialect of its name, whose first row names no
-    columns, is read in the order head, relation, tail. A list of nodes beside edges
+    columns, is read in the order head, relation, tail. Of a table with a row for each
+    entity the other columns are relations. A list of nodes beside edges
     whose columns are given has others.
 
     Raises:
@@ -52,7 +54,8 @@ def table_layout(path: Path, options: ReadOptions) -> Layout:
         return found
     if rows and all(len(row) == 3 for row in rows):
         return (
-            _header_of_ends(path, usual, rows)
+            entity_layout(usual, rows)
+            or _header_of_ends(path, usual, rows)
             or _header_of_relation(usual, rows)
             or Layout(usual, sample=rows, doubt=_suspicion(rows))
         )
@@ -64,10 +67,14 @@ def table_layout(path: Path, options: ReadOptions) -> Layout:
             return found
     for dialect, rows in samples.items():
         if dialect not in (usual, in_quotes) and all(len(row) == 3 for row in rows):
-            if found := _header_of_relation(dialect, rows):
+            found = entity_layout(dialect, rows) or _header_of_relation(dialect, rows)
+            if found:
                 return found
             words = SEPARATIONS[dialect.separator]
             return Layout(dialect, sample=rows, doubt=f"found {words} columns")
+    for dialect, rows in samples.items():
+        if found := entity_layout(dialect, rows):
+            return found
     return Layout(_likely_dialect(usual, samples))
 
 
@@ -104,7 +111,10 @@ def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None
         sample=list(rows[:4]),
     )
     if roles is None:
-        return layout
+        width = len(header)
+        whole = [row for row in rows[1:] if len(row) == width]
+        columns = [[row[i].strip() for row in whole] for i in range(width)]
+        return replace(layout, lists=list_separators(columns))
     certain = nodes is not None or header[roles.head].startswith((":", "_", "~"))
     doubt = "several columns could be meant"
     if len(header) == 3:

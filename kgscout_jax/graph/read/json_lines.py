@@ -11,6 +11,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.elements import Attributes, Edge, Node
 from kgscout_jax.graph.read.header import (
     CANONICAL,
+    NAMES,
     find_ends,
     find_roles,
     in_roles,
@@ -41,8 +42,9 @@ def json_elements(path: Path, columns: Sequence[str] = ()) -> Iterator[Node | Ed
 
     A line, or a value of the array, is a node or relationship of ``apoc.export.json``;
     an object with fields for head, relation and tail, found by their names or given
-    by ``columns``; one with an id, a node; or an array of three names. An object with
-    lists of nodes and edges is read by ``json_document``.
+    by ``columns``; one with an id, a node; one with a name, facts about what is called
+    so; or an array of three names. An object with lists of nodes and edges is read by
+    ``json_document``.
 
     Raises:
         UserError: (on iteration) the file is missing, or a line is something else.
@@ -110,6 +112,8 @@ def _elements(
         yield edge
     elif "id" in row:
         yield _node(row, where, line)
+    elif (record := _record(row, where, line)) is not None:
+        yield record
     else:
         raise UserError(
             f"{where}: expected a node or relationship of Neo4j, or fields for head, "
@@ -226,6 +230,18 @@ def _node(row: dict[str, Any], where: str, line: int) -> Node:
         _properties(others, where),
         [text for text in map(_text, labels) if text],
     )
+
+
+def _record(row: dict[str, Any], where: str, line: int) -> Node | None:
+    """An object with a name and facts about what is called so; None without a name."""
+    named = {plain(key): key for key in reversed(row)}
+    keys = [named[name] for name in NAMES if name in named]
+    keys += [key for name, key in named.items() if name.endswith(NAMES)]
+    for key in keys:
+        if (name := _text(row[key])) is not None and name.strip():
+            others = {field: value for field, value in row.items() if field != key}
+            return Node(line, name, _properties(others, where), facts=True)
+    return None
 
 
 def _properties(value: Any, where: str) -> Attributes:

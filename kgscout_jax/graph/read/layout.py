@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kgscout_jax.graph.read.dialect import SEPARATIONS, Dialect
-from kgscout_jax.graph.read.node_columns import NodeColumns
+from kgscout_jax.graph.read.header import plain
+from kgscout_jax.graph.read.node_columns import NODE_IDS, NodeColumns
 from kgscout_jax.graph.read.options import excerpt
 
 
@@ -32,6 +34,8 @@ class Layout:
     """Whether rows may be triplets."""
     spaces: tuple[str, str] = ("", "")
     """The name spaces of the ids of heads and tails (Neo4j)."""
+    lists: Mapping[int, str] = field(default_factory=dict)
+    """Columns whose cells may hold several values, with what separates these."""
     doubt: str | None = None
     """Why the triplets may be read wrongly."""
     sample: list[list[str]] = field(default_factory=list, compare=False)
@@ -44,7 +48,12 @@ class Layout:
         if self.edges and not self.constant:
             used.add(self.relation)
         if self.nodes is not None:
-            used |= {self.nodes.id, self.nodes.name, self.nodes.labels}
+            nodes = self.nodes
+            used |= {nodes.name, nodes.surname, nodes.labels}
+            # The id of an employee may be a fact, that of a node is none.
+            is_fact = nodes.facts and nodes.name is not None
+            if not is_fact or plain(self.header[nodes.id]) in NODE_IDS:
+                used.add(nodes.id)
         return [
             i
             for i, name in enumerate(self.header)

@@ -24,6 +24,10 @@ class NodeColumns:
     labels: int | None
     space: str = ""
     """The name space of the ids (Neo4j)."""
+    surname: int | None = None
+    """The column of the second part of names."""
+    facts: bool = False
+    """Whether the other columns are facts, which are read without being asked for."""
 
 
 def node_columns(header: Sequence[str], *, with_edges: bool) -> NodeColumns | None:

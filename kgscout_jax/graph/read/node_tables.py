@@ -7,13 +7,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.columns import blank
+from kgscout_jax.graph.read.columns import MISSING, blank
 from kgscout_jax.graph.read.elements import Attributes, Edge, Node
 from kgscout_jax.graph.read.layout import Layout, property_name, wrong_width
 
 
 def table_elements(
-    path: Path, layout: Layout, rows: Iterable[tuple[int, list[str]]]
+    path: Path,
+    layout: Layout,
+    rows: Iterable[tuple[int, list[str]]],
+    *,
+    facts: bool = False,
 ) -> Iterator[Node | Edge]:
     """The nodes and edges of a table.
 
@@ -21,6 +25,7 @@ def table_elements(
         path: the file.
         layout: its columns.
         rows: the number of each row, which errors name, and its cells.
+        facts: whether what it says of nodes are triplets without being asked for.
 
     Raises:
         UserError: (on iteration) the file is missing or malformed.
@@ -35,16 +40,25 @@ def table_elements(
         if skip:
             skip = False
             continue
-        values: Attributes = [(names[i], cells[i]) for i in extra if cells[i].strip()]
+        values: Attributes = [
+            (names[i], value)
+            for i in extra
+            for value in _values(cells[i], layout.lists.get(i))
+        ]
         head = cells[layout.head] if layout.edges else ""
         if nodes is not None and not head.strip():
             if not cells[nodes.id].strip():
                 raise UserError(f"{where}: the id is empty")
+            id = qualified(nodes.space, cells[nodes.id])
             if nodes.name is not None:
-                values.insert(0, ("name", cells[nodes.name]))
+                name = cells[nodes.name]
+                if nodes.surname is not None:
+                    name = f"{name} {cells[nodes.surname]}".strip()
+                    id = name if nodes.id == nodes.name else id
+                values.insert(0, ("name", name))
             labels = "" if nodes.labels is None else cells[nodes.labels]
             kinds = [part.strip() for part in re.split("[:;]", labels) if part.strip()]
-            yield Node(number, qualified(nodes.space, cells[nodes.id]), values, kinds)
+            yield Node(number, id, values, kinds, facts)
             continue
         relation = layout.constant or cells[layout.relation]
         tail = cells[layout.tail]
@@ -57,6 +71,12 @@ def table_elements(
             values,
             relation=relation,
         )
+
+
+def _values(cell: str, separator: str | None) -> list[str]:
+    """The values of a cell, without those that stand for none."""
+    parts = [cell] if separator is None else map(str.strip, cell.split(separator))
+    return [part for part in parts if part.strip() and part not in MISSING]
 
 
 def qualified(space: str, id: str) -> str:

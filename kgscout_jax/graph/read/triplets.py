@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
@@ -11,6 +12,11 @@ from kgscout_jax.graph.read import rdf
 from kgscout_jax.graph.read.columns import MISSING, dialect_rows, table_triplets
 from kgscout_jax.graph.read.dialect import TABLES
 from kgscout_jax.graph.read.elements import Edge, Node, NodeNames, element_triplets
+from kgscout_jax.graph.read.entity_tables import (
+    facts_remark,
+    references,
+    row_names,
+)
 from kgscout_jax.graph.read.find_layout import table_layout
 from kgscout_jax.graph.read.json_lines import JSON_LINES, json_elements
 from kgscout_jax.graph.read.layout import Layout
@@ -189,14 +195,13 @@ class TripletFiles:
             self._files.append(path)
             self._names = None
         self._remark_ids(path, scope)
+        elements = self._elements(path)
+        if self._holds_facts(path):
+            elements = self._with_references(path, elements)
+            self._remark_facts(path)
         empty = True
         for triplet in element_triplets(
-            path,
-            self._elements(path),
-            self._node_names,
-            scope,
-            self.options,
-            self.notes,
+            path, elements, self._node_names, scope, self.options, self.notes
         ):
             empty = False
             yield triplet
@@ -205,6 +210,52 @@ class TripletFiles:
             if self._node_names.scopes and not self.options.properties:
                 hint = "; --properties reads those of nodes"
             raise UserError(f"{path}: holds no triplets{hint}")
+
+    def _holds_facts(self, path: Path) -> bool:
+        """Whether the properties of a table of nodes are read without being asked for:
+        it says so, or no file has edges."""
+        if file_format(path) not in COLUMNS:
+            return False
+        layout = self.layout(path)
+        if layout.nodes is None or layout.edges:
+            return False
+        return layout.nodes.facts or not self._has_edges
+
+    def _remark_facts(self, path: Path) -> None:
+        """Tell how the rows of a table of facts are read."""
+        if path not in self._told:
+            self._told.add(path)
+            if remark := facts_remark(path, self.layout(path)):
+                logger.info("%s", remark)
+
+    def _with_references(
+        self, path: Path, elements: Iterable[Node | Edge]
+    ) -> Iterator[Node | Edge]:
+        """The nodes of a table, with names for ids of nodes of this table or others."""
+        tables = [each for each in self._files if file_format(each) in COLUMNS]
+        scopes = {
+            name: self._scope(each)
+            for each in tables
+            if self.layout(each).nodes is not None
+            for name in row_names(each, self.layout(each))
+        }
+        found = references(self.layout(path), scopes, self._scope(path))
+        for element in elements:
+            if isinstance(element, Node) and found:
+                pairs = element.attributes
+                resolved = [self._resolved(*pair, found) for pair in pairs]
+                element = replace(element, attributes=resolved)
+            yield element
+
+    def _resolved(
+        self, name: str, value: str, found: Mapping[str, tuple[str, int]]
+    ) -> tuple[str, str]:
+        """A property whose value may be the id of a node, with the node's name."""
+        if name in found:
+            relation, scope = found[name]
+            if (node := self._node_names.get(scope, value)) is not None:
+                return relation, node
+        return name, value
 
     def _remark_ids(self, path: Path, scope: int) -> None:
         """Tell if a table has ids of nodes (Neo4j) and no file has their names."""
@@ -234,15 +285,23 @@ class TripletFiles:
             if suffix == ".parquet"
             else dialect_rows(path, layout.dialect)
         )
-        return table_elements(path, layout, rows)
+        return table_elements(path, layout, rows, facts=self._holds_facts(path))
 
     def _scope(self, path: Path) -> int:
         """The scope of a file's ids: its own, or that of tables of nodes and edges."""
         own = file_format(path) not in COLUMNS
         if not own:
             layout = self.layout(path)
-            own = layout.nodes is not None and layout.edges
+            own = layout.nodes is not None and (layout.edges or self._holds_facts(path))
         return self._files.index(path) if own and path in self._files else SHARED
+
+    @property
+    def _has_edges(self) -> bool:
+        """Whether a file may hold edges."""
+        return any(
+            file_format(path) not in COLUMNS or self.layout(path).edges
+            for path in self._files
+        )
 
     @property
     def _has_node_tables(self) -> bool:

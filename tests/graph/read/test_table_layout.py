@@ -155,13 +155,13 @@ CSV = "a,r,b\nc,r,d\n"
         # the separator is found before the number of columns is refused
         (
             "kg.csv",
-            "name;department;salary;start\nAda;Legal;1,5;2019\nUgo;Legal;2,5;2020\n",
+            "x1;x2;x3;x4\nAda;Legal;1,5;2019\nUgo;Legal;2,5;2020\n",
             "",
             ":1: expected 3 semicolon-separated columns, found 4; --columns HEAD,",
         ),
         (
             "kg.tsv",
-            "name,department,salary,start\nAda,Legal,15,2019\n",
+            "Ada,Legal,15,2019\nUgo,Legal,15,2019\n",
             "",
             ":1: expected 3 comma-separated columns, found 4; --columns HEAD,RELATION,",
         ),

@@ -1,0 +1,278 @@
+"""Tables of one entity a row, as spreadsheets hold them: its name, then facts about it.
+
+    name,capital,languages
+    France,Paris,French
+    Belgium,Brussels,Dutch;French
+
+A row gives (Belgium, capital, Brussels), and a triplet for each language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kgscout_jax.graph.read.dialect import Dialect
+from kgscout_jax.graph.read.header import NAMES, plain
+from kgscout_jax.graph.read.layout import Layout, property_name
+from kgscout_jax.graph.read.node_columns import NodeColumns
+from kgscout_jax.graph.read.streams import inner_name
+from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.types import entity_key
+
+MOST_HEADER = 60
+"""Characters of the longest name of a column."""
+MOST_PART = 40
+"""Characters of the longest part of a list in a cell."""
+DISTINCT = 0.8
+"""Share of different cells from which on a column may name entities."""
+FEW_ROWS = 3
+"""Rows below which only a column that is called name makes a table of entities."""
+SURE_SEPARATORS = ("|", ";")
+_NUMBER = re.compile(r"[+-]?[\d.,:/ %-]+")
+_REFERENCE = re.compile(r"(.+?)[_ ]?(?:id|Id|ID)")
+PAIRS_OF_NAMES = (
+    ("first_name", "last_name"),
+    ("firstname", "lastname"),
+    ("given_name", "family_name"),
+    ("forename", "surname"),
+    ("first_name", "surname"),
+    ("first", "last"),
+    ("vorname", "nachname"),
+    ("prénom", "nom"),
+)
+"""Columns that hold a name in two parts."""
+_OWN = frozenset("parent manager supervisor boss leader mentor reports_to".split())
+"""What columns of ids of the table itself are called."""
+_ID = re.compile(r"(^|_)(id|key|code|number|no|uuid)$")
+
+
+def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
+    """The layout of a table with a row for each entity; None for other tables.
+
+    Three columns may be triplets without a header: there one is called name, and the
+    second one holds what no relation is.
+
+    Args:
+        dialect: of the table.
+        rows: its first rows.
+    """
+    header, cells = [cell.strip() for cell in rows[0]], rows[1:]
+    width = len(header)
+    if width < 2 or not cells or any(len(row) != width for row in cells):
+        return None
+    columns = [[row[i].strip() for row in cells] for i in range(width)]
+    if not _is_header(header, columns):
+        return None
+    nodes = _two_names(header, columns) or _key_column(header, columns)
+    if nodes is None or (width == 3 and not _are_facts(header, columns, nodes)):
+        return None
+    return Layout(
+        dialect,
+        header=tuple("" if _is_index(name) else name for name in header),
+        skip_first=True,
+        width=width,
+        nodes=nodes,
+        edges=False,
+        sample=list(rows[:4]),
+        lists=list_separators(columns),
+    )
+
+
+def list_separators(columns: Sequence[Sequence[str]]) -> dict[int, str]:
+    """``list_separator`` of the columns that have one."""
+    found = {i: list_separator(column) for i, column in enumerate(columns)}
+    return {i: separator for i, separator in found.items() if separator}
+
+
+def _is_header(header: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row names the columns: none of it stands below."""
+    names = [name for name in header if name]
+    return (
+        len(names) >= max(2, len(header) - 1)
+        and len({*map(str.casefold, names)}) == len(names)
+        and all(len(name) <= MOST_HEADER for name in names)
+        and not any(map(_NUMBER.fullmatch, names))
+        and all(
+            name not in column
+            for name, column in zip(header, columns, strict=True)
+            if name
+        )
+    )
+
+
+def _is_index(name: str) -> bool:
+    """Whether a column is the numbering that data frames write."""
+    return name.startswith("Unnamed: ")
+
+
+def _two_names(
+    header: Sequence[str], columns: Sequence[Sequence[str]]
+) -> NodeColumns | None:
+    """The columns of people, whose names stand in two of them."""
+    names = [plain(name) for name in header]
+    for pair in PAIRS_OF_NAMES:
+        if not {*pair} <= {*names}:
+            continue
+        first, last = map(names.index, pair)
+        if all(columns[first]) and not _is_numeric(columns[first]):
+            ids = [i for i, name in enumerate(names) if _ID.search(name)]
+            ids = [i for i in ids if _is_distinct(columns[i])]
+            id = ids[0] if ids else first
+            return NodeColumns(id, first, None, surname=last, facts=True)
+    return None
+
+
+def _key_column(
+    header: Sequence[str], columns: Sequence[Sequence[str]]
+) -> NodeColumns | None:
+    """The column that names the entities; None where none does."""
+    plain_names = [plain(name) for name in header]
+    named = [plain_names.index(name) for name in NAMES if name in plain_names]
+    ids = [
+        i
+        for i, name in enumerate(plain_names)
+        if _ID.search(name) and _is_distinct(columns[i])
+    ]
+    for i in named:
+        if all(columns[i]) and not _is_numeric(columns[i]):
+            return _named_by(i, ids)
+    if len(columns[0]) < FEW_ROWS:
+        return None
+    named = [i for i, name in enumerate(plain_names) if name.endswith(NAMES)]
+    texts = [i for i in (0, *named) if not _is_numeric(columns[i])]
+    for i in (*texts, *ids):
+        if header[i] and _is_distinct(columns[i]) and not _is_index(header[i]):
+            return _named_by(i, ids)
+    return None
+
+
+def _named_by(name: int, ids: Sequence[int]) -> NodeColumns:
+    """The columns of entities with this name, and the first of ``ids`` if it leads."""
+    if ids[:1] == [0] and name:
+        return NodeColumns(0, name, None, facts=True)
+    return NodeColumns(name, None, None, facts=True)
+
+
+def _is_distinct(column: Sequence[str]) -> bool:
+    """Whether each cell is filled, and nearly each is another one."""
+    return all(column) and len({*column}) >= DISTINCT * len(column)
+
+
+def _is_numeric(column: Sequence[str]) -> bool:
+    """Whether most cells are numbers or dates."""
+    return 2 * sum(_NUMBER.fullmatch(cell) is not None for cell in column) > len(column)
+
+
+def _are_facts(
+    header: Sequence[str], columns: Sequence[Sequence[str]], nodes: NodeColumns
+) -> bool:
+    """Whether three columns are an entity and two facts, and no triplets."""
+    if not all(header) or nodes.surname is not None:
+        return True
+    key = nodes.id if nodes.name is None else nodes.name
+    second = columns[1]
+    values = len({*second}) > max(1, len(second) // 2) or _is_numeric(second)
+    return plain(header[key]).endswith(NAMES) and (values or key == 1)
+
+
+def list_separator(column: Sequence[str]) -> str | None:
+    """What separates several values in the cells of a column; None: nothing does.
+
+    Bars and semicolons do wherever the parts are short. Commas do where the same parts
+    stand in several places of lists, as genres do and "Paris, France" does not.
+
+    >>> list_separator(["Action|Drama", "Drama", "Comedy|Action"])
+    '|'
+    >>> list_separator(["Dutch, French", "French", "French, German", "German, Dutch"])
+    ','
+    >>> list_separator(["Paris, France", "Lyon, France", "Rome, Italy"])
+    """
+    cells = [cell for cell in column if cell]
+    for separator in SURE_SEPARATORS:
+        lists = [cell.split(separator) for cell in cells if separator in cell]
+        parts = [part.strip() for each in lists for part in each]
+        several = len(lists) > 1 or not {*cells}.isdisjoint(parts)
+        if several and all(0 < len(part) <= MOST_PART for part in parts):
+            return separator
+    lists = [[part.strip() for part in cell.split(",")] for cell in cells]
+    if sum(len(parts) > 1 for parts in lists) < 2 or _is_numeric(cells):
+        return None
+    if any(not part or len(part) > MOST_PART for parts in lists for part in parts):
+        return None
+    places: dict[str, set[int]] = {}
+    counts: Counter[str] = Counter()
+    for parts in lists:
+        for place, part in enumerate(parts):
+            counts[entity_key(part)] += 1
+            places.setdefault(entity_key(part), set()).add(place)
+    repeated = [part for part, count in counts.items() if count > 1]
+    moving = sum(len(places[part]) > 1 for part in repeated)
+    is_list = 2 * len(counts) <= counts.total() and 2 * moving >= len(repeated)
+    return "," if repeated and is_list else None
+
+
+def facts_remark(path: Path, layout: Layout) -> str:
+    """What to tell of a table of facts: how its first row is read; "" without one."""
+    nodes, rows = layout.nodes, layout.sample[layout.skip_first :]
+    if nodes is None or not rows:
+        return ""
+    columns = [nodes.id if nodes.name is None else nodes.name, nodes.surname]
+    names, row = [i for i in columns if i is not None], rows[0]
+    name = " ".join(row[i] for i in names)[:30]
+    facts = [
+        str((name, property_name(layout.header[i]), row[i][:30]))
+        for i in layout.extra
+        if row[i].strip()
+    ]
+    called = " and ".join(layout.header[i] for i in names)
+    return (
+        f"{path}: each row is read as facts about one entity, called by its {called}: "
+        f"{', '.join(facts[:3])} ...; --columns HEAD,RELATION,TAIL reads triplets "
+        "instead"
+    )
+
+
+def references(
+    layout: Layout, scopes: Mapping[str, int], own: int
+) -> dict[str, tuple[str, int]]:
+    """Columns that hold ids of nodes: the relation that they stand for, and the scope
+    of the ids.
+
+    ``department_id`` holds those of the table departments, ``manager_id`` its own.
+
+    Args:
+        layout: of the table.
+        scopes: of the tables of nodes, by ``row_names``.
+        own: the scope of the table itself.
+    """
+    assert layout.nodes is not None
+    out = {}
+    for i in layout.extra:
+        name = property_name(layout.header[i])
+        if i == layout.nodes.id:
+            continue
+        if match := _REFERENCE.fullmatch(name):
+            relation = match[1]
+            scope = scopes.get(base_noun(plain(relation)))
+            if scope is None and plain(relation) in _OWN:
+                scope = own
+            if scope is not None:
+                out[name] = relation, scope
+    return out
+
+
+def row_names(path: Path, layout: Layout) -> list[str]:
+    """What a row of a table may be called: as its column of ids, and as its file.
+
+    >>> header, nodes = ("city_id", "name"), NodeColumns(0, 1, None)
+    >>> layout = Layout(Dialect(",", True), header=header, nodes=nodes)
+    >>> row_names(Path("data/Towns.csv.gz"), layout)
+    ['city', 'town']
+    """
+    assert layout.nodes is not None
+    match = _REFERENCE.fullmatch(property_name(layout.header[layout.nodes.id]))
+    own = [match[1]] if match else []
+    return [base_noun(plain(name)) for name in (*own, Path(inner_name(path)).stem)]

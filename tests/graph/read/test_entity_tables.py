@@ -1,0 +1,172 @@
+"""Tables of one entity a row: what their columns and cells say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.build.driver import build_graph
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.read.entity_tables import list_separator
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def facts(*paths: Path) -> set[str]:
+    """The triplets of a graph of these files, in memory and as a folder."""
+    graph = KnowledgeGraph.open(list(paths))
+    found = {" | ".join(graph.triplet(i)) for i in range(len(graph))}
+    folder = build_graph(paths, paths[0].with_suffix(".graph"), overwrite=True)
+    stored = KnowledgeGraph.of_folder(folder)
+    assert found == {" | ".join(stored.triplet(i)) for i in range(len(stored))}
+    return found
+
+
+COUNTRIES = """\
+Country;Capital;Population;Languages;Note
+Belgium;Brussels;11700000;Dutch, French, German;
+Chad;N'Djamena;N/A;Arabic, French;large
+Mali;Bamako;21900000;French;NULL
+Senegal;Dakar;17700000;French, Arabic;
+"""
+
+
+def test_each_cell_is_a_fact_about_the_entity_of_its_row(tmp_path, caplog):
+    with caplog.at_level("INFO", logger="kgscout"):
+        found = facts(write(tmp_path / "countries.csv", COUNTRIES))
+    assert len(found) == 4 + 3 + 8 + 1
+    assert {
+        "Belgium | Capital | Brussels",
+        "Belgium | Languages | Dutch",
+        "Senegal | Languages | Arabic",
+        "Chad | Note | large",
+    } <= found
+    assert "called by its Country: ('Belgium', 'Capital', 'Brussels')" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("name,capital\nFrance,Paris\n", {"France | capital | Paris"}),
+        (
+            "name,capital,people\nFrance,Paris,68\nItaly,Rome,59\n",
+            {"France | capital | Paris", "France | people | 68"}
+            | {"Italy | capital | Rome", "Italy | people | 59"},
+        ),
+        # a data frame's index is no column
+        (
+            ",name,x\n0,Ann,1\n1,Bo,2\n",
+            {"Ann | x | 1", "Bo | x | 2"},
+        ),
+        # the name, wherever it stands, before the first column
+        (
+            "code,born,full name\n7,1980,Ann Lee\n8,1981,Bo Ray\n9,1982,Cy Dee\n",
+            {"Ann Lee | code | 7", "Bo Ray | code | 8", "Cy Dee | code | 9"}
+            | {"Ann Lee | born | 1980", "Bo Ray | born | 1981", "Cy Dee | born | 1982"},
+        ),
+        (
+            "id,First Name,Last Name,office\n1,Ann,Lee,A\n2,Ann,Ray,B\n3,Bo,Lee,A\n",
+            {"Ann Lee | office | A", "Ann Ray | office | B", "Bo Lee | office | A"},
+        ),
+        (
+            "vorname;nachname;ort\nAnn;Lee;Bern\n",
+            {"Ann Lee | ort | Bern"},
+        ),
+        # cells of equal names are one entity's
+        ("name,likes\nAnn,tea\nAnn,jam\n", {"Ann | likes | tea", "Ann | likes | jam"}),
+    ],
+)
+def test_tables_worked_out_by_hand(tmp_path, text, expected):
+    assert facts(write(tmp_path / "kg.csv", text)) == expected
+
+
+def test_ids_of_other_tables_and_of_its_own_are_names(tmp_path):
+    staff = write(
+        tmp_path / "staff.csv",
+        "id,name,department_id,manager_id\n1,Ann,2,\n2,Bo,1,1\n3,Cy,9,1\n",
+    )
+    departments = write(
+        tmp_path / "departments.csv", "id,name,city\n1,Legal,Bern\n2,Sales,Basel\n"
+    )
+    shops = write(
+        tmp_path / "places.csv",
+        "shop_id,shop_name,town\n7,Main,Bern\n8,Old,Basel\n9,New,Bern\n",
+    )
+    assert facts(write(tmp_path / "a.csv", "name,shop_id\nDi,8\n"), shops) == {
+        "Di | shop | Old",
+        "Main | shop_id | 7",
+        "Old | shop_id | 8",
+        "New | shop_id | 9",
+        "Main | town | Bern",
+        "Old | town | Basel",
+        "New | town | Bern",
+    }
+    assert facts(staff, departments) == {
+        "Ann | department | Sales",
+        "Bo | department | Legal",
+        "Bo | manager | Ann",
+        "Cy | department_id | 9",
+        "Cy | manager | Ann",
+        "Legal | city | Bern",
+        "Sales | city | Basel",
+    }
+
+
+def test_a_table_beside_edges_adds_its_facts(tmp_path):
+    edges = write(tmp_path / "edges.tsv", "Ann\tknows\tBo\nBo\tknows\tDi\n")
+    people = write(tmp_path / "people.csv", "name,born\nAnn,1980\nBo,1981\n")
+    assert facts(edges, people) == {
+        "Ann | knows | Bo",
+        "Bo | knows | Di",
+        "Ann | born | 1980",
+        "Bo | born | 1981",
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ann,works at,Acme,2019\nBo,works at,Acme,2020\n",  # no header
+        "Ann,works at,Acme,HR\nBo,works at,Beta,IT\nCy,leads,Acme,IT\n",
+        "a,b,c,d\n1,x,y,z\n1,x,y,w\n1,u,v,w\n",  # nothing names the rows
+        "name,x,x,y\nAnn,1,2,3\n",
+    ],
+)
+def test_other_tables_are_refused(tmp_path, text):
+    with pytest.raises(UserError, match=r"kg\.csv:1: expected 3 comma-separated"):
+        KnowledgeGraph.open(write(tmp_path / "kg.csv", text))
+
+
+def test_json_objects_with_a_name_are_rows(tmp_path):
+    ann = {"Name": "Ann", "likes": ["tea", "jam"], "born": None}
+    rows = json.dumps([ann, {"Name": "Bo", "born": 2}])
+    expected = {"Ann | likes | tea", "Ann | likes | jam", "Bo | born | 2"}
+    assert facts(write(tmp_path / "kg.json", rows)) == expected
+
+
+def test_a_row_without_its_name_is_an_error(tmp_path):
+    path = write(tmp_path / "kg.csv", "x,name,y,z\n1,Ann,2,5\n3,,4,6\n")
+    with pytest.raises(UserError, match=r"kg\.csv"):
+        KnowledgeGraph.open(path)
+
+
+@pytest.mark.parametrize(
+    ("cells", "separator"),
+    [
+        (["Paris; Rome", "Rome", "Bonn;Bern"], ";"),
+        (["a;b", "c"], None),  # once may be a name
+        (["a;b", "b"], ";"),
+        (["1,200", "3,400", "1,200"], None),
+        (["Lee, Ann", "Lee, Bo", "Ray, Cy"], None),
+        (["He came, saw and went; " + "x" * 50, "a;b", "c;d"], None),
+        ([], None),
+    ],
+)
+def test_what_separates_the_values_of_cells(cells, separator):
+    assert list_separator(cells) == separator
