@@ -110,6 +110,8 @@ def read_statement(
         return "no"
     if len(mentions) == 2 and any(x.is_stated or x.is_called for x in pairs):
         return "yes"
+    if any(pair.is_half_called for pair in pairs):
+        return "open"
     joined = any(pair.direct or pair.is_explained for pair in pairs)
     return None if joined or not pairs else "unsure"
 
@@ -167,6 +169,14 @@ class _Pair:
         """Whether "is A a B" asks for no more than a triplet from A to B."""
         article = self.words.between[-1:] in (("a",), ("an",))
         return article and not self.words.content and any(w > 0 for _, w in self.direct)
+
+    @property
+    def is_half_called(self) -> bool:
+        """Whether "is A a B card" is so but for what follows B, which nothing says."""
+        words = self.words
+        article = words.between[-1:] in (("a",), ("an",))
+        rest = words.content <= content_lemmas(words.after)
+        return article and rest and any(way > 0 for _, way in self.direct)
 
     @property
     def is_explained(self) -> bool:

@@ -32,8 +32,8 @@ RIVAL = 0.25
 STATED = 0.9
 """Probability of what triplets say in the words of the question, or the reverse of."""
 
-Stated = Literal["yes", "no", "unsure"]
-"""What triplets say of a statement in its own words."""
+Stated = Literal["yes", "no", "unsure", "open"]
+"""What triplets say of a statement in its own words; ``open``: nothing against it."""
 Turn = tuple[Candidates, Int[np.ndarray, "g"]]
 """Candidates that start from the other topics, and the nodes asked for."""
 
@@ -166,11 +166,12 @@ def by_statement(
         stated: what triplets say of the question's statement.
         least: the probability of the answer below which there is none.
     """
-    if stated is None or (stated == "unsure" and answers.value == "no"):
+    doubted = {"unsure": "no", "open": "yes"}
+    if stated is None or doubted.get(stated) == answers.value:
         return answers
-    if stated == "unsure":
+    if stated in doubted:
         return dataclasses.replace(
-            answers, value="no", probability=YES, abstained=least >= YES
+            answers, value=doubted[stated], probability=YES, abstained=least >= YES
         )
     same = stated == answers.value and not answers.abstained
     probability = max(STATED, answers.probability) if same else STATED

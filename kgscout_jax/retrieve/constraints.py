@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float32, Int
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.graph.opaque_names import opaque_mask
 from kgscout_jax.retrieve.chain_nodes import chain_nodes
+from kgscout_jax.retrieve.described_nodes import described_nodes
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, KindMask, kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_relations import (
@@ -173,6 +174,8 @@ class QuestionConstraints:
             out += self.unsaid
         if self.detours is not None:
             out += np.float32(DETOUR_DOUBT) * self.detours
+        if self.shared is not None and self.stated is None and self.chain is None:
+            out += np.where(self.shared, 0, TRUST).astype(np.float32)
         for said in (self.chain, self.stated):
             if said is not None:
                 out += np.where(said, -TRUST, TRUST).astype(np.float32)
@@ -234,6 +237,10 @@ def question_constraints(
             shared = shared_nodes(around, unnamed, possible)
         if shared is None:
             shared = stated = stated_nodes(ends, around, possible & ~unnamed)
+    described = described_nodes(question, topics, around, possible & ~unnamed)
+    if described is not None and chain is None and stated is None:
+        both = described if shared is None else described & shared
+        shared = both if both.any() else shared
     members = compared and compared_nodes(words, around, ~unnamed)
     values = value_test(compared, around, members)
     nameless = unnamed | _unwanted_files(question, around, v)

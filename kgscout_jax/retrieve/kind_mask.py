@@ -28,6 +28,7 @@ from kgscout_jax.text.kinds import (
     NAMED,
     STATED,
     TAIL,
+    base_noun,
     end_nouns,
     is_attribute,
     is_measure,
@@ -164,7 +165,7 @@ def kind_mask(
         around: its candidates.
         unnamed: True at nodes without a name.
     """
-    asked = asked_kind(question, topics)
+    asked = asked_kind(question, topics) or kind_of_class(question, topics)
     if asked is None or not len(around.nodes):
         return None
     named = any(_leads_to(asked.nouns, relation) for relation in around.relations)
@@ -172,7 +173,7 @@ def kind_mask(
     named = named or bool(pairs.named(asked.nouns).any())
     if asked.or_named and named:
         asked = replace(asked, kind="thing")
-    penalties = _penalties(asked, named, around, unnamed, pairs)
+    penalties, stated = _penalties(asked, named, around, unnamed, pairs)
     by_form = np.zeros(len(unnamed), bool)
     # A time zone is no date.
     vague = any("time" in noun.split() for noun in asked.nouns)
@@ -191,7 +192,7 @@ def kind_mask(
                 by_form[node] = verdict and not vague
     elif asked.which:
         values = there[values_among(around.names)]
-        if named:  # No aircraft is 2002, where relations lead to aircraft.
+        if named or stated:  # No aircraft is 2002, where others are called so.
             others = values[penalties[values] >= DOUBT]
             penalties[others], by_form[others] = PENALTY, True
         else:
@@ -200,6 +201,18 @@ def kind_mask(
     if not some.any() or ((some >= PENALTY).all() and not by_form.any()):
         return None
     return KindMask(penalties, around.nodes, around.starts, by_form)
+
+
+def kind_of_class(question: str, topics: Sequence[str]) -> AskedKind | None:
+    """What "which car is the best" asks for, where ``car`` is its topic; None for other
+    questions.
+    """
+    found = asked_kind(question, [])
+    if found is None or not found.which:
+        return None
+    small = {base_noun(word) for word in WORD.findall(question) if word.islower()}
+    classes = {base_noun(topic.casefold()) for topic in topics}
+    return found if classes & small & found.nouns else None
 
 
 def _years(around: LocalGraph, v: int) -> Bool[np.ndarray, "v"]:
@@ -254,8 +267,9 @@ def _penalties(
     around: LocalGraph,
     unnamed: Bool[np.ndarray, "v"],
     pairs: TypePairs,
-) -> Float32[np.ndarray, "v"]:
-    """What nodes lose by what the relations around them call them.
+) -> tuple[Float32[np.ndarray, "v"], bool]:
+    """What nodes lose by what the relations around them call them, and whether classes
+    of nodes say what is asked for.
 
     Args:
         asked: what the question asks for.
@@ -335,7 +349,8 @@ def _penalties(
         doubtful = (attributes >= MOST * total) & (total > 0)
     wrong &= total > 0
     penalty = STATED_PENALTY if stated else PENALTY
-    return np.where(wrong, penalty, np.where(doubtful, DOUBT, 0.0)).astype(np.float32)
+    lost = np.where(wrong, penalty, np.where(doubtful, DOUBT, 0.0))
+    return lost.astype(np.float32), bool(stated)
 
 
 def _too_few(

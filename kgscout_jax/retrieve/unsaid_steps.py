@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from jaxtyping import Bool, Float32
 
+from kgscout_jax.retrieve.kind_mask import kind_of_class
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_relations import NamedRelations, NamedWays
 from kgscout_jax.retrieve.readings import STEPS
@@ -36,6 +37,7 @@ from kgscout_jax.text.stated_relation import (
     is_verbless,
     noun_of_topic,
 )
+from kgscout_jax.text.words import question_words
 from kgscout_jax.text.yes_no_claim import yes_no_claim
 
 NOUN_DOUBT = 10.0
@@ -79,6 +81,9 @@ def unsaid_steps(
     if len(around.mentions) != 1:
         return out
     is_topic, counts = ways.steps == 0, asks_for_count(question)
+    if _asks_more_of_class(question, topics, relations.unknown):
+        out[:] = NOUN_DOUBT
+        return out
     if asked := asked_kind(question, topics):
         theirs = _numbers_of_others(asked.nouns, around, is_topic) if counts else None
         if theirs is not None and theirs.any():
@@ -126,6 +131,22 @@ def unsaid_steps(
         is_said |= nodes_at_ends(said, ends, is_topic, around)
         out[~is_said] = doubt
     return out
+
+
+def _asks_more_of_class(question: str, topics: Sequence[str], unknown: int) -> bool:
+    """Whether a question asks for some of a class by what nothing says.
+
+    Of all cars, those that are the nicest.
+
+    Args:
+        question: the question.
+        topics: names that it mentions.
+        unknown: number of its words that name no relation.
+    """
+    if unknown == 0 or (asked := kind_of_class(question, topics)) is None:
+        return False
+    words = [base_noun(word.text) for word in question_words(question, topics)]
+    return unknown > sum(word in asked.nouns for word in words)
 
 
 def _say(words: Iterable[str], relations: Sequence[str]) -> bool:

@@ -283,7 +283,10 @@ def _phrase(words: Sequence[str], start: int) -> _Phrase:
             rest = words[stop:]
             if rest[:1] == ["s"]:
                 stop += 1
-            elif found or not _is_owner(rest, direct):
+            elif found or not (
+                _is_owner(rest, direct)
+                or (i == start and _is_qualified(words, start, rest))
+            ):
                 break
             found, owned, i = [], True, stop
             continue
@@ -317,6 +320,20 @@ def _is_owner(rest: Sequence[str], direct: bool) -> bool:
         follows = {*rest[1:2]} <= _AFTER or named
         return rest[:1] != [] and rest[0] not in _STOPS and follows
     return len(rest) <= _NOUNS and _STOPS.isdisjoint(rest)
+
+
+def _is_qualified(words: Sequence[str], start: int, rest: Sequence[str]) -> bool:
+    """Whether topics qualify the noun in plural that follows "which" and them.
+
+    "Which epic cards cost", "which rare mage spells are".
+    """
+    plural = [base_noun(word) != word for word in rest[:2]]
+    after = rest[plural.index(True) + 1 :] if any(plural) else []
+    return (
+        words[start - 1 : start] in (["which"], ["many"])
+        and after != []
+        and (plural[0] or after[0] in _BE)
+    )
 
 
 def _of_phrase(words: Sequence[str], phrase: _Phrase) -> AskedKind | None:

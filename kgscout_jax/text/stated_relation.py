@@ -59,6 +59,8 @@ WITHOUT_NOUN = frozenset("who whom where when".split())
 _NOUNS = 3
 """Words of the noun after "which"."""
 OF = "of"
+_COMING = frozenset(("come", "comes", "originate", "originates", "is", "are"))
+"""What stands before "from" in a question for those of an origin."""
 _CALLED = frozenset(("called", "named"))
 _WHOSE = frozenset("of what which whom who".split())
 
@@ -246,6 +248,8 @@ def noun_of_answer(words: Sequence[str]) -> tuple[str, ...]:
     ('postal', 'code')
     >>> noun_of_answer(["whose", "mentor", "is", TOPIC])
     ('mentor',)
+    >>> noun_of_answer(["which", "cars", "come", "from", TOPIC])
+    ('origin',)
     >>> noun_of_answer([TOPIC, "is", "the", "mentor", "of", "which", "people"])
     ('mentor',)
     """
@@ -396,6 +400,8 @@ def _noun_of_answer(words: tuple[str, ...]) -> tuple[str, ...]:
     have = next((i for i, word in enumerate(before) if word in _HAVING), last)
     if before[:1] == ["whose"] and before[-1] in BE and not after:
         noun = before[1:-1]
+    elif _comes_from(before) and not after:
+        return ("origin",)
     elif inverse := _inverse_noun(before, after):
         noun = inverse
     elif _QUESTION_WORDS.isdisjoint(before[:2]) or have > _NOUNS + 1:
@@ -408,6 +414,13 @@ def _noun_of_answer(words: tuple[str, ...]) -> tuple[str, ...]:
     if not 0 < len(noun) <= _NOUNS or (_NO_NOUNS | BE | DO).intersection(noun):
         return ()
     return (*noun[:-1], base_noun(noun[-1]))
+
+
+def _comes_from(before: Sequence[str]) -> bool:
+    """Whether the topic is the origin of what is asked for: "which cars are from X"."""
+    *asked, verb, last = ["", "", *before]
+    short = len(asked) - 2 <= 1 + _NOUNS and _NO_NOUNS.isdisjoint(asked[3:])
+    return last == "from" and verb in _COMING and short
 
 
 def _inverse_noun(before: Sequence[str], after: Sequence[str]) -> Sequence[str]:

@@ -28,6 +28,8 @@ LIMIT = re.compile(
 """A limit in a casefolded question."""
 _SCALE = re.compile(rf"(?:{SCALE})\b")
 _AT_TIME = re.compile(r"\b(?:in|during)(?: the year)? $|\bon $")
+_HAS = re.compile(r"\b(?:has|have|had|having|with) ((?:exactly )?)$")
+_NOUN = re.compile(r" (?!as\b)[a-z]")
 _BETWEEN = re.compile(r"\b(between|from)(?: the years?)? $")
 _BETWEEN_AND = {"between": ("and",), "from": ("to", "until", "till")}
 
@@ -53,6 +55,8 @@ def interval(text: str) -> Interval | None:
     ('600', '2,000')
     >>> interval("the towns with between 1 and 2 million people").limits
     ('1 million', '2 million')
+    >>> interval("which planets have 2 moons?").limits
+    ('2', '2')
     >>> interval("the country in which 2003 people live")
     """
     found = [*LIMIT.finditer(text)]
@@ -63,6 +67,8 @@ def interval(text: str) -> Interval | None:
             if joint in [[word] for word in _BETWEEN_AND[opening[1]]]:
                 ends = (_scaled_like(limit[0], following[0]), following[0])
                 return Interval(ends, opening.start(), following.end(), False)
+        if (has := _HAS.search(before)) and _NOUN.match(text, limit.end()):
+            return Interval((limit[0], limit[0]), has.start(1), limit.end(), False)
         if (at := _AT_TIME.search(before)) and (is_year(limit[0]) or is_date(limit[0])):
             return Interval((limit[0], limit[0]), at.start(), limit.end(), True)
     return None

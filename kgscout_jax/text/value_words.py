@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ _SYNONYMS = {
     "inhabitant": "population", "resident": "population", "earn": "salary",
     "paid": "salary",
 }  # fmt: skip
+_VERB_ENDING = re.compile("(?:ed|ing|e)$")
 _KEY = 5
 """Letters that words of one root mostly share."""
 
@@ -31,9 +33,14 @@ def word_key(word: str) -> str:
 
     >>> word_key("founded") == word_key("founding"), word_key("born")
     (True, 'birth')
+    >>> word_key("hired") == word_key("hire"), word_key("joined") == word_key("join")
+    (True, True)
     """
     noun = base_noun(word)
-    return _SYNONYMS.get(noun, noun)[:_KEY]
+    if noun in _SYNONYMS:
+        return _SYNONYMS[noun][:_KEY]
+    short = _VERB_ENDING.sub("", noun)
+    return (short if len(short) > 2 else noun)[:_KEY]
 
 
 @cache
@@ -41,7 +48,7 @@ def relation_keys(relation: str) -> frozenset[str]:
     """Keys of the words of a relation's name.
 
     >>> sorted(relation_keys("film.film.release_date"))
-    ['date', 'relea']
+    ['dat', 'relea']
     """
     passed = PREPOSITIONS | FUNCTION_WORDS
     return frozenset(word_key(w) for w in relation_words(relation) if w not in passed)

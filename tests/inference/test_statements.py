@@ -187,6 +187,18 @@ def test_other_words_are_left_to_the_walk(question):
     assert stated(question) is None
 
 
+def test_what_follows_a_name_that_is_right_is_left_open():
+    assert stated("Is Alien a Scott film?") == "open"
+    assert stated("Is Scott an Alien film?") != "open"
+    sure = NodeAnswers(
+        nodes=np.array([0]), probabilities=np.array([0.1]), abstained=False,
+        topics=np.array([1]), follow=np.zeros(1), kind="yes_no", value="no",
+        probability=0.9,
+    )  # fmt: skip
+    found = by_statement(sure, "open", 0.5)
+    assert (found.value, found.abstained, found.probability) == ("yes", True, YES)
+
+
 def test_a_relation_that_holds_the_other_way_too_is_no_reverse():
     both = [*TRIPLETS, ("Beta", "acquired", "Alpha")]
     assert stated("Did Beta acquire Alpha?", both) == "yes"

@@ -63,7 +63,7 @@ def test_words_name_the_values_or_imply_them():
     named = value_question("which town has the largest calling code", [])
     implied = value_question("what is the largest town", [])
     assert named is not None and implied is not None
-    assert "calli" in named.near and not named.word.implied
+    assert "call" in named.near and not named.word.implied
     assert "popul" in implied.word.implied
     people = value_question("Which has more inhabitants, Rome or Bern?", TOPICS)
     assert people is not None and people.may_mean("populationTotal")

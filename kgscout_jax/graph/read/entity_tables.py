@@ -44,6 +44,11 @@ PAIRS_OF_NAMES = (
     ("prénom", "nom"),
 )
 """Columns that hold a name in two parts."""
+_ANYTHING = frozenset(
+    "node vertex entity item row record entry line sheet export result value triple "
+    "triplet fact object".split()
+)
+"""What rows of any table are."""
 _OWN = frozenset("parent manager supervisor boss leader mentor reports_to".split())
 """What columns of ids of the table itself are called."""
 _ID = re.compile(r"(^|_)(id|key|code|number|no|uuid)$")
@@ -227,9 +232,10 @@ def facts_remark(path: Path, layout: Layout) -> str:
         for i in layout.extra
         if row[i].strip()
     ]
+    kind = row_kind(path, layout) or "entity"
     called = " and ".join(layout.header[i] for i in names)
     return (
-        f"{path}: each row is read as facts about one entity, called by its {called}: "
+        f"{path}: each row is read as facts about one {kind}, called by its {called}: "
         f"{', '.join(facts[:3])} ...; --columns HEAD,RELATION,TAIL reads triplets "
         "instead"
     )
@@ -262,6 +268,23 @@ def references(
             if scope is not None:
                 out[name] = relation, scope
     return out
+
+
+def row_kind(path: Path, layout: Layout) -> str | None:
+    """What each row of a table of facts is; None where nothing says it.
+
+    A column ``employee_id`` does, or a file that is called by a noun in plural.
+
+    >>> header, nodes = ("name", "born"), NodeColumns(0, None, None, facts=True)
+    >>> layout = Layout(Dialect(",", True), header=header, nodes=nodes)
+    >>> row_kind(Path("Countries.csv"), layout), row_kind(Path("data.csv"), layout)
+    ('country', None)
+    """
+    own, *files = reversed(row_names(path, layout))
+    if files:
+        return files[0]
+    stem = plain(Path(inner_name(path)).stem)
+    return own if stem.isalpha() and own != stem and own not in _ANYTHING else None
 
 
 def row_names(path: Path, layout: Layout) -> list[str]:

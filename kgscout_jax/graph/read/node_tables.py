@@ -18,6 +18,7 @@ def table_elements(
     rows: Iterable[tuple[int, list[str]]],
     *,
     facts: bool = False,
+    kind: str | None = None,
 ) -> Iterator[Node | Edge]:
     """The nodes and edges of a table.
 
@@ -26,6 +27,7 @@ def table_elements(
         layout: its columns.
         rows: the number of each row, which errors name, and its cells.
         facts: whether what it says of nodes are triplets without being asked for.
+        kind: what every node is.
 
     Raises:
         UserError: (on iteration) the file is missing or malformed.
@@ -58,6 +60,7 @@ def table_elements(
                 values.insert(0, ("name", name))
             labels = "" if nodes.labels is None else cells[nodes.labels]
             kinds = [part.strip() for part in re.split("[:;]", labels) if part.strip()]
+            kinds += [] if kind is None else [kind]
             yield Node(number, id, values, kinds, facts)
             continue
         relation = layout.constant or cells[layout.relation]

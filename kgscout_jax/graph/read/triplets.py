@@ -15,6 +15,7 @@ from kgscout_jax.graph.read.elements import Edge, Node, NodeNames, element_tripl
 from kgscout_jax.graph.read.entity_tables import (
     facts_remark,
     references,
+    row_kind,
     row_names,
 )
 from kgscout_jax.graph.read.find_layout import table_layout
@@ -285,7 +286,9 @@ class TripletFiles:
             if suffix == ".parquet"
             else dialect_rows(path, layout.dialect)
         )
-        return table_elements(path, layout, rows, facts=self._holds_facts(path))
+        facts = self._holds_facts(path)
+        kind = row_kind(path, layout) if facts else None
+        return table_elements(path, layout, rows, facts=facts, kind=kind)
 
     def _scope(self, path: Path) -> int:
         """The scope of a file's ids: its own, or that of tables of nodes and edges."""

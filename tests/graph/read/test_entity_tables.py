@@ -40,8 +40,9 @@ Senegal;Dakar;17700000;French, Arabic;
 def test_each_cell_is_a_fact_about_the_entity_of_its_row(tmp_path, caplog):
     with caplog.at_level("INFO", logger="kgscout"):
         found = facts(write(tmp_path / "countries.csv", COUNTRIES))
-    assert len(found) == 4 + 3 + 8 + 1
+    assert len(found) == 4 + 3 + 8 + 1 + 4
     assert {
+        "Mali | type | country",
         "Belgium | Capital | Brussels",
         "Belgium | Languages | Dutch",
         "Senegal | Languages | Arabic",
@@ -100,6 +101,7 @@ def test_ids_of_other_tables_and_of_its_own_are_names(tmp_path):
     )
     assert facts(write(tmp_path / "a.csv", "name,shop_id\nDi,8\n"), shops) == {
         "Di | shop | Old",
+        *(f"{name} | type | shop" for name in ("Main", "Old", "New")),
         "Main | shop_id | 7",
         "Old | shop_id | 8",
         "New | shop_id | 9",
@@ -113,6 +115,8 @@ def test_ids_of_other_tables_and_of_its_own_are_names(tmp_path):
         "Bo | manager | Ann",
         "Cy | department_id | 9",
         "Cy | manager | Ann",
+        "Legal | type | department",
+        "Sales | type | department",
         "Legal | city | Bern",
         "Sales | city | Basel",
     }
@@ -124,6 +128,8 @@ def test_a_table_beside_edges_adds_its_facts(tmp_path):
     assert facts(edges, people) == {
         "Ann | knows | Bo",
         "Bo | knows | Di",
+        "Ann | type | person",
+        "Bo | type | person",
         "Ann | born | 1980",
         "Bo | born | 1981",
     }
