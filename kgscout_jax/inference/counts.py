@@ -43,6 +43,10 @@ _NUMBERS = frozenset("number count total".split())
 """Words of relations whose tails are numbers, also with a unit: "4 notes"."""
 
 
+_TIMES = frozenset(("year", "date"))
+"""Words of relations whose tails are times, though they be written as numbers."""
+
+
 def is_asked_number(
     question: str,
     node: int,
@@ -64,17 +68,52 @@ def is_asked_number(
     name = name_of(int(candidates.entities[node]))
     if not is_amount(name):
         return False
-    here = np.flatnonzero((candidates.nodes == node).any(axis=1))
-    best = here[logits[here].argmax()]
-    relation = relation_of(int(candidates.relations[candidates.relation_index[best]]))
+    relation = _best_relation(node, candidates, logits, relation_of)
     if not is_number(name) and _NUMBERS.isdisjoint(relation_words(relation)):
         return False  # a film may be called "12 Angry Men"
-    keys = relation_keys(relation)
-    words = set(WORD.findall(question.casefold())) - FUNCTION_WORDS
-    asked = frozenset(map(word_key, words))
+    if not _TIMES.isdisjoint(relation_words(relation)):
+        return False  # "How many championships", of which it knows the years
+    keys, asked = relation_keys(relation), _asked_keys(question)
     return bool(keys & asked) or any(
         asked & counted and keys & of_them for counted, of_them in _NUMBERS_OF
     )
+
+
+def is_counted_time(
+    question: str,
+    node: int,
+    candidates: Candidates,
+    logits: Float32[np.ndarray, "n"],
+    relation_of: Callable[[int], str],
+) -> bool:
+    """Whether a node is one of the times of what is counted: "championship year".
+
+    Arguments as of ``is_asked_number``.
+    """
+    relation = _best_relation(node, candidates, logits, relation_of)
+    times = relation_keys(" ".join(_TIMES))
+    named = relation_keys(relation) - times
+    return not _TIMES.isdisjoint(relation_words(relation)) and not named.isdisjoint(
+        _asked_keys(question)
+    )
+
+
+def _best_relation(
+    node: int,
+    candidates: Candidates,
+    logits: Float32[np.ndarray, "n"],
+    relation_of: Callable[[int], str],
+) -> str:
+    """The relation of a node's best candidate."""
+    here = np.flatnonzero((candidates.nodes == node).any(axis=1))
+    best = here[logits[here].argmax()]
+    return relation_of(int(candidates.relations[candidates.relation_index[best]]))
+
+
+def _asked_keys(question: str) -> frozenset[str]:
+    """Keys of a question's words."""
+    words = set(WORD.findall(question.casefold())) - FUNCTION_WORDS
+    return frozenset(map(word_key, words))
 
 
 def values_among(

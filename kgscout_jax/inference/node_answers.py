@@ -13,6 +13,7 @@ from kgscout_jax.graph.hypernodes import OBJECT, STATEMENT, SUBJECT
 from kgscout_jax.inference.answer_kinds import AnswerKind
 from kgscout_jax.inference.counts import (
     is_asked_number,
+    is_counted_time,
     one_reading,
     set_size,
     values_among,
@@ -168,7 +169,12 @@ def read_answers(
         same = np.isin(order, one_reading(order, candidates, scores.logits))
         order, probability = order[same], probability[same]
         counts = False
-    if counts:
+    if counts and not (
+        len(order)
+        and is_counted_time(
+            question, int(order[0]), candidates, scores.logits, relation_of
+        )
+    ):
         # What is not counted is no other reading of the question.
         values = order[values_among(order, candidates, name_of)]
         possible[values] = False

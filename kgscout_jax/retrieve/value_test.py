@@ -252,6 +252,8 @@ def _attribute(
     other = asked.word.dated not in (None, column.dated) and not by_age
     if other and (asked.test == "within" or not asked.near & keys):
         return None
+    if column.dated and asked.word.of_amount:
+        return None
     limits = asked.limits_in(column)
     if limits is None or (asked.word.of_age and limits and by_age == asked.limits_time):
         return None  # nobody is 1990 years old, or born in 30

@@ -67,6 +67,8 @@ class ComparingWord(NamedTuple):
     """Whether the word often compares nothing: "the first name", "most of"."""
     of_age: bool = False
     """Whether a high age is a low date."""
+    of_amount: bool = False
+    """Whether it compares amounts, and no times that are called so: "most wins"."""
 
 
 def _word(
@@ -104,7 +106,8 @@ _ADJECTIVES = {
 SUPERLATIVES = {
     "first": _word(-1, True, _TIMES, weak=True),
     "last": _word(+1, True, _TIMES, weak=True),
-    "most": _word(+1, None, weak=True), "least": _word(-1, None, weak=True),
+    "most": _word(+1, False, weak=True, of_amount=True),
+    "least": _word(-1, False, weak=True, of_amount=True),
     "top": _word(+1, None, weak=True),
     "maximum": _word(+1, None), "minimum": _word(-1, None),
 }  # fmt: skip

@@ -246,6 +246,13 @@ def test_a_number_that_is_not_asked_for_is_neither_answer_nor_counted(value):
     assert alone.abstained and not alone.answers
 
 
+def test_times_of_what_is_counted_are_counted():
+    names, logits = ["Lakers", "1972", "2009", "2020"], [-9.0, 3.0, 2.5, 2.5]
+    question = "How many championships have the Lakers won?"
+    result = with_logits(logits, question, names=names, relation="championship year")
+    assert (result.kind, result.answers[0].name) == ("count", "3")
+
+
 def test_nodes_of_another_reading_are_not_counted():
     triplets = [("pandas", "needs", "numpy"), ("scipy", "needs", "numpy")]
     triplets += [("numpy", "made by", "Harris"), ("numpy", "license", "BSD")]

@@ -28,6 +28,7 @@ NAMES = [
 RELATIONS = ["town_of", "population", "founding_year"]
 TOWNS = [(1, 0, 0), (2, 0, 0), (3, 0, 0), (4, 0, 0)]
 PEOPLE = [(1, 1, 5), (2, 1, 6), (3, 1, 7), (4, 1, 8)]
+FOUNDED = [(1, 2, 6), (2, 2, 6)]
 ANSWERS = np.array([-3, 1, 2, 1.5, 0.5, 2.5, 0, 0, 0, 0], np.float32)
 
 
@@ -87,6 +88,8 @@ def test_those_that_pass_are_ahead_of_all_others(question, passed):
         ("Which town in Italy has the largest calling code?", TOWNS),  # no values
         ("Which town in Italy has the largest population?", (*TOWNS, *PEOPLE[:1])),
         ("towns in Italy with a population over 9000", (*TOWNS, *PEOPLE)),  # none
+        # most of them is no late one
+        ("Which town in Italy has the most founding years?", (*TOWNS, *FOUNDED)),
     ],
 )
 def test_nothing_changes_where_values_decide_nothing(question, facts):

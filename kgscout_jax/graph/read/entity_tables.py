@@ -142,7 +142,8 @@ def _key_column(
         if _ID.search(name) and _is_distinct(columns[i])
     ]
     for i in named:
-        if all(columns[i]) and not _is_numeric(columns[i]):
+        filled = [cell for cell in columns[i] if cell]
+        if 2 * len(filled) >= len(columns[i]) and not _is_numeric(filled):
             return _named_by(i, ids)
     if len(columns[0]) < FEW_ROWS:
         return None

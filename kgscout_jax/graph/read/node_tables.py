@@ -50,7 +50,8 @@ def table_elements(
         head = cells[layout.head] if layout.edges else ""
         if nodes is not None and not head.strip():
             if not cells[nodes.id].strip():
-                raise UserError(f"{where}: the id is empty")
+                column = layout.header[nodes.id] if nodes.facts else "the id"
+                raise UserError(f"{where}: {column} is empty")
             id = qualified(nodes.space, cells[nodes.id])
             if nodes.name is not None:
                 name = cells[nodes.name]

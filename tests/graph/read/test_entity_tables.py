@@ -158,7 +158,7 @@ def test_json_objects_with_a_name_are_rows(tmp_path):
 
 def test_a_row_without_its_name_is_an_error(tmp_path):
     path = write(tmp_path / "kg.csv", "x,name,y,z\n1,Ann,2,5\n3,,4,6\n")
-    with pytest.raises(UserError, match=r"kg\.csv"):
+    with pytest.raises(UserError, match=r"kg\.csv:3: name is empty"):
         KnowledgeGraph.open(path)
 
 
