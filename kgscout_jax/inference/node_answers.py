@@ -169,12 +169,14 @@ def read_answers(
         same = np.isin(order, one_reading(order, candidates, scores.logits))
         order, probability = order[same], probability[same]
         counts = False
-    if counts and not (
-        len(order)
+    of_times = (
+        counts
+        and len(order)
         and is_counted_time(
             question, int(order[0]), candidates, scores.logits, relation_of
         )
-    ):
+    )
+    if counts and not of_times:
         # What is not counted is no other reading of the question.
         values = order[values_among(order, candidates, name_of)]
         possible[values] = False

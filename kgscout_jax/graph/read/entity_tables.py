@@ -19,7 +19,7 @@ from kgscout_jax.graph.read.header import NAMES, plain
 from kgscout_jax.graph.read.layout import Layout, property_name
 from kgscout_jax.graph.read.node_columns import NodeColumns
 from kgscout_jax.graph.read.streams import inner_name
-from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.kinds import base_noun, is_attribute, is_measure, noun_kind
 from kgscout_jax.types import entity_key
 
 MOST_HEADER = 60
@@ -58,7 +58,8 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
     """The layout of a table with a row for each entity; None for other tables.
 
     Three columns may be triplets without a header: there one is called name, and the
-    second one holds what no relation is.
+    second one holds what no relation is. Two may be pairs: there one is called name, or
+    as a kind of things or a property.
 
     Args:
         dialect: of the table.
@@ -72,7 +73,7 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
     if not _is_header(header, columns):
         return None
     nodes = _two_names(header, columns) or _key_column(header, columns)
-    if nodes is None or (width == 3 and not _are_facts(header, columns, nodes)):
+    if nodes is None or (width < 4 and not _are_facts(header, columns, nodes)):
         return None
     return Layout(
         dialect,
@@ -172,13 +173,21 @@ def _is_numeric(column: Sequence[str]) -> bool:
     return 2 * sum(_NUMBER.fullmatch(cell) is not None for cell in column) > len(column)
 
 
+def _is_known_noun(cell: str) -> bool:
+    """Whether the name of a column is a kind of things, or a property."""
+    noun = base_noun(plain(cell).rpartition("_")[2])
+    return noun_kind(noun) != "thing" or is_attribute(noun) or is_measure(noun)
+
+
 def _are_facts(
     header: Sequence[str], columns: Sequence[Sequence[str]], nodes: NodeColumns
 ) -> bool:
-    """Whether three columns are an entity and two facts, and no triplets."""
+    """Whether few columns are an entity and facts, and no triplets or pairs."""
     if not all(header) or nodes.surname is not None:
         return True
     key = nodes.id if nodes.name is None else nodes.name
+    if len(header) == 2:
+        return plain(header[key]).endswith(NAMES) or any(map(_is_known_noun, header))
     second = columns[1]
     values = len({*second}) > max(1, len(second) // 2) or _is_numeric(second)
     return plain(header[key]).endswith(NAMES) and (values or key == 1)

@@ -60,6 +60,11 @@ def test_each_cell_is_a_fact_about_the_entity_of_its_row(tmp_path, caplog):
             {"France | capital | Paris", "France | people | 68"}
             | {"Italy | capital | Rome", "Italy | people | 59"},
         ),
+        (
+            "Country,Capital\nChad,NDjamena\nMali,Bamako\nTogo,Lome\n",
+            {"Chad | Capital | NDjamena", "Mali | Capital | Bamako"}
+            | {"Togo | Capital | Lome"},
+        ),
         # a data frame's index is no column
         (
             ",name,x\n0,Ann,1\n1,Bo,2\n",
@@ -142,6 +147,7 @@ def test_a_table_beside_edges_adds_its_facts(tmp_path):
         "Ann,works at,Acme,HR\nBo,works at,Beta,IT\nCy,leads,Acme,IT\n",
         "a,b,c,d\n1,x,y,z\n1,x,y,w\n1,u,v,w\n",  # nothing names the rows
         "name,x,x,y\nAnn,1,2,3\n",
+        "Ann,Bo\nCy,Di\nEd,Flo\nGus,Ida\n",  # pairs
     ],
 )
 def test_other_tables_are_refused(tmp_path, text):
