@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.dialect import Dialect
+from kgscout_jax.graph.read.dialect import SAMPLE_ROWS, Dialect
+from kgscout_jax.graph.read.entity_tables import entity_layout
 from kgscout_jax.graph.read.find_layout import missing_relation
 from kgscout_jax.graph.read.header import (
     INITIALS,
@@ -47,7 +48,8 @@ def parquet_layout(path: Path, columns: Sequence[str] = ()) -> Layout:
     Args:
         path: the file.
         columns: see ``ReadOptions.columns``; else they are found by their names as in a
-            text table, or are the first three of strings.
+            text table, or name and facts of an entity a row, or the first three of
+            strings.
 
     Raises:
         UserError: the file cannot be read, has not the columns, or one of them holds
@@ -60,7 +62,11 @@ def parquet_layout(path: Path, columns: Sequence[str] = ()) -> Layout:
         layout = _given_layout(schema, columns) or _node_layout(path, file)
     else:
         expected = "head, relation, tail"
-        layout = _node_layout(path, file) or _named_layout(path, schema)
+        layout = (
+            _node_layout(path, file)
+            or _entity_layout(path, file)
+            or _named_layout(path, schema)
+        )
     if layout is None:
         names = ", ".join(f"{field.name} ({field.type})" for field in schema)
         raise UserError(
@@ -75,17 +81,19 @@ def parquet_layout(path: Path, columns: Sequence[str] = ()) -> Layout:
     return layout
 
 
-def _sample(path: Path, file: Any, places: Sequence[int]) -> list[list[str]]:
+def _sample(
+    path: Path, file: Any, places: Sequence[int], rows: int = _SAMPLE_ROWS
+) -> list[list[str]]:
     """The first rows; only the cells of these columns are filled in."""
     names = file.schema_arrow.names
-    first = next(batches(path, file, [names[i] for i in places], _SAMPLE_ROWS), None)
+    first = next(batches(path, file, [names[i] for i in places], rows), None)
     if first is None:
         return []
-    rows = [[""] * len(names) for _ in range(first.num_rows)]
+    cells = [[""] * len(names) for _ in range(first.num_rows)]
     for i in places:
-        for row, cell in zip(rows, texts(path, first.column(names[i])), strict=True):
+        for row, cell in zip(cells, texts(path, first.column(names[i])), strict=True):
             row[i] = cell
-    return rows
+    return cells
 
 
 def _node_layout(path: Path, file: Any) -> Layout | None:
@@ -101,6 +109,23 @@ def _node_layout(path: Path, file: Any) -> Layout | None:
     if not lists_nodes(rows, nodes):
         return None
     return Layout(_NO_DIALECT, nodes=nodes, edges=False)
+
+
+def _entity_layout(path: Path, file: Any) -> Layout | None:
+    """The layout of a table with a row for each entity, named by a column of text."""
+    schema = file.schema_arrow
+    names = [name if _has_values(schema, name) else "" for name in schema.names]
+    if find_roles(names) or find_ends([plain(name) for name in names]):
+        return None
+    places = [i for i, name in enumerate(names) if name]
+    rows = _sample(path, file, places, SAMPLE_ROWS)
+    found = entity_layout(_NO_DIALECT, [names, *rows])
+    if found is None or found.nodes is None:
+        return None
+    key = found.nodes.id if found.nodes.name is None else found.nodes.name
+    if not is_string(schema.field(key).type):
+        return None
+    return replace(found, skip_first=False, sample=rows[:_SAMPLE_ROWS])
 
 
 def _given_layout(schema: Any, columns: Sequence[str]) -> Layout | None:

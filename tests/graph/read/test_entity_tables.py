@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from kgscout_jax.errors import UserError
@@ -153,6 +155,26 @@ def test_a_table_beside_edges_adds_its_facts(tmp_path):
 def test_other_tables_are_refused(tmp_path, text):
     with pytest.raises(UserError, match=r"kg\.csv:1: expected 3 comma-separated"):
         KnowledgeGraph.open(write(tmp_path / "kg.csv", text))
+
+
+def test_parquet_reads_as_the_same_csv(tmp_path):
+    columns = {
+        "Country": ["Chad", "Mali", "Togo"],
+        "Capital": ["NDjamena", "Bamako", None],
+        "People": [17, 21, 8],
+        "Languages": ["Arabic;French", "French", "French"],
+    }
+    rows = [[*columns], *zip(*columns.values(), strict=True)]
+    lines = [";;".join("" if v is None else str(v) for v in row) for row in rows]
+    text = "\n".join(lines).replace(";;", "\t")
+    pq.write_table(pa.table(columns), tmp_path / "countries.parquet")
+    expected = facts(write(tmp_path / "countries.tsv", text))
+    assert len(expected) == 3 + 2 + 3 + 4
+    assert facts(tmp_path / "countries.parquet") == expected
+    # Triplets under other names stay triplets.
+    triplets = {"a": ["x", "x", "y"], "b": ["r", "r", "r"], "c": ["y", "z", "z"]}
+    pq.write_table(pa.table(triplets | {"n": [1, 2, 3]}), tmp_path / "kg.parquet")
+    assert facts(tmp_path / "kg.parquet") == {"x | r | y", "x | r | z", "y | r | z"}
 
 
 def test_json_objects_with_a_name_are_rows(tmp_path):
