@@ -50,13 +50,14 @@ def test_examples_of_the_data_page_load(tmp_path):
     page = (ROOT / "docs/data.md").read_text("utf-8")
     page = page[page.index("## Input formats") :]
     blocks = re.findall(r"^```\w*\n(.*?)^```$", page, re.M | re.S)
-    kg_rows, tsv, csv, nt, rog_rows, nsm_rows, metaqa_rows, pq_rows = blocks[:8]
+    kg_rows, tsv, csv, sheet, nt, rog_rows, nsm_rows, metaqa_rows, pq_rows = blocks[:9]
     put(
         tmp_path,
         {
             "kg/dev.jsonl": kg_rows,
             "kg.tsv": tsv,
             "kg.csv": csv,
+            "countries.csv": sheet,
             "kg.nt": nt,
             "rog/dev.jsonl": rog_rows,
             "nsm/dev_simple.json": nsm_rows,
@@ -75,3 +76,6 @@ def test_examples_of_the_data_page_load(tmp_path):
         )
         assert sum(map(len, dataset.questions.values())) == 3
     assert "Alien" in kg.load(tmp_path / "kg", graphs).graph.entities
+    countries = KnowledgeGraph.open(tmp_path / "countries.csv")
+    found = {countries.triplet(i) for i in range(len(countries))}
+    assert ("Belgium", "languages", "Dutch") in found and len(found) == 7
