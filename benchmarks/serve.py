@@ -31,6 +31,7 @@ from benchmarks.common import last_line, show
 from benchmarks.retrieve_size import Figures, by_callers
 from kgscout_jax.cli.runner import guarded, parse
 from kgscout_jax.errors import UserError
+from kgscout_jax.utils.checks import check_at_least
 
 START_SECONDS = 300
 
@@ -58,12 +59,9 @@ class ServeBenchmark:
     """Further options of the service, in one string."""
 
     def __post_init__(self) -> None:
-        for name in ("callers", "size", "questions", "rounds", "k"):
-            if getattr(self, name) < 1:
-                found = getattr(self, name)
-                raise UserError(f"--{name}: found {found}, expected at least 1")
-        if not self.processes or min(self.processes) < 1:
-            raise UserError("--processes: expected numbers of at least 1")
+        check_at_least(1, callers=self.callers, size=self.size, rounds=self.rounds)
+        check_at_least(1, questions=self.questions, k=self.k)
+        check_at_least(1, processes=min(self.processes, default=0))
 
 
 @dataclass(frozen=True, kw_only=True)

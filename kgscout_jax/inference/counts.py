@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int
 
 from kgscout_jax.inference.inputs import Candidates
-from kgscout_jax.retrieve.kind_mask import is_number, is_value
+from kgscout_jax.retrieve.kind_mask import is_number, value_mask
 from kgscout_jax.retrieve.readings import node_readings
 from kgscout_jax.text.amounts import is_amount
 from kgscout_jax.text.relation_words import relation_words
@@ -43,10 +43,6 @@ _NUMBERS = frozenset("number count total".split())
 """Words of relations whose tails are numbers, also with a unit: "4 notes"."""
 
 
-_TIMES = frozenset(("year", "date"))
-"""Words of relations whose tails are times, though they be written as numbers."""
-
-
 def is_asked_number(
     question: str,
     node: int,
@@ -71,7 +67,7 @@ def is_asked_number(
     relation = _best_relation(node, candidates, logits, relation_of)
     if not is_number(name) and _NUMBERS.isdisjoint(relation_words(relation)):
         return False  # a film may be called "12 Angry Men"
-    if not _TIMES.isdisjoint(relation_words(relation)):
+    if _leads_to_times(relation):
         return False  # "How many championships", of which it knows the years
     keys, asked = relation_keys(relation), _asked_keys(question)
     return bool(keys & asked) or any(
@@ -91,11 +87,17 @@ def is_counted_time(
     Arguments as of ``is_asked_number``.
     """
     relation = _best_relation(node, candidates, logits, relation_of)
-    times = relation_keys(" ".join(_TIMES))
-    named = relation_keys(relation) - times
-    return not _TIMES.isdisjoint(relation_words(relation)) and not named.isdisjoint(
-        _asked_keys(question)
-    )
+    named = relation_keys(relation) - _keys("year date")
+    return _leads_to_times(relation) and bool(named & _asked_keys(question))
+
+
+def _leads_to_times(relation: str) -> bool:
+    """Whether tails of a relation are times, though they be written as numbers.
+
+    >>> _leads_to_times("championship_year"), _leads_to_times("years_of_service")
+    (True, False)
+    """
+    return not {"year", "date"}.isdisjoint(relation_words(relation))
 
 
 def _best_relation(
@@ -123,7 +125,7 @@ def values_among(
 ) -> Bool[np.ndarray, "k"]:
     """True for the nodes that are numbers or dates."""
     entities = candidates.entities[nodes].tolist()
-    return np.array([is_value(name_of(entity)) for entity in entities], bool)
+    return value_mask([name_of(entity) for entity in entities])
 
 
 def one_reading(

@@ -12,8 +12,10 @@ import numpy as np
 from jaxtyping import Bool
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.retrieve.shared_nodes import neighbours
 from kgscout_jax.text.asked_kind import asked_kind
-from kgscout_jax.types import entity_key
+from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.words import WORD
 
 LEAST_HOLDERS = 2
 """Nodes that have an attribute, below which it may be a name."""
@@ -39,24 +41,21 @@ def described_nodes(
     asked = asked_kind(question, topics)
     if asked is None or not asked.nouns:
         return None
-    words = max(asked.nouns, key=lambda noun: noun.count(" ")).split()[:-1]
-    places = {entity_key(name): i for i, name in enumerate(around.names)}
+    said = set(map(base_noun, WORD.findall(question.casefold())))
+    words = {word for noun in asked.nouns for word in noun.split()[:-1]} & said
+    if not words:
+        return None
     out, found = possible.copy(), False
     head, tail = around.nodes.T
     is_topic = np.zeros(len(possible), bool)
     is_topic[around.starts] = True
-    for word in words:
-        place = places.get(entity_key(word))
-        if place is None or is_topic[around.used[place]]:
-            continue
+    named = [name.casefold() in words for name in around.names]
+    for node in around.used[named]:
         holders = np.zeros(len(possible), bool)
-        holders[head[tail == around.used[place]]] = True
-        if holders.sum() >= LEAST_HOLDERS:
+        holders[head[tail == node]] = True
+        if not is_topic[node] and holders.sum() >= LEAST_HOLDERS:
             out, found = out & holders, True
     if not found or not out.any():
         return None
-    beside = np.zeros(len(possible), bool)
-    beside[tail[is_topic[head]]] = True
-    beside[head[is_topic[tail]]] = True
-    near = out & beside
+    near = out & neighbours(is_topic, around)
     return near if near.any() else out

@@ -89,7 +89,7 @@ def is_value(name: str) -> bool:
     return is_number(name) or _MOMENT.fullmatch(name.strip()) is not None
 
 
-def values_among(names: Sequence[str]) -> Bool[np.ndarray, "n"]:
+def value_mask(names: Sequence[str]) -> Bool[np.ndarray, "n"]:
     """``is_value`` of each name."""
     return np.array([not name[:1].isalpha() and is_value(name) for name in names], bool)
 
@@ -191,7 +191,7 @@ def kind_mask(
                 penalties[node] = max(penalties[node], PENALTY) if verdict else 0.0
                 by_form[node] = verdict and not vague
     elif asked.which:
-        values = there[values_among(around.names)]
+        values = there[value_mask(around.names)]
         if named or stated:  # No aircraft is 2002, where others are called so.
             others = values[penalties[values] >= DOUBT]
             penalties[others], by_form[others] = PENALTY, True
@@ -207,12 +207,12 @@ def kind_of_class(question: str, topics: Sequence[str]) -> AskedKind | None:
     """What "which car is the best" asks for, where ``car`` is its topic; None for other
     questions.
     """
-    found = asked_kind(question, [])
-    if found is None or not found.which:
-        return None
     small = {base_noun(word) for word in WORD.findall(question) if word.islower()}
-    classes = {base_noun(topic.casefold()) for topic in topics}
-    return found if classes & small & found.nouns else None
+    classes = small & {base_noun(topic.casefold()) for topic in topics}
+    found = asked_kind(question, []) if classes else None
+    if found is None or not found.which or classes.isdisjoint(found.nouns):
+        return None
+    return found
 
 
 def _years(around: LocalGraph, v: int) -> Bool[np.ndarray, "v"]:

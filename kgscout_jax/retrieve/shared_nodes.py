@@ -37,7 +37,7 @@ def shared_nodes(
     possible = possible & ~unnamed & ~is_topic
     near = np.array([_reached(topic, around, unnamed) for topic in topics])
     shared = near.all(axis=0)
-    shared |= _neighbours(shared & unnamed, around)
+    shared |= neighbours(shared & unnamed, around)
     shared &= ~is_topic
     if (shared & possible).any():
         return shared & possible
@@ -53,11 +53,11 @@ def _reached(
     nodes: Bool[np.ndarray, "v"], around: LocalGraph, unnamed: Bool[np.ndarray, "v"]
 ) -> Bool[np.ndarray, "v"]:
     """Nodes that are one step from these, or two by a record without a name."""
-    reached = _neighbours(nodes, around)
-    return reached | _neighbours(reached & unnamed, around)
+    reached = neighbours(nodes, around)
+    return reached | neighbours(reached & unnamed, around)
 
 
-def _neighbours(
+def neighbours(
     nodes: Bool[np.ndarray, "v"], around: LocalGraph
 ) -> Bool[np.ndarray, "v"]:
     """Nodes that share a triplet with one of these."""

@@ -106,8 +106,8 @@ _ADJECTIVES = {
 SUPERLATIVES = {
     "first": _word(-1, True, _TIMES, weak=True),
     "last": _word(+1, True, _TIMES, weak=True),
-    "most": _word(+1, False, weak=True, of_amount=True),
-    "least": _word(-1, False, weak=True, of_amount=True),
+    "most": _word(+1, None, weak=True, of_amount=True),
+    "least": _word(-1, None, weak=True, of_amount=True),
     "top": _word(+1, None, weak=True),
     "maximum": _word(+1, None), "minimum": _word(-1, None),
 }  # fmt: skip

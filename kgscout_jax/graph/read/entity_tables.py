@@ -69,7 +69,7 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
     width = len(header)
     if width < 2 or not cells or any(len(row) != width for row in cells):
         return None
-    columns = [[row[i].strip() for row in cells] for i in range(width)]
+    columns = columns_of(cells, width)
     if not _is_header(header, columns):
         return None
     nodes = _two_names(header, columns) or _key_column(header, columns)
@@ -85,6 +85,12 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
         sample=list(rows[:4]),
         lists=list_separators(columns),
     )
+
+
+def columns_of(rows: Sequence[list[str]], width: int) -> list[list[str]]:
+    """The cells of each column, of rows that have as many."""
+    whole = [row for row in rows if len(row) == width]
+    return [[row[i].strip() for row in whole] for i in range(width)]
 
 
 def list_separators(columns: Sequence[Sequence[str]]) -> dict[int, str]:
@@ -185,7 +191,7 @@ def _are_facts(
     """Whether few columns are an entity and facts, and no triplets or pairs."""
     if not all(header) or nodes.surname is not None:
         return True
-    key = nodes.id if nodes.name is None else nodes.name
+    key = nodes.called
     if len(header) == 2:
         return plain(header[key]).endswith(NAMES) or any(map(_is_known_noun, header))
     second = columns[1]
@@ -234,8 +240,8 @@ def facts_remark(path: Path, layout: Layout) -> str:
     nodes, rows = layout.nodes, layout.sample[layout.skip_first :]
     if nodes is None or not rows:
         return ""
-    columns = [nodes.id if nodes.name is None else nodes.name, nodes.surname]
-    names, row = [i for i in columns if i is not None], rows[0]
+    columns, row = [nodes.called, nodes.surname], rows[0]
+    names = [i for i in columns if i is not None]
     name = " ".join(row[i] for i in names)[:30]
     facts = [
         str((name, property_name(layout.header[i]), row[i][:30]))

@@ -14,7 +14,11 @@ from kgscout_jax.graph.read.dialect import (
     sample_rows,
     usual_dialect,
 )
-from kgscout_jax.graph.read.entity_tables import entity_layout, list_separators
+from kgscout_jax.graph.read.entity_tables import (
+    columns_of,
+    entity_layout,
+    list_separators,
+)
 from kgscout_jax.graph.read.given_columns import given_layout
 from kgscout_jax.graph.read.header import (
     SURE_RELATIONS,
@@ -111,9 +115,7 @@ def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None
         sample=list(rows[:4]),
     )
     if roles is None:
-        width = len(header)
-        whole = [row for row in rows[1:] if len(row) == width]
-        columns = [[row[i].strip() for row in whole] for i in range(width)]
+        columns = columns_of(rows[1:], len(header))
         return replace(layout, lists=list_separators(columns))
     certain = nodes is not None or header[roles.head].startswith((":", "_", "~"))
     doubt = "several columns could be meant"

@@ -29,6 +29,11 @@ class NodeColumns:
     facts: bool = False
     """Whether the other columns are facts, which are read without being asked for."""
 
+    @property
+    def called(self) -> int:
+        """The column that names the nodes: of ids, where there is no other."""
+        return self.id if self.name is None else self.name
+
 
 def node_columns(header: Sequence[str], *, with_edges: bool) -> NodeColumns | None:
     """The columns of nodes if these cells name an id, as in exports of databases.

@@ -96,11 +96,18 @@ def _sample(
     return cells
 
 
+def _names_without_edges(schema: Any) -> list[str] | None:
+    """The names of columns, blank without values; None if triplets have such ones."""
+    names = [name if _has_values(schema, name) else "" for name in schema.names]
+    if find_roles(names) or find_ends([plain(name) for name in names]):
+        return None
+    return names
+
+
 def _node_layout(path: Path, file: Any) -> Layout | None:
     """The layout of a list of nodes; None if columns are those of triplets."""
     schema = file.schema_arrow
-    names = [name if _has_values(schema, name) else "" for name in schema.names]
-    if find_roles(names) or find_ends([plain(name) for name in names]):
+    if (names := _names_without_edges(schema)) is None:
         return None
     nodes = node_columns(names, with_edges=False)
     if nodes is None or not is_name(schema.field(nodes.id).type):
@@ -114,16 +121,14 @@ def _node_layout(path: Path, file: Any) -> Layout | None:
 def _entity_layout(path: Path, file: Any) -> Layout | None:
     """The layout of a table with a row for each entity, named by a column of text."""
     schema = file.schema_arrow
-    names = [name if _has_values(schema, name) else "" for name in schema.names]
-    if find_roles(names) or find_ends([plain(name) for name in names]):
+    if (names := _names_without_edges(schema)) is None:
         return None
     places = [i for i, name in enumerate(names) if name]
     rows = _sample(path, file, places, SAMPLE_ROWS)
     found = entity_layout(_NO_DIALECT, [names, *rows])
     if found is None or found.nodes is None:
         return None
-    key = found.nodes.id if found.nodes.name is None else found.nodes.name
-    if not is_string(schema.field(key).type):
+    if not is_string(schema.field(found.nodes.called).type):
         return None
     return replace(found, skip_first=False, sample=rows[:_SAMPLE_ROWS])
 
