@@ -116,8 +116,8 @@ def device_tables(
 ) -> list[Tables]:
     """The embedding tables of each set.
 
-    A copy on each device, or the triplet table's rows split. The relation table,
-    hundreds of times smaller, is always copied.
+    A copy on each device, or the triplet table's rows split. Those of relations and of
+    words, hundreds of times smaller, are always copied.
     """
     if tables_are_shared(sets, devices):
         return [Tables.of(*sets)] * len(sets)
@@ -131,10 +131,11 @@ def _spread(shards: Shards, devices: Devices, shard_rows: bool) -> Tables:
     assert devices.mesh is not None
     layout = RowLayout(devices.mesh) if shard_rows else None
     put = devices.replicate if layout is None else layout.put
-    scales = shards.triplet_scales
+    scales, words = shards.triplet_scales, shards.word_embeddings
     return Tables(
         triplets=put(not_empty(shards.triplet_embeddings)),
         relations=devices.replicate(not_empty(shards.relation_embeddings)),
         triplet_scales=None if scales is None else put(not_empty(scales)),
+        words=None if words is None else devices.replicate(not_empty(words)),
         layout=layout,
     )

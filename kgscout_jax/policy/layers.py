@@ -44,11 +44,11 @@ def matmul_forward(x: Array, kernel: Array, dtype: DTypeLike) -> tuple[Array, An
 def matmul_backward(dtype: DTypeLike, residuals: Any, g: Array) -> tuple[Array, Array]:
     """Cotangents of x and kernel."""
     x, kernel = residuals
-    x, g = x.astype(dtype), g.astype(dtype)
+    rows, g = x.astype(dtype), g.astype(dtype)
     flat_g = g.reshape(-1, g.shape[-1])
     x_bar = float32_matmul(flat_g, kernel.astype(dtype).T)
     kernel_bar = jax.lax.platform_dependent(
-        x, g, cuda=sum_by_question, rocm=sum_by_question, default=sum_by_row
+        rows, g, cuda=sum_by_question, rocm=sum_by_question, default=sum_by_row
     )
     return x_bar.reshape(x.shape).astype(x.dtype), kernel_bar.astype(kernel.dtype)
 

@@ -40,7 +40,7 @@ def same_results(out: Path, one: str, other: str) -> None:
         assert any(name.startswith("params/") for name in a.files)
         # Adam's first steps are 1e-2 long, wherever a gradient is near rounding, too.
         for name in set(a.files) - FREE:
-            np.testing.assert_allclose(a[name], b[name], 1e-4, 3e-5, err_msg=name)
+            np.testing.assert_allclose(a[name], b[name], 1e-4, 1e-4, err_msg=name)
 
 
 def check(shards: Path, out: Path, kind: str, *places: str) -> None:
@@ -59,13 +59,17 @@ def test_the_same_updates_on_four_devices(shards, tmp_path):
     check(shards, tmp_path, "mlp-reinforce-host-moving_average", "4-rows")
 
 
+@pytest.mark.extended
+def test_the_default_network_on_eight_devices(shards, tmp_path):
+    check(shards, tmp_path, "walk-closed_form-host-greedy", "8-rows")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     [
         "thesis-closed_form-host-greedy",
         "mlp-bce-host-greedy",
-        "walk-closed_form-host-greedy",
         "thesis-reinforce-host-greedy",
         "thesis-reinforce-host-leave_one_out",
         "thesis-reinforce-device-moving_average",

@@ -315,15 +315,16 @@ def test_other_sizes_shards_and_encoders_are_refused(
 
 
 @pytest.mark.slow
-def test_arrays_of_another_shape_are_named(shards, finished, tmp_path):
+def test_arrays_of_another_shape_are_named(shards, tmp_path):
     # The settings agree and the arrays don't: a folder that was put together.
-    other = tmp_path / "other"
-    train(tiny(shards, other, **TINY | {"tower_hidden": (8, 8), "epochs": 1}))
-    run = shutil.copytree(finished, tmp_path / "run")
+    run, other = tmp_path / "run", tmp_path / "other"
+    thesis = {"policy": "thesis", "epochs": 1}
+    train(tiny(shards, run, **thesis))
+    train(tiny(shards, other, **thesis | {"tower_hidden": (8, 8)}))
     shutil.rmtree(run / "checkpoints")
     shutil.copytree(other / "checkpoints", run / "checkpoints")
     with pytest.raises(UserError, match=r"shape .*expected .*: another encoder or"):
-        train(tiny(shards, run))
+        train(tiny(shards, run, **thesis))
     with pytest.raises(UserError, match=r"shape .*expected .*: another encoder or"):
         load_policy(run)
     assert 5 in RunFolder(run).steps  # nothing is wrong with them

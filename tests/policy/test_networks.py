@@ -128,9 +128,7 @@ def test_relations_per_candidate_equal_unique_ones(config):
 
 @pytest.mark.extended
 @every_network
-@pytest.mark.parametrize(
-    "dtype", ["float32", pytest.param("bfloat16", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_gradients_are_finite_for_any_number_of_candidates(config, dtype):
     config = dataclasses.replace(config, compute_dtype=dtype)
     weights = weights_of(config)
