@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float, Float32, Int
 
 from kgscout_jax.export.load import Exported
+from kgscout_jax.graph.class_closure import classes_of
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.answer_kinds import asks_yes_no, mentions
@@ -125,7 +126,14 @@ class ScoredQuestion:
         if same is not None:
             return same
         unnamed = self.graph.unnamed_mask[found.entities]
-        return read_statement(self.text, found, named, self.relation_of, unnamed)
+
+        def classes(nodes: frozenset[int]) -> frozenset[int]:
+            wider = classes_of(self.graph, found.entities[[*nodes]])
+            return frozenset(np.flatnonzero(np.isin(found.entities, wider)).tolist())
+
+        return read_statement(
+            self.text, found, named, self.relation_of, unnamed, classes
+        )
 
     @property
     def topic_names(self) -> list[str]:

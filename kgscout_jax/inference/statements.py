@@ -88,6 +88,7 @@ def read_statement(
     mentions: Sequence[Mention],
     relation_of: Callable[[int], str],
     unnamed: Bool[np.ndarray, "v"],
+    classes_of: Callable[[frozenset[int]], frozenset[int]],
 ) -> Stated | None:
     """What the triplets say of a question's statement; None: its words do not tell.
 
@@ -97,6 +98,7 @@ def read_statement(
         mentions: its names.
         relation_of: the name of a relation.
         unnamed: True at nodes without a name, which are steps of one fact.
+        classes_of: the nodes that are classes of nodes, or classes of those.
     """
     names = [relation_of(int(relation)) for relation in candidates.relations]
     pairs = []
@@ -105,7 +107,8 @@ def read_statement(
             continue
         others = [each for each in mentions if each not in (a, b)]
         words = statement_words(question, a, b, others)
-        pairs.append(_Pair(candidates, names, words, a.nodes, b.nodes, unnamed))
+        ends = a.nodes, b.nodes
+        pairs.append(_Pair(candidates, names, words, *ends, unnamed, classes_of))
     if any(pair.is_turned for pair in pairs):
         return "no"
     if len(mentions) == 2 and any(x.is_stated or x.is_called for x in pairs):
@@ -126,6 +129,7 @@ class _Pair:
     a: frozenset[int]
     b: frozenset[int]
     unnamed: Bool[np.ndarray, "v"]
+    classes_of: Callable[[frozenset[int]], frozenset[int]]
 
     @cached_property
     def senses(self) -> list[Sense | None]:
@@ -166,9 +170,14 @@ class _Pair:
 
     @property
     def is_called(self) -> bool:
-        """Whether "is A a B" asks for no more than a triplet from A to B."""
+        """Whether "is A a B" asks for no more than a triplet from A to B, or than that
+        A is of a class of a class B."""
         article = self.words.between[-1:] in (("a",), ("an",))
-        return article and not self.words.content and any(w > 0 for _, w in self.direct)
+        if not article or self.words.content:
+            return False
+        return any(way > 0 for _, way in self.direct) or not self.b.isdisjoint(
+            self.classes_of(self.a)
+        )
 
     @property
     def is_half_called(self) -> bool:

@@ -27,7 +27,12 @@ from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.compared_phrase import ComparedPhrase, compared_phrase
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.value_question import ValueQuestion, value_question, without_test
-from kgscout_jax.text.value_words import is_comparing, relation_keys, word_key
+from kgscout_jax.text.value_words import (
+    HEADCOUNT,
+    is_comparing,
+    relation_keys,
+    word_key,
+)
 from kgscout_jax.text.values import is_year, quantity_of, value_of
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 from kgscout_jax.types import display_name
@@ -167,6 +172,8 @@ def _compared(
         return None
     best = [a for a in test.attributes if a.match == test.attributes[0].match]
     keys = frozenset[str]().union(*(relation_keys(a.relation) for a in best))
+    if asked.word.implied == HEADCOUNT:
+        keys |= {word_key("people")}
     phrase = compared_phrase(text, asked, keys)
     if phrase is not None:
         return _Compared(phrase)

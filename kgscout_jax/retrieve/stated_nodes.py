@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.compared_set import compared_set
 from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import HEAD, TAIL
@@ -22,6 +23,7 @@ from kgscout_jax.text.stated_relation import (
     noun_of_answer,
     noun_of_topic,
 )
+from kgscout_jax.text.subclasses import is_subclass_relation, subclass_end
 
 
 def stated_ends(words: Sequence[str], around: LocalGraph) -> list[frozenset[int]]:
@@ -33,6 +35,13 @@ def stated_ends(words: Sequence[str], around: LocalGraph) -> list[frozenset[int]
     """
     if len(around.mentions) != 1:
         return []
+    end = subclass_end(words, TOPIC)
+    if end is not None and any(map(is_subclass_relation, around.relations)):
+        asked = frozenset([end])
+        return [
+            asked if is_subclass_relation(each) else frozenset()
+            for each in around.relations
+        ]
     several = [all_answer_ends(each, around.relations) for each in joined_nouns(words)]
     if several and all(map(any, several)):
         return [frozenset[int]().union(*each) for each in zip(*several, strict=True)]

@@ -1,10 +1,12 @@
-"""Questions for a way to do something: "how do I download UniProt"."""
+"""Questions for a way: "how do I download UniProt", "how is asthma treated"."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from kgscout_jax.text.asked_kind import TOPIC
+from kgscout_jax.text.kinds import is_past
+from kgscout_jax.text.stated_relation import BE, around_topic
 from kgscout_jax.text.words import FUNCTION_WORDS
 
 _MODALS = frozenset("do can could should would must might".split())
@@ -25,6 +27,8 @@ def how_to(words: Sequence[str]) -> list[str] | None:
     (['cite'], [])
     >>> how_to(["how", "did", TOPIC, "die"]), how_to(["how", "many", "people", "work"])
     (None, None)
+    >>> how_to(["how", "is", TOPIC, "inherited"]), how_to(["how", "is", TOPIC])
+    (['inherited'], None)
     """
     if words[:2] == ["how", "to"]:
         rest = words[2:]
@@ -34,7 +38,18 @@ def how_to(words: Sequence[str]) -> list[str] | None:
         and not _DOERS.isdisjoint(words[2:3])
     ):
         rest = words[3:]
+    elif _is_done(words):
+        rest = words[-1:]
     else:
         return None
     vague = FUNCTION_WORDS | _VAGUE | {TOPIC}
     return [each for each in rest if each not in vague]
+
+
+def _is_done(words: Sequence[str]) -> bool:
+    """Whether it asks how something is done to the topic."""
+    if (parts := around_topic(words)) is None:
+        return False
+    before, after = parts
+    asks = len(before) == 2 and before[0] == "how" and before[1] in BE
+    return asks and len(after) == 1 and is_past(after[0])

@@ -9,7 +9,7 @@ such as "award", "prize" and "win".
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -31,6 +31,21 @@ def equivalent_phrases() -> dict[str, list[str]]:
 
 
 @lru_cache(maxsize=1 << 14)
+def other_names(relation: str) -> tuple[str, ...]:
+    """Other phrases for a relation, without those of its inverse.
+
+    >>> other_names("directed_by")
+    ('director',)
+    """
+    return tuple(phrase for phrase in _phrases(relation) if phrase[0] != "^")
+
+
+def _phrases(relation: str) -> Sequence[str]:
+    """Other phrases for a relation; ^ marks those of the inverse."""
+    return equivalent_phrases().get(" ".join(relation_words(relation)), [])
+
+
+@lru_cache(maxsize=1 << 14)
 def relation_forms(relation: str) -> frozenset[str]:
     """The forms of the words that say a relation, see ``word_forms``.
 
@@ -40,7 +55,7 @@ def relation_forms(relation: str) -> frozenset[str]:
     ['direct', 'directed', 'director', '~lead']
     """
     words = relation_words(relation)
-    others = equivalent_phrases().get(" ".join(words), [])
+    others = _phrases(relation)
     phrases = [words, *(text.strip("^").split() for text in others)]
     passed = PREPOSITIONS | FUNCTION_WORDS
     content = [word for text in phrases for word in text if word not in passed]

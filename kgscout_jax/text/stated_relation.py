@@ -26,6 +26,7 @@ from kgscout_jax.text.kinds import (
     statement,
     verbs_of_agents,
 )
+from kgscout_jax.text.relation_phrases import other_names
 from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
 from kgscout_jax.text.words import FUNCTION_WORDS
 
@@ -123,7 +124,24 @@ def answer_ends(words: Sequence[str], relation: str) -> frozenset[int]:
 def all_answer_ends(
     words: Sequence[str], relations: Sequence[str]
 ) -> list[frozenset[int]]:
-    """``answer_ends`` of each relation; the question is read once."""
+    """``answer_ends`` of each relation; the question is read once.
+
+    Where none is called by the noun that is asked for, other phrases for them count:
+    the symptoms of a disease are its phenotypes.
+    """
+    own = _ends_by_names(words, relations)
+    if any(own) or not (noun_of_topic(words) or noun_of_answer(words)):
+        return own
+    return [
+        frozenset[int]().union(*_ends_by_names(words, other_names(each)))
+        for each in relations
+    ]
+
+
+def _ends_by_names(
+    words: Sequence[str], relations: Sequence[str]
+) -> list[frozenset[int]]:
+    """``all_answer_ends`` by the relations' names alone."""
     if noun := noun_of_topic(words):
         return [_ends_of_noun(noun, each) for each in relations]
     if noun := noun_of_answer(words):

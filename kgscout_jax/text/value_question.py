@@ -18,6 +18,7 @@ from kgscout_jax.text.value_column import Value, ValueColumn
 from kgscout_jax.text.value_limits import LIMIT, interval
 from kgscout_jax.text.value_words import (
     DEGREES,
+    HEADCOUNT,
     PREPOSITION_TESTS,
     SUPERLATIVES,
     ComparingWord,
@@ -38,6 +39,7 @@ _NAME = "\N{OBJECT REPLACEMENT CHARACTER}"
 _NAMING = frozenset("has have had with whose".split())
 """Before "the", they say that the values are named: "has the largest calling code"."""
 _COMPARING = frozenset(["more", "less", "fewer", *SUPERLATIVES])
+_PEOPLE = word_key("people")
 _THAN = 6
 """Words between a comparative and its "than", at most."""
 
@@ -138,7 +140,8 @@ _CLAUSE = re.compile(
 
 
 def without_test(question: str, asked: ValueQuestion, topics: Sequence[str]) -> str:
-    """The question without the clause that compares; whole, where a topic is in it.
+    """The question without the clause that compares; where a topic is in it, without
+    the superlative.
 
     Args:
         question: the question.
@@ -149,15 +152,21 @@ def without_test(question: str, asked: ValueQuestion, topics: Sequence[str]) -> 
     >>> asked = value_question(question, ["Italy"])
     >>> without_test(question, asked, ["Italy"])
     'Which towns of Italy'
+    >>> question = "What is the largest town in Italy?"
+    >>> without_test(question, value_question(question, ["Italy"]), ["Italy"])
+    'What is the town in Italy?'
     """
     before = question[: asked.start]
     clauses = [*_CLAUSE.finditer(before)]
     before = before[: clauses[0].start()] if clauses else before.rstrip(" ,")
     rest, folded = question[asked.start :].casefold(), before.casefold()
     names = [name.casefold() for name in topics]
-    if not any(name in folded for name in names) or any(name in rest for name in names):
-        return question
-    return before
+    if any(name in rest for name in names):
+        found = WORD.match(question, asked.start)
+        if not asked.is_superlative or asked.word.weak or found is None:
+            return question
+        return question[: asked.start] + question[found.end() :].lstrip()
+    return before if any(name in folded for name in names) else question
 
 
 class _Token(NamedTuple):
@@ -201,10 +210,12 @@ def value_question(question: str, topics: Sequence[str]) -> ValueQuestion | None
     if found is None:
         return None
     words = frozenset(word_key(t.word) for t in tokens if t.word not in FUNCTION_WORDS)
-    choice = found.choice
+    choice, word = found.choice, found.word
     if found.is_superlative:
         choice = choice or _offered(text, places)
-    return replace(found, words=words, choice=choice)
+    if _PEOPLE in found.near and not word.implied and not word.dated:
+        word = word._replace(implied=HEADCOUNT)
+    return replace(found, word=word, words=words, choice=choice)
 
 
 def _without_names(text: str, topics: Sequence[str]) -> tuple[str, list[_Place]]:

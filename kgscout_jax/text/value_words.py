@@ -22,6 +22,10 @@ _SYNONYMS = {
     "inhabitant": "population", "resident": "population", "earn": "salary",
     "paid": "salary",
 }  # fmt: skip
+_UNITS = frozenset(
+    "km km2 sqkm m m2 cm mm mi ft kg g lb t usd eur gbp kmh mph kw hp k c f".split()
+)
+"""Words of a relation's name that say in what its values are."""
 _VERB_ENDING = re.compile("(?:ed|ing|e)$")
 _KEY = 5
 """Letters that words of one root mostly share."""
@@ -47,11 +51,11 @@ def word_key(word: str) -> str:
 def relation_keys(relation: str) -> frozenset[str]:
     """Keys of the words of a relation's name.
 
-    >>> sorted(relation_keys("film.film.release_date"))
-    ['dat', 'relea']
+    >>> sorted(relation_keys("film.film.release_date")), relation_keys("area_km2")
+    (['dat', 'relea'], frozenset({'area'}))
     """
-    passed = PREPOSITIONS | FUNCTION_WORDS
-    return frozenset(word_key(w) for w in relation_words(relation) if w not in passed)
+    words = {*relation_words(relation)} - PREPOSITIONS - FUNCTION_WORDS
+    return frozenset(map(word_key, words - _UNITS or words))
 
 
 class ComparingWord(NamedTuple):
@@ -95,6 +99,10 @@ _ADJECTIVES = {
     "short": _word(-1, False, "length duration runtime height"),
     "heavy": _word(+1, False, "weight mass"), "light": _word(-1, False, "weight mass"),
     "deep": _word(+1, False, "depth"), "wide": _word(+1, False, "width"),
+    "thick": _word(+1, False, "thickness"), "dense": _word(+1, False, "density"),
+    "hard": _word(+1, False, "hardness difficulty"),
+    "bright": _word(+1, False, "brightness luminosity"),
+    "steep": _word(+1, False, "slope gradient"),
     "fast": _word(+1, False, "speed"), "slow": _word(-1, False, "speed"),
     "strong": _word(+1, False, "strength power"),
     "cheap": _word(-1, False, "price cost"),
@@ -120,6 +128,8 @@ DEGREES = {
     "powerful": _word(+1, False, "power horsepower"),
 }  # fmt: skip
 """What "most", "least", "more" and "less" may stand before."""
+HEADCOUNT = frozenset(map(word_key, "population headcount employees members".split()))
+"""Keys of words for numbers of people: "the most people", "over 9 people"."""
 _DEGREE_WORDS = frozenset("more less fewer than least most".split())
 PREPOSITION_TESTS = {
     "after": _word(+1, True), "since": _word(+1, True), "before": _word(-1, True),

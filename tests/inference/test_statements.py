@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kgscout_jax.graph.class_closure import classes_of
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.inference.node_answers import NodeAnswers
@@ -72,7 +73,12 @@ def stated(
 
     if same:
         return read_same(question, names, candidates, named, relation_of)
-    return read_statement(question, candidates, named, relation_of, unnamed)
+
+    def classes(nodes: frozenset[int]) -> frozenset[int]:
+        wider = classes_of(graph, ends[[*nodes]])
+        return frozenset(np.flatnonzero(np.isin(ends, wider)).tolist())
+
+    return read_statement(question, candidates, named, relation_of, unnamed, classes)
 
 
 FIRMS = [
@@ -185,6 +191,28 @@ def test_a_path_that_no_word_is_left_for_is_not_sure(question):
 )
 def test_other_words_are_left_to_the_walk(question):
     assert stated(question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Is Flu a Disease?", "yes"),
+        ("Is Flu an Infection?", "yes"),
+        ("Is Disease a Flu?", "no"),
+    ],
+)
+def test_a_class_of_a_class_is_a_class(question, expected):
+    triplets = [("Flu", "is_a", "Infection"), ("Infection", "subclass_of", "Disease")]
+    found = stated(question, triplets)
+    assert found == expected or (expected == "no" and found != "yes")
+
+
+def test_classes_end_in_circles():
+    graph = KnowledgeGraph.from_triplets(
+        [("a", "is_a", "b"), ("b", "is_a", "c"), ("c", "is_a", "a"), ("b", "in", "d")]
+    )
+    found = classes_of(graph, graph.find_all(["a"]))
+    assert [graph.entities[i] for i in found.tolist()] == ["b", "c"]
 
 
 def test_what_follows_a_name_that_is_right_is_left_open():

@@ -107,6 +107,8 @@ def test_guesses_at_the_answer_count_beside_the_clause_that_is_left_out(scout):
         ("Which towns have a population over 600?", {"Rome", "Milan"}),
         ("How many towns have a population over 600?", {"2"}),
         ("Which towns have a larger population than Turin?", {"Rome", "Milan"}),
+        ("Which town has the most people?", {"Rome"}),
+        ("Which towns have more people than Turin?", {"Rome", "Milan"}),
     ],
 )
 def test_without_a_topic_the_values_of_the_whole_graph_are_compared(
@@ -151,6 +153,15 @@ def test_a_superlative_without_a_topic_names_what_it_compares(scout, question, a
     result = scout.retrieve(question, graph)
     first = result.answers[0].name if result.answers else None
     assert first == answer or (answer is None and first != "Bolt")
+
+
+def test_a_measure_is_told_by_its_name_without_its_unit(scout):
+    graph = KnowledgeGraph.from_triplets([
+        *((name, "area_km2", size) for name, size in (("Chad", "9"), ("Mali", "5"))),
+        *((name, "population", n) for name, n in (("Chad", "5"), ("Mali", "9"))),
+    ])  # fmt: skip
+    first = scout.retrieve("What is the largest country by area?", graph).answers[0]
+    assert first.name == "Chad"
 
 
 def test_two_relations_that_disagree_are_no_answer(scout):

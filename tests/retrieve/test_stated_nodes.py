@@ -52,6 +52,27 @@ def test_several_things_of_one_topic_are_stated_together(question):
     assert stated(question) == [2, 3]
 
 
+def test_other_phrases_and_subclasses_are_stated():
+    # A flu has a cough, is a virus disease, and has a subtype.
+    around = LocalGraph(
+        ["has_phenotype", "is_a"],
+        np.array([0, 1, 1]),
+        np.array([[0, 1], [0, 2], [3, 0]]),
+        [np.array([0])],
+        lambda ids: [("flu", "cough", "virus disease", "bird flu")[i] for i in ids],
+    )
+
+    def found(question):
+        ends = stated_ends(question_tokens(question, ["flu"]), around)
+        nodes = stated_nodes(ends, around, np.ones(4, bool))
+        return None if nodes is None else np.flatnonzero(nodes).tolist()
+
+    assert found("What are the symptoms of flu?") == [1]
+    assert found("What are the types of flu?") == [3]
+    assert found("What kind of disease is flu?") == [2]
+    assert found("What are the causes of flu?") is None
+
+
 def test_several_things_are_stated_only_where_each_is():
     assert stated("Ann's mentor and salary") is None
 

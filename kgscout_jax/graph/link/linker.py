@@ -34,6 +34,8 @@ SURE = 0.8
 """Probability from which on a whole name is no part of another one."""
 PART_LIKENESS = 0.8
 """Likeness of several words and a name below which they are but parts of it."""
+_LOCATIVE = frozenset("in from near at".split())
+"""Prepositions before places."""
 _JOINT = re.compile(r"\s*(?:,|&|(?:,\s*)?\b(?:and|or)\b)\s*", re.IGNORECASE)
 """What joins two names of one kind."""
 
@@ -235,7 +237,9 @@ class Linker:
             twins = [self._is_twin(c, s) for s in selection]
             least = self._least(question, c, first=not links or any(twins))
             if c.how == "exact" and any(_are_joined(question, c, s) for s in selection):
-                least = min(least, self.settings.threshold_identifier)
+                # "Which is denser, gold or lead": lead is no verb.
+                likely = 0 if statement else self.settings.threshold_identifier
+                least = min(least, likely)
             if statement and c.how != "fuzzy" and _content_words(question, c):
                 # Two names are wanted: beside two likely ones, all must be likely.
                 likely = self.settings.threshold_identifier
@@ -282,7 +286,8 @@ class Linker:
         says, however unlikely: "postgresql" names no
         ``Debian PostgreSQL Maintainers``. Beside one, a single word is no part of
         another name: in "section of vim", "section" is not ``gnome (section)``. Nor are
-        common nouns: in "which hut is the oldest", "hut" is no ``Rotwand Hut``.
+        common nouns: in "which hut is the oldest", "hut" is no ``Rotwand Hut``. A whole
+        name behind "in" is the place: "airports in Berlin" names no ``Europe/Berlin``.
         """
         settings = self.settings
         whole = [
@@ -293,6 +298,8 @@ class Linker:
         likely = [(first, last) for first, last, _ in whole]
         names = _Names(question, candidates)
         sure = [(first, last) for first, last, score in whole if score >= SURE]
+        places = [(c.first, c.last) for c in candidates if _is_place(question, c)]
+        sure += places
         identifiers = [
             (c.first, c.last)
             for c, score in zip(candidates, probabilities.tolist(), strict=True)
@@ -312,6 +319,13 @@ class Linker:
             name = self.index.text_of(c.surface)
             if " " not in name and any(
                 first <= c.first and c.last <= last for first, last in likely
+            ):
+                return True
+            # "Airports in Paris" names no ``Paris-Orly Airport`` either.
+            if any(
+                c.first < first <= c.last
+                and question.words[first - 1] not in name.casefold().split()
+                for first, _ in places
             ):
                 return True
             if c.coverage >= WHOLE:
@@ -387,6 +401,13 @@ class Linker:
             start=c.start + shift,
             stop=c.stop + shift,
         )
+
+
+def _is_place(question: QuestionTokens, c: Candidate) -> bool:
+    """Whether a whole name stands as it is written behind "in"."""
+    before = question.words[max(c.first - 1, 0) : c.first]
+    content = _content_words(question, c) > 0
+    return c.how == "exact" and content and not _LOCATIVE.isdisjoint(before)
 
 
 def _are_joined(question: QuestionTokens, one: Candidate, other: Candidate) -> bool:

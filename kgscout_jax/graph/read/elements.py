@@ -102,6 +102,16 @@ class NodeNames:
         self._base.execute("INSERT INTO node VALUES (?, ?)", (key, unique))
         return unique == name
 
+    def add_code(self, scope: int, column: str, code: str, node: str) -> None:
+        """Add another identifier of a node, as its row has in a column."""
+        statement = "INSERT OR IGNORE INTO node VALUES (?, ?)"
+        name = self.get(scope, node)
+        self._base.execute(statement, (f"{scope}:{column} {code}", name))
+
+    def by_code(self, scope: int, column: str, code: str) -> str | None:
+        """The name of the node of a code; None if it is unknown."""
+        return self._cached(f"{scope}:{column} {code}")
+
     def _claim(self, key: str) -> bool:
         """Whether a name is free; it is not afterwards."""
         made = self._base.execute("INSERT OR IGNORE INTO owner VALUES (?)", (key,))

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from kgscout_jax.graph.read.code_columns import code_columns
 from kgscout_jax.graph.read.dialect import Dialect
 from kgscout_jax.graph.read.header import NAMES, plain
 from kgscout_jax.graph.read.layout import Layout, property_name
@@ -32,6 +33,8 @@ FEW_ROWS = 3
 """Rows below which only a column that is called name makes a table of entities."""
 SURE_SEPARATORS = ("|", ";")
 _NUMBER = re.compile(r"[+-]?[\d.,:/ %-]+")
+_WORDS = re.compile(r"[^\W\d][\w-]*(?:,[^\W\d][\w-]*)*")
+"""Single words, separated by commas alone."""
 _REFERENCE = re.compile(r"(.+?)[_ ]?(?:id|Id|ID)")
 PAIRS_OF_NAMES = (
     ("first_name", "last_name"),
@@ -84,6 +87,7 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
         edges=False,
         sample=list(rows[:4]),
         lists=list_separators(columns),
+        codes=tuple(header[i] for i in code_columns(header, columns) if i != nodes.called),
     )
 
 
@@ -203,7 +207,8 @@ def list_separator(column: Sequence[str]) -> str | None:
     """What separates several values in the cells of a column; None: nothing does.
 
     Bars and semicolons do wherever the parts are short. Commas do where the same parts
-    stand in several places of lists, as genres do and "Paris, France" does not.
+    stand in several places of lists, as genres do and "Paris, France" does not, and
+    between single words without spaces, where cells have one, two and more of them.
 
     >>> list_separator(["Action|Drama", "Drama", "Comedy|Action"])
     '|'
@@ -218,11 +223,14 @@ def list_separator(column: Sequence[str]) -> str | None:
         several = len(lists) > 1 or not {*cells}.isdisjoint(parts)
         if several and all(0 < len(part) <= MOST_PART for part in parts):
             return separator
+    cells = [cell.strip(" ,") for cell in cells]
     lists = [[part.strip() for part in cell.split(",")] for cell in cells]
     if sum(len(parts) > 1 for parts in lists) < 2 or _is_numeric(cells):
         return None
     if any(not part or len(part) > MOST_PART for parts in lists for part in parts):
         return None
+    if all(map(_WORDS.fullmatch, cells)) and len({*map(len, lists)}) > 2:
+        return ","
     places: dict[str, set[int]] = {}
     counts: Counter[str] = Counter()
     for parts in lists:

@@ -36,6 +36,8 @@ class Layout:
     """The name spaces of the ids of heads and tails (Neo4j)."""
     lists: Mapping[int, str] = field(default_factory=dict)
     """Columns whose cells may hold several values, with what separates these."""
+    codes: tuple[str, ...] = ()
+    """Columns of codes of the rows' entities, see ``code_columns``."""
     doubt: str | None = None
     """Why the triplets may be read wrongly."""
     sample: list[list[str]] = field(default_factory=list, compare=False)

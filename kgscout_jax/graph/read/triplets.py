@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read import rdf
+from kgscout_jax.graph.read.code_names import owner_of, with_code_names
 from kgscout_jax.graph.read.columns import MISSING, dialect_rows, table_triplets
 from kgscout_jax.graph.read.dialect import TABLES
 from kgscout_jax.graph.read.elements import Edge, Node, NodeNames, element_triplets
@@ -231,22 +233,43 @@ class TripletFiles:
 
     def _with_references(
         self, path: Path, elements: Iterable[Node | Edge]
-    ) -> Iterator[Node | Edge]:
-        """The nodes of a table, with names for ids of nodes of this table or others."""
-        tables = [each for each in self._files if file_format(each) in COLUMNS]
-        scopes = {
+    ) -> Iterator[Node]:
+        """The nodes of a table, with names for ids and codes of nodes of all tables."""
+        own = self._scope(path)
+        found = references(self.layout(path), self._scopes, own)
+
+        def nodes() -> Iterator[Node]:
+            for element in elements:
+                if isinstance(element, Node):
+                    pairs = [self._resolved(*pair, found) for pair in element.attributes]
+                    yield replace(element, attributes=pairs)
+
+        codes = {
+            (self._scope(each), column): partial(
+                self._node_names.by_code, self._scope(each), column
+            )
+            for each in self._files
+            for column in self._codes(each)
+        }
+        return with_code_names(nodes(), codes, (own, self._codes(path)))
+
+    def _codes(self, path: Path) -> list[str]:
+        """The columns that hold codes of a table's own entities."""
+        if file_format(path) not in COLUMNS:
+            return []
+        own = self._scope(path)
+        others = {name for name, scope in self._scopes.items() if scope != own}
+        return [each for each in self.layout(path).codes if owner_of(each) not in others]
+
+    @property
+    def _scopes(self) -> dict[str, int]:
+        """The scope of each table of entities, by what its rows are called."""
+        return {
             name: self._scope(each)
-            for each in tables
-            if self.layout(each).nodes is not None
+            for each in self._files
+            if file_format(each) in COLUMNS and self.layout(each).nodes is not None
             for name in row_names(each, self.layout(each))
         }
-        found = references(self.layout(path), scopes, self._scope(path))
-        for element in elements:
-            if isinstance(element, Node) and found:
-                pairs = element.attributes
-                resolved = [self._resolved(*pair, found) for pair in pairs]
-                element = replace(element, attributes=resolved)
-            yield element
 
     def _resolved(
         self, name: str, value: str, found: Mapping[str, tuple[str, int]]
@@ -326,6 +349,7 @@ class TripletFiles:
                 elif suffix not in MARKUP and suffix not in JSON_LINES:
                     continue
                 scope = self._scope(path)
+                codes = self._codes(path)
                 for element in self._elements(path):
                     if isinstance(element, Node):
                         check_name(element.name, f"{path}:{element.line}")
@@ -334,6 +358,9 @@ class TripletFiles:
                                 f"{path}:{element.line}: a node without name and id"
                             )
                         equal += not names.add(scope, element)
+                        for column, value in element.attributes if codes else ():
+                            if column in codes:
+                                names.add_code(scope, column, value, element.id)
             if equal:
                 self.notes["nodes_of_equal_name"] = equal
         return self._names

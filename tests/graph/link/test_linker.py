@@ -54,6 +54,9 @@ def linker() -> Linker:
         ("who is the boss of film", "The Godfather", "alias", "the boss of film"),
         ("who shot martin luther king", "Martin Luther King, Jr.", "fuzzy", None),
         ("did [REC] win a prize", "[REC]", "normalised", "REC"),
+        # a place that longer names are called by
+        ("who was born in Lincoln", "Lincoln", "exact", "Lincoln"),
+        ("airports in Paris", "Paris", "exact", "Paris"),
     ],
 )
 def test_the_first_link_is_the_topic(linker, question, name, how, span):

@@ -129,6 +129,38 @@ def test_ids_of_other_tables_and_of_its_own_are_names(tmp_path):
     }
 
 
+CODES = """\
+name,iso,neighbours
+France,FR,"ES,DE"
+Spain,ES,FR
+Germany,DE,FR
+Italy,IT,"FR,DE"
+Malta,MT,
+"""
+
+
+def test_codes_of_entities_are_names(tmp_path):
+    cities = "name,country_code,size\nNice,FR,340\nBonn,DE,330\nRoma,RM,9\n"
+    files = {"countries.csv": CODES, "cities.csv": cities.replace("RM", "MT")}
+    found = facts(*(write(tmp_path / name, text) for name, text in files.items()))
+    assert {
+        "France | neighbours | Spain",
+        "France | neighbours | Germany",
+        "Germany | neighbours | France",
+        "Italy | neighbours | Germany",
+        "Malta | iso | MT",
+        "Nice | country | France",
+        "Roma | country | Malta",
+    } <= found
+    assert not any(" | neighbours | FR" in each for each in found)
+
+
+def test_values_are_no_codes_where_few_of_them_are(tmp_path):
+    text = "name,iso,grade\nFrance,FR,ES\nSpain,ES,A\nItaly,IT,B\nMalta,MT,FR\n"
+    found = facts(write(tmp_path / "kg.csv", text))
+    assert {"France | grade | ES", "Malta | grade | FR"} <= found
+
+
 def test_a_table_beside_edges_adds_its_facts(tmp_path):
     edges = write(tmp_path / "edges.tsv", "Ann\tknows\tBo\nBo\tknows\tDi\n")
     people = write(tmp_path / "people.csv", "name,born\nAnn,1980\nBo,1981\n")
@@ -198,6 +230,8 @@ def test_a_row_without_its_name_is_an_error(tmp_path):
         (["a;b", "b"], ";"),
         (["1,200", "3,400", "1,200"], None),
         (["Lee, Ann", "Lee, Bo", "Ray, Cy"], None),
+        (["de-CH,fr-CH,it,rm", "de", "fr-FR,oc"], ","),  # one, two and more words
+        (["Paris,France", "Oslo,Norway", "Rome,Italy"], None),
         (["He came, saw and went; " + "x" * 50, "a;b", "c;d"], None),
         ([], None),
     ],

@@ -1,0 +1,42 @@
+"""Columns that hold a code of each row's entity: ``FR`` of France."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kgscout_jax.graph.read.header import plain
+
+_DISTINCT = 0.9
+"""Share of different codes in a column of codes."""
+_CODE = re.compile(r"[A-Z][A-Z0-9._-]{0,11}")
+_SYMBOL = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,11}")
+_NAMES = frozenset(
+    "code symbol abbreviation abbr acronym short iso iso2 iso3 alpha2 alpha3 iata icao "
+    "ticker key slug".split()
+)
+"""What columns of codes are called; those of capitals only may have any name."""
+
+
+def code_columns(header: Sequence[str], columns: Sequence[Sequence[str]]) -> list[int]:
+    """The columns that hold a code of each row's entity.
+
+    Args:
+        header: names of the columns.
+        columns: the first cells of each.
+
+    >>> code_columns(["name", "iso", "in"], [["Rom", "Bari"], ["RM", "BA"], ["I", "I"]])
+    [1]
+    """
+    out = []
+    for i, (name, column) in enumerate(zip(header, columns, strict=True)):
+        cells = [cell for cell in column if cell]
+        words = plain(name).split("_")
+        form = _SYMBOL if not _NAMES.isdisjoint(words) else _CODE
+        if (
+            2 * len(cells) > len(column) > 1
+            and len({*cells}) >= _DISTINCT * len(cells)
+            and all(map(form.fullmatch, cells))
+        ):
+            out.append(i)
+    return out
