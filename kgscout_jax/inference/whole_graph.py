@@ -28,7 +28,7 @@ from kgscout_jax.text.compared_phrase import ComparedPhrase, compared_phrase
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.value_question import ValueQuestion, value_question, without_test
 from kgscout_jax.text.value_words import (
-    HEADCOUNT,
+    MEASURE_KEYS,
     is_comparing,
     relation_keys,
     word_key,
@@ -41,7 +41,7 @@ MAX_VALUES = 20_000
 """The most triplets of the relations that are compared."""
 _FILLERS = frozenset(
     "all ever overall people many one ones give find show worth lasts lasted got gets "
-    "takes took our we".split()
+    "takes took made our we".split()
 )
 _WHOLE = re.compile(r"\b(?:of|in|at|on) (?:the|our|this) ([a-z]+)\W*$")
 """What may say of which graph a question is: "the oldest book in the library"."""
@@ -172,9 +172,7 @@ def _compared(
         return None
     best = [a for a in test.attributes if a.match == test.attributes[0].match]
     keys = frozenset[str]().union(*(relation_keys(a.relation) for a in best))
-    if asked.word.implied == HEADCOUNT:
-        keys |= {word_key("people")}
-    phrase = compared_phrase(text, asked, keys)
+    phrase = compared_phrase(text, asked, keys | MEASURE_KEYS.keys())
     if phrase is not None:
         return _Compared(phrase)
     if unexplained_words(text, graph, best, asked):
@@ -236,6 +234,7 @@ def unexplained_words(
         text = text.replace(limit, " ")
     keys = asked.word.implied.union(*(relation_keys(a.relation) for a in attributes))
     whole = _WHOLE.search(text) if asked.is_superlative else None
+    none = frozenset[str]()
     if whole and not _is_said(whole[1], graph):
         text = text[: whole.start()]
     return [
@@ -247,6 +246,7 @@ def unexplained_words(
             or (word.isdigit() and not (asked.is_superlative and is_year(word)))
             or is_comparing(word)
             or word_key(word) in keys
+            or MEASURE_KEYS.get(word_key(word), none) & asked.word.implied
             or base_noun(word) in nouns
         )
     ]

@@ -18,7 +18,7 @@ from kgscout_jax.text.value_column import Value, ValueColumn
 from kgscout_jax.text.value_limits import LIMIT, interval
 from kgscout_jax.text.value_words import (
     DEGREES,
-    HEADCOUNT,
+    MEASURE_KEYS,
     PREPOSITION_TESTS,
     SUPERLATIVES,
     ComparingWord,
@@ -39,7 +39,6 @@ _NAME = "\N{OBJECT REPLACEMENT CHARACTER}"
 _NAMING = frozenset("has have had with whose".split())
 """Before "the", they say that the values are named: "has the largest calling code"."""
 _COMPARING = frozenset(["more", "less", "fewer", *SUPERLATIVES])
-_PEOPLE = word_key("people")
 _THAN = 6
 """Words between a comparative and its "than", at most."""
 
@@ -213,8 +212,9 @@ def value_question(question: str, topics: Sequence[str]) -> ValueQuestion | None
     choice, word = found.choice, found.word
     if found.is_superlative:
         choice = choice or _offered(text, places)
-    if _PEOPLE in found.near and not word.implied and not word.dated:
-        word = word._replace(implied=HEADCOUNT)
+    if not word.implied and not word.dated:
+        units = [MEASURE_KEYS[key] for key in found.near & MEASURE_KEYS.keys()]
+        word = word._replace(implied=frozenset[str]().union(*units))
     return replace(found, word=word, words=words, choice=choice)
 
 

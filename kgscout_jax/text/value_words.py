@@ -23,7 +23,8 @@ _SYNONYMS = {
     "paid": "salary",
 }  # fmt: skip
 _UNITS = frozenset(
-    "km km2 sqkm m m2 cm mm mi ft kg g lb t usd eur gbp kmh mph kw hp k c f".split()
+    "km km2 sqkm m m2 cm mm mi ft kg g lb t usd eur gbp kmh mph kw hp k c f min mins "
+    "sec hrs minutes seconds hours days".split()
 )
 """Words of a relation's name that say in what its values are."""
 _VERB_ENDING = re.compile("(?:ed|ing|e)$")
@@ -129,7 +130,24 @@ DEGREES = {
 }  # fmt: skip
 """What "most", "least", "more" and "less" may stand before."""
 HEADCOUNT = frozenset(map(word_key, "population headcount employees members".split()))
-"""Keys of words for numbers of people: "the most people", "over 9 people"."""
+"""Keys of words for numbers of people."""
+_LENGTH = "length distance height elevation altitude depth width"
+_DURATION = "time duration length runtime"
+_MONEY = "price cost salary wage fee budget revenue"
+_MEASURES = {
+    "second": _DURATION, "minute": _DURATION, "hour": _DURATION, "day": _DURATION,
+    "week": _DURATION, "month": _DURATION, "year": f"{_DURATION} age",
+    "metre": _LENGTH, "meter": _LENGTH, "kilometre": _LENGTH, "kilometer": _LENGTH,
+    "km": _LENGTH, "mile": _LENGTH, "foot": _LENGTH, "inch": _LENGTH, "cm": _LENGTH,
+    "kg": "weight mass", "kilogram": "weight mass", "gram": "weight mass",
+    "pound": f"weight mass {_MONEY}", "ton": "weight mass", "tonne": "weight mass",
+    "euro": _MONEY, "dollar": _MONEY, "usd": _MONEY, "eur": _MONEY,
+}  # fmt: skip
+MEASURE_KEYS = {
+    word_key(unit): frozenset(map(word_key, words.split()))
+    for unit, words in _MEASURES.items()
+} | {word_key("people"): HEADCOUNT}
+"""Keys of words for what is counted in a unit: "over 9 people", "below 30 minutes"."""
 _DEGREE_WORDS = frozenset("more less fewer than least most".split())
 PREPOSITION_TESTS = {
     "after": _word(+1, True), "since": _word(+1, True), "before": _word(-1, True),

@@ -20,19 +20,32 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 """What something has or not, what two have alike, and what is asked for."""
+_COMPARED = re.compile(
+    r"\b(?:most|least|fewest|more|fewer|less|highest|lowest|largest|smallest) +(.+?)"
+    r"(?= +(?:for|of|in|on|at|as|with|than) |[?!.,]|$)",
+    re.IGNORECASE,
+)
+"""What is compared: nothing else need be named then."""
 
 
 def without_asked_relations(
     question: str, links: Sequence[Link], relations: Callable[[], RelationIndex]
-) -> list[Link]:
+) -> Sequence[Link]:
     """The links but for those within a relation's name; ``relations`` may take long.
 
-    All links where there would be none else.
+    All links where there would be none else, and nothing is compared.
     """
-    others = [*links]
-    for found in _NAMED.finditer(question):
-        place = found.lastindex or 0
-        if relations().has_name(WORD.findall(found[place].casefold())):
+
+    def outside(pattern: re.Pattern[str], links: Sequence[Link]) -> list[Link]:
+        others = [*links]
+        for found in pattern.finditer(question):
+            place = found.lastindex or 0
             start, stop = found.span(place)
-            others = [x for x in others if x.stop <= start or stop <= x.start]
-    return others or [*links]
+            kept = [x for x in others if x.stop <= start or stop <= x.start]
+            if len(kept) < len(others):
+                words = WORD.findall(found[place].casefold())
+                others = kept if relations().has_name(words) else others
+        return others
+
+    links = outside(_COMPARED, links)
+    return outside(_NAMED, links) or links

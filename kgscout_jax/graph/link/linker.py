@@ -36,6 +36,7 @@ PART_LIKENESS = 0.8
 """Likeness of several words and a name below which they are but parts of it."""
 _LOCATIVE = frozenset("in from near at".split())
 """Prepositions before places."""
+_COPULAS = frozenset("is are was were".split())
 _JOINT = re.compile(r"\s*(?:,|&|(?:,\s*)?\b(?:and|or)\b)\s*", re.IGNORECASE)
 """What joins two names of one kind."""
 
@@ -187,11 +188,14 @@ class Linker:
         """All surfaces that may match a span of the question."""
         candidates = key_candidates(question, self.index)
         if self.settings.fuzzy:
-            spans = {(c.surface, c.first): c.last for c in candidates}
+            known: dict[int, list[tuple[int, int]]] = {}
+            for c in candidates:
+                known.setdefault(c.surface, []).append((c.first, c.last))
             mask = _full_match_mask(question, candidates)
             for c in word_candidates(question, self.index, mask):
-                # Skip words that already have a candidate by key.
-                if spans.get((c.surface, c.first)) != c.last:
+                # Skip what has a candidate by key, as a whole or for a part.
+                spans = known.get(c.surface, ())
+                if not any(c.first <= a and b <= c.last for a, b in spans):
                     candidates.append(c)
         return candidates
 
@@ -245,7 +249,7 @@ class Linker:
                 likely = self.settings.threshold_identifier
                 both = len({x.start for x in links if x.score >= likely}) > 1
                 least = min(least, 0 if c.likeness == 1 and not both else likely)
-            if score < least:
+            if score < (0 if _is_predicate(question, c) else least):
                 continue
             entity = self.index.entity_of(c.surface)
             if any(entity == link.entity for link in links):
@@ -288,6 +292,7 @@ class Linker:
         another name: in "section of vim", "section" is not ``gnome (section)``. Nor are
         common nouns: in "which hut is the oldest", "hut" is no ``Rotwand Hut``. A whole
         name behind "in" is the place: "airports in Berlin" names no ``Europe/Berlin``.
+        "Thai recipes" are those of ``Thai``, and not about ``Pad Thai``.
         """
         settings = self.settings
         whole = [
@@ -300,6 +305,11 @@ class Linker:
         sure = [(first, last) for first, last, score in whole if score >= SURE]
         places = [(c.first, c.last) for c in candidates if _is_place(question, c)]
         sure += places
+        sure += [
+            (c.first, c.last)
+            for c in candidates
+            if self._is_capital(question, c) or _is_predicate(question, c)
+        ]
         identifiers = [
             (c.first, c.last)
             for c, score in zip(candidates, probabilities.tolist(), strict=True)
@@ -401,6 +411,16 @@ class Linker:
             start=c.start + shift,
             stop=c.stop + shift,
         )
+
+
+def _is_predicate(question: QuestionTokens, c: Candidate) -> bool:
+    """Whether a whole name is what a question says of all that it asks for: "which
+    tasks are done"."""
+    words = question.words
+    asks = words[:1] in (["which"], ["what"]) or words[:2] == ["how", "many"]
+    behind = c.first > 2 - (words[0] != "how") and words[c.first - 1] in _COPULAS
+    whole = c.how in ("exact", "normalised") and c.likeness == 1
+    return asks and behind and whole and c.last == len(words) - 1
 
 
 def _is_place(question: QuestionTokens, c: Candidate) -> bool:

@@ -207,8 +207,9 @@ def list_separator(column: Sequence[str]) -> str | None:
     """What separates several values in the cells of a column; None: nothing does.
 
     Bars and semicolons do wherever the parts are short. Commas do where the same parts
-    stand in several places of lists, as genres do and "Paris, France" does not, and
-    between single words without spaces, where cells have one, two and more of them.
+    stand in several places of lists, as genres and ingredients do and "Paris, France"
+    does not, and between single words without spaces, where cells have one, two and
+    more of them.
 
     >>> list_separator(["Action|Drama", "Drama", "Comedy|Action"])
     '|'
@@ -239,7 +240,9 @@ def list_separator(column: Sequence[str]) -> str | None:
             places.setdefault(entity_key(part), set()).add(place)
     repeated = [part for part, count in counts.items() if count > 1]
     moving = sum(len(places[part]) > 1 for part in repeated)
-    is_list = 2 * len(counts) <= counts.total() and 2 * moving >= len(repeated)
+    many = 2 * len(counts) <= counts.total()
+    varied = len({*map(len, lists)}) > 2 and len(repeated) > 2
+    is_list = (many or varied) and 2 * moving >= len(repeated)
     return "," if repeated and is_list else None
 
 

@@ -231,6 +231,8 @@ def test_a_row_without_its_name_is_an_error(tmp_path):
         (["1,200", "3,400", "1,200"], None),
         (["Lee, Ann", "Lee, Bo", "Ray, Cy"], None),
         (["de-CH,fr-CH,it,rm", "de", "fr-FR,oc"], ","),  # one, two and more words
+        (["egg, ham, oil", "tea", "ham, rye", "oil, egg, ale, fig"], ","),
+        (["Paris, France", "Nice, Nord, France", "Rome, Italy", "Malta"], None),
         (["Paris,France", "Oslo,Norway", "Rome,Italy"], None),
         (["He came, saw and went; " + "x" * 50, "a;b", "c;d"], None),
         ([], None),
