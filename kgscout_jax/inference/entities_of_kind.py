@@ -48,6 +48,11 @@ def entities_of_kind(
     decides = called[np.isin(called[:, 1], of_class)] if is_end else called
     if len(decides):
         return entities[np.isin(entities, decides[:, 0])]
+    if is_end and np.isin(rows[:, 1], of_class).any():
+        # Courses have a class, and instructors are what relations call so.
+        ends = [i for i, name in enumerate(relations) if _end_noun(name) in kind.nouns]
+        starts, incoming = graph.by_tail.rows(entities)
+        return entities[np.unique(starts[np.isin(graph.triplets[incoming, 1], ends)])]
     by_name = _named_mask(graph, entities, kind.nouns)
     if by_name.mean() >= NAME_SHARE:
         return entities[by_name]

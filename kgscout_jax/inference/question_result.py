@@ -42,6 +42,7 @@ from kgscout_jax.inference.selection import (
     subset,
 )
 from kgscout_jax.inference.sources import sources_of
+from kgscout_jax.inference.tally import Tally
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.inference.value_answers import must_compare, read_comparison
 from kgscout_jax.inference.value_candidates import with_values, without_limits
@@ -85,6 +86,8 @@ class ScoredQuestion:
     """The test of values; None where it compares none that are here."""
     outcome: Outcome | None = None
     """What values decided."""
+    tally: Tally | None = None
+    """Those that have the most of what it counts; None: it counts nothing."""
     decision: NodeAnswers | None = None
     """The answer that values alone decide; None: they do not."""
     answers: NodeAnswers | None = None
@@ -154,9 +157,10 @@ class ScoredQuestion:
         found, nodes = self.candidates, self.scores.nodes
         if not self.general or found is None or nodes is None:
             return self.scores.logits
-        return interleaved_logits(
+        logits = interleaved_logits(
             self.scores.logits, nodes, found.nodes, found.relation_index, found.topics
         )
+        return logits if self.tally is None else self.tally.logits(found, logits)
 
     @property
     def must_pass(self) -> bool:
@@ -181,6 +185,11 @@ class ScoredQuestion:
             search: of the question.
             least: P(answer) below which there is no answer.
         """
+        if self.candidates is not None and search.tally is not None:
+            decision = search.tally.answers(self.candidates, self.scores)
+            return dataclasses.replace(
+                self.constrained(), tally=search.tally, decision=decision
+            )
         if self.candidates is None or self.compared is None:
             return self.constrained()
         found, scores = with_values(search, self.candidates, self.scores)

@@ -15,7 +15,8 @@ from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.definitions import definition_word
 from kgscout_jax.inference.inputs import Candidates, QuestionVectors, find_candidates
 from kgscout_jax.inference.question_encoder import QuestionEncoder
-from kgscout_jax.inference.topics import SearchStart, Topics, search_start
+from kgscout_jax.inference.tally import Tally, tally_of
+from kgscout_jax.inference.topics import NOWHERE, SearchStart, Topics, search_start
 from kgscout_jax.inference.value_start import value_start
 from kgscout_jax.retrieve.candidates import CutSettings
 from kgscout_jax.retrieve.hypotheses import with_hypotheses
@@ -39,6 +40,8 @@ class Search:
     """None if the question has none."""
     compared: ValueQuestion | None = None
     """What it wants of values, with entities for its topics; None: nothing."""
+    tally: Tally | None = None
+    """Those that have the most of what it counts; None: it counts nothing."""
 
     @property
     def finds_nothing(self) -> bool:
@@ -47,8 +50,12 @@ class Search:
         return not started and len(self.graph) > 0
 
 
-def _roots(start: SearchStart, asked: ValueQuestion | None) -> Int32[np.ndarray, "t"]:
+def _roots(
+    start: SearchStart, asked: ValueQuestion | None, tally: Tally | None
+) -> Int32[np.ndarray, "t"]:
     """The entities around which candidates are found."""
+    if tally is not None:
+        return tally.winners
     if len(start.ids) or asked is None:
         return start.ids
     named = [*asked.choice, *([] if asked.rival is None else [asked.rival])]
@@ -98,13 +105,18 @@ class Searcher:
             for each in zip(texts, graphs, topics, strict=True)
         ]
         compared: list[ValueQuestion | None] = [None] * len(texts)
+        tallies: list[Tally | None] = [None] * len(texts)
         walked = [
             start.walked or text for text, start in zip(texts, starts, strict=True)
         ]
         for i, (text, graph, start) in enumerate(
             zip(texts, graphs, starts, strict=True)
         ):
-            if self.compares_values and (found := value_start(text, graph, start)):
+            if not self.compares_values:
+                continue
+            if (tally := tally_of(text, graph)) and not start.unknown:
+                starts[i], tallies[i] = NOWHERE, tally
+            elif found := value_start(text, graph, start):
                 starts[i], walked[i], compared[i] = found
         changed = [i for i, text in enumerate(walked) if text != texts[i]]
         if changed:
@@ -122,7 +134,7 @@ class Searcher:
                 graph,
                 tables[id(graph)],
                 embeddings[i : i + 1],
-                _roots(start, compared[i]),
+                _roots(start, compared[i], tallies[i]),
                 self.cut,
             )
             for i, (graph, start) in enumerate(zip(graphs, starts, strict=True))
@@ -148,6 +160,7 @@ class Searcher:
                 vectors=vectors[i],
                 candidates=candidates[i],
                 compared=compared[i],
+                tally=tallies[i],
             )
             for i, graph in enumerate(graphs)
         ]

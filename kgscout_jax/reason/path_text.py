@@ -34,6 +34,8 @@ from kgscout_jax.types import Triplet, entity_key
 
 MAX_HOPS = 4
 """Longest chain; triplets further from every topic stand behind, as lines."""
+STAR = 5
+"""Of what one entity has by one relation, so much is named."""
 NOTE = (
     'Each line is a chain of triplets: in "A -> r -> B <- s - C", A has the relation r '
     "to B, and C has the relation s to B. Ends that share a chain are separated by "
@@ -141,13 +143,16 @@ def path_line(path: Sequence[Triplet], end: str = "") -> str:
     """A path as one chain: ``Alien -> directed by -> Ridley Scott``; "" without one.
 
     Triplets that share no entity with the one before begin another chain, behind a
-    semicolon: the values of two entities that are compared.
+    semicolon: the values of two entities that are compared. Three and more with one
+    entity and one relation in common are told together: what is counted.
 
     Args:
         path: triplets that follow one another, each of which may be walked either way.
         end: the entity in which the path ends, or from which its last triplet leads
             on; "" where that is clear or does not matter.
     """
+    if star := _star(path):
+        return star
     chains: list[list[Triplet]] = []
     for triplet in path:
         if chains and _ends(chains[-1][-1]) & _ends(triplet):
@@ -155,6 +160,22 @@ def path_line(path: Sequence[Triplet], end: str = "") -> str:
         else:
             chains.append([triplet])
     return "; ".join(_chain(each, end if len(chains) == 1 else "") for each in chains)
+
+
+def _star(path: Sequence[Triplet]) -> str:
+    """What one entity has by one relation, if that is all; else ""."""
+    if len(path) < 3:
+        return ""
+    heads, relations, tails = map(dict.fromkeys, zip(*path, strict=True))
+    if len(relations) > 1 or 1 not in (len(heads), len(tails)):
+        return ""
+    forward = len(heads) == 1
+    centre, others = (heads, tails) if forward else (tails, heads)
+    first = ", ".join(map(prompt_name, [*others][:STAR]))
+    more = " and more" if len(others) > STAR else ""
+    phrase = prompt_phrase(*relations)
+    arrow = f"-> {phrase} ->" if forward else f"<- {phrase} -"
+    return f"{prompt_name(*centre)} {arrow} {first}{more}"
 
 
 def _ends(triplet: Triplet) -> set[str]:

@@ -220,7 +220,9 @@ def value_test(
     found = [_attribute(asked, i, around) for i in range(len(around.relations))]
     fitting = [each for each in found if each is not None]
     named = [each for each in fitting if each.match]
-    if not named and (asked.word.weak or len(fitting) != 1):
+    # "The most awards" says what is compared.
+    says = asked.word.weak or asked.word.of_amount
+    if not named and (says or len(fitting) != 1):
         return None
     starts = around.starts
     if asked.rival is not None and asked.rival >= 0:

@@ -1,5 +1,6 @@
-"""Questions for classes of things: "what are the types of seizure", "what kind of seizure
-is X", where a relation such as ``subclass_of`` joins a class and a wider one.
+"""Questions for classes of things: "what are the types of seizure".
+
+A relation such as ``subclass_of`` joins a class and a wider one.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def is_subclass_relation(relation: str) -> bool:
     (True, False)
     """
     words = relation_words(relation)
-    return " ".join(words) in _PHRASES or words[:1] == ["sub"] or words[:1] == ["subclass"]
+    return " ".join(words) in _PHRASES or words[:1] in (["sub"], ["subclass"])
 
 
 def is_class_step(relation: str) -> bool:
@@ -61,6 +62,6 @@ def subclass_end(words: Sequence[str], topic: str) -> int | None:
     if noun in _SUBCLASSES or base_noun(noun) in _SURE:
         others = {*words[1 : at - 2], *words[at:]} - FUNCTION_WORDS - {topic}
         return HEAD if others <= {"all", "exist"} else None
-    if words[1:2] and words[1] in _KINDS and words[2:3] == ["of"] and words[-1] == topic:
-        return TAIL if at > 4 and words[at - 1] in ("is", "are") else None
-    return None
+    is_kind = at > 4 and words[1] in _KINDS and words[2] == "of"
+    is_last = at == len(words) - 1 and words[at - 1] in ("is", "are")
+    return TAIL if is_kind and is_last else None

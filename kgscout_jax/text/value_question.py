@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
+from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.value_column import Value, ValueColumn
 from kgscout_jax.text.value_limits import LIMIT, interval
 from kgscout_jax.text.value_words import (
@@ -198,7 +199,7 @@ def value_question(question: str, topics: Sequence[str]) -> ValueQuestion | None
     """
     text, places = _without_names(question.casefold(), topics)
     tokens = [_Token(m[0], m.start(), m.end()) for m in WORD.finditer(text)]
-    found = _superlative(tokens)
+    found = _superlative(text, tokens)
     if found is None or found.word.weak:  # "a first publication year after 1990"
         compared = _comparison(text, tokens, places)
         passing = found is not None and not _follows_the(text, found)
@@ -240,7 +241,7 @@ def _without_names(text: str, topics: Sequence[str]) -> tuple[str, list[_Place]]
     return text, sorted(places)
 
 
-def _superlative(tokens: Sequence[_Token]) -> ValueQuestion | None:
+def _superlative(text: str, tokens: Sequence[_Token]) -> ValueQuestion | None:
     for at, token in enumerate(tokens):
         following = tokens[at + 1].word if at + 1 < len(tokens) else ""
         found, width = adjective(token.word, "est"), 1
@@ -251,6 +252,8 @@ def _superlative(tokens: Sequence[_Token]) -> ValueQuestion | None:
             if token.word == "least":
                 found = found._replace(direction=-found.direction)
         found = found or SUPERLATIVES.get(token.word)
+        if found is not None and found.of_amount and _counts(text, token):
+            found = found._replace(weak=False)
         if found is not None:
             before = [each.word for each in tokens[max(at - 2, 0) : at]]
             if before[-1:] == ["the"] and before[0] in _NAMING:
@@ -259,6 +262,14 @@ def _superlative(tokens: Sequence[_Token]) -> ValueQuestion | None:
             near = _near(tokens, at + width, 4)
             return ValueQuestion(test, found, near, start=token.start)
     return None
+
+
+def _counts(text: str, token: _Token) -> bool:
+    """Whether a word stands between "the" and a plural or a name: "the most awards"."""
+    behind = WORD.search(text, token.stop)
+    is_name = text[token.stop :].lstrip()[:1] == _NAME
+    is_plural = behind is not None and base_noun(behind[0]) != behind[0]
+    return text[: token.start].split()[-1:] == ["the"] and (is_name or is_plural)
 
 
 def _comparison(

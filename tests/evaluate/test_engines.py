@@ -25,6 +25,7 @@ from kgscout_jax.retrieve import policy_calls
 from kgscout_jax.retrieve.policy_calls import PolicyCall
 
 ROOT = Path(__file__).resolve().parents[2]
+PICTURES = (".pdf", ".png", ".svg")
 ENGINES = {"local": ["--workers", "2"], "ray": ["--engine", "ray", "--workers", "2"]}
 NEEDS_RAY = pytest.mark.skipif(
     importlib.util.find_spec("ray") is None, reason="the extra 'ray' is not installed"
@@ -87,7 +88,10 @@ def test_a_limit_measures_a_sample_as_the_whole_does(
 
 
 def contents(folder: Path) -> dict[str, object]:
-    """The content of every file, but for times; pages and tables print some."""
+    """The content of every file, but for times; pages and tables print some.
+
+    Pictures are another test's, see ``pictures``.
+    """
     found: dict[str, object] = {}
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         name = str(file.relative_to(folder))
@@ -96,7 +100,7 @@ def contents(folder: Path) -> dict[str, object]:
         elif file.suffix == ".jsonl":
             lines = file.read_text().splitlines()
             found[name] = [timeless(json.loads(line)) for line in lines]
-        elif file.name.startswith(("table.", "report.")):
+        elif file.name.startswith(("table.", "report.")) or file.suffix in PICTURES:
             found[name] = None
         else:
             found[name] = file.read_bytes()

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from training import ROOT, TINY, command, final, rows, same_bits, tiny
+from training import ROOT, command, final, rows, same_bits, tiny
 from written_shards import write_shards
 
 from kgscout_jax.cli.main import train_main

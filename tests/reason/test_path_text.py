@@ -39,6 +39,15 @@ def test_chains_by_hand():
     ]
 
 
+def test_what_one_entity_has_is_told_together():
+    counted = [("Ann", "won", f"cup {i}") for i in range(7)]
+    assert path_line(counted[:3]) == "Ann -> won -> cup 0, cup 1, cup 2"
+    assert path_line(counted).endswith("cup 3, cup 4 and more")
+    held = [(tail, "held by", head) for head, _, tail in counted[:3]]
+    assert path_line(held) == "Ann <- held by - cup 0, cup 1, cup 2"
+    assert " -> won -> cup 1" in path_line(counted[:2])
+
+
 def test_scores_stand_behind_what_is_reached():
     lines = path_lines(SEAL[:3], ["Lou Seal"], scores=True)
     first = "- Lou Seal -> mascot team -> Giants [3.00]"

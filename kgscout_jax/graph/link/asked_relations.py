@@ -30,7 +30,7 @@ _COMPARED = re.compile(
 
 def without_asked_relations(
     question: str, links: Sequence[Link], relations: Callable[[], RelationIndex]
-) -> Sequence[Link]:
+) -> list[Link]:
     """The links but for those within a relation's name; ``relations`` may take long.
 
     All links where there would be none else, and nothing is compared.
@@ -47,5 +47,5 @@ def without_asked_relations(
                 others = kept if relations().has_name(words) else others
         return others
 
-    links = outside(_COMPARED, links)
-    return outside(_NAMED, links) or links
+    found = outside(_COMPARED, links)
+    return outside(_NAMED, found) or found

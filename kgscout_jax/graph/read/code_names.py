@@ -63,12 +63,12 @@ def _references(
     for name, cells in values.items():
         if len({*cells}) < FEW_VALUES:
             continue
-        shares = [
-            (sum(bool(_entities(x, find)) for x in cells) / len(cells), at == scope, find)
-            for (at, _), find in codes.items()
+        counts = [
+            (sum(bool(_entities(cell, find)) for cell in cells), place == scope, find)
+            for (place, _), find in codes.items()
         ]
-        share, _, find = max(shares, key=lambda each: each[:2], default=(0, 0, None))
-        if find is not None and share >= CODE_SHARE:
+        count, _, find = max(counts, key=lambda each: each[:2], default=(0, 0, None))
+        if find is not None and count >= CODE_SHARE * len(cells):
             out[name] = find
     return out
 

@@ -87,7 +87,9 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
         edges=False,
         sample=list(rows[:4]),
         lists=list_separators(columns),
-        codes=tuple(header[i] for i in code_columns(header, columns) if i != nodes.called),
+        codes=tuple(
+            header[i] for i in code_columns(header, columns) if i != nodes.called
+        ),
     )
 
 

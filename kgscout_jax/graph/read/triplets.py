@@ -241,8 +241,9 @@ class TripletFiles:
         def nodes() -> Iterator[Node]:
             for element in elements:
                 if isinstance(element, Node):
-                    pairs = [self._resolved(*pair, found) for pair in element.attributes]
-                    yield replace(element, attributes=pairs)
+                    pairs = element.attributes
+                    resolved = [self._resolved(*pair, found) for pair in pairs]
+                    yield replace(element, attributes=resolved)
 
         codes = {
             (self._scope(each), column): partial(
@@ -259,7 +260,8 @@ class TripletFiles:
             return []
         own = self._scope(path)
         others = {name for name, scope in self._scopes.items() if scope != own}
-        return [each for each in self.layout(path).codes if owner_of(each) not in others]
+        codes = self.layout(path).codes
+        return [column for column in codes if owner_of(column) not in others]
 
     @property
     def _scopes(self) -> dict[str, int]:

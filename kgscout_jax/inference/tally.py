@@ -1,0 +1,193 @@
+"""Those that a relation joins to the most others: "who directed the most films"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float32, Int
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.string_table import texts_of
+from kgscout_jax.inference.inputs import Candidates
+from kgscout_jax.inference.node_answers import NodeAnswers
+from kgscout_jax.inference.scoring import Scores
+from kgscout_jax.inference.value_answers import (
+    FALLBACK_PROBABILITY,
+    MATCH_PROBABILITY,
+)
+from kgscout_jax.retrieve.node_classes import class_noun
+from kgscout_jax.text.asked_kind import TOPIC
+from kgscout_jax.text.kinds import HEAD, TAIL, base_noun
+from kgscout_jax.text.most_counted import MostCounted, most_counted
+from kgscout_jax.text.relation_phrases import relation_forms, word_forms
+from kgscout_jax.text.relation_words import (
+    PREPOSITIONS,
+    leads_to_class,
+    relation_words,
+)
+from kgscout_jax.text.stated_relation import all_answer_ends, clause_noun
+from kgscout_jax.text.words import FUNCTION_WORDS
+
+MAX_WINNERS = 10
+"""The most that may have equally many."""
+MAX_EVIDENCE = 100
+"""Triplets that are shown for one of them."""
+LEAST = 2
+"""The least number that is most."""
+_COLUMNS = {HEAD: 0, TAIL: 2}
+Side = tuple[int, int]
+"""A relation, and the end where those stand that are asked for."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The entities that one relation joins to the most others."""
+
+    winners: Int[np.ndarray, "w"]
+    relation: int
+    end: int
+    """Where they stand in its triplets, ``HEAD`` or ``TAIL``."""
+    probability: float
+    """Less where no class says what is counted."""
+
+    def answers(self, candidates: Candidates, scores: Scores) -> NodeAnswers | None:
+        """Them as answers, with what was counted; None without an answer head."""
+        if scores.follow is None:
+            return None
+        nodes = np.searchsorted(candidates.entities, self.winners)
+        slots = self._slots(candidates)
+        ends = candidates.nodes[slots, self.end]
+        return NodeAnswers(
+            nodes=nodes,
+            probabilities=np.full(len(nodes), self.probability),
+            abstained=False,
+            topics=np.empty(0, np.int64),
+            follow=scores.follow,
+            evidence={
+                node: tuple(slots[ends == node][:MAX_EVIDENCE].tolist())
+                for node in nodes.tolist()
+            },
+        )
+
+    def logits(
+        self, candidates: Candidates, logits: Float32[np.ndarray, "n"]
+    ) -> Float32[np.ndarray, "n"]:
+        """The logits of the candidates, with what was counted above the others."""
+        slots, raised = self._slots(candidates), logits.copy()
+        if len(slots):
+            raised[slots] += logits.max() - logits[slots].min() + 1
+        return raised
+
+    def _slots(self, candidates: Candidates) -> Int[np.ndarray, "s"]:
+        """The candidates that join a winner to what is counted."""
+        relations = candidates.relations[candidates.relation_index]
+        winners = np.isin(candidates.entities, self.winners)
+        return np.flatnonzero(
+            (relations == self.relation) & winners[candidates.nodes[:, self.end]]
+        )
+
+
+def tally_of(question: str, graph: KnowledgeGraph) -> Tally | None:
+    """Who has the most; None for other questions, and where the graph does not tell.
+
+    Args:
+        question: the question.
+        graph: the graph: relations by name, and perhaps classes.
+    """
+    asked = most_counted(question)
+    if asked is None:
+        return None
+    if asked.clause:
+        asked = replace_noun(asked, clause_noun(asked.clause))
+    for sides, is_counted in _sides(asked, graph):
+        tallies = [_tally(asked, graph, side, is_counted) for side in sides]
+        found = [tally for tally in tallies if tally is not None]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
+
+
+def replace_noun(asked: MostCounted, noun: Sequence[str]) -> MostCounted:
+    """The same with the noun of a clause, in singular."""
+    return asked._replace(asked=(*noun[:-1], *map(base_noun, noun[-1:])))
+
+
+def _sides(
+    asked: MostCounted, graph: KnowledgeGraph
+) -> Iterator[tuple[list[Side], bool]]:
+    """Relations that may be counted, likeliest first, and whether they say of what.
+
+    "Who directed" says one; another is called by what is counted, ``award``, or by what
+    is asked for, ``country``; or its verb is related, and one end is what is counted.
+    """
+    names = [str(relation) for relation in graph.relations]
+    if asked.clause:
+        yield _single(all_answer_ends(asked.clause, names)), True
+    counted = all_answer_ends([TOPIC, "s", *asked.counted], names)
+    yield [(i, 1 - max(ends)) for i, ends in enumerate(counted) if ends], True
+    if asked.asked:
+        yield _single(all_answer_ends([TOPIC, "s", *asked.asked], names)), False
+    if asked.clause:
+        said = {*asked.clause} - {*asked.asked, TOPIC} - PREPOSITIONS - FUNCTION_WORDS
+        forms = frozenset[str]().union(*map(word_forms, said))
+        related = [i for i, name in enumerate(names) if forms & relation_forms(name)]
+        called = [*asked.counted]
+        to_counted = [i for i in related if relation_words(names[i])[-1:] == called]
+        yield [(i, HEAD) for i in to_counted], True
+        yield [(i, end) for i in related for end in (HEAD, TAIL)], False
+
+
+def _single(ends: Sequence[frozenset[int]]) -> list[Side]:
+    return [(i, max(each)) for i, each in enumerate(ends) if len(each) == 1]
+
+
+def _tally(
+    asked: MostCounted, graph: KnowledgeGraph, side: Side, is_counted: bool
+) -> Tally | None:
+    """Those with the most by one relation; None: nobody, or they are of other kinds.
+
+    Args:
+        asked: what is asked for.
+        graph: the graph.
+        side: the relation.
+        is_counted: whether the relation says that it leads to what is counted.
+    """
+    relation, end = side
+    rows = np.asarray(graph.triplets[graph.triplets[:, 1] == relation])
+    ours, others = rows[:, _COLUMNS[end]], rows[:, _COLUMNS[1 - end]]
+    right, known = _of_class(asked.counted, graph, others), True
+    if right is None or (is_counted and not right.any()):
+        right, known = np.ones(len(rows), bool), is_counted
+    fits = _of_class(asked.asked, graph, ours)
+    kept = right if fits is None else right & fits
+    pairs = np.unique(np.stack([ours[kept], others[kept]], axis=1), axis=0)
+    if not len(pairs):
+        return None
+    entities, counts = np.unique(pairs[:, 0], return_counts=True)
+    winners = entities[counts == counts.max()]
+    if counts.max() < LEAST or len(winners) > MAX_WINNERS:
+        return None
+    probability = MATCH_PROBABILITY if known else FALLBACK_PROBABILITY
+    return Tally(winners.astype(np.int32), relation, end, probability)
+
+
+def _of_class(
+    noun: tuple[str, ...], graph: KnowledgeGraph, entities: Int[np.ndarray, "n"]
+) -> Bool[np.ndarray, "n"] | None:
+    """True at entities of the class that a noun says; None: few have a class."""
+    steps = [i for i, name in enumerate(graph.relations) if leads_to_class(str(name))]
+    unique = np.unique(entities)
+    if not noun or not steps or not len(unique):
+        return None
+    starts, ids = graph.by_head.rows(unique)
+    rows = np.asarray(graph.triplets[ids])
+    of_class = np.isin(rows[:, 1], steps)
+    heads, tails = unique[starts[of_class]], rows[of_class, 2]
+    classes, place = np.unique(tails, return_inverse=True)
+    names = texts_of(graph.entities, classes)
+    named = np.array([class_noun(name) == " ".join(noun) for name in names], bool)
+    if not named.any() and 2 * len(np.unique(heads)) < len(unique):
+        return None
+    return np.isin(entities, heads[named[place]])

@@ -1,0 +1,72 @@
+"""Questions for those that have the most of something: "who directed the most films".
+
+No value says it: what a relation joins is counted. The rules are for English.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kgscout_jax.text.asked_kind import TOPIC
+from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.relation_words import PREPOSITIONS
+from kgscout_jax.text.words import FUNCTION_WORDS, WORD
+
+_HAVE = frozenset("has have had with".split())
+_ASKING = frozenset("who which what whose".split())
+_BEGINNING = frozenset("is are was were the name tell me show".split())
+_NOUN = 3
+"""Words of a noun phrase, at most."""
+
+
+class MostCounted(NamedTuple):
+    """What a question asks for and counts; nouns in singular."""
+
+    asked: tuple[str, ...]
+    """The noun of what has the most; () for "who"."""
+    counted: tuple[str, ...]
+    """The noun of what is counted."""
+    clause: tuple[str, ...]
+    """The words of the question with ``TOPIC`` for what is counted; () for "has"."""
+
+
+def most_counted(question: str) -> MostCounted | None:
+    """What a question asks for that names nothing else; None for others.
+
+    >>> most_counted("Which city has the most bridges?")
+    MostCounted(asked=('city',), counted=('bridge',), clause=())
+    >>> most_counted("Who directed the most films?").clause[:2]
+    ('who', 'directed')
+    >>> most_counted("What is the country with the most airports?").asked
+    ('country',)
+    >>> most_counted("Which city has the most expensive bridge?")
+    >>> most_counted("Which city in Ohio has the most bridges?")
+    """
+    words = WORD.findall(question.casefold())
+    if "most" not in words[2:]:
+        return None
+    at = words.index("most")
+    before, counted = words[:at], _singular(words[at + 1 :])
+    # "The most expensive bridge" is no number of bridges.
+    if before[-1:] != ["the"] or not counted or counted[-1] == words[-1]:
+        return None
+    before = before[:-1]
+    has = bool(before) and before[-1] in _HAVE
+    start = 0
+    while start < len(before) and before[start] in _ASKING | _BEGINNING:
+        start += 1
+    if has:
+        asked = _singular(before[start:-1])
+        bare = start == len(before) - 1 and before[0] == "who"
+        return MostCounted(asked, counted, ()) if asked or bare else None
+    if not before or before[0] not in ("who", "which", "what"):
+        return None
+    return MostCounted((), counted, (*before, TOPIC))
+
+
+def _singular(words: Sequence[str]) -> tuple[str, ...]:
+    """A noun phrase in singular; () for words that are none."""
+    if not 0 < len(words) <= _NOUN or (FUNCTION_WORDS | PREPOSITIONS) & {*words}:
+        return ()
+    return (*words[:-1], base_noun(words[-1]))
