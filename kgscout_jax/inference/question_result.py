@@ -210,7 +210,7 @@ class ScoredQuestion:
             return self
         compared = self.compared and self.compared.with_topics(found.node_of)
         text = self.start.walked or self.text
-        names = self.topic_names
+        names = self.start.names(self.text, self.graph)
         definition = None
         if not question_words(text, names):
             definition = definition_word(text, self.graph, found)

@@ -38,6 +38,7 @@ from kgscout_jax.inference.arguments import (
     listed,
 )
 from kgscout_jax.inference.kept_products import KeptProducts
+from kgscout_jax.inference.code_topics import with_code_owners
 from kgscout_jax.inference.merged_graphs import MergedGraphs
 from kgscout_jax.inference.nearest import nearest_triplets
 from kgscout_jax.inference.question_encoder import QuestionEncoder
@@ -355,7 +356,8 @@ class Scout:
             return []
         both = asks_yes_no(question) or offers_choice(question)
         links = linker_of(graph).link(question, statement=both)
-        return without_asked_relations(question, links, lambda: graph.relation_index)
+        links = without_asked_relations(question, links, lambda: graph.relation_index)
+        return with_code_owners(question, links, graph)
 
     def encode(self, questions: Sequence[str]) -> Float16[np.ndarray, "b d"]:
         """Embeddings of questions, or of words, as in preparation.
