@@ -110,7 +110,8 @@ class ScoredQuestion:
     def negation(self) -> str:
         """The word that negates it; "" where none does."""
         assert self.candidates is not None
-        if not has_negating_word(self.text):
+        read = self.constraints is not None and self.constraints.negated
+        if read or not has_negating_word(self.text):
             return ""
         spans = [(each.start, each.stop) for each in self.named]
         relations = map(self.relation_of, self.candidates.relations.tolist())

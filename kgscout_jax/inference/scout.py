@@ -37,8 +37,8 @@ from kgscout_jax.inference.arguments import (
     checked_hypotheses,
     listed,
 )
-from kgscout_jax.inference.kept_products import KeptProducts
 from kgscout_jax.inference.code_topics import with_code_owners
+from kgscout_jax.inference.kept_products import KeptProducts
 from kgscout_jax.inference.merged_graphs import MergedGraphs
 from kgscout_jax.inference.nearest import nearest_triplets
 from kgscout_jax.inference.question_encoder import QuestionEncoder

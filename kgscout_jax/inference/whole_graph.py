@@ -21,6 +21,7 @@ from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.answer_kinds import asks_yes_no
 from kgscout_jax.inference.entities_of_kind import entities_of_kind
 from kgscout_jax.inference.topics import SearchStart
+from kgscout_jax.retrieve.flag_nodes import FALSE, TRUE, flags_said
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.value_test import Attribute, ValueTest, value_test
 from kgscout_jax.text.asked_kind import asked_kind
@@ -184,12 +185,27 @@ def _compared(
         )
         if not attribute.unread.isdisjoint(heads.tolist()):
             return None  # what cannot be read might pass
+        heads = _flagged(text, graph, heads)
         group = [int(head) for head in heads if head != asked.rival]
         passed = test.passed(attribute, group) if group else []
         ahead = test.ahead_first(attribute, group)[: max(RUNNERS_UP, len(passed))]
         found.add((tuple(passed), tuple(ahead)))
     # Height and altitude may say different things.
     return _Compared(None, *found.pop()) if len(found) == 1 else None
+
+
+def _flagged(
+    text: str, graph: KnowledgeGraph, entities: Int[np.ndarray, "g"]
+) -> Int[np.ndarray, "h"]:
+    """The entities that have the flags which a question names: "vegetarian dishes"."""
+    for index, wanted in flags_said(text, map(str, graph.relations)):
+        rows = np.asarray(graph.triplets[graph.triplets[:, 1] == index])
+        tails, place = np.unique(rows[:, 2], return_inverse=True)
+        values = [name.casefold() for name in texts_of(graph.entities, tails)]
+        if (TRUE | FALSE).issuperset(values):
+            right = np.array([value in wanted for value in values], bool)
+            entities = entities[np.isin(entities, rows[right[place], 0])]
+    return entities
 
 
 def _starts_nowhere(text: str, start: SearchStart, asked: ValueQuestion) -> bool:

@@ -16,6 +16,7 @@ from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.graph.opaque_names import opaque_mask
 from kgscout_jax.retrieve.chain_nodes import chain_nodes
 from kgscout_jax.retrieve.described_nodes import described_nodes
+from kgscout_jax.retrieve.flag_nodes import flag_nodes
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, KindMask, kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_relations import (
@@ -103,6 +104,8 @@ class QuestionConstraints:
     chain: Bool[np.ndarray, "v"] | None = None
     """Nodes that the steps lead to which the question names; None where it names no
     chain of them."""
+    negated: bool = False
+    """Whether it negates what triplets deny: "not vegetarian"."""
 
     @property
     def v(self) -> int:
@@ -213,6 +216,8 @@ def question_constraints(
             asked.
     """
     v = len(unnamed)
+    flags = flag_nodes(question, around, v)
+    question = question if flags is None else flags.rest
     kind = kind_mask(question, topics, around, unnamed)
     words = question_tokens(question, topics)
     ends = stated_ends(words, around)
@@ -229,7 +234,7 @@ def question_constraints(
     likely = possible if kind is None else kind.penalties == 0
     chain = shared = stated = None
     if compared is None:
-        if not several:
+        if not several and flags is None:
             shared = chain = chain_nodes(
                 question, topics, around, unnamed, possible, likely
             )
@@ -238,6 +243,8 @@ def question_constraints(
         if shared is None:
             shared = stated = stated_nodes(ends, around, possible & ~unnamed)
     described = described_nodes(question, topics, around, possible & ~unnamed)
+    if flags is not None:
+        described = flags.holders if described is None else described & flags.holders
     if described is not None and chain is None and stated is None:
         both = described if shared is None else described & shared
         shared = both if both.any() else shared
@@ -273,6 +280,7 @@ def question_constraints(
         near=near,
         stated=stated,
         chain=chain,
+        negated=flags is not None and flags.negated,
     )
 
 

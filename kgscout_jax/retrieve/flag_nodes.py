@@ -1,0 +1,102 @@
+"""Nodes by what is true or false of them: "which recipes are vegetarian".
+
+A relation ``vegetarian`` leads to ``yes`` and ``no``, and the question says its name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool
+
+from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.retrieve.shared_nodes import neighbours
+from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.stated_relation import BE, DO
+from kgscout_jax.text.words import FUNCTION_WORDS, WORD
+
+TRUE = frozenset(("yes", "true", "y"))
+FALSE = frozenset(("no", "false", "n"))
+_NOT = frozenset(("not", "non", "isn", "aren"))
+_PASSED = frozenset("t currently yet".split())
+"""Words between "not" and a flag."""
+
+
+class FlagNodes(NamedTuple):
+    """Which nodes have the flags that a question asks for."""
+
+    holders: Bool[np.ndarray, "v"]
+    negated: bool
+    """Whether the question negates a flag."""
+    rest: str
+    """The question without the flags."""
+
+
+def flag_nodes(question: str, around: LocalGraph, v: int) -> FlagNodes | None:
+    """The nodes beside a topic with every flag that the question names.
+
+    None for a question of yes or no, and where it names none or nothing has them.
+
+    Args:
+        question: the question.
+        around: its candidates.
+        v: number of nodes.
+    """
+    first = WORD.search(question.casefold())
+    if first is not None and first[0] in BE | DO:
+        return None
+    is_topic = np.zeros(v, bool)
+    is_topic[around.starts] = True
+    holders, negated, rest = np.ones(v, bool), False, question
+    for index, wanted in flags_said(question, around.relations):
+        slots = np.flatnonzero(around.relation_index == index)
+        values = [name.casefold() for name in around.names_of(around.nodes[slots, 1])]
+        if not (TRUE | FALSE).issuperset(values):
+            continue
+        has = np.zeros(v, bool)
+        has[around.nodes[slots[[value in wanted for value in values]], 0]] = True
+        holders, negated = holders & has, negated or wanted == FALSE
+        said = r"\W+".join(map(re.escape, _said(around.relations[index])))
+        rest = re.sub(rf"\b(?:not |non-)?{said}s?\b", "", rest, flags=re.IGNORECASE)
+    holders &= neighbours(is_topic, around)
+    if rest == question or not holders.any():
+        return None
+    return FlagNodes(holders, negated, " ".join(rest.split()))
+
+
+def flags_said(
+    question: str, relations: Iterable[str]
+) -> Iterator[tuple[int, frozenset[str]]]:
+    """Relations whose name a question says, and the values that it wants of them.
+
+    >>> list(flags_said("Which files are open source?", ["is_open_source"])) == [
+    ...     (0, TRUE)
+    ... ]
+    True
+    >>> list(flags_said("Which dishes aren't vegan?", ["spicy", "vegan"])) == [(1, FALSE)]
+    True
+    """
+    words = WORD.findall(question.casefold())
+    nouns = [*map(base_noun, words)]
+    known = frozenset(nouns)
+    for index, relation in enumerate(relations):
+        said = _said(relation)
+        if not said or said[0] not in known:
+            continue
+        for at in range(len(nouns) - len(said) + 1):
+            if (*nouns[at : at + len(said)],) == said:
+                before = [word for word in words[:at] if word not in _PASSED]
+                yield index, TRUE if _NOT.isdisjoint(before[-1:]) else FALSE
+                break
+
+
+@cache
+def _said(relation: str) -> tuple[str, ...]:
+    """The nouns by which a question says a flag: open, source for ``is_open_source``."""
+    words = relation_words(relation)
+    return tuple(base_noun(each) for each in words if each not in FUNCTION_WORDS)
