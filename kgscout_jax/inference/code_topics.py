@@ -51,4 +51,4 @@ def _owner_link(question: str, link: Link, graph: KnowledgeGraph) -> Link | None
     is_asked = is_asked and not _COPULAS.isdisjoint(before[-1:])
     if is_asked or not words.isdisjoint(_CODES | {*said} - FUNCTION_WORDS):
         return None
-    return replace(link, entity=owner, name=display_name(graph.entities[owner]))
+    return replace(link, entity=owner, name=display_name(str(graph.entities[owner])))

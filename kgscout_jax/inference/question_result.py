@@ -18,6 +18,7 @@ from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.answer_kinds import asks_yes_no, mentions
 from kgscout_jax.inference.candidate_order import order_of, other_order
 from kgscout_jax.inference.definitions import definition_word
+from kgscout_jax.inference.entity_set import EntitySet
 from kgscout_jax.inference.inputs import Candidates, ProductRows
 from kgscout_jax.inference.kept_products import KeptProducts
 from kgscout_jax.inference.node_answers import (
@@ -42,7 +43,6 @@ from kgscout_jax.inference.selection import (
     subset,
 )
 from kgscout_jax.inference.sources import sources_of
-from kgscout_jax.inference.tally import Tally
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.inference.value_answers import must_compare, read_comparison
 from kgscout_jax.inference.value_candidates import with_values, without_limits
@@ -86,8 +86,8 @@ class ScoredQuestion:
     """The test of values; None where it compares none that are here."""
     outcome: Outcome | None = None
     """What values decided."""
-    tally: Tally | None = None
-    """Those that have the most of what it counts; None: it counts nothing."""
+    entity_set: EntitySet | None = None
+    """Its answer, if it is found over the whole graph; None: a walk finds it."""
     decision: NodeAnswers | None = None
     """The answer that values alone decide; None: they do not."""
     answers: NodeAnswers | None = None
@@ -111,7 +111,7 @@ class ScoredQuestion:
         """The word that negates it; "" where none does."""
         assert self.candidates is not None
         read = self.constraints is not None and self.constraints.negated
-        if read or not has_negating_word(self.text):
+        if read or self.entity_set is not None or not has_negating_word(self.text):
             return ""
         spans = [(each.start, each.stop) for each in self.named]
         relations = map(self.relation_of, self.candidates.relations.tolist())
@@ -161,7 +161,7 @@ class ScoredQuestion:
         logits = interleaved_logits(
             self.scores.logits, nodes, found.nodes, found.relation_index, found.topics
         )
-        return logits if self.tally is None else self.tally.logits(found, logits)
+        return self.entity_set.logits(found, logits) if self.entity_set else logits
 
     @property
     def must_pass(self) -> bool:
@@ -186,10 +186,10 @@ class ScoredQuestion:
             search: of the question.
             least: P(answer) below which there is no answer.
         """
-        if self.candidates is not None and search.tally is not None:
-            decision = search.tally.answers(self.candidates, self.scores)
+        if self.candidates is not None and search.entity_set is not None:
+            decision = search.entity_set.answers(self.candidates, self.scores)
             return dataclasses.replace(
-                self.constrained(), tally=search.tally, decision=decision
+                self.constrained(), entity_set=search.entity_set, decision=decision
             )
         if self.candidates is None or self.compared is None:
             return self.constrained()

@@ -13,9 +13,10 @@ from kgscout_jax.graph.embeddings import Embeddings, embeddings_of
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.definitions import definition_word
+from kgscout_jax.inference.entity_set import EntitySet
+from kgscout_jax.inference.entity_sets import entity_set
 from kgscout_jax.inference.inputs import Candidates, QuestionVectors, find_candidates
 from kgscout_jax.inference.question_encoder import QuestionEncoder
-from kgscout_jax.inference.tally import Tally, tally_of
 from kgscout_jax.inference.topics import NOWHERE, SearchStart, Topics, search_start
 from kgscout_jax.inference.value_start import value_start
 from kgscout_jax.retrieve.candidates import CutSettings
@@ -40,8 +41,8 @@ class Search:
     """None if the question has none."""
     compared: ValueQuestion | None = None
     """What it wants of values, with entities for its topics; None: nothing."""
-    tally: Tally | None = None
-    """Those that have the most of what it counts; None: it counts nothing."""
+    entity_set: EntitySet | None = None
+    """Its answer, if it is found over the whole graph; None: a walk finds it."""
 
     @property
     def finds_nothing(self) -> bool:
@@ -51,11 +52,11 @@ class Search:
 
 
 def _roots(
-    start: SearchStart, asked: ValueQuestion | None, tally: Tally | None
+    start: SearchStart, asked: ValueQuestion | None, found: EntitySet | None
 ) -> Int32[np.ndarray, "t"]:
     """The entities around which candidates are found."""
-    if tally is not None:
-        return tally.winners
+    if found is not None:
+        return found.roots
     if len(start.ids) or asked is None:
         return start.ids
     named = [*asked.choice, *([] if asked.rival is None else [asked.rival])]
@@ -105,7 +106,7 @@ class Searcher:
             for each in zip(texts, graphs, topics, strict=True)
         ]
         compared: list[ValueQuestion | None] = [None] * len(texts)
-        tallies: list[Tally | None] = [None] * len(texts)
+        entity_sets: list[EntitySet | None] = [None] * len(texts)
         walked = [
             start.walked or text for text, start in zip(texts, starts, strict=True)
         ]
@@ -114,8 +115,8 @@ class Searcher:
         ):
             if not self.compares_values:
                 continue
-            if (tally := tally_of(text, graph)) and not start.unknown:
-                starts[i], tallies[i] = NOWHERE, tally
+            if found := entity_set(text, graph, start):
+                starts[i], entity_sets[i] = NOWHERE, found
             elif found := value_start(text, graph, start):
                 starts[i], walked[i], compared[i] = found
         changed = [i for i, text in enumerate(walked) if text != texts[i]]
@@ -134,7 +135,7 @@ class Searcher:
                 graph,
                 tables[id(graph)],
                 embeddings[i : i + 1],
-                _roots(start, compared[i], tallies[i]),
+                _roots(start, compared[i], entity_sets[i]),
                 self.cut,
             )
             for i, (graph, start) in enumerate(zip(graphs, starts, strict=True))
@@ -160,7 +161,7 @@ class Searcher:
                 vectors=vectors[i],
                 candidates=candidates[i],
                 compared=compared[i],
-                tally=tallies[i],
+                entity_set=entity_sets[i],
             )
             for i, graph in enumerate(graphs)
         ]

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float32, Int
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.string_table import texts_of
-from kgscout_jax.inference.inputs import Candidates
-from kgscout_jax.inference.node_answers import NodeAnswers
-from kgscout_jax.inference.scoring import Scores
+from kgscout_jax.inference.class_members import of_class
+from kgscout_jax.inference.entity_set import EntitySet
 from kgscout_jax.inference.value_answers import (
     FALLBACK_PROBABILITY,
     MATCH_PROBABILITY,
 )
-from kgscout_jax.retrieve.node_classes import class_noun
 from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.kinds import HEAD, TAIL, base_noun
 from kgscout_jax.text.most_counted import MostCounted, most_counted
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import (
     PREPOSITIONS,
-    leads_to_class,
     relation_words,
 )
 from kgscout_jax.text.stated_relation import all_answer_ends, clause_noun
@@ -32,8 +26,6 @@ from kgscout_jax.text.words import FUNCTION_WORDS
 
 MAX_WINNERS = 10
 """The most that may have equally many."""
-MAX_EVIDENCE = 100
-"""Triplets that are shown for one of them."""
 LEAST = 2
 """The least number that is most."""
 _COLUMNS = {HEAD: 0, TAIL: 2}
@@ -41,55 +33,7 @@ Side = tuple[int, int]
 """A relation, and the end where those stand that are asked for."""
 
 
-@dataclass(frozen=True)
-class Tally:
-    """The entities that one relation joins to the most others."""
-
-    winners: Int[np.ndarray, "w"]
-    relation: int
-    end: int
-    """Where they stand in its triplets, ``HEAD`` or ``TAIL``."""
-    probability: float
-    """Less where no class says what is counted."""
-
-    def answers(self, candidates: Candidates, scores: Scores) -> NodeAnswers | None:
-        """Them as answers, with what was counted; None without an answer head."""
-        if scores.follow is None:
-            return None
-        nodes = np.searchsorted(candidates.entities, self.winners)
-        slots = self._slots(candidates)
-        ends = candidates.nodes[slots, self.end]
-        return NodeAnswers(
-            nodes=nodes,
-            probabilities=np.full(len(nodes), self.probability),
-            abstained=False,
-            topics=np.empty(0, np.int64),
-            follow=scores.follow,
-            evidence={
-                node: tuple(slots[ends == node][:MAX_EVIDENCE].tolist())
-                for node in nodes.tolist()
-            },
-        )
-
-    def logits(
-        self, candidates: Candidates, logits: Float32[np.ndarray, "n"]
-    ) -> Float32[np.ndarray, "n"]:
-        """The logits of the candidates, with what was counted above the others."""
-        slots, raised = self._slots(candidates), logits.copy()
-        if len(slots):
-            raised[slots] += logits.max() - logits[slots].min() + 1
-        return raised
-
-    def _slots(self, candidates: Candidates) -> Int[np.ndarray, "s"]:
-        """The candidates that join a winner to what is counted."""
-        relations = candidates.relations[candidates.relation_index]
-        winners = np.isin(candidates.entities, self.winners)
-        return np.flatnonzero(
-            (relations == self.relation) & winners[candidates.nodes[:, self.end]]
-        )
-
-
-def tally_of(question: str, graph: KnowledgeGraph) -> Tally | None:
+def tally_of(question: str, graph: KnowledgeGraph) -> EntitySet | None:
     """Who has the most; None for other questions, and where the graph does not tell.
 
     Args:
@@ -145,7 +89,7 @@ def _single(ends: Sequence[frozenset[int]]) -> list[Side]:
 
 def _tally(
     asked: MostCounted, graph: KnowledgeGraph, side: Side, is_counted: bool
-) -> Tally | None:
+) -> EntitySet | None:
     """Those with the most by one relation; None: nobody, or they are of other kinds.
 
     Args:
@@ -157,10 +101,10 @@ def _tally(
     relation, end = side
     rows = np.asarray(graph.triplets[graph.triplets[:, 1] == relation])
     ours, others = rows[:, _COLUMNS[end]], rows[:, _COLUMNS[1 - end]]
-    right, known = _of_class(asked.counted, graph, others), True
+    right, known = of_class(asked.counted, graph, others), True
     if right is None or (is_counted and not right.any()):
         right, known = np.ones(len(rows), bool), is_counted
-    fits = _of_class(asked.asked, graph, ours)
+    fits = of_class(asked.asked, graph, ours)
     kept = right if fits is None else right & fits
     pairs = np.unique(np.stack([ours[kept], others[kept]], axis=1), axis=0)
     if not len(pairs):
@@ -170,24 +114,9 @@ def _tally(
     if counts.max() < LEAST or len(winners) > MAX_WINNERS:
         return None
     probability = MATCH_PROBABILITY if known else FALLBACK_PROBABILITY
-    return Tally(winners.astype(np.int32), relation, end, probability)
-
-
-def _of_class(
-    noun: tuple[str, ...], graph: KnowledgeGraph, entities: Int[np.ndarray, "n"]
-) -> Bool[np.ndarray, "n"] | None:
-    """True at entities of the class that a noun says; None: few have a class."""
-    steps = [i for i, name in enumerate(graph.relations) if leads_to_class(str(name))]
-    unique = np.unique(entities)
-    if not noun or not steps or not len(unique):
-        return None
-    starts, ids = graph.by_head.rows(unique)
-    rows = np.asarray(graph.triplets[ids])
-    of_class = np.isin(rows[:, 1], steps)
-    heads, tails = unique[starts[of_class]], rows[of_class, 2]
-    classes, place = np.unique(tails, return_inverse=True)
-    names = texts_of(graph.entities, classes)
-    named = np.array([class_noun(name) == " ".join(noun) for name in names], bool)
-    if not named.any() and 2 * len(np.unique(heads)) < len(unique):
-        return None
-    return np.isin(entities, heads[named[place]])
+    return EntitySet(
+        entities=winners.astype(np.int32),
+        relation=relation,
+        end=end,
+        probability=probability,
+    )

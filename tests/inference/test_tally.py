@@ -26,7 +26,7 @@ FILMS = [
 def names(question, triplets):
     graph = KnowledgeGraph.from_triplets(triplets)
     found = tally_of(question, graph)
-    return found and {graph.entities[i] for i in found.winners.tolist()}
+    return found and {graph.entities[i] for i in found.entities.tolist()}
 
 
 @pytest.mark.parametrize(

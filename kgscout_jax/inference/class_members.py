@@ -1,0 +1,61 @@
+"""Entities by the class that triplets say they are of."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.string_table import texts_of
+from kgscout_jax.retrieve.node_classes import class_noun
+from kgscout_jax.text.relation_words import leads_to_class
+
+
+def of_class(
+    noun: tuple[str, ...], graph: KnowledgeGraph, entities: Int[np.ndarray, "n"]
+) -> Bool[np.ndarray, "n"] | None:
+    """True at entities of the class that a noun says; None: few have a class.
+
+    Args:
+        noun: in singular.
+        graph: the graph.
+        entities: those that may be of it.
+    """
+    steps = class_relations(graph)
+    unique = np.unique(entities)
+    if not noun or not steps or not len(unique):
+        return None
+    starts, ids = graph.by_head.rows(unique)
+    rows = np.asarray(graph.triplets[ids])
+    of_class = np.isin(rows[:, 1], steps)
+    heads, tails = unique[starts[of_class]], rows[of_class, 2]
+    classes, place = np.unique(tails, return_inverse=True)
+    names = texts_of(graph.entities, classes)
+    named = np.array([class_noun(name) == " ".join(noun) for name in names], bool)
+    if not named.any() and 2 * len(np.unique(heads)) < len(unique):
+        return None
+    return np.isin(entities, heads[named[place]])
+
+
+def class_members(
+    noun: tuple[str, ...], graph: KnowledgeGraph
+) -> tuple[int, Int[np.ndarray, "m"]] | None:
+    """The relation to a class that a noun says, and its members; None without such.
+
+    Args:
+        noun: in singular.
+        graph: the graph.
+    """
+    for relation in class_relations(graph):
+        rows = np.asarray(graph.triplets[graph.triplets[:, 1] == relation])
+        classes, place = np.unique(rows[:, 2], return_inverse=True)
+        names = texts_of(graph.entities, classes)
+        named = np.array([class_noun(name) == " ".join(noun) for name in names], bool)
+        if named.any():
+            return relation, np.unique(rows[named[place], 0])
+    return None
+
+
+def class_relations(graph: KnowledgeGraph) -> list[int]:
+    """The relations whose tails say what their heads are."""
+    return [i for i, name in enumerate(graph.relations) if leads_to_class(str(name))]

@@ -1,0 +1,118 @@
+"""Members of a class that lack something: "which tasks have no owner".
+
+A walk finds what is joined to a topic, never what is not. Where the graph says of what
+class each entity is, those that are not joined are the other members.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Int
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.inference.class_members import class_members
+from kgscout_jax.inference.entity_set import EntitySet
+from kgscout_jax.inference.node_answers import MAX_ANSWERS
+from kgscout_jax.inference.topics import SearchStart
+from kgscout_jax.text.absence import Absence, absence
+from kgscout_jax.text.asked_kind import TOPIC
+from kgscout_jax.text.count_question import asks_for_count
+from kgscout_jax.text.kinds import HEAD, TAIL
+from kgscout_jax.text.relation_phrases import relation_forms, word_forms
+from kgscout_jax.text.stated_relation import all_answer_ends
+from kgscout_jax.text.words import WORD
+
+PROBABILITY = 0.8
+"""What the graph does not say may be so all the same."""
+_COLUMNS = {HEAD: 0, TAIL: 2}
+_PLAIN = frozenset("in at on from of have".split())
+"""Predicates that any relation may mean."""
+
+
+def complement_of(
+    text: str, graph: KnowledgeGraph, start: SearchStart
+) -> EntitySet | None:
+    """The members that lack what a question says; None for other questions.
+
+    Args:
+        text: the question.
+        graph: the graph.
+        start: its topics.
+    """
+    asked = absence(text)
+    if asked is None:
+        return None
+    found = class_members(asked.members, graph)
+    if found is None:
+        return None
+    relation, members = found
+    shown, end, lacking = relation, HEAD, None
+    if asked.lacking:
+        lacking = _without(asked, graph, members)
+    if lacking is None:
+        apart = _not_joined(asked, graph, start, members)
+        if apart is None:
+            return None
+        shown, end, lacking = apart
+    counted = asks_for_count(text)
+    most = len(graph) if counted else MAX_ANSWERS
+    if not 0 < len(lacking) <= most:
+        return None
+    return EntitySet(
+        entities=lacking.astype(np.int32),
+        relation=shown,
+        end=end,
+        probability=PROBABILITY,
+        counted=counted,
+    )
+
+
+def _without(
+    asked: Absence, graph: KnowledgeGraph, members: Int[np.ndarray, "m"]
+) -> Int[np.ndarray, "k"] | None:
+    """The members that have nothing by the one relation that is called so."""
+    names = [str(relation) for relation in graph.relations]
+    ends = all_answer_ends([TOPIC, "s", *asked.lacking], names)
+    said = [(i, max(each)) for i, each in enumerate(ends) if each]
+    if len(said) != 1:
+        return None
+    ((relation, end),) = said
+    rows = np.asarray(graph.triplets[graph.triplets[:, 1] == relation])
+    has = np.isin(members, rows[:, _COLUMNS[1 - end]])
+    return members[~has] if has.any() else None
+
+
+def _not_joined(
+    asked: Absence,
+    graph: KnowledgeGraph,
+    start: SearchStart,
+    members: Int[np.ndarray, "m"],
+) -> tuple[int, int, Int[np.ndarray, "k"]] | None:
+    """The relation that joins some members to the topic, their end, and the others.
+
+    Those of which nothing is said by that relation are left out.
+    """
+    predicate = asked.predicate or " ".join(("have", *asked.lacking))
+    links = [x for x in start.links if x.name.casefold() not in asked.members]
+    said = [x for x in links if predicate.endswith(x.name.casefold())]
+    if len(said) != 1:
+        return None
+    topic = said[0]
+    rest = WORD.findall(predicate.removesuffix(topic.name.casefold()))
+    forms = frozenset[str]().union(*map(word_forms, rest))
+    found = []
+    for end, adjacency in ((HEAD, graph.by_tail), (TAIL, graph.by_head)):
+        _, ids = adjacency.rows(np.array([topic.entity]))
+        rows = np.asarray(graph.triplets[ids])
+        joined = rows[np.isin(rows[:, _COLUMNS[end]], members)]
+        for relation in np.unique(joined[:, 1]).tolist():
+            fits = forms & relation_forms(str(graph.relations[relation]))
+            if fits or _PLAIN.issuperset(rest):
+                own = joined[joined[:, 1] == relation]
+                found.append((relation, end, own[:, _COLUMNS[end]]))
+    if len(found) != 1:
+        return None
+    relation, end, joined = found[0]
+    rows = np.asarray(graph.triplets[graph.triplets[:, 1] == relation])
+    known = members[np.isin(members, rows[:, _COLUMNS[end]])]
+    return relation, end, np.setdiff1d(known, joined)

@@ -1,0 +1,75 @@
+"""Entities that are found over the whole graph, without a walk, and what shows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float32, Int
+
+from kgscout_jax.inference.answer_kinds import AnswerKind
+from kgscout_jax.inference.inputs import Candidates
+from kgscout_jax.inference.node_answers import MAX_ANSWERS, NodeAnswers
+from kgscout_jax.inference.scoring import Scores
+
+MAX_EVIDENCE = 100
+"""Triplets that are shown for one of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntitySet:
+    """The entities that answer a question, which no walk finds."""
+
+    entities: Int[np.ndarray, "w"]
+    relation: int
+    """Its triplets show why they are answers."""
+    end: int
+    """Where they stand in these, ``HEAD`` or ``TAIL``."""
+    probability: float
+    counted: bool = False
+    """Whether their number is the answer."""
+
+    @property
+    def roots(self) -> Int[np.ndarray, "r"]:
+        """The entities around which candidates are found."""
+        return self.entities[:MAX_ANSWERS]
+
+    def answers(self, candidates: Candidates, scores: Scores) -> NodeAnswers | None:
+        """Them as answers, with what shows them; None without an answer head."""
+        if scores.follow is None:
+            return None
+        nodes = np.flatnonzero(np.isin(candidates.entities, self.roots))
+        slots = self._slots(candidates)
+        ends = candidates.nodes[slots, self.end]
+        kind: AnswerKind = "count" if self.counted else "set"
+        return NodeAnswers(
+            nodes=nodes,
+            probabilities=np.full(len(nodes), self.probability),
+            abstained=False,
+            topics=np.empty(0, np.int64),
+            follow=scores.follow,
+            kind=kind,
+            value=str(len(self.entities)) if self.counted else "",
+            probability=self.probability,
+            evidence={
+                node: tuple(slots[ends == node][:MAX_EVIDENCE].tolist())
+                for node in nodes.tolist()
+            },
+        )
+
+    def logits(
+        self, candidates: Candidates, logits: Float32[np.ndarray, "n"]
+    ) -> Float32[np.ndarray, "n"]:
+        """The logits of the candidates, with what shows them above the others."""
+        slots, raised = self._slots(candidates), logits.copy()
+        if len(slots):
+            raised[slots] += logits.max() - logits[slots].min() + 1
+        return raised
+
+    def _slots(self, candidates: Candidates) -> Int[np.ndarray, "s"]:
+        """The candidates that show one of them."""
+        relations = candidates.relations[candidates.relation_index]
+        answers = np.isin(candidates.entities, self.roots)
+        return np.flatnonzero(
+            (relations == self.relation) & answers[candidates.nodes[:, self.end]]
+        )

@@ -1,0 +1,24 @@
+"""Questions that are answered over the whole graph: the most, and those without."""
+
+from __future__ import annotations
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.inference.complement import complement_of
+from kgscout_jax.inference.entity_set import EntitySet
+from kgscout_jax.inference.tally import tally_of
+from kgscout_jax.inference.topics import SearchStart
+
+
+def entity_set(
+    text: str, graph: KnowledgeGraph, start: SearchStart
+) -> EntitySet | None:
+    """The entities that answer a question; None where a walk must find them.
+
+    Args:
+        text: the question.
+        graph: the graph.
+        start: its topics.
+    """
+    if start.unknown or not len(graph):
+        return None
+    return tally_of(text, graph) or complement_of(text, graph, start)
