@@ -1,10 +1,11 @@
-"""Questions that are answered over the whole graph: the most, and those without."""
+"""Questions that are answered over the whole graph: the most, those without, all."""
 
 from __future__ import annotations
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.complement import complement_of
 from kgscout_jax.inference.entity_set import EntitySet
+from kgscout_jax.inference.listing import listing_of
 from kgscout_jax.inference.tally import tally_of
 from kgscout_jax.inference.topics import SearchStart
 
@@ -21,4 +22,8 @@ def entity_set(
     """
     if start.unknown or not len(graph):
         return None
-    return tally_of(text, graph) or complement_of(text, graph, start)
+    return (
+        tally_of(text, graph)
+        or complement_of(text, graph, start)
+        or listing_of(text, graph)
+    )

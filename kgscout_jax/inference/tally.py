@@ -69,16 +69,18 @@ def _sides(
     names = [str(relation) for relation in graph.relations]
     if asked.clause:
         yield _single(all_answer_ends(asked.clause, names)), True
-    counted = all_answer_ends([TOPIC, "s", *asked.counted], names)
-    yield [(i, 1 - max(ends)) for i, ends in enumerate(counted) if ends], True
+    if asked.counted:
+        counted = all_answer_ends([TOPIC, "s", *asked.counted], names)
+        yield [(i, 1 - max(ends)) for i, ends in enumerate(counted) if ends], True
     if asked.asked:
-        yield _single(all_answer_ends([TOPIC, "s", *asked.asked], names)), False
-    if asked.clause:
+        called = all_answer_ends([TOPIC, "s", *asked.asked], names)
+        yield _single(called), not asked.counted
+    if asked.clause and asked.counted:
         said = {*asked.clause} - {*asked.asked, TOPIC} - PREPOSITIONS - FUNCTION_WORDS
         forms = frozenset[str]().union(*map(word_forms, said))
         related = [i for i, name in enumerate(names) if forms & relation_forms(name)]
-        called = [*asked.counted]
-        to_counted = [i for i in related if relation_words(names[i])[-1:] == called]
+        last = [*asked.counted]
+        to_counted = [i for i in related if relation_words(names[i])[-1:] == last]
         yield [(i, HEAD) for i in to_counted], True
         yield [(i, end) for i in related for end in (HEAD, TAIL)], False
 

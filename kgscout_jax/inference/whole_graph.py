@@ -21,7 +21,12 @@ from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.answer_kinds import asks_yes_no
 from kgscout_jax.inference.entities_of_kind import entities_of_kind
 from kgscout_jax.inference.topics import SearchStart
-from kgscout_jax.retrieve.flag_nodes import FALSE, TRUE, flags_said
+from kgscout_jax.retrieve.flag_nodes import (
+    FALSE,
+    TRUE,
+    flags_said,
+    without_flag,
+)
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.value_test import Attribute, ValueTest, value_test
 from kgscout_jax.text.asked_kind import asked_kind
@@ -178,6 +183,7 @@ def _compared(
         return _Compared(phrase)
     if unexplained_words(text, graph, best, asked):
         return None
+    flags = flags_of(text, graph)
     found: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
     for attribute in best if best[0].match else ():
         heads = entities_of_kind(
@@ -185,7 +191,8 @@ def _compared(
         )
         if not attribute.unread.isdisjoint(heads.tolist()):
             return None  # what cannot be read might pass
-        heads = _flagged(text, graph, heads)
+        if flags.holders is not None:
+            heads = heads[np.isin(heads, flags.holders)]
         group = [int(head) for head in heads if head != asked.rival]
         passed = test.passed(attribute, group) if group else []
         ahead = test.ahead_first(attribute, group)[: max(RUNNERS_UP, len(passed))]
@@ -194,18 +201,35 @@ def _compared(
     return _Compared(None, *found.pop()) if len(found) == 1 else None
 
 
-def _flagged(
-    text: str, graph: KnowledgeGraph, entities: Int[np.ndarray, "g"]
-) -> Int[np.ndarray, "h"]:
-    """The entities that have the flags which a question names: "vegetarian dishes"."""
+class GraphFlags(NamedTuple):
+    """What a question says of entities that columns of yes and no hold."""
+
+    rest: str
+    """The question without the flags."""
+    holders: Int[np.ndarray, "h"] | None = None
+    """The entities that have them; None: it names none."""
+    relation: int = -1
+    """The last one."""
+
+
+def flags_of(text: str, graph: KnowledgeGraph) -> GraphFlags:
+    """The flags of a question over a whole graph: "vegetarian dishes"."""
+    flags = GraphFlags(text)
     for index, wanted in flags_said(text, map(str, graph.relations)):
         rows = np.asarray(graph.triplets[graph.triplets[:, 1] == index])
         tails, place = np.unique(rows[:, 2], return_inverse=True)
         values = [name.casefold() for name in texts_of(graph.entities, tails)]
-        if (TRUE | FALSE).issuperset(values):
-            right = np.array([value in wanted for value in values], bool)
-            entities = entities[np.isin(entities, rows[right[place], 0])]
-    return entities
+        if not (TRUE | FALSE).issuperset(values):
+            continue
+        right = np.array([value in wanted for value in values], bool)
+        heads = rows[right[place], 0]
+        held = flags.holders
+        flags = GraphFlags(
+            without_flag(flags.rest, str(graph.relations[index])),
+            np.unique(heads) if held is None else np.intersect1d(held, heads),
+            index,
+        )
+    return flags
 
 
 def _starts_nowhere(text: str, start: SearchStart, asked: ValueQuestion) -> bool:

@@ -23,7 +23,7 @@ from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 TRUE = frozenset(("yes", "true", "y"))
 FALSE = frozenset(("no", "false", "n"))
 _NOT = frozenset(("not", "non", "isn", "aren"))
-_PASSED = frozenset("t currently yet".split())
+_PASSED = frozenset("t currently yet in on at".split())
 """Words between "not" and a flag."""
 
 
@@ -61,12 +61,23 @@ def flag_nodes(question: str, around: LocalGraph, v: int) -> FlagNodes | None:
         has = np.zeros(v, bool)
         has[around.nodes[slots[[value in wanted for value in values]], 0]] = True
         holders, negated = holders & has, negated or wanted == FALSE
-        said = r"\W+".join(map(re.escape, _said(around.relations[index])))
-        rest = re.sub(rf"\b(?:not |non-)?{said}s?\b", "", rest, flags=re.IGNORECASE)
+        rest = without_flag(rest, around.relations[index])
     holders &= neighbours(is_topic, around)
     if rest == question or not holders.any():
         return None
-    return FlagNodes(holders, negated, " ".join(rest.split()))
+    return FlagNodes(holders, negated, rest)
+
+
+def without_flag(question: str, relation: str) -> str:
+    """The question without the words for a flag, and the one that negates it.
+
+    >>> without_flag("Which non-vegan dishes are hot?", "is_vegan")
+    'Which dishes are hot?'
+    """
+    said = r"s?\W+".join(map(re.escape, _said(relation)))
+    flag = rf"\b(?:not |non-)?(?:in |on |at )?{said}s?\b"
+    text = re.sub(flag, "", question, flags=re.IGNORECASE)
+    return " ".join(text.split())
 
 
 def flags_said(

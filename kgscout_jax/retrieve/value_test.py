@@ -252,10 +252,13 @@ def _attribute(
     found = [column.read(name) for name in names]
     by_age = asked.word.of_age and "age" in keys and not column.dated
     other = asked.word.dated not in (None, column.dated) and not by_age
-    if other and (asked.test == "within" or not asked.near & keys):
+    # "The most expensive order" is no late one, whatever ``ordered_on`` says.
+    if other and (asked.test == "within" or column.dated or not asked.near & keys):
         return None
-    if column.dated and asked.word.of_amount:
-        return None
+    if column.dated and (
+        asked.word.of_amount or (asked.limits and not asked.limits_time)
+    ):
+        return None  # "orders over 300" are none after the year 300
     limits = asked.limits_in(column)
     if limits is None or (asked.word.of_age and limits and by_age == asked.limits_time):
         return None  # nobody is 1990 years old, or born in 30

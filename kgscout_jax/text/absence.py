@@ -22,7 +22,8 @@ _NOTHING = re.compile(
 )
 """Of the members and of what they lack."""
 _NOT = re.compile(
-    rf"{_ASK}{_NOUN} (?:that )?(?:do|does|did|are|is|were|was)(?: not|n['’]t) (.+)$"
+    rf"{_ASK}{_NOUN} (?:that )?(?:do|does|did|are|is|were|was|have|has)"
+    r"(?: not|n['’]t)(?: been)? (.+)$"
 )
 
 

@@ -60,7 +60,7 @@ _BROAD = frozenset("place location area region person people".split())
 """Nouns that say no more than a kind."""
 _MEASURES = {
     "high": "height elevation altitude", "tall": "height elevation",
-    "long": "length duration runtime", "deep": "depth", "wide": "width",
+    "long": "length duration runtime pages", "deep": "depth", "wide": "width",
     "heavy": "weight mass", "far": "distance", "weigh": "weight mass",
     "cost": "price cost", "earn": "salary income wage", "old": "age",
 }  # fmt: skip

@@ -26,7 +26,7 @@ class MostCounted(NamedTuple):
     asked: tuple[str, ...]
     """The noun of what has the most; () for "who"."""
     counted: tuple[str, ...]
-    """The noun of what is counted."""
+    """The noun of what is counted; () for anything: "who wrote the most"."""
     clause: tuple[str, ...]
     """The words of the question with ``TOPIC`` for what is counted; () for "has"."""
 
@@ -40,6 +40,8 @@ def most_counted(question: str) -> MostCounted | None:
     ('who', 'directed')
     >>> most_counted("What is the country with the most airports?").asked
     ('country',)
+    >>> most_counted("Which product is ordered most often?").counted
+    ()
     >>> most_counted("Which city has the most expensive bridge?")
     >>> most_counted("Which city in Ohio has the most bridges?")
     """
@@ -47,11 +49,15 @@ def most_counted(question: str) -> MostCounted | None:
     if "most" not in words[2:]:
         return None
     at = words.index("most")
-    before, counted = words[:at], _singular(words[at + 1 :])
-    # "The most expensive bridge" is no number of bridges.
-    if before[-1:] != ["the"] or not counted or counted[-1] == words[-1]:
-        return None
-    before = before[:-1]
+    before, behind = words[:at], words[at + 1 :]
+    if behind in ([], ["often"], ["frequently"]):
+        before, counted = before[: -1 if before[-1] == "the" else None], ()
+    else:
+        counted = _singular(behind)
+        # "The most expensive bridge" is no number of bridges.
+        if before[-1] != "the" or not counted or counted[-1] == words[-1]:
+            return None
+        before = before[:-1]
     has = bool(before) and before[-1] in _HAVE
     start = 0
     while start < len(before) and before[start] in _ASKING | _BEGINNING:

@@ -31,6 +31,7 @@ _AT_TIME = re.compile(r"\b(?:in|during)(?: the year)? $|\bon $")
 _HAS = re.compile(r"\b(?:has|have|had|having|with) ((?:exactly )?)$")
 _NOUN = re.compile(r" (?!as\b)[a-z]")
 _BETWEEN = re.compile(r"\b(between|from)(?: the years?)? $")
+_DECADE = re.compile(r"\b(?:in|during|from) the ((?:1[5-9]|20)\d)0s\b")
 _BETWEEN_AND = {"between": ("and",), "from": ("to", "until", "till")}
 
 
@@ -57,8 +58,13 @@ def interval(text: str) -> Interval | None:
     ('1 million', '2 million')
     >>> interval("which planets have 2 moons?").limits
     ('2', '2')
+    >>> interval("which books were published in the 1960s?").limits
+    ('1960', '1969')
     >>> interval("the country in which 2003 people live")
     """
+    if decade := _DECADE.search(text):
+        limits = f"{decade[1]}0", f"{decade[1]}9"
+        return Interval(limits, decade.start(), decade.end(), True)
     found = [*LIMIT.finditer(text)]
     for limit, following in itertools.zip_longest(found, found[1:]):
         before = text[: limit.start()].rstrip(CURRENCIES)

@@ -155,6 +155,19 @@ def test_a_superlative_without_a_topic_names_what_it_compares(scout, question, a
     assert first == answer or (answer is None and first != "Bolt")
 
 
+def test_a_number_is_no_date(scout):
+    graph = KnowledgeGraph.from_triplets([
+        ("O1", "ordered_on", "2026-01-02"), ("O2", "ordered_on", "2026-02-03"),
+        ("O1", "total", "9"), ("O2", "total", "500"),
+    ])  # fmt: skip
+
+    def found(question):
+        return [a.name for a in scout.retrieve(question, graph).answers]
+
+    assert found("Which orders are over 300?") != ["O1", "O2"]
+    assert found("What was the most expensive order?") == ["O2"]
+
+
 def test_a_measure_is_told_by_its_name_without_its_unit(scout):
     graph = KnowledgeGraph.from_triplets([
         *((name, "area_km2", size) for name, size in (("Chad", "9"), ("Mali", "5"))),

@@ -1,0 +1,47 @@
+"""Questions for all of a kind, or how many of it there are: "which genres are there".
+
+The rules are for English.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.words import WORD
+
+_NOUN = r"((?:[a-z-]+ ){0,2}?[a-z-]+)"
+_WHERE = r"(?: in the (?:data|graph|table|list))?"
+_FORMS = tuple(
+    re.compile(rf"^\W*{form}\W*$")
+    for form in (
+        rf"(?:which|what) (?:different )?{_NOUN} (?:are|is|exist)(?: there| available"
+        rf"| used| listed| included)?{_WHERE}",
+        rf"(?:what|who) are (?:all )?the (?:different )?{_NOUN}",
+        rf"(?:list|show|name|give|find)(?: me)?(?: all)?(?: of)?(?: the)? {_NOUN}",
+        rf"how many (?:different |distinct )?{_NOUN} are(?: there)?"
+        rf"(?: in (?:total|all))?{_WHERE}",
+    )
+)
+_NO_NOUN = frozenset("of in at by with one many it this that there".split())
+
+
+def listing(question: str) -> tuple[str, ...]:
+    """The noun of what a question asks for, in singular; () for other questions.
+
+    >>> listing("Which genres are there?"), listing("How many open tasks are there?")
+    (('genre',), ('open', 'task'))
+    >>> listing("List all books"), listing("Who are the reporters?")
+    (('book',), ('reporter',))
+    >>> listing("Which genre is it?"), listing("What are the genres of Alien?")
+    ((), ())
+    """
+    text = " ".join(question.casefold().split())
+    for form in _FORMS:
+        if found := form.match(text):
+            *words, last = WORD.findall(found[1])
+            noun = base_noun(last)
+            several = noun != last or "all" in text.split()
+            if several and _NO_NOUN.isdisjoint((*words, last)):
+                return (*words, noun)
+    return ()
