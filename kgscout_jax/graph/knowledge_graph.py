@@ -29,6 +29,7 @@ from kgscout_jax.graph.convert import (
 from kgscout_jax.graph.edit import check_in_memory, rows_without
 from kgscout_jax.graph.embedding_table import Embeddings
 from kgscout_jax.graph.embeddings import GraphEmbeddings, embed_graph
+from kgscout_jax.graph.flag_relations import flag_relations
 from kgscout_jax.graph.folder import GraphFolder
 from kgscout_jax.graph.interning import InternedTriplets, Interner
 from kgscout_jax.graph.opaque_names import opaque_mask
@@ -185,6 +186,11 @@ class KnowledgeGraph:
     def relation_index(self) -> RelationIndex:
         """The relations by their words."""
         return RelationIndex(self.relations)
+
+    @cached_property
+    def flag_relations(self) -> list[int]:
+        """The relations all of whose tails are yes or no."""
+        return flag_relations(self)
 
     @cached_property
     def _entity_ids(self) -> dict[str, int]:

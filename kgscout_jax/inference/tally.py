@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -29,6 +30,8 @@ MAX_WINNERS = 10
 LEAST = 2
 """The least number that is most."""
 _COLUMNS = {HEAD: 0, TAIL: 2}
+Named = Literal["counted", "asked", "verb"]
+"""What the name of a relation says: what is counted, who has it, or only a verb."""
 Side = tuple[int, int]
 """A relation, and the end where those stand that are asked for."""
 
@@ -45,8 +48,8 @@ def tally_of(question: str, graph: KnowledgeGraph) -> EntitySet | None:
         return None
     if asked.clause:
         asked = replace_noun(asked, clause_noun(asked.clause))
-    for sides, is_counted in _sides(asked, graph):
-        tallies = [_tally(asked, graph, side, is_counted) for side in sides]
+    for sides, named in _sides(asked, graph):
+        tallies = [_tally(asked, graph, side, named) for side in sides]
         found = [tally for tally in tallies if tally is not None]
         if found:
             return found[0] if len(found) == 1 else None
@@ -60,29 +63,35 @@ def replace_noun(asked: MostCounted, noun: Sequence[str]) -> MostCounted:
 
 def _sides(
     asked: MostCounted, graph: KnowledgeGraph
-) -> Iterator[tuple[list[Side], bool]]:
-    """Relations that may be counted, likeliest first, and whether they say of what.
+) -> Iterator[tuple[list[Side], Named]]:
+    """Relations that may be counted, likeliest first, and what their names say.
 
     "Who directed" says one; another is called by what is counted, ``award``, or by what
     is asked for, ``country``; or its verb is related, and one end is what is counted.
     """
     names = [str(relation) for relation in graph.relations]
     if asked.clause:
-        yield _single(all_answer_ends(asked.clause, names)), True
+        yield _single(all_answer_ends(asked.clause, names)), "counted"
     if asked.counted:
         counted = all_answer_ends([TOPIC, "s", *asked.counted], names)
-        yield [(i, 1 - max(ends)) for i, ends in enumerate(counted) if ends], True
+        yield [(i, 1 - max(ends)) for i, ends in enumerate(counted) if ends], "counted"
     if asked.asked:
         called = all_answer_ends([TOPIC, "s", *asked.asked], names)
-        yield _single(called), not asked.counted
+        named: Named = "asked" if asked.counted else "counted"
+        yield _single(called), named
+        last = [asked.asked[-1]]
+        ending = [
+            i for i, name in enumerate(names) if relation_words(name)[-1:] == last
+        ]
+        yield [(i, TAIL) for i in ending], named
     if asked.clause and asked.counted:
         said = {*asked.clause} - {*asked.asked, TOPIC} - PREPOSITIONS - FUNCTION_WORDS
         forms = frozenset[str]().union(*map(word_forms, said))
         related = [i for i, name in enumerate(names) if forms & relation_forms(name)]
         last = [*asked.counted]
         to_counted = [i for i in related if relation_words(names[i])[-1:] == last]
-        yield [(i, HEAD) for i in to_counted], True
-        yield [(i, end) for i in related for end in (HEAD, TAIL)], False
+        yield [(i, HEAD) for i in to_counted], "counted"
+        yield [(i, end) for i in related for end in (HEAD, TAIL)], "verb"
 
 
 def _single(ends: Sequence[frozenset[int]]) -> list[Side]:
@@ -90,7 +99,7 @@ def _single(ends: Sequence[frozenset[int]]) -> list[Side]:
 
 
 def _tally(
-    asked: MostCounted, graph: KnowledgeGraph, side: Side, is_counted: bool
+    asked: MostCounted, graph: KnowledgeGraph, side: Side, named: Named
 ) -> EntitySet | None:
     """Those with the most by one relation; None: nobody, or they are of other kinds.
 
@@ -98,14 +107,16 @@ def _tally(
         asked: what is asked for.
         graph: the graph.
         side: the relation.
-        is_counted: whether the relation says that it leads to what is counted.
+        named: what the relation's name says.
     """
     relation, end = side
     rows = np.asarray(graph.triplets[graph.triplets[:, 1] == relation])
     ours, others = rows[:, _COLUMNS[end]], rows[:, _COLUMNS[1 - end]]
     right, known = of_class(asked.counted, graph, others), True
-    if right is None or (is_counted and not right.any()):
-        right, known = np.ones(len(rows), bool), is_counted
+    if right is None or (named == "counted" and not right.any()):
+        if named == "verb":
+            return None
+        right, known = np.ones(len(rows), bool), named == "counted"
     fits = of_class(asked.asked, graph, ours)
     kept = right if fits is None else right & fits
     pairs = np.unique(np.stack([ours[kept], others[kept]], axis=1), axis=0)

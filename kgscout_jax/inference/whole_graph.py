@@ -21,12 +21,7 @@ from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.answer_kinds import asks_yes_no
 from kgscout_jax.inference.entities_of_kind import entities_of_kind
 from kgscout_jax.inference.topics import SearchStart
-from kgscout_jax.retrieve.flag_nodes import (
-    FALSE,
-    TRUE,
-    flags_said,
-    without_flag,
-)
+from kgscout_jax.retrieve.flag_nodes import flags_said, without_flag
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.value_test import Attribute, ValueTest, value_test
 from kgscout_jax.text.asked_kind import asked_kind
@@ -215,19 +210,16 @@ class GraphFlags(NamedTuple):
 def flags_of(text: str, graph: KnowledgeGraph) -> GraphFlags:
     """The flags of a question over a whole graph: "vegetarian dishes"."""
     flags = GraphFlags(text)
-    for index, wanted in flags_said(text, map(str, graph.relations)):
-        rows = np.asarray(graph.triplets[graph.triplets[:, 1] == index])
-        tails, place = np.unique(rows[:, 2], return_inverse=True)
-        values = [name.casefold() for name in texts_of(graph.entities, tails)]
-        if not (TRUE | FALSE).issuperset(values):
-            continue
-        right = np.array([value in wanted for value in values], bool)
-        heads = rows[right[place], 0]
-        held = flags.holders
+    names = [str(graph.relations[i]) for i in graph.flag_relations]
+    for place, wanted in flags_said(text, names):
+        relation, name = graph.flag_relations[place], names[place]
+        _, ids = graph.by_tail.rows(graph.find_all(sorted(wanted)))
+        rows = np.asarray(graph.triplets[ids])
+        heads, held = rows[rows[:, 1] == relation, 0], flags.holders
         flags = GraphFlags(
-            without_flag(flags.rest, str(graph.relations[index])),
+            without_flag(flags.rest, name),
             np.unique(heads) if held is None else np.intersect1d(held, heads),
-            index,
+            relation,
         )
     return flags
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool
 
+from kgscout_jax.graph.flag_relations import FALSE, TRUE, are_flags
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.shared_nodes import neighbours
 from kgscout_jax.text.kinds import base_noun
@@ -20,8 +21,6 @@ from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.stated_relation import BE, DO
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
-TRUE = frozenset(("yes", "true", "y"))
-FALSE = frozenset(("no", "false", "n"))
 _NOT = frozenset(("not", "non", "isn", "aren"))
 _PASSED = frozenset("t currently yet in on at".split())
 """Words between "not" and a flag."""
@@ -56,7 +55,7 @@ def flag_nodes(question: str, around: LocalGraph, v: int) -> FlagNodes | None:
     for index, wanted in flags_said(question, around.relations):
         slots = np.flatnonzero(around.relation_index == index)
         values = [name.casefold() for name in around.names_of(around.nodes[slots, 1])]
-        if not (TRUE | FALSE).issuperset(values):
+        if not are_flags(values):
             continue
         has = np.zeros(v, bool)
         has[around.nodes[slots[[value in wanted for value in values]], 0]] = True

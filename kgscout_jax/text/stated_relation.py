@@ -483,6 +483,8 @@ def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:
     words = relation_words(relation)
     words = _without_auxiliaries(words)
     verb, *rest = _predicate(relation) or ("",)
+    if verb and len(words) > 1 and base_noun(words[-1]) == noun[-1]:
+        return frozenset([TAIL])  # "starred actors" are tails, though actors star
     if verb and rest in ([], ["by"]) and _agent_stem(noun[-1]) == stem(verb):
         # "The mentor of X" of "mentored by" and of "mentors"
         return frozenset([TAIL if rest else HEAD])
