@@ -42,7 +42,13 @@ def entities_of_kind(
     rows = np.asarray(graph.triplets[ids])
     relations = [str(relation) for relation in graph.relations]
     is_end = any(_end_noun(each) in kind.nouns for each in relations)
+    whole = frozenset(noun for noun in kind.nouns if " " in noun)
+    titled = rows[_leads_to_noun(graph, rows, whole)] if whole else rows[:0]
+    if len(titled):  # "Account manager" says more than a relation ``manager``.
+        return entities[np.isin(entities, titled[:, 0])]
     called = rows[_leads_to_noun(graph, rows, kind.nouns)]
+    if not len(called):  # a backend engineer is an engineer
+        called = rows[_leads_to_noun(graph, rows, kind.nouns, last=True)]
     # Keywords call some databases so; the tail of ``used_in_database`` is one as well.
     of_class = [i for i, name in enumerate(relations) if leads_to_class(name)]
     decides = called[np.isin(called[:, 1], of_class)] if is_end else called
@@ -70,12 +76,17 @@ def _end_noun(relation: str) -> str:
 
 
 def _leads_to_noun(
-    graph: KnowledgeGraph, rows: Int[np.ndarray, "m 3"], nouns: frozenset[str]
+    graph: KnowledgeGraph,
+    rows: Int[np.ndarray, "m 3"],
+    nouns: frozenset[str],
+    *,
+    last: bool = False,
 ) -> Bool[np.ndarray, "m"]:
-    """True at triplets whose tail is called like one of the nouns."""
+    """True at triplets whose tail is called like one of the nouns, or ends in one."""
     tails = np.unique(rows[:, 2])
-    names = texts_of(graph.entities, tails)
-    called = np.array([class_noun(name) in nouns for name in names], bool)
+    names = map(class_noun, texts_of(graph.entities, tails))
+    found = (name.rpartition(" ")[2] if last else name for name in names)
+    called = np.array([name in nouns for name in found], bool)
     return np.isin(rows[:, 2], tails[called])
 
 

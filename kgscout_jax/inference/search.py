@@ -115,10 +115,12 @@ class Searcher:
         ):
             if not self.compares_values:
                 continue
-            if found := entity_set(text, graph, start):
+            values = value_start(text, graph, start)
+            chosen = values and values.compared and values.compared.choice
+            if not chosen and (found := entity_set(text, graph, start)):
                 starts[i], entity_sets[i] = NOWHERE, found
-            elif found := value_start(text, graph, start):
-                starts[i], walked[i], compared[i] = found
+            elif values is not None:
+                starts[i], walked[i], compared[i] = values
         changed = [i for i, text in enumerate(walked) if text != texts[i]]
         if changed:
             embeddings = np.array(embeddings)

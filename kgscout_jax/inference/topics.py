@@ -40,7 +40,8 @@ class SearchStart:
     def names(self, text: str, graph: KnowledgeGraph) -> list[str]:
         """Names of the topics, and what the question calls them."""
         names = [display_name(graph.entities[int(i)]) for i in self.ids]
-        return names + [text[link.start : link.stop] for link in self.links]
+        named = [text[link.start : link.stop] for link in self.links]
+        return [*dict.fromkeys([*names, *named])]
 
 
 def topic_names(topics: str | Iterable[str]) -> list[str]:

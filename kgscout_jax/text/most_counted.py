@@ -42,6 +42,8 @@ def most_counted(question: str) -> MostCounted | None:
     ('country',)
     >>> most_counted("Which product is ordered most often?").counted
     ()
+    >>> most_counted("Which skill is most common?").asked
+    ('skill',)
     >>> most_counted("Which city has the most expensive bridge?")
     >>> most_counted("Which city in Ohio has the most bridges?")
     """
@@ -50,6 +52,9 @@ def most_counted(question: str) -> MostCounted | None:
         return None
     at = words.index("most")
     before, behind = words[:at], words[at + 1 :]
+    if behind in (["common"], ["frequent"]) and before[-1] in ("is", "are"):
+        asked = _singular(before[1:-1]) if before[0] in ("which", "what") else ()
+        return MostCounted(asked, (), ()) if asked else None
     if behind in ([], ["often"], ["frequently"]):
         before, counted = before[: -1 if before[-1] == "the" else None], ()
     else:

@@ -49,6 +49,11 @@ _MUTUAL_NOUNS = frozenset(
     "spouse wife husband partner sibling brother sister twin cousin friend neighbor "
     "neighbour colleague relative rival peer".split()
 )
+_DOERS = frozenset(
+    "lead head host coach judge guide chair boss captain referee sponsor pilot cook "
+    "tutor".split()
+)
+"""Nouns for doers that are the verb itself."""
 _ASK = frozenset("who whom which what name list give show tell find me us".split())
 _ASKING = _ASK | BE | _PASSED
 _PLACES = frozenset("in at on".split())
@@ -130,12 +135,17 @@ def all_answer_ends(
     the symptoms of a disease are its phenotypes.
     """
     own = _ends_by_names(words, relations)
-    if any(own) or not (noun_of_topic(words) or noun_of_answer(words)):
+    is_noun = noun_of_topic(words) or noun_of_answer(words)
+    if any(own) or not (is_noun or (is_clause(words) and not _asked_noun(words))):
         return own
-    return [
-        frozenset[int]().union(*_ends_by_names(words, other_names(each)))
-        for each in relations
-    ]
+    return [_ends_by_other_names(words, each) for each in relations]
+
+
+def _ends_by_other_names(words: Sequence[str], relation: str) -> frozenset[int]:
+    """``answer_ends`` by other phrases for the relation."""
+    ends = frozenset[int]().union(*_ends_by_names(words, other_names(relation)))
+    mutual = not _MUTUAL_NOUNS.isdisjoint(relation_words(relation)[-1:])
+    return frozenset((HEAD, TAIL)) if ends and mutual else ends
 
 
 def _ends_by_names(
@@ -161,8 +171,9 @@ def _ends_by_names(
 def _verb_stems(relation: str) -> tuple[str, str]:
     """Stems of the verbs that may say a relation: of its doer's noun, and its own."""
     words, verb = relation_words(relation), _predicate(relation)[:1]
-    doer = words[:1] if len(words) - (words[-1:] == [OF]) == 1 else []
-    return "".join(map(_agent_stem, doer)), "".join(map(stem, verb))
+    doer = words[0] if len(words) - (words[-1:] == [OF]) == 1 else ""
+    of_doer = stem(doer) if doer in _DOERS else _agent_stem(doer)
+    return of_doer, "".join(map(stem, verb))
 
 
 def _ends_of_clause(clause: _Clause, relation: str) -> frozenset[int]:
@@ -199,7 +210,8 @@ def _doer_end(relation: str, verb: str) -> int | None:
     """
     words = relation_words(relation)
     is_of = words[-1:] == [OF]
-    if len(words) - is_of != 1 or _agent_stem(words[0]) != stem(verb):
+    is_doer = stem(words[0]) == stem(verb) if words[0] in _DOERS else False
+    if len(words) - is_of != 1 or not (is_doer or _agent_stem(words[0]) == stem(verb)):
         return None
     return HEAD if is_of else TAIL
 
@@ -322,6 +334,12 @@ def clause_noun(words: Sequence[str]) -> tuple[str, ...]:
     """
     clause = _clause(tuple(words))
     return clause.noun if clause is not None and clause.simple else ()
+
+
+def _asked_noun(words: Sequence[str]) -> tuple[str, ...]:
+    """The noun behind "which" in a clause."""
+    clause = _clause(tuple(words))
+    return () if clause is None else clause.noun
 
 
 def topic_as_one(words: Sequence[str]) -> list[str]:
@@ -483,7 +501,7 @@ def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:
     words = relation_words(relation)
     words = _without_auxiliaries(words)
     verb, *rest = _predicate(relation) or ("",)
-    if verb and len(words) > 1 and base_noun(words[-1]) == noun[-1]:
+    if verb and len(words) > 1 and (base_noun(words[-1]),) == noun:
         return frozenset([TAIL])  # "starred actors" are tails, though actors star
     if verb and rest in ([], ["by"]) and _agent_stem(noun[-1]) == stem(verb):
         # "The mentor of X" of "mentored by" and of "mentors"

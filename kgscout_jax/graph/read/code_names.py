@@ -23,24 +23,31 @@ CODE_SHARE = 0.9
 FEW_VALUES = 2
 """Different values below which a column tells nothing."""
 _OF_CODE = re.compile(r"(.+?)[_ ]?(?:code|iso\d?|abbr|symbol)", re.IGNORECASE)
+_OF_ID = re.compile(r"(.+?)[_ ]?(?:id|Id|ID)")
 
-Codes = Mapping[tuple[int, str], Callable[[str], str | None]]
-"""By scope and column: the entity of a code; None for one that is none."""
+Finder = Callable[[str], str | None]
+"""The entity of a code or an id; None for one that is none."""
+Codes = Mapping[tuple[int, str], Finder]
+"""By scope and column."""
 
 
 def with_code_names(
-    nodes: Iterable[Node], codes: Codes, own: tuple[int, Sequence[str]]
+    nodes: Iterable[Node],
+    codes: Codes,
+    ids: Sequence[Finder],
+    own: tuple[int, Sequence[str]],
 ) -> Iterator[Node]:
-    """The nodes, with names of entities instead of their codes.
+    """The nodes, with names of entities instead of their codes and ids.
 
     Args:
         nodes: of one table.
         codes: of all tables.
-        own: the scope of the table, and its columns of codes.
+        ids: those of each table.
+        own: the scope of the table, and its columns of its own codes and ids.
     """
     rest = iter(nodes)
     first = [*islice(rest, SAMPLE_NODES)]
-    found = _references(first, codes, own)
+    found = _references(first, codes, ids, own)
     for node in chain(first, rest):
         if found:
             pairs = [each for x in node.attributes for each in _resolved(*x, found)]
@@ -50,9 +57,15 @@ def with_code_names(
 
 
 def _references(
-    nodes: Sequence[Node], codes: Codes, own: tuple[int, Sequence[str]]
-) -> dict[str, Callable[[str], str | None]]:
-    """The columns that hold codes of entities, with the reader of these."""
+    nodes: Sequence[Node],
+    codes: Codes,
+    ids: Sequence[Finder],
+    own: tuple[int, Sequence[str]],
+) -> dict[str, Finder]:
+    """The columns that hold codes of entities, with the reader of these.
+
+    And those called so that hold ids of one table only: ``lead_id`` of employees.
+    """
     scope, columns = own
     values: dict[str, list[str]] = {}
     for node in nodes:
@@ -70,11 +83,14 @@ def _references(
         count, _, find = max(counts, key=lambda each: each[:2], default=(0, 0, None))
         if find is not None and count >= CODE_SHARE * len(cells):
             out[name] = find
+        elif _OF_ID.fullmatch(name):
+            whole = [find for find in ids if all(map(find, cells))]
+            out |= {name: find for find in whole if len(whole) == 1}
     return out
 
 
 def _resolved(
-    name: str, value: str, found: Mapping[str, Callable[[str], str | None]]
+    name: str, value: str, found: Mapping[str, Finder]
 ) -> list[tuple[str, str]]:
     """A property, once for each entity whose code is in its value."""
     entities = _entities(value, found[name]) if name in found else []
@@ -83,7 +99,7 @@ def _resolved(
     return [(owner_of(name) or name, entity) for entity in entities]
 
 
-def _entities(value: str, find: Callable[[str], str | None]) -> list[str]:
+def _entities(value: str, find: Finder) -> list[str]:
     """The entities of a code, or of several with commas between them; [] of others."""
     names = [find(code.strip()) for code in value.split(",") if code.strip()]
     known = [name for name in names if name is not None]
@@ -93,8 +109,8 @@ def _entities(value: str, find: Callable[[str], str | None]) -> list[str]:
 def owner_of(column: str) -> str:
     """Whose code a column holds by its name; "" where it says none.
 
-    >>> owner_of("country_code"), owner_of("iso"), owner_of("countryCode")
-    ('country', '', 'country')
+    >>> owner_of("country_code"), owner_of("iso"), owner_of("leadId")
+    ('country', '', 'lead')
     """
-    match = _OF_CODE.fullmatch(column)
+    match = _OF_CODE.fullmatch(column) or _OF_ID.fullmatch(column)
     return match[1] if match else ""

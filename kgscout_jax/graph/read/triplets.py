@@ -22,7 +22,7 @@ from kgscout_jax.graph.read.entity_tables import (
 )
 from kgscout_jax.graph.read.find_layout import table_layout
 from kgscout_jax.graph.read.json_lines import JSON_LINES, json_elements
-from kgscout_jax.graph.read.layout import Layout
+from kgscout_jax.graph.read.layout import Layout, property_name
 from kgscout_jax.graph.read.markup import MARKUP, markup_elements
 from kgscout_jax.graph.read.node_tables import table_elements
 from kgscout_jax.graph.read.ntriples import read_ntriples
@@ -252,7 +252,15 @@ class TripletFiles:
             for each in self._files
             for column in self._codes(each)
         }
-        return with_code_names(nodes(), codes, (own, self._codes(path)))
+        ids = [
+            partial(self._node_names.get, scope)
+            for scope in dict.fromkeys(self._scopes.values())
+        ]
+        layout = self.layout(path)
+        assert layout.nodes is not None
+        own_id = property_name(layout.header[layout.nodes.id])
+        kept = [*self._codes(path), own_id]
+        return with_code_names(nodes(), codes, ids, (own, kept))
 
     def _codes(self, path: Path) -> list[str]:
         """The columns that hold codes of a table's own entities."""

@@ -155,6 +155,18 @@ def test_codes_of_entities_are_names(tmp_path):
     assert not any(" | neighbours | FR" in each for each in found)
 
 
+def test_ids_of_one_table_only_are_its_entities(tmp_path):
+    files = {
+        "staff.csv": "id,name,born\n1,Ann,1980\n2,Bo,1981\n3,Cy,1982\n",
+        "teams.csv": "id,name,size\n1,Red,5\n2,Blue,6\n",
+        "jobs.csv": "job_id,name,lead_id,some_id\n1,Paint,3,1\n2,Sweep,2,2\n",
+    }
+    found = facts(*(write(tmp_path / name, text) for name, text in files.items()))
+    # 1 and 2 may be of staff and of teams
+    expected = {"Paint | lead | Cy", "Sweep | lead | Bo", "Paint | some_id | 1"}
+    assert expected | {"Paint | job_id | 1"} <= found
+
+
 def test_values_are_no_codes_where_few_of_them_are(tmp_path):
     text = "name,iso,grade\nFrance,FR,ES\nSpain,ES,A\nItaly,IT,B\nMalta,MT,FR\n"
     found = facts(write(tmp_path / "kg.csv", text))
