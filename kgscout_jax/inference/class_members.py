@@ -7,6 +7,7 @@ from jaxtyping import Bool, Int
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.string_table import texts_of
+from kgscout_jax.inference.relation_sides import triplets_of
 from kgscout_jax.retrieve.node_classes import class_noun
 from kgscout_jax.text.relation_words import leads_to_class
 
@@ -47,7 +48,7 @@ def class_members(
         graph: the graph.
     """
     for relation in class_relations(graph):
-        rows = np.asarray(graph.triplets[graph.triplets[:, 1] == relation])
+        rows = triplets_of(graph, relation)
         classes, place = np.unique(rows[:, 2], return_inverse=True)
         names = texts_of(graph.entities, classes)
         named = np.array([class_noun(name) == " ".join(noun) for name in names], bool)

@@ -13,18 +13,16 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.class_members import class_members
 from kgscout_jax.inference.entity_set import EntitySet
 from kgscout_jax.inference.node_answers import MAX_ANSWERS
+from kgscout_jax.inference.relation_sides import COLUMNS, sides_called, triplets_of
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.text.absence import Absence, absence
-from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.count_question import asks_for_count
 from kgscout_jax.text.kinds import HEAD, TAIL
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
-from kgscout_jax.text.stated_relation import all_answer_ends
 from kgscout_jax.text.words import WORD
 
 PROBABILITY = 0.8
 """What the graph does not say may be so all the same."""
-_COLUMNS = {HEAD: 0, TAIL: 2}
 _PLAIN = frozenset("in at on from of have".split())
 """Predicates that any relation may mean."""
 
@@ -71,14 +69,11 @@ def _without(
     asked: Absence, graph: KnowledgeGraph, members: Int[np.ndarray, "m"]
 ) -> Int[np.ndarray, "k"] | None:
     """The members that have nothing by the one relation that is called so."""
-    names = [str(relation) for relation in graph.relations]
-    ends = all_answer_ends([TOPIC, "s", *asked.lacking], names)
-    said = [(i, max(each)) for i, each in enumerate(ends) if each]
+    said = sides_called(asked.lacking, graph)
     if len(said) != 1:
         return None
     ((relation, end),) = said
-    rows = np.asarray(graph.triplets[graph.triplets[:, 1] == relation])
-    has = np.isin(members, rows[:, _COLUMNS[1 - end]])
+    has = np.isin(members, triplets_of(graph, relation)[:, COLUMNS[1 - end]])
     return members[~has] if has.any() else None
 
 
@@ -104,15 +99,15 @@ def _not_joined(
     for end, adjacency in ((HEAD, graph.by_tail), (TAIL, graph.by_head)):
         _, ids = adjacency.rows(np.array([topic.entity]))
         rows = np.asarray(graph.triplets[ids])
-        joined = rows[np.isin(rows[:, _COLUMNS[end]], members)]
+        joined = rows[np.isin(rows[:, COLUMNS[end]], members)]
         for relation in np.unique(joined[:, 1]).tolist():
             fits = forms & relation_forms(str(graph.relations[relation]))
             if fits or _PLAIN.issuperset(rest):
                 own = joined[joined[:, 1] == relation]
-                found.append((relation, end, own[:, _COLUMNS[end]]))
+                found.append((relation, end, own[:, COLUMNS[end]]))
     if len(found) != 1:
         return None
     relation, end, joined = found[0]
-    rows = np.asarray(graph.triplets[graph.triplets[:, 1] == relation])
-    known = members[np.isin(members, rows[:, _COLUMNS[end]])]
+    rows = triplets_of(graph, relation)
+    known = members[np.isin(members, rows[:, COLUMNS[end]])]
     return relation, end, np.setdiff1d(known, joined)

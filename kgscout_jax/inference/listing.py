@@ -8,15 +8,12 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.class_members import class_members
 from kgscout_jax.inference.entity_set import EntitySet
 from kgscout_jax.inference.node_answers import MAX_ANSWERS
+from kgscout_jax.inference.relation_sides import COLUMNS, sides_called, triplets_of
 from kgscout_jax.inference.value_answers import MATCH_PROBABILITY
 from kgscout_jax.inference.whole_graph import flags_of
-from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.count_question import asks_for_count
-from kgscout_jax.text.kinds import HEAD, TAIL
+from kgscout_jax.text.kinds import HEAD
 from kgscout_jax.text.listing import listing
-from kgscout_jax.text.stated_relation import all_answer_ends
-
-_COLUMNS = {HEAD: 0, TAIL: 2}
 
 
 def listing_of(text: str, graph: KnowledgeGraph) -> EntitySet | None:
@@ -42,14 +39,11 @@ def listing_of(text: str, graph: KnowledgeGraph) -> EntitySet | None:
     elif flags.holders is not None:
         return None
     else:
-        names = [str(relation) for relation in graph.relations]
-        ends = all_answer_ends([TOPIC, "s", *noun], names)
-        said = [(i, max(each)) for i, each in enumerate(ends) if len(each) == 1]
+        said = sides_called(noun, graph)
         if len(said) != 1:
             return None
         ((relation, end),) = said
-        rows = np.asarray(graph.triplets[graph.triplets[:, 1] == relation])
-        entities = np.unique(rows[:, _COLUMNS[end]])
+        entities = np.unique(triplets_of(graph, relation)[:, COLUMNS[end]])
     if not 0 < len(entities) <= (len(graph) if counted else MAX_ANSWERS):
         return None
     return EntitySet(

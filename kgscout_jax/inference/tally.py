@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -10,12 +10,18 @@ import numpy as np
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.class_members import of_class
 from kgscout_jax.inference.entity_set import EntitySet
+from kgscout_jax.inference.relation_sides import (
+    COLUMNS,
+    Side,
+    sides_called,
+    triplets_of,
+)
 from kgscout_jax.inference.value_answers import (
     FALLBACK_PROBABILITY,
     MATCH_PROBABILITY,
 )
 from kgscout_jax.text.asked_kind import TOPIC
-from kgscout_jax.text.kinds import HEAD, TAIL, base_noun
+from kgscout_jax.text.kinds import HEAD, TAIL, singular
 from kgscout_jax.text.most_counted import MostCounted, most_counted
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import (
@@ -29,11 +35,8 @@ MAX_WINNERS = 10
 """The most that may have equally many."""
 LEAST = 2
 """The least number that is most."""
-_COLUMNS = {HEAD: 0, TAIL: 2}
 Named = Literal["counted", "asked", "verb"]
 """What the name of a relation says: what is counted, who has it, or only a verb."""
-Side = tuple[int, int]
-"""A relation, and the end where those stand that are asked for."""
 
 
 def tally_of(question: str, graph: KnowledgeGraph) -> EntitySet | None:
@@ -47,18 +50,13 @@ def tally_of(question: str, graph: KnowledgeGraph) -> EntitySet | None:
     if asked is None:
         return None
     if asked.clause:
-        asked = replace_noun(asked, clause_noun(asked.clause))
+        asked = asked._replace(asked=singular(clause_noun(asked.clause)))
     for sides, named in _sides(asked, graph):
         tallies = [_tally(asked, graph, side, named) for side in sides]
         found = [tally for tally in tallies if tally is not None]
         if found:
             return found[0] if len(found) == 1 else None
     return None
-
-
-def replace_noun(asked: MostCounted, noun: Sequence[str]) -> MostCounted:
-    """The same with the noun of a clause, in singular."""
-    return asked._replace(asked=(*noun[:-1], *map(base_noun, noun[-1:])))
 
 
 def _sides(
@@ -71,14 +69,17 @@ def _sides(
     """
     names = [str(relation) for relation in graph.relations]
     if asked.clause:
-        yield _single(all_answer_ends(asked.clause, names)), "counted"
+        ends = all_answer_ends(asked.clause, names)
+        yield (
+            [(i, max(each)) for i, each in enumerate(ends) if len(each) == 1],
+            "counted",
+        )
     if asked.counted:
-        counted = all_answer_ends([TOPIC, "s", *asked.counted], names)
-        yield [(i, 1 - max(ends)) for i, ends in enumerate(counted) if ends], "counted"
+        sides = sides_called(asked.counted, graph)
+        yield [(relation, 1 - end) for relation, end in sides], "counted"
     if asked.asked:
-        called = all_answer_ends([TOPIC, "s", *asked.asked], names)
         named: Named = "asked" if asked.counted else "counted"
-        yield _single(called), named
+        yield sides_called(asked.asked, graph), named
         last = [asked.asked[-1]]
         ending = [
             i for i, name in enumerate(names) if relation_words(name)[-1:] == last
@@ -94,10 +95,6 @@ def _sides(
         yield [(i, end) for i in related for end in (HEAD, TAIL)], "verb"
 
 
-def _single(ends: Sequence[frozenset[int]]) -> list[Side]:
-    return [(i, max(each)) for i, each in enumerate(ends) if len(each) == 1]
-
-
 def _tally(
     asked: MostCounted, graph: KnowledgeGraph, side: Side, named: Named
 ) -> EntitySet | None:
@@ -110,8 +107,8 @@ def _tally(
         named: what the relation's name says.
     """
     relation, end = side
-    rows = np.asarray(graph.triplets[graph.triplets[:, 1] == relation])
-    ours, others = rows[:, _COLUMNS[end]], rows[:, _COLUMNS[1 - end]]
+    rows = triplets_of(graph, relation)
+    ours, others = rows[:, COLUMNS[end]], rows[:, COLUMNS[1 - end]]
     right, known = of_class(asked.counted, graph, others), True
     if right is None or (named == "counted" and not right.any()):
         if named == "verb":

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.kinds import singular
 from kgscout_jax.text.words import WORD
 
 _NOUN = r"((?:[a-z]+ ){0,2}?[a-z]+)"
@@ -57,12 +57,7 @@ def absence(question: str) -> Absence | None:
     found = nothing or negated
     if found is None or not _WHO.isdisjoint(found[1].split()):
         return None
-    members = _singular(found[1])
+    members = singular(WORD.findall(found[1]))
     if nothing is not None:
-        return Absence(members, _singular(nothing[2]), "")
+        return Absence(members, singular(WORD.findall(nothing[2])), "")
     return Absence(members, (), found[2].strip(" ?."))
-
-
-def _singular(noun: str) -> tuple[str, ...]:
-    *words, last = WORD.findall(noun)
-    return (*words, base_noun(last))

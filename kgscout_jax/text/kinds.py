@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -108,6 +108,15 @@ def is_measure(phrase: str) -> bool:
     (True, False)
     """
     return phrase.rpartition(" ")[2] in listed_words("measures")
+
+
+def singular(words: Sequence[str]) -> tuple[str, ...]:
+    """A noun phrase in singular; () without words.
+
+    >>> singular(["due", "dates"])
+    ('due', 'date')
+    """
+    return (*words[:-1], *map(base_noun, words[-1:]))
 
 
 @cache

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.kinds import singular
 from kgscout_jax.text.words import WORD
 
 _NOUN = r"((?:[a-z-]+ ){0,2}?[a-z-]+)"
@@ -39,9 +39,8 @@ def listing(question: str) -> tuple[str, ...]:
     text = " ".join(question.casefold().split())
     for form in _FORMS:
         if found := form.match(text):
-            *words, last = WORD.findall(found[1])
-            noun = base_noun(last)
-            several = noun != last or "all" in text.split()
-            if several and _NO_NOUN.isdisjoint((*words, last)):
-                return (*words, noun)
+            words = WORD.findall(found[1])
+            several = singular(words) != (*words,) or "all" in text.split()
+            if several and _NO_NOUN.isdisjoint(words):
+                return singular(words)
     return ()

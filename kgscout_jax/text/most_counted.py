@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kgscout_jax.text.asked_kind import TOPIC
-from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.kinds import singular
 from kgscout_jax.text.relation_words import PREPOSITIONS
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
@@ -53,12 +53,12 @@ def most_counted(question: str) -> MostCounted | None:
     at = words.index("most")
     before, behind = words[:at], words[at + 1 :]
     if behind in (["common"], ["frequent"]) and before[-1] in ("is", "are"):
-        asked = _singular(before[1:-1]) if before[0] in ("which", "what") else ()
+        asked = _noun_phrase(before[1:-1]) if before[0] in ("which", "what") else ()
         return MostCounted(asked, (), ()) if asked else None
     if behind in ([], ["often"], ["frequently"]):
         before, counted = before[: -1 if before[-1] == "the" else None], ()
     else:
-        counted = _singular(behind)
+        counted = _noun_phrase(behind)
         # "The most expensive bridge" is no number of bridges.
         if before[-1] != "the" or not counted or counted[-1] == words[-1]:
             return None
@@ -68,7 +68,7 @@ def most_counted(question: str) -> MostCounted | None:
     while start < len(before) and before[start] in _ASKING | _BEGINNING:
         start += 1
     if has:
-        asked = _singular(before[start:-1])
+        asked = _noun_phrase(before[start:-1])
         bare = start == len(before) - 1 and before[0] == "who"
         return MostCounted(asked, counted, ()) if asked or bare else None
     if not before or before[0] not in ("who", "which", "what"):
@@ -76,8 +76,8 @@ def most_counted(question: str) -> MostCounted | None:
     return MostCounted((), counted, (*before, TOPIC))
 
 
-def _singular(words: Sequence[str]) -> tuple[str, ...]:
+def _noun_phrase(words: Sequence[str]) -> tuple[str, ...]:
     """A noun phrase in singular; () for words that are none."""
     if not 0 < len(words) <= _NOUN or (FUNCTION_WORDS | PREPOSITIONS) & {*words}:
         return ()
-    return (*words[:-1], base_noun(words[-1]))
+    return singular(words)

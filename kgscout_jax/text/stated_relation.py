@@ -23,6 +23,7 @@ from kgscout_jax.text.kinds import (
     has_participle_ending,
     is_finite,
     is_past,
+    singular,
     statement,
     verbs_of_agents,
 )
@@ -143,7 +144,9 @@ def all_answer_ends(
 
 def _ends_by_other_names(words: Sequence[str], relation: str) -> frozenset[int]:
     """``answer_ends`` by other phrases for the relation."""
-    ends = frozenset[int]().union(*_ends_by_names(words, other_names(relation)))
+    if not (names := other_names(relation)):
+        return frozenset()
+    ends = frozenset[int]().union(*_ends_by_names(words, names))
     mutual = not _MUTUAL_NOUNS.isdisjoint(relation_words(relation)[-1:])
     return frozenset((HEAD, TAIL)) if ends and mutual else ends
 
@@ -423,7 +426,7 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     if not all((_NO_NOUNS | BE).isdisjoint(each) for each in nouns):
         return ()
-    return (*noun[:-1], base_noun(noun[-1]))
+    return singular(noun)
 
 
 @cache
@@ -449,7 +452,7 @@ def _noun_of_answer(words: tuple[str, ...]) -> tuple[str, ...]:
     noun = noun[_asking(noun) :]
     if not 0 < len(noun) <= _NOUNS or (_NO_NOUNS | BE | DO).intersection(noun):
         return ()
-    return (*noun[:-1], base_noun(noun[-1]))
+    return singular(noun)
 
 
 def _comes_from(before: Sequence[str]) -> bool:
@@ -508,7 +511,7 @@ def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:
         return frozenset([TAIL if rest else HEAD])
     is_of = len(words) > 1 and words[-1] == "of"
     words = words[:-1] if is_of else words
-    if not words or (*words[:-1], base_noun(words[-1])) != noun:
+    if singular(words) != noun:
         return frozenset()
     if noun[-1] in _MUTUAL_NOUNS:
         return frozenset((HEAD, TAIL))

@@ -85,7 +85,8 @@ def _references(
             out[name] = find
         elif _OF_ID.fullmatch(name):
             whole = [find for find in ids if all(map(find, cells))]
-            out |= {name: find for find in whole if len(whole) == 1}
+            if len(whole) == 1:
+                out[name] = whole[0]
     return out
 
 
