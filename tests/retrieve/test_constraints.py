@@ -12,7 +12,6 @@ from named_graph import named_graph
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.retrieve.constraints import (
     FORM_DOUBT,
-    TRUST,
     NEAR_PENALTY,
     TRUST,
     QuestionConstraints,
