@@ -69,22 +69,20 @@ def _sides(
     """
     names = [str(relation) for relation in graph.relations]
     if asked.clause:
-        ends = all_answer_ends(asked.clause, names)
-        yield (
-            [(i, max(each)) for i, each in enumerate(ends) if len(each) == 1],
-            "counted",
-        )
+        ends = enumerate(all_answer_ends(asked.clause, names))
+        yield [(i, max(each)) for i, each in ends if len(each) == 1], "counted"
     if asked.counted:
-        sides = sides_called(asked.counted, graph)
-        yield [(relation, 1 - end) for relation, end in sides], "counted"
+        # ``plays_position`` has players too, and does not name them.
+        noun = asked.counted[-1]
+        sides = [
+            (relation, 1 - end)
+            for relation, end in sides_called(asked.counted, graph)
+            if noun in relation_forms(names[relation])
+        ]
+        yield sides, "counted"
     if asked.asked:
         named: Named = "asked" if asked.counted else "counted"
-        yield sides_called(asked.asked, graph), named
-        last = [asked.asked[-1]]
-        ending = [
-            i for i, name in enumerate(names) if relation_words(name)[-1:] == last
-        ]
-        yield [(i, TAIL) for i in ending], named
+        yield _called(asked.asked, graph), named
     if asked.clause and asked.counted:
         said = {*asked.clause} - {*asked.asked, TOPIC} - PREPOSITIONS - FUNCTION_WORDS
         forms = frozenset[str]().union(*map(word_forms, said))
@@ -93,6 +91,14 @@ def _sides(
         to_counted = [i for i in related if relation_words(names[i])[-1:] == last]
         yield [(i, HEAD) for i in to_counted], "counted"
         yield [(i, end) for i in related for end in (HEAD, TAIL)], "verb"
+
+
+def _called(noun: tuple[str, ...], graph: KnowledgeGraph) -> list[Side]:
+    """Sides that a noun names, else the tails of relations that end in it."""
+    if sides := sides_called(noun, graph):
+        return sides
+    names = [relation_words(str(relation)) for relation in graph.relations]
+    return [(i, TAIL) for i, words in enumerate(names) if words[-1:] == [noun[-1]]]
 
 
 def _tally(
@@ -111,8 +117,8 @@ def _tally(
     ours, others = rows[:, COLUMNS[end]], rows[:, COLUMNS[1 - end]]
     right, known = of_class(asked.counted, graph, others), True
     if right is None or (named == "counted" and not right.any()):
-        if named == "verb":
-            return None
+        if named == "verb" or (named == "asked" and _is_value(asked.counted, graph)):
+            return None  # "The most forwards": those at ``Forward`` only
         right, known = np.ones(len(rows), bool), named == "counted"
     fits = of_class(asked.asked, graph, ours)
     kept = right if fits is None else right & fits
@@ -130,3 +136,9 @@ def _tally(
         end=end,
         probability=probability,
     )
+
+
+def _is_value(noun: tuple[str, ...], graph: KnowledgeGraph) -> bool:
+    """Whether several triplets lead to what a noun names: a condition, and no kind."""
+    found = graph.find(" ".join(noun))
+    return found is not None and int(graph.by_tail.degrees(np.array([found]))[0]) > 1

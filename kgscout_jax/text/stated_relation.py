@@ -27,7 +27,7 @@ from kgscout_jax.text.kinds import (
     statement,
     verbs_of_agents,
 )
-from kgscout_jax.text.relation_phrases import other_names
+from kgscout_jax.text.relation_phrases import other_names, word_forms
 from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
 from kgscout_jax.text.words import FUNCTION_WORDS
 
@@ -189,6 +189,8 @@ def _ends_of_clause(clause: _Clause, relation: str) -> frozenset[int]:
         if stem(clause.verb) in _MUTUAL:
             return frozenset((HEAD, TAIL))
         own = predicate[1] if len(predicate) > 1 else ""
+        if _is_other_object(clause, relation):
+            return frozenset()
         if "by" not in (own, asked):
             same = own == asked or (clause.where and not asked and own in _PLACES)
             end = TAIL if clause.topic_first else HEAD
@@ -201,6 +203,18 @@ def _ends_of_clause(clause: _Clause, relation: str) -> frozenset[int]:
         return frozenset()
     asks_doer = clause.topic_first == clause.passive
     return frozenset([doer if asks_doer else 1 - doer])
+
+
+def _is_other_object(clause: _Clause, relation: str) -> bool:
+    """Whether a relation names its tails, and a question asks for others: a league,
+    where X plays in a club."""
+    words = relation_words(relation)
+    if not clause.noun or not clause.topic_first or len(words) < 3:
+        return False
+    last = words[-1]
+    if last in PREPOSITIONS or words[-2] not in PREPOSITIONS:
+        return False
+    return word_forms(clause.noun[-1]).isdisjoint(word_forms(last))
 
 
 def _doer_end(relation: str, verb: str) -> int | None:

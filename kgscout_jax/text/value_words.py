@@ -20,7 +20,7 @@ _HEIGHT = "height elevation altitude"
 _SYNONYMS = {
     "born": "birth", "died": "death", "dead": "death", "weigh": "weight",
     "inhabitant": "population", "resident": "population", "earn": "salary",
-    "paid": "salary",
+    "paid": "salary", "aged": "age",
 }  # fmt: skip
 _UNITS = frozenset(
     "km km2 sqkm m m2 cm mm mi ft kg g lb t usd eur gbp kmh mph kw hp k c f min mins "

@@ -49,6 +49,18 @@ def test_counts_worked_out_by_hand(question, winners):
     assert names(question, FILMS) == winners
 
 
+def test_conditions_and_doers_are_not_counted():
+    triplets = [
+        *(
+            (f"p{i}", "plays_for_country", "Peru" if i < 4 else "Mali")
+            for i in range(6)
+        ),
+        *((f"p{i}", "plays_position", "keeper" if i < 2 else "back") for i in range(6)),
+    ]
+    assert names("Which country has the most players?", triplets) == {"Peru"}
+    assert names("Which country has the most keepers?", triplets) is None
+
+
 def test_two_relations_that_may_be_meant_are_not_chosen_from():
     triplets = [
         *((f"bug {i}", "assignee", "Ann") for i in range(3)),

@@ -414,11 +414,15 @@ class Linker:
 
 
 def _is_predicate(question: QuestionTokens, c: Candidate) -> bool:
-    """Whether a whole name is what a question says of all that it asks for: "which
-    tasks are done"."""
+    """Whether a whole name is what a question says of all that it asks for.
+
+    "Which tasks are done", "players of Ajax who are defenders".
+    """
     words = question.words
+    before = words[max(c.first - 2, 0) : c.first]
     asks = words[:1] in (["which"], ["what"]) or words[:2] == ["how", "many"]
-    behind = c.first > 2 - (words[0] != "how") and words[c.first - 1] in _COPULAS
+    asks = asks or before[:1] in (["who"], ["that"], ["which"])  # "players who are"
+    behind = c.first > 2 - (words[0] != "how") and before[-1] in _COPULAS
     whole = c.how in ("exact", "normalised") and c.likeness == 1
     return asks and behind and whole and c.last == len(words) - 1
 
