@@ -49,6 +49,8 @@ def flag_nodes(question: str, around: LocalGraph, v: int) -> FlagNodes | None:
     first = WORD.search(question.casefold())
     if first is not None and first[0] in BE | DO:
         return None
+    if not any(len(name) < 6 and are_flags([name.casefold()]) for name in around.names):
+        return None
     is_topic = np.zeros(v, bool)
     is_topic[around.starts] = True
     holders, negated, rest = np.ones(v, bool), False, question
