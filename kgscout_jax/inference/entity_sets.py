@@ -15,12 +15,15 @@ def entity_set(
 ) -> EntitySet | None:
     """The entities that answer a question; None where a walk must find them.
 
+    A walk starts from the topics that a caller names.
+
     Args:
         text: the question.
-        graph: the graph.
+        graph: the whole graph.
         start: its topics.
     """
-    if start.unknown or not len(graph):
+    by_caller = len(start.ids) > 0 and not start.links
+    if start.unknown or by_caller or not len(graph):
         return None
     return (
         tally_of(text, graph)

@@ -93,6 +93,16 @@ def test_what_is_counted_is_the_evidence(kgscout_cache):
     assert {*result.answers[0].path} == {*FILMS[:2]} == {*result.triplets[:2]}
 
 
+def test_topics_of_the_caller_are_not_passed_over(kgscout_cache):
+    scout = shared_world("general").scout
+    graph, question = (
+        KnowledgeGraph.from_triplets(FILMS),
+        "Which genre has the most films?",
+    )
+    assert scout.retrieve(question, graph).answers[0].name == "drama"
+    assert scout.retrieve(question, graph, topics="Mann").topics == ("Mann",)
+
+
 def test_a_number_that_nothing_says_is_no_answer(kgscout_cache):
     scout = shared_world("general").scout
     graph = KnowledgeGraph.from_triplets(FILMS)
