@@ -257,7 +257,7 @@ def facts_remark(path: Path, layout: Layout) -> str:
     names = [i for i in columns if i is not None]
     name = " ".join(row[i] for i in names)[:30]
     facts = [
-        str((name, property_name(layout.header[i]), row[i][:30]))
+        str((name, property_name(layout.header[i]), _first_value(layout, row, i)[:30]))
         for i in layout.extra
         if row[i].strip()
     ]
@@ -268,6 +268,12 @@ def facts_remark(path: Path, layout: Layout) -> str:
         f"{', '.join(facts[:3])} ...; --columns HEAD,RELATION,TAIL reads triplets "
         "instead"
     )
+
+
+def _first_value(layout: Layout, row: Sequence[str], i: int) -> str:
+    """The first of several values of a cell."""
+    separator = layout.lists.get(i)
+    return row[i] if separator is None else row[i].split(separator)[0].strip()
 
 
 def references(
