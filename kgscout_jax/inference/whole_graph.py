@@ -25,9 +25,19 @@ from kgscout_jax.retrieve.flag_nodes import flags_said, without_flag
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.value_test import Attribute, ValueTest, value_test
 from kgscout_jax.text.asked_kind import asked_kind
-from kgscout_jax.text.compared_phrase import ComparedPhrase, compared_phrase
+from kgscout_jax.text.compared_phrase import (
+    ComparedPhrase,
+    compared_phrase,
+    without_rank,
+)
 from kgscout_jax.text.kinds import base_noun
-from kgscout_jax.text.value_question import ValueQuestion, value_question, without_test
+from kgscout_jax.text.value_question import (
+    NUMERALS,
+    ORDINALS,
+    ValueQuestion,
+    value_question,
+    without_test,
+)
 from kgscout_jax.text.value_words import (
     MEASURE_KEYS,
     is_comparing,
@@ -178,11 +188,11 @@ def _compared(
         return _Compared(phrase)
     if unexplained_words(text, graph, best, asked):
         return None
-    flags = flags_of(text, graph)
+    flags, kind = flags_of(text, graph), without_rank(text, asked)
     found: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
     for attribute in best if best[0].match else ():
         heads = entities_of_kind(
-            text, graph, np.array([*attribute.values, *attribute.unread])
+            kind, graph, np.array([*attribute.values, *attribute.unread])
         )
         if not attribute.unread.isdisjoint(heads.tolist()):
             return None  # what cannot be read might pass
@@ -275,6 +285,7 @@ def unexplained_words(
         if not (
             word in FUNCTION_WORDS
             or word in _FILLERS
+            or (asked.is_superlative and (word in ORDINALS or word in NUMERALS))
             or (word.isdigit() and not (asked.is_superlative and is_year(word)))
             or is_comparing(word)
             or word_key(word) in keys
@@ -297,6 +308,8 @@ def _compared_nouns(text: str, asked: ValueQuestion) -> frozenset[str]:
         every = WORD.findall(text.casefold())
         last = max((i for i, w in enumerate(every) if is_comparing(w)), default=None)
         behind = [] if last is None else every[last + 1 :]
+        if behind and (behind[0].isdigit() or behind[0] in NUMERALS):
+            behind = behind[1:]  # "top 3 towns"
         for words in (every[1:] if every[:1] == ["which"] else [], behind):
             if words and FUNCTION_WORDS.issuperset(words[1:2]):
                 found.add(base_noun(words[0]))
@@ -312,8 +325,10 @@ def _is_said(word: str, graph: KnowledgeGraph) -> bool:
 
 
 def is_limit(text: str, link: Link, asked: ValueQuestion) -> bool:
-    """Whether a link is from a limit, or from a part of one."""
+    """Whether a link is from a limit, or a part of one, or from "the 5 largest"."""
     name = text[link.start : link.stop].casefold()
+    if asked.count > 1 and name == str(asked.count):
+        return True
     words = {*WORD.findall(name)} - FUNCTION_WORDS
     of_limits = {word for limit in asked.limits for word in WORD.findall(limit)}
     same = any(value_of(name) == value_of(limit) for limit in asked.limits)

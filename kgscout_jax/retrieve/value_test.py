@@ -190,6 +190,8 @@ class ValueTest:
     def passed(self, attribute: Attribute, group: Sequence[int]) -> list[int]:
         """The nodes of ``group`` that pass; all of them have a value."""
         values, asked = attribute.values, self.question
+        if asked.is_superlative and (asked.place, asked.count) != (1, 1):
+            return self._at_places(attribute, group)
         if asked.is_superlative:
             extreme = max if asked.prefers_high else min
             best = extreme((values[node] for node in group), key=attrgetter("number"))
@@ -201,6 +203,23 @@ class ValueTest:
         return [
             node for node in group if limits and _passes(asked, values[node], limits)
         ]
+
+    def _at_places(self, attribute: Attribute, group: Sequence[int]) -> list[int]:
+        """Those at the places that a superlative names, equal ones together."""
+        values, asked = attribute.values, self.question
+        levels: list[list[int]] = []
+        for node in self.ahead_first(attribute, group):
+            if levels and values[node].order(values[levels[-1][0]]) == 0:
+                levels[-1].append(node)
+            else:
+                levels.append([node])
+        if asked.place > 1:
+            return levels[asked.place - 1] if len(levels) >= asked.place else []
+        found: list[int] = []
+        for level in levels:
+            if len(found) < asked.count:
+                found += level
+        return found
 
 
 def value_test(

@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from kgscout_jax.text.kinds import base_noun
-from kgscout_jax.text.value_question import ValueQuestion
+from kgscout_jax.text.value_question import NUMERALS, ORDINALS, ValueQuestion
 from kgscout_jax.text.value_words import is_comparing, word_key
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
@@ -21,6 +21,10 @@ _PREDICATE = re.compile(
     r"(?<!that )(?<!which )(?<!who )\b(?:has|have|had|is|are|was|were)\b"
 )
 """A verb whose subject is what is asked for: "which town of the lake has"."""
+_RANK = re.compile(
+    rf"\b(?:top )?(?:{'|'.join((*ORDINALS, *NUMERALS))}|\d+) $", re.IGNORECASE
+)
+"""Before a superlative: "the second largest", "the three largest"."""
 _IDENTITY = re.compile(r"(?:which|what)\b[\w ]* (?:is|are|was|were) $")
 """Before a phrase, it asks for what is compared: "which place is the largest town"."""
 
@@ -40,6 +44,11 @@ class ComparedPhrase(NamedTuple):
     def outer(self, question: str, name: str) -> str:
         """The question about the one that is found."""
         return question[: self.start] + name + question[self.stop :]
+
+
+def without_rank(question: str, asked: ValueQuestion) -> str:
+    """The question without the number before a superlative: "the 10 largest towns"."""
+    return _RANK.sub("", question[: asked.start]) + question[asked.start :]
 
 
 def compared_phrase(
@@ -64,7 +73,7 @@ def compared_phrase(
     text = question.casefold()
     words = _content(text, asked.start)
     stop = words[-1].end() if words else asked.start
-    head = text[: asked.start]
+    head = _RANK.sub("", text[: asked.start])
     if asked.is_superlative and head.endswith("the "):
         head = head.removesuffix("the ")
         noun = words[-1][0] if words else ""

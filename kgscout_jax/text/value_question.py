@@ -40,6 +40,16 @@ _NAME = "\N{OBJECT REPLACEMENT CHARACTER}"
 _NAMING = frozenset("has have had with whose".split())
 """Before "the", they say that the values are named: "has the largest calling code"."""
 _COMPARING = frozenset(["more", "less", "fewer", *SUPERLATIVES])
+ORDINALS = {
+    "second": 2, "third": 3, "fourth": 4, "fifth": 5,
+    "2nd": 2, "3rd": 3, "4th": 4, "5th": 5,
+}  # fmt: skip
+NUMERALS = {
+    word: n
+    for n, word in enumerate("two three four five six seven eight nine ten".split(), 2)
+}
+MAX_COUNT = 100
+"""The longest list of the largest."""
 _THAN = 6
 """Words between a comparative and its "than", at most."""
 
@@ -64,6 +74,10 @@ class ValueQuestion:
     """Of a limit: the topic that a question of yes or no is about."""
     choice: tuple[int, ...] = ()
     """The topics that the question offers: "A or B"."""
+    place: int = 1
+    """Of a superlative: 2 for "the second largest"."""
+    count: int = 1
+    """Of a superlative: 3 for "the three largest"."""
     start: int = 0
     """Where the comparing word stands in the text."""
     stop: int = 0
@@ -193,6 +207,10 @@ def value_question(question: str, topics: Sequence[str]) -> ValueQuestion | None
     >>> found = value_question(question, ["Mann"])
     >>> found.test, found.word.dated, sorted(found.near)
     ('highest', True, ['relea', 'year'])
+    >>> third = value_question("Which town is the third largest?", [])
+    >>> five = value_question("The top 5 largest towns", [])
+    >>> third.place, third.count, five.place, five.count
+    (3, 1, 1, 5)
     >>> value_question("Who directed Alien?", ["Alien"])
     >>> value_question("Which is older, Rome or Bern?", ["Rome", "Bern"]).choice
     (0, 1)
@@ -247,6 +265,8 @@ def _superlative(text: str, tokens: Sequence[_Token]) -> ValueQuestion | None:
         found, width = adjective(token.word, "est"), 1
         if token.word in ("most", "least") and at and tokens[at - 1].word == "at":
             continue
+        if token.word == "top" and any(adjective(t.word, "est") for t in tokens[at:]):
+            continue  # "the top 5 largest"
         if found is None and token.word in ("most", "least") and following in DEGREES:
             found, width = DEGREES[following], 2
             if token.word == "least":
@@ -260,8 +280,21 @@ def _superlative(text: str, tokens: Sequence[_Token]) -> ValueQuestion | None:
                 found = found._replace(implied=frozenset())
             test = "highest" if found.direction > 0 else "lowest"
             near = _near(tokens, at + width, 4)
-            return ValueQuestion(test, found, near, start=token.start)
+            place, count = _place_and_count(tokens, at)
+            return ValueQuestion(
+                test, found, near, place=place, count=count, start=token.start
+            )
     return None
+
+
+def _place_and_count(tokens: Sequence[_Token], at: int) -> tuple[int, int]:
+    """2 and 1 for "second largest", 1 and 5 for "5 largest" and for "top 5"."""
+    before = tokens[at - 1].word if at else ""
+    after = tokens[at + 1].word if at + 1 < len(tokens) else ""
+    number = after if tokens[at].word == "top" else before
+    if number.isdigit() and 0 < int(number) <= MAX_COUNT:
+        return 1, int(number)
+    return ORDINALS.get(number, 1), NUMERALS.get(number, 1)
 
 
 def _counts(text: str, token: _Token) -> bool:

@@ -108,6 +108,9 @@ def test_guesses_at_the_answer_count_beside_the_clause_that_is_left_out(scout):
         ("How many towns have a population over 600?", {"2"}),
         ("Which towns have a larger population than Turin?", {"Rome", "Milan"}),
         ("Which town has the most people?", {"Rome"}),
+        ("Which town has the second largest population?", {"Milan"}),
+        ("Which are the three smallest towns?", {"Pisa", "Turin", "Milan"}),
+        ("Top 2 towns by population", {"Rome", "Milan"}),
         ("Which towns have more people than Turin?", {"Rome", "Milan"}),
     ],
 )
