@@ -28,14 +28,12 @@ def of_class(
         return None
     starts, ids = graph.by_head.rows(unique)
     rows = np.asarray(graph.triplets[ids])
-    of_class = np.isin(rows[:, 1], steps)
-    heads, tails = unique[starts[of_class]], rows[of_class, 2]
-    classes, place = np.unique(tails, return_inverse=True)
-    names = texts_of(graph.entities, classes)
-    named = np.array([class_noun(name) == " ".join(noun) for name in names], bool)
+    is_step = np.isin(rows[:, 1], steps)
+    heads = unique[starts[is_step]]
+    named = leads_to_noun(graph, rows[is_step], frozenset((" ".join(noun),)))
     if not named.any() and 2 * len(np.unique(heads)) < len(unique):
         return None
-    return np.isin(entities, heads[named[place]])
+    return np.isin(entities, heads[named])
 
 
 def class_members(
@@ -49,12 +47,25 @@ def class_members(
     """
     for relation in class_relations(graph):
         rows = triplets_of(graph, relation)
-        classes, place = np.unique(rows[:, 2], return_inverse=True)
-        names = texts_of(graph.entities, classes)
-        named = np.array([class_noun(name) == " ".join(noun) for name in names], bool)
+        named = leads_to_noun(graph, rows, frozenset((" ".join(noun),)))
         if named.any():
-            return relation, np.unique(rows[named[place], 0])
+            return relation, np.unique(rows[named, 0])
     return None
+
+
+def leads_to_noun(
+    graph: KnowledgeGraph,
+    rows: Int[np.ndarray, "m 3"],
+    nouns: frozenset[str],
+    *,
+    last: bool = False,
+) -> Bool[np.ndarray, "m"]:
+    """True at triplets whose tail is called like one of the nouns, or ends in one."""
+    tails = np.unique(rows[:, 2])
+    names = map(class_noun, texts_of(graph.entities, tails))
+    found = (name.rpartition(" ")[2] if last else name for name in names)
+    called = np.array([name in nouns for name in found], bool)
+    return np.isin(rows[:, 2], tails[called])
 
 
 def class_relations(graph: KnowledgeGraph) -> list[int]:

@@ -15,17 +15,14 @@ import numpy as np
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
-from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.relation_words import CODE_NOUNS, relation_words
+from kgscout_jax.text.stated_relation import BE
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 from kgscout_jax.types import display_name
 
-_CODES = frozenset(
-    "code symbol id identifier key number iso iso2 iso3 iata icao abbreviation abbr "
-    "ticker sku isbn slug acronym".split()
-)
+_CODES = CODE_NOUNS | frozenset("id identifier number sku isbn".split())
 """Words of relations to codes."""
 _CODE = re.compile(r"[A-Z]{1,6}[-_ ]?\d[\dA-Z-]*")
-_COPULAS = frozenset("is are was were".split())
 
 
 def with_code_owners(
@@ -48,7 +45,7 @@ def _owner_link(question: str, link: Link, graph: KnowledgeGraph) -> Link | None
     words = {*before, *WORD.findall(question[link.stop :].casefold())}
     # "What course is CS210", "what is CS210"
     is_asked = not question[link.stop :].strip(" ?.") and before[:1] != ["how"]
-    is_asked = is_asked and not _COPULAS.isdisjoint(before[-1:])
+    is_asked = is_asked and not BE.isdisjoint(before[-1:])
     if is_asked or not words.isdisjoint(_CODES | {*said} - FUNCTION_WORDS):
         return None
     return replace(link, entity=owner, name=display_name(str(graph.entities[owner])))

@@ -12,7 +12,6 @@ from jaxtyping import Int
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.class_members import class_members
 from kgscout_jax.inference.entity_set import EntitySet
-from kgscout_jax.inference.node_answers import MAX_ANSWERS
 from kgscout_jax.inference.relation_sides import COLUMNS, sides_called, triplets_of
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.text.absence import Absence, absence
@@ -53,16 +52,7 @@ def complement_of(
             return None
         shown, end, lacking = apart
     counted = asks_for_count(text)
-    most = len(graph) if counted else MAX_ANSWERS
-    if not 0 < len(lacking) <= most:
-        return None
-    return EntitySet(
-        entities=lacking.astype(np.int32),
-        relation=shown,
-        end=end,
-        probability=PROBABILITY,
-        counted=counted,
-    )
+    return EntitySet.of(lacking, (shown, end), PROBABILITY, counted=counted)
 
 
 def _without(

@@ -7,9 +7,9 @@ from jaxtyping import Bool, Int
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.string_table import texts_of
+from kgscout_jax.inference.class_members import leads_to_noun
 from kgscout_jax.retrieve.kind_mask import kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.node_classes import class_noun
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.relation_words import leads_to_class, relation_words
@@ -43,12 +43,12 @@ def entities_of_kind(
     relations = [str(relation) for relation in graph.relations]
     is_end = any(_end_noun(each) in kind.nouns for each in relations)
     whole = frozenset(noun for noun in kind.nouns if " " in noun)
-    titled = rows[_leads_to_noun(graph, rows, whole)] if whole else rows[:0]
+    titled = rows[leads_to_noun(graph, rows, whole)] if whole else rows[:0]
     if len(titled):  # "Account manager" says more than a relation ``manager``.
         return entities[np.isin(entities, titled[:, 0])]
-    called = rows[_leads_to_noun(graph, rows, kind.nouns)]
+    called = rows[leads_to_noun(graph, rows, kind.nouns)]
     if not len(called):  # a backend engineer is an engineer
-        called = rows[_leads_to_noun(graph, rows, kind.nouns, last=True)]
+        called = rows[leads_to_noun(graph, rows, kind.nouns, last=True)]
     # Keywords call some databases so; the tail of ``used_in_database`` is one as well.
     of_class = [i for i, name in enumerate(relations) if leads_to_class(name)]
     decides = called[np.isin(called[:, 1], of_class)] if is_end else called
@@ -73,21 +73,6 @@ def entities_of_kind(
 def _end_noun(relation: str) -> str:
     """The last word of a relation, in singular."""
     return base_noun((relation_words(relation) or [""])[-1])
-
-
-def _leads_to_noun(
-    graph: KnowledgeGraph,
-    rows: Int[np.ndarray, "m 3"],
-    nouns: frozenset[str],
-    *,
-    last: bool = False,
-) -> Bool[np.ndarray, "m"]:
-    """True at triplets whose tail is called like one of the nouns, or ends in one."""
-    tails = np.unique(rows[:, 2])
-    names = map(class_noun, texts_of(graph.entities, tails))
-    found = (name.rpartition(" ")[2] if last else name for name in names)
-    called = np.array([name in nouns for name in found], bool)
-    return np.isin(rows[:, 2], tails[called])
 
 
 def _named_mask(

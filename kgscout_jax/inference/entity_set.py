@@ -10,6 +10,7 @@ from jaxtyping import Float32, Int
 from kgscout_jax.inference.answer_kinds import AnswerKind
 from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.inference.node_answers import MAX_ANSWERS, NodeAnswers
+from kgscout_jax.inference.relation_sides import Side
 from kgscout_jax.inference.scoring import Scores
 
 MAX_EVIDENCE = 100
@@ -28,6 +29,33 @@ class EntitySet:
     probability: float
     counted: bool = False
     """Whether their number is the answer."""
+
+    @staticmethod
+    def of(
+        entities: Int[np.ndarray, "w"],
+        side: Side,
+        probability: float,
+        *,
+        counted: bool,
+    ) -> EntitySet | None:
+        """The set; None where it is empty, or too long a list.
+
+        Args:
+            entities: the answers.
+            side: the relation that shows them, and their end.
+            probability: of each.
+            counted: whether their number is asked for.
+        """
+        if not len(entities) or (len(entities) > MAX_ANSWERS and not counted):
+            return None
+        relation, end = side
+        return EntitySet(
+            entities=entities.astype(np.int32),
+            relation=relation,
+            end=end,
+            probability=probability,
+            counted=counted,
+        )
 
     @property
     def roots(self) -> Int[np.ndarray, "r"]:

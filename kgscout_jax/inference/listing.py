@@ -7,7 +7,6 @@ import numpy as np
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.class_members import class_members
 from kgscout_jax.inference.entity_set import EntitySet
-from kgscout_jax.inference.node_answers import MAX_ANSWERS
 from kgscout_jax.inference.relation_sides import COLUMNS, sides_called, triplets_of
 from kgscout_jax.inference.value_answers import MATCH_PROBABILITY
 from kgscout_jax.inference.whole_graph import flags_of
@@ -30,7 +29,6 @@ def listing_of(text: str, graph: KnowledgeGraph) -> EntitySet | None:
     noun = listing(flags.rest)
     if not noun:
         return None
-    counted = asks_for_count(text)
     if (found := class_members(noun, graph)) is not None:
         relation, entities = found
         end = HEAD
@@ -44,12 +42,5 @@ def listing_of(text: str, graph: KnowledgeGraph) -> EntitySet | None:
             return None
         ((relation, end),) = said
         entities = np.unique(triplets_of(graph, relation)[:, COLUMNS[end]])
-    if not 0 < len(entities) <= (len(graph) if counted else MAX_ANSWERS):
-        return None
-    return EntitySet(
-        entities=entities.astype(np.int32),
-        relation=relation,
-        end=end,
-        probability=MATCH_PROBABILITY,
-        counted=counted,
-    )
+    counted = asks_for_count(text)
+    return EntitySet.of(entities, (relation, end), MATCH_PROBABILITY, counted=counted)

@@ -130,12 +130,7 @@ def _tally(
     if counts.max() < LEAST or len(winners) > MAX_WINNERS:
         return None
     probability = MATCH_PROBABILITY if known else FALLBACK_PROBABILITY
-    return EntitySet(
-        entities=winners.astype(np.int32),
-        relation=relation,
-        end=end,
-        probability=probability,
-    )
+    return EntitySet.of(winners, side, probability, counted=False)
 
 
 def _is_value(noun: tuple[str, ...], graph: KnowledgeGraph) -> bool:

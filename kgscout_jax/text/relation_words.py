@@ -19,6 +19,11 @@ CLASS_RELATIONS = frozenset(
 _CLASS_PHRASES = CLASS_RELATIONS | frozenset(("is", "counts as", "classified as"))
 CLASS_NOUNS = frozenset("type types kind kinds class category categories".split())
 """What relations that say what their heads are end in, or begin with before "of"."""
+CODE_NOUNS = frozenset(
+    "code symbol key iso iso2 iso3 iata icao abbreviation abbr ticker slug "
+    "acronym".split()
+)
+"""What relations and columns of codes are called."""
 _OTHER_POSTS = frozenset("acting assistant deputy former previous vice".split())
 """Words of relations that a question has to say."""
 

@@ -25,6 +25,7 @@ from kgscout_jax.graph.link.question_tokens import (
 )
 from kgscout_jax.graph.link.scoring import scores
 from kgscout_jax.graph.link.stop_words import ARTICLES, STOP_WORDS
+from kgscout_jax.text.stated_relation import BE
 
 BRACKET_LIKENESS = 0.7
 """Smallest likeness of a bracketed mention and a name."""
@@ -36,7 +37,6 @@ PART_LIKENESS = 0.8
 """Likeness of several words and a name below which they are but parts of it."""
 _LOCATIVE = frozenset("in from near at".split())
 """Prepositions before places."""
-_COPULAS = frozenset("is are was were".split())
 _JOINT = re.compile(r"\s*(?:,|&|(?:,\s*)?\b(?:and|or)\b)\s*", re.IGNORECASE)
 """What joins two names of one kind."""
 
@@ -422,7 +422,7 @@ def _is_predicate(question: QuestionTokens, c: Candidate) -> bool:
     before = words[max(c.first - 2, 0) : c.first]
     asks = words[:1] in (["which"], ["what"]) or words[:2] == ["how", "many"]
     asks = asks or before[:1] in (["who"], ["that"], ["which"])  # "players who are"
-    behind = c.first > 2 - (words[0] != "how") and before[-1] in _COPULAS
+    behind = c.first > 2 - (words[0] != "how") and before[-1] in BE
     whole = c.how in ("exact", "normalised") and c.likeness == 1
     return asks and behind and whole and c.last == len(words) - 1
 

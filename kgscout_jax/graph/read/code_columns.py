@@ -6,15 +6,15 @@ import re
 from collections.abc import Sequence
 
 from kgscout_jax.graph.read.header import plain
+from kgscout_jax.text.relation_words import CODE_NOUNS
 
+OF_ID = re.compile(r"(.+?)[_ ]?(?:id|Id|ID)")
+"""A column of ids, and whose they are."""
 _DISTINCT = 0.9
 """Share of different codes in a column of codes."""
 _CODE = re.compile(r"[A-Z][A-Z0-9._-]{0,11}")
 _SYMBOL = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,11}")
-_NAMES = frozenset(
-    "code symbol abbreviation abbr acronym short iso iso2 iso3 alpha2 alpha3 iata icao "
-    "ticker key slug".split()
-)
+_NAMES = CODE_NOUNS | frozenset(("short", "alpha2", "alpha3"))
 """What columns of codes are called; those of capitals only may have any name."""
 
 

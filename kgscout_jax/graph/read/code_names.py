@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
+from kgscout_jax.graph.read.code_columns import OF_ID
 from kgscout_jax.graph.read.elements import Node
 
 SAMPLE_NODES = 1_000
@@ -23,7 +24,6 @@ CODE_SHARE = 0.9
 FEW_VALUES = 2
 """Different values below which a column tells nothing."""
 _OF_CODE = re.compile(r"(.+?)[_ ]?(?:code|iso\d?|abbr|symbol)", re.IGNORECASE)
-_OF_ID = re.compile(r"(.+?)[_ ]?(?:id|Id|ID)")
 
 Finder = Callable[[str], str | None]
 """The entity of a code or an id; None for one that is none."""
@@ -83,7 +83,7 @@ def _references(
         count, _, find = max(counts, key=lambda each: each[:2], default=(0, 0, None))
         if find is not None and count >= CODE_SHARE * len(cells):
             out[name] = find
-        elif _OF_ID.fullmatch(name):
+        elif OF_ID.fullmatch(name):
             whole = [find for find in ids if all(map(find, cells))]
             if len(whole) == 1:
                 out[name] = whole[0]
@@ -113,5 +113,5 @@ def owner_of(column: str) -> str:
     >>> owner_of("country_code"), owner_of("iso"), owner_of("leadId")
     ('country', '', 'lead')
     """
-    match = _OF_CODE.fullmatch(column) or _OF_ID.fullmatch(column)
+    match = _OF_CODE.fullmatch(column) or OF_ID.fullmatch(column)
     return match[1] if match else ""

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kgscout_jax.graph.read.code_columns import code_columns
+from kgscout_jax.graph.read.code_columns import OF_ID, code_columns
 from kgscout_jax.graph.read.dialect import Dialect
 from kgscout_jax.graph.read.header import NAMES, plain
 from kgscout_jax.graph.read.layout import Layout, property_name
@@ -35,7 +35,6 @@ SURE_SEPARATORS = ("|", ";")
 _NUMBER = re.compile(r"[+-]?[\d.,:/ %-]+")
 _WORDS = re.compile(r"[^\W\d][\w-]*(?:,[^\W\d][\w-]*)*")
 """Single words, separated by commas alone."""
-_REFERENCE = re.compile(r"(.+?)[_ ]?(?:id|Id|ID)")
 PAIRS_OF_NAMES = (
     ("first_name", "last_name"),
     ("firstname", "lastname"),
@@ -295,7 +294,7 @@ def references(
         name = property_name(layout.header[i])
         if i == layout.nodes.id:
             continue
-        if match := _REFERENCE.fullmatch(name):
+        if match := OF_ID.fullmatch(name):
             relation = match[1]
             scope = scopes.get(base_noun(plain(relation)))
             if scope is None and plain(relation) in _OWN:
@@ -331,6 +330,6 @@ def row_names(path: Path, layout: Layout) -> list[str]:
     ['city', 'town']
     """
     assert layout.nodes is not None
-    match = _REFERENCE.fullmatch(property_name(layout.header[layout.nodes.id]))
+    match = OF_ID.fullmatch(property_name(layout.header[layout.nodes.id]))
     own = [match[1]] if match else []
     return [base_noun(plain(name)) for name in (*own, Path(inner_name(path)).stem)]
