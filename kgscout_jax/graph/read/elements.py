@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sqlite3
 import weakref
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -142,6 +143,7 @@ def element_triplets(
     scope: int,
     options: ReadOptions,
     notes: dict[str, int],
+    left_out: Counter[str],
 ) -> Iterator[Triplet]:
     """The triplets of nodes and edges.
 
@@ -153,6 +155,7 @@ def element_triplets(
         options: whether properties are read, and the attribute that is the relation.
         notes: ``nodes_without_a_record`` counts nodes of edges that nothing describes,
             where other nodes are described.
+        left_out: the properties that are not read are counted here, by their names.
 
     Raises:
         UserError: an edge has no relation, or an end without a name.
@@ -162,17 +165,20 @@ def element_triplets(
     for element in elements:
         where = f"{path}:{element.line}"
         if isinstance(element, Node):
-            if not (options.properties or element.facts):
-                continue
-            head = names.get(scope, element.id) or display_name(element.name)
             used = element.name_attribute
             facts = [(TYPE, label) for label in element.labels]
             facts += [pair for pair in element.attributes if pair[0] != used]
+            facts = [
+                (name, value) for name, value in facts if name.strip() and value.strip()
+            ]
+            if not (options.properties or element.facts):
+                left_out.update(name for name, _ in facts)
+                continue
+            head = names.get(scope, element.id) or display_name(element.name)
             for name, value in facts:
-                if name.strip() and value.strip():
-                    check_name(value, where)
-                    empty = False
-                    yield head, name, value
+                check_name(value, where)
+                empty = False
+                yield head, name, value
             continue
         if element.relation is not None:
             relation, used = element.relation, None
@@ -193,15 +199,27 @@ def element_triplets(
             check_name(name, where)
         empty = False
         yield triplet
+        other = [
+            pair
+            for pair in element.attributes
+            if pair[0] != used and pair[0] not in element.internal
+        ]
         if options.properties:
-            other = [
-                pair
-                for pair in element.attributes
-                if pair[0] != used and pair[0] not in element.internal
-            ]
             yield from statements(triplet, other)
+        else:
+            left_out.update(name for name, value in other if value.strip())
     if empty and not options.properties:
         notes["files_without_edges"] = notes.get("files_without_edges", 0) + 1
+
+
+def left_out_remark(path: Path, left_out: Counter[str]) -> str:
+    """What is said of a file whose properties are not read."""
+    names = [f"{excerpt(name, 30)} ({n:,})" for name, n in left_out.most_common(8)]
+    more = f" and {len(left_out) - 8:,} more" if len(left_out) > 8 else ""
+    return (
+        f"{path}: properties are left out: {', '.join(names)}{more}; "
+        "--properties reads them"
+    )
 
 
 def _relation(edge: Edge, chosen: str | None, where: str) -> tuple[str, str | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,13 @@ from kgscout_jax.graph.read import rdf
 from kgscout_jax.graph.read.code_names import owner_of, with_code_names
 from kgscout_jax.graph.read.columns import MISSING, dialect_rows, table_triplets
 from kgscout_jax.graph.read.dialect import TABLES
-from kgscout_jax.graph.read.elements import Edge, Node, NodeNames, element_triplets
+from kgscout_jax.graph.read.elements import (
+    Edge,
+    Node,
+    NodeNames,
+    element_triplets,
+    left_out_remark,
+)
 from kgscout_jax.graph.read.entity_tables import (
     facts_remark,
     references,
@@ -203,11 +210,15 @@ class TripletFiles:
             elements = self._with_references(path, elements)
             self._remark_facts(path)
         empty = True
+        left_out: Counter[str] = Counter()
         for triplet in element_triplets(
-            path, elements, self._node_names, scope, self.options, self.notes
+            path, elements, self._node_names, scope, self.options, self.notes, left_out
         ):
             empty = False
             yield triplet
+        if left_out and path not in self._told:
+            self._told.add(path)
+            logger.info("%s", left_out_remark(path, left_out))
         if empty and len(self._files) == 1:
             hint = ""
             if self._node_names.scopes and not self.options.properties:
