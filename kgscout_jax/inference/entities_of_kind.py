@@ -48,7 +48,8 @@ def entities_of_kind(
         return entities[np.isin(entities, titled[:, 0])]
     called = rows[leads_to_noun(graph, rows, kind.nouns)]
     if not len(called):  # a backend engineer is an engineer
-        called = rows[leads_to_noun(graph, rows, kind.nouns, last=True)]
+        titles = rows[_is_only_one(rows)]
+        called = titles[leads_to_noun(graph, titles, kind.nouns, last=True)]
     # Keywords call some databases so; the tail of ``used_in_database`` is one as well.
     of_class = [i for i, name in enumerate(relations) if leads_to_class(name)]
     decides = called[np.isin(called[:, 1], of_class)] if is_end else called
@@ -68,6 +69,18 @@ def entities_of_kind(
     if is_end and not right.all():
         right |= np.isin(entities, called[:, 0]) | _alike(graph, entities, right)
     return entities[right]
+
+
+def _is_only_one(rows: Int[np.ndarray, "m 3"]) -> Bool[np.ndarray, "m"]:
+    """True at triplets of relations that lead from each head to one tail.
+
+    A post does; "Basque Country" among many provinces is no country.
+    """
+    pairs = np.unique(rows[:, :2], axis=0)[:, 1]
+    several = np.bincount(rows[:, 1]) > np.bincount(
+        pairs, minlength=rows[:, 1].max() + 1
+    )
+    return ~several[rows[:, 1]]
 
 
 def _end_noun(relation: str) -> str:

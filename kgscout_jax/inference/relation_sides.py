@@ -10,6 +10,7 @@ from jaxtyping import Int
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.kinds import HEAD, TAIL
+from kgscout_jax.text.relation_words import split_words
 from kgscout_jax.text.stated_relation import all_answer_ends
 
 COLUMNS = {HEAD: 0, TAIL: 2}
@@ -21,14 +22,16 @@ Side = tuple[int, int]
 def sides_called(noun: Sequence[str], graph: KnowledgeGraph) -> list[Side]:
     """Relations that call what stands at an end so; the tails where both ends are.
 
-    ``award`` calls its tails awards, ``pupil_of`` its heads pupils.
+    ``award`` calls its tails awards, ``pupil_of`` its heads pupils. A noun is read as
+    names of relations are: ``homeworld`` is of two words.
 
     Args:
         noun: in singular.
         graph: the graph.
     """
     names = [str(relation) for relation in graph.relations]
-    ends = all_answer_ends([TOPIC, "s", *noun], names)
+    words = [word for each in noun for word in split_words(each)]
+    ends = all_answer_ends([TOPIC, "s", *words], names)
     return [(i, max(each)) for i, each in enumerate(ends) if each]
 
 

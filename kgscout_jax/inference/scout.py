@@ -50,6 +50,7 @@ from kgscout_jax.inference.selection import SelectionConfig, calibration_graph
 from kgscout_jax.inference.settings import DEFAULT_K
 from kgscout_jax.inference.sources import with_provenance
 from kgscout_jax.inference.topics import Topics
+from kgscout_jax.inference.two_steps import answer_of, joined, steps_of
 from kgscout_jax.retrieve.candidates import CutSettings
 from kgscout_jax.stores.protocol import GraphOrStore
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
@@ -293,6 +294,45 @@ class Scout:
         selection: SelectionConfig,
     ) -> list[RetrievalResult]:
         """See ``retrieve_many``; arguments are checked, one per question."""
+        last = hypotheses, selection
+        steps = {}
+        if walkers_of(self.exported) > 0:
+            parts = zip(texts, sources, topics, strict=True)
+            found = [steps_of(*each, self.link) for each in parts]
+            steps = {i: each for i, each in enumerate(found) if each is not None}
+        if not steps:
+            return self._retrieve_each(texts, sources, budgets, topics, *last)
+        firsts = self._retrieve_each(
+            [each.inner for each in steps.values()],
+            [sources[i] for i in steps],
+            [budgets[i] for i in steps],
+            [topics[i] for i in steps],
+            None,
+            BEST_K,
+        )
+        chosen = {
+            i: (first, name)
+            for i, first in zip(steps, firsts, strict=True)
+            if (name := answer_of(first)) is not None
+        }
+        seconds, starts = [*texts], [*topics]
+        for i, (_, name) in chosen.items():
+            seconds[i], starts[i] = steps[i].outer(name), [name]
+        results = self._retrieve_each(seconds, sources, budgets, starts, *last)
+        for i, (first, _) in chosen.items():
+            results[i] = joined(texts[i], first, results[i])
+        return results
+
+    def _retrieve_each(
+        self,
+        texts: Sequence[str],
+        sources: Sequence[GraphOrStore],
+        budgets: Sequence[int],
+        topics: Sequence[Topics],
+        hypotheses: Sequence[Sequence[str]] | None,
+        selection: SelectionConfig,
+    ) -> list[RetrievalResult]:
+        """The results of questions of one step, see ``_retrieve``."""
         calibration = selection.calibration(self.exported)
         searches = self._searcher.searches(
             texts, sources, topics, hypotheses, self.link

@@ -150,8 +150,9 @@ def question_about_one(
     phrase = found.phrase
     inner, rest = phrase.inner(text), WORD.findall(text[phrase.stop :].casefold())
     about = value_question(inner, [])
-    if about is None or not FUNCTION_WORDS.issuperset(rest):
+    if about is None or not FUNCTION_WORDS.issuperset({*rest} - {phrase.verb}):
         return None
+    about = about.without_keys(about.words - asked.words)
     chosen = _compared(inner, graph, about)
     if chosen is None or chosen.phrase is not None or len(chosen.passed) != 1:
         return None

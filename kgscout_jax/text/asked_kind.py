@@ -11,7 +11,14 @@ from typing import NamedTuple
 
 from kgscout_jax.text.count_question import as_how_many
 from kgscout_jax.text.courtesy import without_courtesy
-from kgscout_jax.text.kinds import Kind, base_noun, base_verb, kind_words, noun_kind
+from kgscout_jax.text.kinds import (
+    Kind,
+    base_noun,
+    base_verb,
+    kind_words,
+    noun_kind,
+    singular_form,
+)
 from kgscout_jax.text.words import FUNCTION_WORDS, PARTICLES, WORD
 
 _QUESTION_WORDS: dict[str, Kind] = {
@@ -327,7 +334,7 @@ def _is_qualified(words: Sequence[str], start: int, rest: Sequence[str]) -> bool
 
     "Which epic cards cost", "which rare mage spells are".
     """
-    plural = [base_noun(word) != word for word in rest[:2]]
+    plural = [singular_form(word) != word for word in rest[:2]]
     after = rest[plural.index(True) + 1 :] if any(plural) else []
     return (
         words[start - 1 : start] in (["which"], ["many"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kgscout_jax.text.asked_kind import question_tokens
-from kgscout_jax.text.kinds import base_noun, is_past, noun_kind
+from kgscout_jax.text.kinds import is_past, noun_kind, singular_form
 from kgscout_jax.text.relation_words import PREPOSITIONS
 from kgscout_jax.text.stated_relation import WITHOUT_NOUN, around_topic
 from kgscout_jax.text.words import FUNCTION_WORDS
@@ -74,7 +74,7 @@ def _noun_place(before: Sequence[str], after: Sequence[str]) -> int | None:
     if place > 0 and is_past(words[place]):
         place -= 1  # "vehicles made by X"
     noun = words[place]
-    is_plural = base_noun(noun) != noun
+    is_plural = singular_form(noun) != noun
     is_person = joint == "of" and noun_kind(noun) == "person"
     if noun in _NO_CONTENT or not (is_plural or is_person):
         return None  # "the city of Bern" is Bern

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.kinds import base_noun, is_past
 from kgscout_jax.text.value_question import NUMERALS, ORDINALS, ValueQuestion
 from kgscout_jax.text.value_words import is_comparing, word_key
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
@@ -25,6 +25,10 @@ _RANK = re.compile(
     rf"\b(?:top )?(?:{'|'.join((*ORDINALS, *NUMERALS))}|\d+) $", re.IGNORECASE
 )
 """Before a superlative: "the second largest", "the three largest"."""
+_SUPPORT = re.compile(r"\b(?:do|does|did) $")
+_PASSIVE = re.compile(r"\b(?:is|are|was|were|has|have|had) $")
+_FULL_VERBS = frozenset("do have has had".split())
+_NAMING = frozenset("called named".split())
 _IDENTITY = re.compile(r"(?:which|what)\b[\w ]* (?:is|are|was|were) $")
 """Before a phrase, it asks for what is compared: "which place is the largest town"."""
 
@@ -36,6 +40,8 @@ class ComparedPhrase(NamedTuple):
     stop: int
     noun: str
     """What is compared."""
+    verb: str = ""
+    """What the rest of the question says of it, where that stands behind it."""
 
     def inner(self, question: str) -> str:
         """The question for what is compared."""
@@ -49,6 +55,15 @@ class ComparedPhrase(NamedTuple):
 def without_rank(question: str, asked: ValueQuestion) -> str:
     """The question without the number before a superlative: "the 10 largest towns"."""
     return _RANK.sub("", question[: asked.start]) + question[asked.start :]
+
+
+def asks_behind(question: str, start: int) -> bool:
+    """Whether a verb of the question stands behind a superlative that begins here.
+
+    As in "where was the oldest one born" and "what does the oldest one cost".
+    """
+    before = _RANK.sub("", question[:start].casefold()).removesuffix("the ")
+    return bool(_SUPPORT.search(before) or _PASSIVE.search(before))
 
 
 def compared_phrase(
@@ -71,14 +86,14 @@ def compared_phrase(
     >>> compared_phrase(question, asked, frozenset({"popul"}))
     """
     text = question.casefold()
-    words = _content(text, asked.start)
-    stop = words[-1].end() if words else asked.start
     head = _RANK.sub("", text[: asked.start])
     if asked.is_superlative and head.endswith("the "):
         head = head.removesuffix("the ")
+        words, verb = _before_verb(text, head, asked.start)
         noun = words[-1][0] if words else ""
         if noun and not is_comparing(noun) and word_key(noun) not in keys:
-            return _nested(text, ComparedPhrase(len(head), stop, noun))
+            phrase = ComparedPhrase(len(head), words[-1].end(), noun, verb)
+            return _nested(text, phrase)
     articles = [*re.finditer(r"\bthe ", head)]
     if not articles:
         return None
@@ -86,7 +101,23 @@ def compared_phrase(
     named = _content(head, articles[-1].end())
     if not named or _PREDICATE.search(head, start):
         return None
-    return _nested(text, ComparedPhrase(start, stop, named[0][0]))
+    words, verb = _before_verb(text, head[:start], asked.start)
+    stop = words[-1].end() if words else asked.start
+    return _nested(text, ComparedPhrase(start, stop, named[0][0], verb))
+
+
+def _before_verb(text: str, before: str, start: int) -> tuple[list[re.Match[str]], str]:
+    """The words from ``start`` on, and the verb of the question behind them.
+
+    "Belong" in "does the tallest girl belong to", "born" in "was the oldest one born".
+    """
+    words = _content(text, start)
+    behind = WORD.search(text, words[-1].end()) if words else None
+    if len(words) < 3 or (behind and behind[0] in _FULL_VERBS):
+        return words, ""
+    last = words[-1][0]
+    acts = _PASSIVE.search(before) and is_past(last) and last not in _NAMING
+    return (words[:-1], last) if _SUPPORT.search(before) or acts else (words, "")
 
 
 def _content(text: str, start: int) -> list[re.Match[str]]:
@@ -109,4 +140,5 @@ def _nested(text: str, phrase: ComparedPhrase) -> ComparedPhrase | None:
         if word not in FUNCTION_WORDS | _ASKING
         and base_noun(word) != base_noun(phrase.noun)
     }
-    return phrase if others and not _IDENTITY.match(before) else None
+    asks_more = phrase.verb or (others and not _IDENTITY.match(before))
+    return phrase if asks_more else None

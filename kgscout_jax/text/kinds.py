@@ -63,9 +63,19 @@ _IRREGULAR_NOUNS = {
     "wives": "wife", "lives": "life", "movies": "movie", "series": "series",
     "species": "species", "bases": "basis", "alumni": "alumnus",
 }  # fmt: skip
+_SPELLINGS = {
+    "colour": "color", "flavour": "flavor", "behaviour": "behavior", "labour": "labor",
+    "harbour": "harbor", "neighbour": "neighbor", "centre": "center", "metre": "meter",
+    "kilometre": "kilometer", "litre": "liter", "theatre": "theater",
+    "licence": "license", "defence": "defense", "programme": "program",
+    "catalogue": "catalog", "organisation": "organization", "tyre": "tire",
+    "aeroplane": "airplane", "jewellery": "jewelry",
+}  # fmt: skip
+"""British nouns, in American spelling."""
 IRREGULAR_VERBS = {
     "wrote": "write", "written": "write", "sang": "sing", "sung": "sing",
     "taught": "teach", "led": "lead", "won": "win", "built": "build", "starred": "star",
+    "came": "come",
 }  # fmt: skip
 
 
@@ -121,10 +131,21 @@ def singular(words: Sequence[str]) -> tuple[str, ...]:
 
 @cache
 def base_noun(noun: str) -> str:
+    """The singular of a noun, in one spelling.
+
+    >>> [base_noun(noun) for noun in ("films", "countries", "colours", "status")]
+    ['film', 'country', 'color', 'status']
+    """
+    one = singular_form(noun)
+    return _SPELLINGS.get(one, one)
+
+
+@cache
+def singular_form(noun: str) -> str:
     """The singular of a noun, by its ending.
 
-    >>> [base_noun(noun) for noun in ("films", "countries", "boxes", "status")]
-    ['film', 'country', 'box', 'status']
+    >>> [singular_form(noun) for noun in ("countries", "boxes", "colours", "status")]
+    ['country', 'box', 'colour', 'status']
     """
     if noun in _IRREGULAR_NOUNS:
         return _IRREGULAR_NOUNS[noun]

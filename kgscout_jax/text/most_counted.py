@@ -44,6 +44,8 @@ def most_counted(question: str) -> MostCounted | None:
     ()
     >>> most_counted("Which skill is most common?").asked
     ('skill',)
+    >>> most_counted("What is the most common skill?").asked
+    ('skill',)
     >>> most_counted("Which city has the most expensive bridge?")
     >>> most_counted("Which city in Ohio has the most bridges?")
     """
@@ -52,8 +54,12 @@ def most_counted(question: str) -> MostCounted | None:
         return None
     at = words.index("most")
     before, behind = words[:at], words[at + 1 :]
-    if behind in (["common"], ["frequent"]) and before[-1] in ("is", "are"):
-        asked = _noun_phrase(before[1:-1]) if before[0] in ("which", "what") else ()
+    if behind[:1] in (["common"], ["frequent"]):
+        before = before[: -1 if before[-1] == "the" else None]
+        if before[:1] not in (["which"], ["what"]) or before[-1] not in ("is", "are"):
+            return None
+        subject, noun = before[1:-1], behind[1:]
+        asked = () if subject and noun else _noun_phrase(subject or noun)
         return MostCounted(asked, (), ()) if asked else None
     if behind in ([], ["often"], ["frequently"]):
         before, counted = before[: -1 if before[-1] == "the" else None], ()

@@ -280,6 +280,8 @@ def noun_of_topic(words: Sequence[str]) -> tuple[str, ...]:
     ('pupil',)
     >>> noun_of_topic(["what", "genre", "is", TOPIC])
     ('genre',)
+    >>> noun_of_topic(["what", "colour", "are", TOPIC, "s", "eyes"])
+    ('eye', 'color')
     >>> noun_of_topic(["which", "cars", "are", TOPIC])
     ()
     """
@@ -410,6 +412,8 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
     if after[:1] in ([","], [":"]) and before in ([], ["for"]):
         # "X: capital", "for X, what is the capital"
         asked, noun = [], after[1 + _asking(after[1:]) :]
+    elif part := _part_of_topic(before, after):
+        asked, noun = [], part
     elif after[:1] == ["s"]:
         asked, noun = before, after[1:]
     elif had := _had_noun(before, after):
@@ -494,6 +498,22 @@ def _inverse_noun(before: Sequence[str], after: Sequence[str]) -> Sequence[str]:
         if place + 1 < len(after) and after[place + 1] in _WHOSE:
             return after[1:place]
     return ()
+
+
+def _part_of_topic(before: Sequence[str], after: Sequence[str]) -> Sequence[str]:
+    """The noun of "what colour are X's eyes" and of "what colour are the eyes of X".
+
+    () of others.
+    """
+    verb = next((i for i, word in enumerate(before) if word in BE), 0)
+    if verb < 2 or before[0] not in ("what", "which"):
+        return ()
+    part: Sequence[str] = ()
+    if after[:1] == ["s"] and verb == len(before) - 1:
+        part = after[1:]
+    elif not after and before[verb + 1 : verb + 2] == ["the"] and before[-1] == OF:
+        part = before[verb + 2 : -1]
+    return [*singular(part), *before[1:verb]] if part else ()
 
 
 def _had_noun(before: Sequence[str], after: Sequence[str]) -> Sequence[str]:
@@ -595,6 +615,8 @@ def _clause(words: tuple[str, ...]) -> _Clause | None:
     implied = passive and not topic_first and len(verb) == 1 and verb[0] in _PLACES
     if implied and noun:
         verb = ["located", *verb]
+    if passive and topic_first and verb == ["from"]:
+        verb, passive = ["come", "from"], False  # "where is X from"
     if not verb or verb[0] in _NO_NOUNS or len(verb) > 2:
         return None
     if verb[1:] and (fronted or verb[1] not in PREPOSITIONS):

@@ -10,11 +10,11 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.kinds import singular_form
 from kgscout_jax.text.value_column import Value, ValueColumn
 from kgscout_jax.text.value_limits import LIMIT, interval
 from kgscout_jax.text.value_words import (
@@ -114,6 +114,10 @@ class ValueQuestion:
         """Whether its words name the values of a relation, or imply them."""
         keys = relation_keys(relation)
         return bool(keys & self.words or keys & self.word.implied)
+
+    def without_keys(self, keys: Set[str]) -> ValueQuestion:
+        """The question whose words with these keys name no relation."""
+        return replace(self, near=self.near - keys, words=self.words - keys)
 
     def comparing_word(self, question: str) -> str:
         """The word of the question that compares."""
@@ -301,7 +305,7 @@ def _counts(text: str, token: _Token) -> bool:
     """Whether a word stands between "the" and a plural or a name: "the most awards"."""
     behind = WORD.search(text, token.stop)
     is_name = text[token.stop :].lstrip()[:1] == _NAME
-    is_plural = behind is not None and base_noun(behind[0]) != behind[0]
+    is_plural = behind is not None and singular_form(behind[0]) != behind[0]
     return text[: token.start].split()[-1:] == ["the"] and (is_name or is_plural)
 
 

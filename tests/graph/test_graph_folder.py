@@ -17,7 +17,7 @@ from kgscout_jax.graph.folder import GraphFolder
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.graph.read import arrow_batches
-from kgscout_jax.graph.read.columns import MISSING
+from kgscout_jax.graph.read.options import MISSING
 from kgscout_jax.graph.walk.subgraph import cut_subgraphs
 from kgscout_jax.types import display_name, entity_key
 

@@ -32,6 +32,16 @@ KEYS = frozenset({"popul", "downl", "found"})
             "What license does Elm have?",
         ),
         (
+            "Which lake does the largest town drink from?",
+            "Which town is the largest town?",
+            "Which lake does Elm drink from?",
+        ),
+        (
+            "Where was the most downloaded package written?",
+            "Which package is the most downloaded package?",
+            "Where was Elm written?",
+        ),
+        (
             "In which country is the largest town?",
             "Which town is the largest town?",
             "In which country is Elm?",

@@ -1,7 +1,8 @@
 """Words of a question that name a relation, though an entity is called the same.
 
 "Does Fizz have a license" asks for the license of Fizz, not whether it is linked to the
-keyword ``license``; so do "what license does Fizz use" and "the same license".
+keyword ``license``; so do "what license does Fizz use" and "the same license". "Hair",
+where there is a relation ``hair_color``, is no misspelt ``fair``.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ def without_asked_relations(
 ) -> list[Link]:
     """The links but for those within a relation's name; ``relations`` may take long.
 
-    All links where there would be none else, and nothing is compared.
+    All of them where there would be none else, and nothing is compared. Corrected
+    spellings of a relation's words are never kept.
     """
 
     def outside(pattern: re.Pattern[str], links: Sequence[Link]) -> list[Link]:
@@ -47,5 +49,12 @@ def without_asked_relations(
                 others = kept if relations().has_name(words) else others
         return others
 
+    def is_misread(link: Link) -> bool:
+        word = question[link.start : link.stop].casefold()
+        if link.how != "fuzzy" or word in WORD.findall(link.name.casefold()):
+            return False
+        return word in relations().relations
+
+    links = [link for link in links if not is_misread(link)]
     found = outside(_COMPARED, links)
     return outside(_NAMED, found) or found

@@ -13,7 +13,7 @@ from kgscout_jax.graph.link.stop_words import (
     PREPOSITIONS,
     STOP_WORDS,
 )
-from kgscout_jax.text.kinds import base_noun, listed_words, noun_kind
+from kgscout_jax.text.kinds import listed_words, noun_kind, singular_form
 from kgscout_jax.text.value_words import SUPERLATIVES, adjective
 
 _QUANTIFIERS = frozenset("all any few many most several some these those".split())
@@ -107,7 +107,7 @@ def _begins_with_article(question: QuestionTokens, i: int) -> bool:
 
 def _is_plural(question: QuestionTokens, i: int) -> bool:
     """Whether a word has the ending of a plural."""
-    return base_noun(question.words[i]) != question.words[i]
+    return singular_form(question.words[i]) != question.words[i]
 
 
 def _is_what(question: QuestionTokens, i: int) -> bool:

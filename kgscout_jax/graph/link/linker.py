@@ -24,8 +24,9 @@ from kgscout_jax.graph.link.question_tokens import (
     tokenise_question,
 )
 from kgscout_jax.graph.link.scoring import scores
-from kgscout_jax.graph.link.stop_words import ARTICLES, STOP_WORDS
+from kgscout_jax.graph.link.stop_words import ARTICLES, GRAMMAR, STOP_WORDS
 from kgscout_jax.text.stated_relation import BE
+from kgscout_jax.text.value_words import is_comparing
 
 BRACKET_LIKENESS = 0.7
 """Smallest likeness of a bracketed mention and a name."""
@@ -292,7 +293,8 @@ class Linker:
         another name: in "section of vim", "section" is not ``gnome (section)``. Nor are
         common nouns: in "which hut is the oldest", "hut" is no ``Rotwand Hut``. A whole
         name behind "in" is the place: "airports in Berlin" names no ``Europe/Berlin``.
-        "Thai recipes" are those of ``Thai``, and not about ``Pad Thai``.
+        "Thai recipes" are those of ``Thai``, and not about ``Pad Thai``. "In" is no
+        code ``IN``, and "lightest" no ``light``.
         """
         settings = self.settings
         whole = [
@@ -318,7 +320,13 @@ class Linker:
 
         def explained(c: Candidate, score: float) -> bool:
             if c.how != "fuzzy":
-                return False
+                return self._is_code_of_grammar(question, c)
+            if (
+                c.first == c.last
+                and c.misspelt
+                and is_comparing(question.words[c.first])
+            ):
+                return True
             if any(
                 first < last
                 and (first <= c.last and c.first <= last)
@@ -376,6 +384,14 @@ class Linker:
         name = self.index.text_of(c.surface)
         return name == name.lower() and any(map(str.isalpha, name))
 
+    def _is_code_of_grammar(self, question: QuestionTokens, c: Candidate) -> bool:
+        """Whether a function word is a code that is written otherwise."""
+        if c.first < c.last or question.words[c.first] not in GRAMMAR:
+            return False
+        name = self.index.text_of(c.surface)
+        written = question.text[c.start : c.stop]
+        return name.isupper() and len(name) > 1 and written != name
+
     def _is_capital(self, question: QuestionTokens, c: Candidate) -> bool:
         """Whether a name with a capital stands as it is written, not at the start.
 
@@ -397,6 +413,8 @@ class Linker:
         if first:
             return settings.floor_full
         if self._is_identifier(c) or self._is_capital(question, c):
+            return settings.threshold_identifier
+        if c.how == "exact" and c.first < c.last and c.likeness == 1:
             return settings.threshold_identifier
         return settings.threshold_full
 

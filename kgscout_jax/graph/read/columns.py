@@ -102,12 +102,6 @@ def numbered_rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]
     return dialect_rows(path, Dialect(separator, separator == ","))
 
 
-MISSING = frozenset(
-    ("NULL", "null", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "None", "\\N")
-)
-"""What databases and data frames write for a missing value."""
-
-
 def table_triplets(
     path: Path,
     layout: Layout,

@@ -19,8 +19,15 @@ from kgscout_jax.graph.read.dialect import Dialect
 from kgscout_jax.graph.read.header import NAMES, plain
 from kgscout_jax.graph.read.layout import Layout, property_name
 from kgscout_jax.graph.read.node_columns import NodeColumns
+from kgscout_jax.graph.read.options import MISSING, NA
 from kgscout_jax.graph.read.streams import inner_name
-from kgscout_jax.text.kinds import base_noun, is_attribute, is_measure, noun_kind
+from kgscout_jax.text.kinds import (
+    base_noun,
+    is_attribute,
+    is_measure,
+    noun_kind,
+    singular_form,
+)
 from kgscout_jax.types import entity_key
 
 MOST_HEADER = 60
@@ -29,10 +36,16 @@ MOST_PART = 40
 """Characters of the longest part of a list in a cell."""
 DISTINCT = 0.8
 """Share of different cells from which on a column may name entities."""
+MOST_KEY = 80
+"""Characters of the longest name in a column that no header calls so."""
+DISTINCT_KEY = 0.9
+"""Share of different cells in such a column behind the first."""
 FEW_ROWS = 3
 """Rows below which only a column that is called name makes a table of entities."""
 SURE_SEPARATORS = ("|", ";")
 _NUMBER = re.compile(r"[+-]?[\d.,:/ %-]+")
+_FLOAT = re.compile(r"[+-]?\d+\.0")
+_SMALL = re.compile(r"\d{1,3}[a-z]*")
 _WORDS = re.compile(r"[^\W\d][\w-]*(?:,[^\W\d][\w-]*)*")
 """Single words, separated by commas alone."""
 PAIRS_OF_NAMES = (
@@ -86,6 +99,8 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
         edges=False,
         sample=list(rows[:4]),
         lists=list_separators(columns),
+        whole=frozenset(i for i, column in enumerate(columns) if _is_whole(column)),
+        with_na=frozenset(i for i, column in enumerate(columns) if _has_na(column)),
         codes=tuple(
             header[i] for i in code_columns(header, columns) if i != nodes.called
         ),
@@ -118,6 +133,27 @@ def _is_header(header: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
             if name
         )
     )
+
+
+def _is_whole(column: Sequence[str]) -> bool:
+    """Whether a column is of whole numbers, some missing, as data frames write them.
+
+    >>> _is_whole(["172.0", "", "96.0"]), _is_whole(["1.0", "2.0"])
+    (True, False)
+    """
+    cells = [cell for cell in column if cell not in MISSING | {NA, ""}]
+    return 0 < len(cells) < len(column) and all(map(_FLOAT.fullmatch, cells))
+
+
+def _has_na(column: Sequence[str]) -> bool:
+    """Whether cells "NA" are missing values, as R writes them, and no code of Namibia.
+
+    >>> _has_na(["12", "NA", "7"]), _has_na(["DE", "NA", "FR"])
+    (True, False)
+    """
+    rest = [cell for cell in column if cell != NA]
+    several = len(column) - len(rest) > 1
+    return len(rest) < len(column) and (several or not rest or _is_numeric(rest))
 
 
 def _is_index(name: str) -> bool:
@@ -164,7 +200,12 @@ def _key_column(
     for i in (*texts, *ids):
         if header[i] and _is_distinct(columns[i]) and not _is_index(header[i]):
             return _named_by(i, ids)
-    return None
+    # Where words stand above numbers, the first row is surely a header.
+    if not any(map(_is_numeric, columns)):
+        return None
+    keys = [i for i, name in enumerate(header) if name and _is_key(columns[i])]
+    keys.sort(key=lambda i: len({*columns[i]}) < len(columns[i]))
+    return _named_by(keys[0], ids) if keys and len(header) > 4 else None
 
 
 def _named_by(name: int, ids: Sequence[int]) -> NodeColumns:
@@ -177,6 +218,13 @@ def _named_by(name: int, ids: Sequence[int]) -> NodeColumns:
 def _is_distinct(column: Sequence[str]) -> bool:
     """Whether each cell is filled, and nearly each is another one."""
     return all(column) and len({*column}) >= DISTINCT * len(column)
+
+
+def _is_key(column: Sequence[str]) -> bool:
+    """Whether nearly each cell is another short text."""
+    short = all(0 < len(cell) <= MOST_KEY for cell in column)
+    distinct = len({*column}) >= DISTINCT_KEY * len(column)
+    return short and distinct and not _is_numeric(column)
 
 
 def _is_numeric(column: Sequence[str]) -> bool:
@@ -217,6 +265,9 @@ def list_separator(column: Sequence[str]) -> str | None:
     >>> list_separator(["Dutch, French", "French", "French, German", "German, Dutch"])
     ','
     >>> list_separator(["Paris, France", "Lyon, France", "Rome, Italy"])
+    >>> list_separator(["1", "7, 14", "14", "1, 4, 7"])
+    ','
+    >>> list_separator(["1,250", "48.9, 2.3", "14"])
     """
     cells = [cell for cell in column if cell]
     for separator in SURE_SEPARATORS:
@@ -227,7 +278,9 @@ def list_separator(column: Sequence[str]) -> str | None:
             return separator
     cells = [cell.strip(" ,") for cell in cells]
     lists = [[part.strip() for part in cell.split(",")] for cell in cells]
-    if sum(len(parts) > 1 for parts in lists) < 2 or _is_numeric(cells):
+    if sum(len(parts) > 1 for parts in lists) < 2:
+        return None
+    if _is_numeric(cells) and not _are_numbered(lists):
         return None
     if any(not part or len(part) > MOST_PART for parts in lists for part in parts):
         return None
@@ -247,6 +300,17 @@ def list_separator(column: Sequence[str]) -> str | None:
     return "," if repeated and is_list else None
 
 
+def _are_numbered(lists: Sequence[Sequence[str]]) -> bool:
+    """Whether cells are lists of small numbers: lines "1, 14", no "1,234" or "48.9, 2".
+
+    Some have one and others several, which are no groups of three digits.
+    """
+    later = [part for parts in lists for part in parts[1:]]
+    small = all(_SMALL.fullmatch(part) for parts in lists for part in parts)
+    groups = all(len(part) == 3 for part in later)
+    return small and not groups and len({*map(len, lists)}) > 2
+
+
 def facts_remark(path: Path, layout: Layout) -> str:
     """What to tell of a table of facts: how its first row is read; "" without one."""
     nodes, rows = layout.nodes, layout.sample[layout.skip_first :]
@@ -260,7 +324,7 @@ def facts_remark(path: Path, layout: Layout) -> str:
         for i in layout.extra
         if row[i].strip()
     ]
-    kind = row_kind(path, layout) or "entity"
+    kind = row_kind(path, id_column(layout)) or "entity"
     called = " and ".join(layout.header[i] for i in names)
     return (
         f"{path}: each row is read as facts about one {kind}, called by its {called}: "
@@ -271,12 +335,20 @@ def facts_remark(path: Path, layout: Layout) -> str:
 
 def _first_value(layout: Layout, row: Sequence[str], i: int) -> str:
     """The first of several values of a cell."""
-    separator = layout.lists.get(i)
-    return row[i] if separator is None else row[i].split(separator)[0].strip()
+    cell, separator = row[i], layout.lists.get(i)
+    if i in layout.whole:
+        return cell.removesuffix(".0")
+    return cell if separator is None else cell.split(separator)[0].strip()
+
+
+def id_column(layout: Layout) -> str:
+    """The name of the column of ids, or of names that are the ids."""
+    assert layout.nodes is not None
+    return property_name(layout.header[layout.nodes.id])
 
 
 def references(
-    layout: Layout, scopes: Mapping[str, int], own: int
+    columns: Sequence[str], scopes: Mapping[str, int], own: int
 ) -> dict[str, tuple[str, int]]:
     """Columns that hold ids of nodes: the relation that they stand for, and the scope
     of the ids.
@@ -284,19 +356,15 @@ def references(
     ``department_id`` holds those of the table departments, ``manager_id`` its own.
 
     Args:
-        layout: of the table.
+        columns: of the table, but for its own ids.
         scopes: of the tables of nodes, by ``row_names``.
         own: the scope of the table itself.
     """
-    assert layout.nodes is not None
     out = {}
-    for i in layout.extra:
-        name = property_name(layout.header[i])
-        if i == layout.nodes.id:
-            continue
+    for name in columns:
         if match := OF_ID.fullmatch(name):
             relation = match[1]
-            scope = scopes.get(base_noun(plain(relation)))
+            scope = scopes.get(singular_form(plain(relation)))
             if scope is None and plain(relation) in _OWN:
                 scope = own
             if scope is not None:
@@ -304,32 +372,31 @@ def references(
     return out
 
 
-def row_kind(path: Path, layout: Layout) -> str | None:
+def row_kind(path: Path, id_name: str) -> str | None:
     """What each row of a table of facts is; None where nothing says it.
 
     A column ``employee_id`` does, or a file that is called by a noun in plural.
 
-    >>> header, nodes = ("name", "born"), NodeColumns(0, None, None, facts=True)
-    >>> layout = Layout(Dialect(",", True), header=header, nodes=nodes)
-    >>> row_kind(Path("Countries.csv"), layout), row_kind(Path("data.csv"), layout)
+    Args:
+        path: the file.
+        id_name: its column of ids, see ``id_column``; "" for none.
+
+    >>> row_kind(Path("Countries.csv"), "name"), row_kind(Path("data.csv"), "name")
     ('country', None)
     """
-    own, *files = reversed(row_names(path, layout))
+    own, *files = reversed(row_names(path, id_name))
     if files:
         return files[0]
     stem = plain(Path(inner_name(path)).stem)
     return own if stem.isalpha() and own != stem and own not in _ANYTHING else None
 
 
-def row_names(path: Path, layout: Layout) -> list[str]:
+def row_names(path: Path, id_name: str) -> list[str]:
     """What a row of a table may be called: as its column of ids, and as its file.
 
-    >>> header, nodes = ("city_id", "name"), NodeColumns(0, 1, None)
-    >>> layout = Layout(Dialect(",", True), header=header, nodes=nodes)
-    >>> row_names(Path("data/Towns.csv.gz"), layout)
+    >>> row_names(Path("data/Towns.csv.gz"), "city_id")
     ['city', 'town']
     """
-    assert layout.nodes is not None
-    match = OF_ID.fullmatch(property_name(layout.header[layout.nodes.id]))
+    match = OF_ID.fullmatch(id_name)
     own = [match[1]] if match else []
-    return [base_noun(plain(name)) for name in (*own, Path(inner_name(path)).stem)]
+    return [singular_form(plain(name)) for name in (*own, Path(inner_name(path)).stem)]

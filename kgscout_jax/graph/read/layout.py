@@ -36,6 +36,10 @@ class Layout:
     """The name spaces of the ids of heads and tails (Neo4j)."""
     lists: Mapping[int, str] = field(default_factory=dict)
     """Columns whose cells may hold several values, with what separates these."""
+    whole: frozenset[int] = frozenset()
+    """Columns of whole numbers that are written with ".0"."""
+    with_na: frozenset[int] = frozenset()
+    """Columns in which "NA" is a missing value."""
     codes: tuple[str, ...] = ()
     """Columns of codes of the rows' entities, see ``code_columns``."""
     doubt: str | None = None

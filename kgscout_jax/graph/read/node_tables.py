@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.columns import MISSING, blank
+from kgscout_jax.graph.read.columns import blank
 from kgscout_jax.graph.read.elements import Attributes, Edge, Node
 from kgscout_jax.graph.read.layout import Layout, property_name, wrong_width
+from kgscout_jax.graph.read.options import MISSING, NA
 
 
 def table_elements(
@@ -43,9 +44,7 @@ def table_elements(
             skip = False
             continue
         values: Attributes = [
-            (names[i], value)
-            for i in extra
-            for value in _values(cells[i], layout.lists.get(i))
+            (names[i], value) for i in extra for value in _values(layout, i, cells[i])
         ]
         head = cells[layout.head] if layout.edges else ""
         if nodes is not None and not head.strip():
@@ -77,8 +76,13 @@ def table_elements(
         )
 
 
-def _values(cell: str, separator: str | None) -> list[str]:
-    """The values of a cell, without those that stand for none."""
+def _values(layout: Layout, i: int, cell: str) -> list[str]:
+    """The values of a cell of column ``i``, without those that stand for none."""
+    if cell == NA and i in layout.with_na:
+        return []
+    if i in layout.whole:
+        cell = cell.removesuffix(".0")
+    separator = layout.lists.get(i)
     parts = [cell] if separator is None else map(str.strip, cell.split(separator))
     return [part for part in parts if part.strip() and part not in MISSING]
 

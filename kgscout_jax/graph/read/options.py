@@ -12,6 +12,12 @@ MAX_NAME = 1 << 20
 """Characters of the longest name."""
 MAX_LINE = 1 << 23
 """Characters of the longest line, and of the longest row of a table."""
+MISSING = frozenset(
+    ("NULL", "null", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "None", "\\N")
+)
+"""What databases and data frames write for a missing value."""
+NA = "NA"
+"""What R writes for it, and what may be a code."""
 
 
 @dataclass(frozen=True, kw_only=True)

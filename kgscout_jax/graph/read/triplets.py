@@ -12,7 +12,7 @@ from pathlib import Path
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read import rdf
 from kgscout_jax.graph.read.code_names import owner_of, with_code_names
-from kgscout_jax.graph.read.columns import MISSING, dialect_rows, table_triplets
+from kgscout_jax.graph.read.columns import dialect_rows, table_triplets
 from kgscout_jax.graph.read.dialect import TABLES
 from kgscout_jax.graph.read.elements import (
     Edge,
@@ -23,17 +23,19 @@ from kgscout_jax.graph.read.elements import (
 )
 from kgscout_jax.graph.read.entity_tables import (
     facts_remark,
+    id_column,
     references,
     row_kind,
     row_names,
 )
 from kgscout_jax.graph.read.find_layout import table_layout
 from kgscout_jax.graph.read.json_lines import JSON_LINES, json_elements
+from kgscout_jax.graph.read.json_records import RecordFields, record_fields
 from kgscout_jax.graph.read.layout import Layout, property_name
 from kgscout_jax.graph.read.markup import MARKUP, markup_elements
 from kgscout_jax.graph.read.node_tables import table_elements
 from kgscout_jax.graph.read.ntriples import read_ntriples
-from kgscout_jax.graph.read.options import ReadOptions, check_name, excerpt
+from kgscout_jax.graph.read.options import MISSING, ReadOptions, check_name, excerpt
 from kgscout_jax.graph.read.parquet import parquet_rows, read_parquet
 from kgscout_jax.graph.read.parquet_layout import parquet_layout
 from kgscout_jax.graph.read.rdf_labels import LabelSink
@@ -99,6 +101,7 @@ class TripletFiles:
         are triplets like others."""
         self._files = list(files)
         self._layouts: dict[Path, Layout] = {}
+        self._records: dict[Path, RecordFields | None] = {}
         self._names: NodeNames | None = None
         self._told: set[Path] = set()
 
@@ -229,15 +232,22 @@ class TripletFiles:
         """Whether the properties of a table of nodes are read without being asked for:
         it says so, or no file has edges."""
         if file_format(path) not in COLUMNS:
-            return False
+            return self._fields(path) is not None
         layout = self.layout(path)
         if layout.nodes is None or layout.edges:
             return False
         return layout.nodes.facts or not self._has_edges
 
+    def _fields(self, path: Path) -> RecordFields | None:
+        """The fields of the records of JSON; None for other files."""
+        if path not in self._records:
+            is_json = file_format(path) in JSON_LINES and not self.options.columns
+            self._records[path] = record_fields(path) if is_json else None
+        return self._records[path]
+
     def _remark_facts(self, path: Path) -> None:
         """Tell how the rows of a table of facts are read."""
-        if path not in self._told:
+        if path not in self._told and file_format(path) in COLUMNS:
             self._told.add(path)
             if remark := facts_remark(path, self.layout(path)):
                 logger.info("%s", remark)
@@ -246,15 +256,24 @@ class TripletFiles:
         self, path: Path, elements: Iterable[Node | Edge]
     ) -> Iterator[Node]:
         """The nodes of a table, with names for ids and codes of nodes of all tables."""
-        own = self._scope(path)
-        found = references(self.layout(path), self._scopes, own)
+        own, fields, kind = self._scope(path), self._fields(path), None
+        if fields is not None:
+            columns, ids_of_rows = [*fields.names], []
+            kind = row_kind(path, "")
+        else:
+            layout = self.layout(path)
+            columns = [property_name(layout.header[i]) for i in layout.extra]
+            ids_of_rows = [id_column(layout)]
+        others = [name for name in columns if name not in ids_of_rows]
+        found = references(others, self._scopes, own)
 
         def nodes() -> Iterator[Node]:
             for element in elements:
                 if isinstance(element, Node):
                     pairs = element.attributes
                     resolved = [self._resolved(*pair, found) for pair in pairs]
-                    yield replace(element, attributes=resolved)
+                    labels = element.labels if kind is None else (kind,)
+                    yield replace(element, attributes=resolved, labels=labels)
 
         codes = {
             (self._scope(each), column): partial(
@@ -267,19 +286,19 @@ class TripletFiles:
             partial(self._node_names.get, scope)
             for scope in dict.fromkeys(self._scopes.values())
         ]
-        layout = self.layout(path)
-        assert layout.nodes is not None
-        own_id = property_name(layout.header[layout.nodes.id])
-        kept = [*self._codes(path), own_id]
+        kept = [*self._codes(path), *ids_of_rows]
         return with_code_names(nodes(), codes, ids, (own, kept))
 
     def _codes(self, path: Path) -> list[str]:
         """The columns that hold codes of a table's own entities."""
-        if file_format(path) not in COLUMNS:
+        if fields := self._fields(path):
+            codes = fields.codes
+        elif file_format(path) in COLUMNS:
+            codes = self.layout(path).codes
+        else:
             return []
         own = self._scope(path)
         others = {name for name, scope in self._scopes.items() if scope != own}
-        codes = self.layout(path).codes
         return [column for column in codes if owner_of(column) not in others]
 
     @property
@@ -288,9 +307,16 @@ class TripletFiles:
         return {
             name: self._scope(each)
             for each in self._files
-            if file_format(each) in COLUMNS and self.layout(each).nodes is not None
-            for name in row_names(each, self.layout(each))
+            if (id_name := self._id_name(each)) is not None
+            for name in row_names(each, id_name)
         }
+
+    def _id_name(self, path: Path) -> str | None:
+        """The column of ids of a table of entities; None for another file."""
+        if self._fields(path) is not None:
+            return ""
+        is_table = file_format(path) in COLUMNS and self.layout(path).nodes is not None
+        return id_column(self.layout(path)) if is_table else None
 
     def _resolved(
         self, name: str, value: str, found: Mapping[str, tuple[str, int]]
@@ -331,7 +357,7 @@ class TripletFiles:
             else dialect_rows(path, layout.dialect)
         )
         facts = self._holds_facts(path)
-        kind = row_kind(path, layout) if facts else None
+        kind = row_kind(path, id_column(layout)) if facts else None
         return table_elements(path, layout, rows, facts=facts, kind=kind)
 
     def _scope(self, path: Path) -> int:

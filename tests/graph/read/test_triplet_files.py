@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.columns import MISSING
+from kgscout_jax.graph.read.options import MISSING
 from kgscout_jax.graph.read.ntriples import iri_name
 
 ROWS = [("Café", "is in", "Paris"), ("#1 Fan", "by", 'Plies "P"'), ("a", "b", "a")]

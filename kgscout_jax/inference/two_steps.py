@@ -1,0 +1,95 @@
+"""Questions of two steps: what values choose is the topic of the rest.
+
+The first step is a question of its own, "which country is the largest country in
+Africa"; its one answer takes the place of its words in the second.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.link import Link
+from kgscout_jax.inference.class_topics import without_class_topics
+from kgscout_jax.inference.result import RetrievalResult
+from kgscout_jax.inference.topics import SearchStart, Topics, search_start
+from kgscout_jax.text.nested_question import NestedQuestion, nested_question
+from kgscout_jax.text.value_question import value_question
+from kgscout_jax.text.value_words import MEASURE_KEYS, relation_keys
+from kgscout_jax.types import display_name
+
+Linking = Callable[[str, KnowledgeGraph], list[Link]]
+
+
+def steps_of(
+    text: str, graph: object, topics: Topics, link: Linking
+) -> NestedQuestion | None:
+    """The two steps of a question; None for one of a single step.
+
+    Args:
+        text: the question.
+        graph: where its topics are; a store has its own values only.
+        topics: names of entities; None: topics are linked.
+        link: links the words of a question to entities.
+    """
+    if not isinstance(graph, KnowledgeGraph) or not len(graph):
+        return None
+    asked = value_question(text, [])
+    if asked is None or not asked.is_superlative:
+        return None
+    start = search_start(text, graph, topics, link)
+    spans = _spans(text, graph, without_class_topics(text, graph, start))
+    if len(spans) != 1:
+        return None
+    names = filter(asked.may_mean, map(str, graph.relations))
+    keys = frozenset(MEASURE_KEYS).union(*map(relation_keys, names))
+    return nested_question(text, spans[0], keys)
+
+
+def _spans(
+    text: str, graph: KnowledgeGraph, start: SearchStart
+) -> list[tuple[int, int]]:
+    """Where a question names its topics; [] where it does not name one of them."""
+    if start.unknown:
+        return []
+    if start.links:
+        return [*{(link.start, link.stop) for link in start.links}]
+    names = [display_name(graph.entities[int(i)]).casefold() for i in start.ids]
+    found = [(text.casefold().find(name), len(name)) for name in names]
+    return (
+        [(at, at + size) for at, size in found] if all(x[0] > 0 for x in found) else []
+    )
+
+
+def answer_of(first: RetrievalResult) -> str | None:
+    """The one answer of the first step; None of several, or none."""
+    if first.abstained or first.kind != "set" or len(first.answers) != 1:
+        return None
+    return first.answers[0].name
+
+
+def joined(
+    text: str, first: RetrievalResult, second: RetrievalResult
+) -> RetrievalResult:
+    """The result of the question: both steps must be right.
+
+    Args:
+        text: the question.
+        first: the result of its first step, with one answer.
+        second: that of its second.
+    """
+    likely = first.answers[0].probability
+
+    def both(answers: Sequence) -> tuple:
+        return tuple(
+            dataclasses.replace(each, probability=likely * each.probability)
+            for each in answers
+        )
+
+    return dataclasses.replace(
+        second,
+        question=text,
+        answers=both(second.answers),
+        best_guesses=both(second.best_guesses),
+    )
