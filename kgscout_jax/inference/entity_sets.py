@@ -23,7 +23,7 @@ def entity_set(
         start: its topics.
     """
     by_caller = len(start.ids) > 0 and not start.links
-    if start.unknown or by_caller or not len(graph):
+    if start.unknown or start.absent or by_caller or not len(graph):
         return None
     return (
         tally_of(text, graph)

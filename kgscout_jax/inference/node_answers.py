@@ -30,6 +30,8 @@ MAX_ANSWERS = 100
 """The most answers to a question."""
 MAX_PATHS = 10
 """The best answers are shown with their paths."""
+ABSENT_DOUBT = 0.5
+"""Share of the probability that is left where the graph lacks a name."""
 GUESSES = 3
 """Nodes that are shown where the policy abstains."""
 
@@ -58,6 +60,22 @@ class NodeAnswers:
     """Of the value."""
     evidence: Mapping[int, Path] = field(default_factory=dict)
     """Node -> candidates that hold the values which decided, the end of its path."""
+
+    def doubted(self, least: float) -> NodeAnswers:
+        """The answers to a question that names what the graph does not hold."""
+        probabilities = self.probabilities * ABSENT_DOUBT
+        probability = self.probability * ABSENT_DOUBT
+        is_set = self.kind == "set"
+        best = probabilities.max(initial=0.0) if is_set else probability
+        abstained = self.abstained or bool(best < least)
+        shown = GUESSES if abstained and is_set else len(self.nodes)
+        return dataclasses.replace(
+            self,
+            nodes=self.nodes[:shown],
+            probabilities=probabilities[:shown],
+            probability=probability,
+            abstained=abstained,
+        )
 
     def paths(
         self,

@@ -59,7 +59,7 @@ from kgscout_jax.retrieve.interleaving import interleaved_logits
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest
 from kgscout_jax.text.negation import has_negating_word, negation_of
-from kgscout_jax.text.value_question import ValueQuestion
+from kgscout_jax.text.value_question import ValueQuestion, compares_two
 from kgscout_jax.text.words import question_words
 from kgscout_jax.types import Answer, Triplet
 
@@ -168,7 +168,8 @@ class ScoredQuestion:
         """Whether only what passes the test of values is an answer."""
         asked, found = self.compared, self.candidates
         if asked is None or found is None:
-            return False
+            # "Which is busier, A or B": no graph says what busy is.
+            return len(self.start.ids) > 1 and compares_two(self.text)
         return must_compare(
             self.text,
             asked,
@@ -277,7 +278,7 @@ class ScoredQuestion:
             question=self.text,
             topics=tuple(dict.fromkeys(entities[int(i)] for i in self.start.ids)),
             links=self.start.links,
-            topics_not_found=self.start.unknown,
+            topics_not_found=(*self.start.unknown, *self.start.absent),
             scores=self.scores.logits,
             abstained=walkers > 0,
         )
@@ -484,5 +485,7 @@ def with_answers(
                 must_pass=each.must_pass,
             )
             each = dataclasses.replace(each, answers=answers)
+        if each.start.absent and each.answers is not None:
+            each = dataclasses.replace(each, answers=each.answers.doubted(least))
         out.append(each)
     return out

@@ -12,6 +12,7 @@ from jaxtyping import Int32
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
+from kgscout_jax.graph.link.absent_names import absent_names
 from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.stores.protocol import GraphOrStore
 from kgscout_jax.text.exceptions import exception_start, has_exception
@@ -36,6 +37,8 @@ class SearchStart:
     """Entities beside which the question asks for others: no topics, no answers."""
     walked: str = ""
     """The question without those; "" where it has none."""
+    absent: tuple[str, ...] = ()
+    """Names in the question that the graph does not hold."""
 
     def names(self, text: str, graph: KnowledgeGraph) -> list[str]:
         """Names of the topics, and what the question calls them."""
@@ -84,7 +87,9 @@ def search_start(
     if topics is None:
         links = tuple(link(question, graph))
         ids = np.array([link.entity for link in links], np.int32)
-        return _without_exceptions(question, graph, SearchStart(ids, links, ()))
+        absent = absent_names(question, links, graph)
+        start = SearchStart(ids, links, (), absent=absent)
+        return _without_exceptions(question, graph, start)
     names = topic_names(topics)
     unknown = [name for name in names if graph.find(name) is None]
     ids = graph.find_all(names) if len(graph.entities) else np.empty(0, np.int32)

@@ -14,6 +14,7 @@ from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.class_topics import without_class_topics
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.topics import SearchStart, Topics, search_start
+from kgscout_jax.inference.whole_graph import compared_entities
 from kgscout_jax.text.nested_question import NestedQuestion, nested_question
 from kgscout_jax.text.value_question import value_question
 from kgscout_jax.text.value_words import MEASURE_KEYS, relation_keys
@@ -39,8 +40,9 @@ def steps_of(
     if asked is None or not asked.is_superlative:
         return None
     start = search_start(text, graph, topics, link)
-    spans = _spans(text, graph, without_class_topics(text, graph, start))
-    if len(spans) != 1:
+    start = without_class_topics(text, graph, start)
+    asked, spans = compared_entities(text, graph, start), _spans(text, graph, start)
+    if asked is None or len(spans) != 1:
         return None
     names = filter(asked.may_mean, map(str, graph.relations))
     keys = frozenset(MEASURE_KEYS).union(*map(relation_keys, names))

@@ -16,8 +16,6 @@ from kgscout_jax.inference.whole_graph import (
     whole_graph_choice,
 )
 from kgscout_jax.text.value_question import ValueQuestion
-from kgscout_jax.text.value_words import word_key
-from kgscout_jax.text.words import WORD
 
 
 class ValueStart(NamedTuple):
@@ -40,10 +38,6 @@ def value_start(
     bare = without_class_topics(text, graph, start)
     if bare is not start:
         without = compared_entities(text, graph, bare)
-        # Bakers are compared, and not what ``star_baker`` says of them.
-        classes = [x for x in start.links if x not in bare.links]
-        nouns = WORD.findall(" ".join(text[x.start : x.stop] for x in classes))
-        without = without and without.without_keys({*map(word_key, nouns)})
         found = without and _start_of(text, graph, bare, without)
         # From no topic only values can answer it.
         if found is None or len(bare.ids) or found.start is not bare:

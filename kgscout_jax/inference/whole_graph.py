@@ -19,18 +19,25 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.answer_kinds import asks_yes_no
+from kgscout_jax.inference.class_topics import is_class
 from kgscout_jax.inference.entities_of_kind import entities_of_kind
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.retrieve.flag_nodes import flags_said, without_flag
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.value_test import Attribute, ValueTest, value_test
+from kgscout_jax.retrieve.value_test import (
+    MIN_COVERAGE,
+    Attribute,
+    ValueTest,
+    value_test,
+)
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.compared_phrase import (
     ComparedPhrase,
     compared_phrase,
     without_rank,
 )
-from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.kinds import base_noun, singular
+from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.value_question import (
     NUMERALS,
     ORDINALS,
@@ -68,11 +75,26 @@ def compared_entities(
     """What a question wants of values, with entities for its topics."""
     named = _named_topics(text, graph, start)
     asked = value_question(text, [name for name, _ in named])
-    asked = asked and asked.with_topics(lambda i: named[i][1])
-    if asked and asked.word.weak and asked.rival is not None:
+    if asked is None:
+        return None
+    asked = asked.with_topics(lambda i: named[i][1])
+    # Bakers are compared, and not what ``star_baker`` says of them.
+    asked = asked.without_keys({*map(word_key, _class_nouns(text, graph))})
+    if asked.word.weak and asked.rival is not None:
         # "Licensed under the GPL" compares nothing with it.
         return asked if _has_values(graph, asked.rival) else None
     return asked
+
+
+def _class_nouns(text: str, graph: KnowledgeGraph) -> list[str]:
+    """The small words of a question that are classes of the graph."""
+    words = {base_noun(word) for word in WORD.findall(text) if word.islower()}
+    found = {word: graph.find(word) for word in words - FUNCTION_WORDS}
+    return [
+        w
+        for w, entity in found.items()
+        if entity is not None and is_class(graph, entity)
+    ]
 
 
 def _has_values(graph: KnowledgeGraph, entity: int) -> bool:
@@ -106,9 +128,10 @@ def whole_graph_choice(
 ) -> ValueQuestion | None:
     """The question with the entities of the graph that pass as its ``choice``.
 
-    Of a superlative also those that come next, as evidence.
+    Of a superlative also those that come next, as evidence. Beside a topic, those that
+    one relation joins to it: "the largest country in Africa".
 
-    None for a question that starts from a topic, or that nothing passes.
+    None for a question that starts from other topics, or that nothing passes.
 
     Args:
         text: the question.
@@ -116,13 +139,18 @@ def whole_graph_choice(
         start: its topics.
         asked: what it wants of values, with entities for its topics.
     """
-    if asked.choice or asks_yes_no(text) or not _starts_nowhere(text, start, asked):
+    if asked.choice or asks_yes_no(text):
         return None
-    found = _compared(text, graph, asked)
+    topics = _topics_beside(text, graph, start, asked)
+    if topics is None or len(topics) > asked.is_superlative:
+        return None
+    found = _compared(text, graph, asked, *topics)
     if found is None or found.phrase is not None:
         return None
     choice = found.ahead if asked.is_superlative else found.passed
-    return replace(asked, choice=choice) if 0 < len(choice) <= MAX_CHOICE else None
+    return (
+        replace(found.asked, choice=choice) if 0 < len(choice) <= MAX_CHOICE else None
+    )
 
 
 def question_about_one(
@@ -143,7 +171,7 @@ def question_about_one(
     if not asked.is_superlative or asked.choice or asks_yes_no(text):
         return None
     found = None
-    if _starts_nowhere(text, start, asked):
+    if _topics_beside(text, graph, start, asked) == []:
         found = _compared(text, graph, asked)
     if found is None or found.phrase is None:
         return None
@@ -163,6 +191,8 @@ def question_about_one(
 class _Compared(NamedTuple):
     """What the values of a whole graph say."""
 
+    asked: ValueQuestion
+    """The question; what names its topic names no value."""
     phrase: ComparedPhrase | None
     """Where the question names what it compares, if it asks for something else."""
     passed: tuple[int, ...] = ()
@@ -171,12 +201,40 @@ class _Compared(NamedTuple):
     """Of a superlative those, and some that come next."""
 
 
+class _Topic(NamedTuple):
+    """An entity that a question starts from."""
+
+    entity: int
+    name: str
+    """What the question calls it."""
+
+
 def _compared(
-    text: str, graph: KnowledgeGraph, asked: ValueQuestion
+    text: str,
+    graph: KnowledgeGraph,
+    asked: ValueQuestion,
+    topic: _Topic | None = None,
 ) -> _Compared | None:
-    """What the values say; None where they are not what the question compares."""
+    """What the values say; None where they are not what the question compares.
+
+    Args:
+        text: the question.
+        graph: the graph.
+        asked: what it wants of values.
+        topic: one that all that is compared is joined to; None: none.
+    """
     fitting = [i for i, r in enumerate(graph.relations) if asked.may_mean(str(r))]
-    ids = np.flatnonzero(np.isin(graph.triplets[:, 1], fitting))
+    rest = text
+    if topic is None:
+        ids = np.flatnonzero(np.isin(graph.triplets[:, 1], fitting))
+    else:
+        named = _noun_before(text, topic)
+        rest = _without(text, topic.name)
+        if any(singular(relation_words(str(r))) == named for r in graph.relations):
+            asked = asked.without_keys({*map(word_key, named)})
+            rest = _without(rest, " ".join(named))
+        _, ids = graph.by_head.rows(np.unique(_joined_to(topic.entity, graph)[0]))
+        ids = ids[np.isin(graph.triplets[ids, 1], fitting)]
     if not 0 < len(ids) <= MAX_VALUES:
         return None
     test = _test_of(asked, graph, ids)
@@ -186,8 +244,8 @@ def _compared(
     keys = frozenset[str]().union(*(relation_keys(a.relation) for a in best))
     phrase = compared_phrase(text, asked, keys | MEASURE_KEYS.keys())
     if phrase is not None:
-        return _Compared(phrase)
-    if unexplained_words(text, graph, best, asked):
+        return _Compared(asked, phrase)
+    if unexplained_words(rest, graph, best, asked):
         return None
     flags, kind = flags_of(text, graph), without_rank(text, asked)
     found: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
@@ -199,12 +257,14 @@ def _compared(
             return None  # what cannot be read might pass
         if flags.holders is not None:
             heads = heads[np.isin(heads, flags.holders)]
+        if topic is not None:
+            heads = _joined_by_one(heads, kind, graph, topic)
         group = [int(head) for head in heads if head != asked.rival]
         passed = test.passed(attribute, group) if group else []
         ahead = test.ahead_first(attribute, group)[: max(RUNNERS_UP, len(passed))]
         found.add((tuple(passed), tuple(ahead)))
     # Height and altitude may say different things.
-    return _Compared(None, *found.pop()) if len(found) == 1 else None
+    return _Compared(asked, None, *found.pop()) if len(found) == 1 else None
 
 
 class GraphFlags(NamedTuple):
@@ -235,8 +295,68 @@ def flags_of(text: str, graph: KnowledgeGraph) -> GraphFlags:
     return flags
 
 
-def _starts_nowhere(text: str, start: SearchStart, asked: ValueQuestion) -> bool:
-    """Whether no topic is more than a limit, or part of a name that is a noun here."""
+def _noun_before(text: str, topic: _Topic) -> tuple[str, ...]:
+    """The word before the name of a topic, in singular: "series" of "in series 4"."""
+    before, *_ = text.casefold().partition(topic.name.casefold())
+    return singular(WORD.findall(before)[-1:])
+
+
+def _without(text: str, name: str) -> str:
+    """A question with blanks for a name."""
+    at = text.casefold().find(name.casefold())
+    size = len(name) if at >= 0 else 0
+    return text[:at] + " " * size + text[at + size :]
+
+
+def _joined_to(
+    entity: int, graph: KnowledgeGraph
+) -> tuple[Int[np.ndarray, "j"], Int[np.ndarray, "j"]]:
+    """What triplets join to an entity, and the relation of each; twice that, and one
+    more where the entity is the head."""
+    one = np.array([entity])
+    _, out = graph.by_head.rows(one)
+    _, into = graph.by_tail.rows(one)
+    rows = np.asarray(graph.triplets[np.concatenate([out, into])])
+    is_out = np.arange(len(rows)) < len(out)
+    others = np.where(is_out, rows[:, 2], rows[:, 0])
+    return others, 2 * rows[:, 1] + is_out
+
+
+def _joined_by_one(
+    entities: Int[np.ndarray, "h"], kind: str, graph: KnowledgeGraph, topic: _Topic
+) -> Int[np.ndarray, "k"]:
+    """Those that one relation joins to a topic; none where several do.
+
+    Cities that lie in a country are not compared with those that it rules. Nor are few
+    cities of known size with many of unknown size.
+
+    Args:
+        entities: those with values, of the kind that is asked for.
+        kind: the question.
+        graph: the graph.
+        topic: of the question.
+    """
+    others, relations = _joined_to(topic.entity, graph)
+    steps = np.unique(relations[np.isin(others, entities)])
+    if len(steps) > 1:  # "in series 4", where 4 is a place and an age too
+        noun = _noun_before(kind, topic)
+        names = (str(graph.relations[step // 2]) for step in steps)
+        steps = steps[[singular(relation_words(name)) == noun for name in names]]
+    if len(steps) != 1:
+        return entities[:0]
+    every = np.unique(others[relations == steps[0]])
+    entities = entities[np.isin(entities, every)]
+    known = len(entities) > MIN_COVERAGE * len(entities_of_kind(kind, graph, every))
+    return entities if known else entities[:0]
+
+
+def _topics_beside(
+    text: str, graph: KnowledgeGraph, start: SearchStart, asked: ValueQuestion
+) -> list[_Topic] | None:
+    """The topics that are more than a limit, or part of a name that is a noun here.
+
+    None where the graph does not hold one.
+    """
     nouns, asked_for = _compared_nouns(text, asked), asked_kind(text, [])
 
     def is_noun(link: Link) -> bool:
@@ -244,17 +364,21 @@ def _starts_nowhere(text: str, start: SearchStart, asked: ValueQuestion) -> bool
         if link.how != "fuzzy":  # "Which database", where a keyword is called database
             plain = base_noun(name) if name.islower() else ""
             return asked_for is not None and plain in asked_for.nouns
-        words = WORD.findall(name.casefold())
-        return {base_noun(word) for word in words} <= nouns
+        words = WORD.findall(name)
+        return name.islower() and {base_noun(word) for word in words} <= nouns
 
-    if start.unknown:  # a topic that the graph does not hold
-        return False
+    if start.unknown:
+        return None
     if not start.links:
-        return all(entity == asked.rival for entity in start.ids.tolist())
-    return all(
-        link.entity == asked.rival or is_limit(text, link, asked) or is_noun(link)
+        ids = [entity for entity in start.ids.tolist() if entity != asked.rival]
+        return [_Topic(i, display_name(str(graph.entities[i]))) for i in ids]
+    return [
+        _Topic(link.entity, text[link.start : link.stop])
         for link in start.links
-    )
+        if not (
+            link.entity == asked.rival or is_limit(text, link, asked) or is_noun(link)
+        )
+    ]
 
 
 def unexplained_words(

@@ -20,7 +20,7 @@ from kgscout_jax.retrieve.readings import node_readings
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.value_column import Value, ValueColumn
 from kgscout_jax.text.value_question import ValueQuestion
-from kgscout_jax.text.value_words import relation_keys
+from kgscout_jax.text.value_words import relation_keys, word_key
 from kgscout_jax.text.values import quantity_of
 
 PENALTY = 6.0
@@ -35,6 +35,12 @@ MIN_COVERAGE = 0.5
 WEIGHTS = (2.0, 1.5, 1.0)
 """Of a relation's word that stands next to the comparing word, elsewhere in the
 question, or that the comparing word implies."""
+POPULATION = word_key("population")
+SIZES = frozenset((word_key("area"), POPULATION))
+SETTLEMENTS = frozenset(map(word_key, "city town village municipality".split()))
+"""Their size is their population, that of anything else the area."""
+USUAL = 0.01
+"""Of the one of two sizes that is usually meant."""
 BELOW = 1e-3
 """A value stands this far below the triplet that leads to its node."""
 MIN_VALUE_SHARE = 0.8
@@ -332,4 +338,6 @@ def _match(asked: ValueQuestion, keys: frozenset[str]) -> float:
         )
         for key in keys
     ]
-    return sum(weights) / len(keys)
+    both = asked.word.implied >= SIZES
+    usual = word_key("area") if SETTLEMENTS.isdisjoint(asked.words) else POPULATION
+    return sum(weights) / len(keys) + USUAL * (both and usual in keys)

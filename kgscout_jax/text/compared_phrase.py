@@ -66,6 +66,12 @@ def asks_behind(question: str, start: int) -> bool:
     return bool(_SUPPORT.search(before) or _PASSIVE.search(before))
 
 
+def phrase_end(question: str, start: int) -> int:
+    """Where the words of a superlative and its noun end that begin at ``start``."""
+    words = _content(question.casefold(), start)
+    return words[-1].end() if words else start
+
+
 def compared_phrase(
     question: str, asked: ValueQuestion, keys: frozenset[str]
 ) -> ComparedPhrase | None:

@@ -6,17 +6,17 @@ and then for its capital. The rules are for English.
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
-from kgscout_jax.text.compared_phrase import asks_behind, compared_phrase
+from kgscout_jax.text.compared_phrase import asks_behind, compared_phrase, phrase_end
 from kgscout_jax.text.relation_words import PREPOSITIONS
 from kgscout_jax.text.value_question import value_question
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
+_ASKING = frozenset(
+    "who whom whose what which where when how name list give find show tell".split()
+)
 _PASSED = FUNCTION_WORDS | PREPOSITIONS
-_RELATIVE = re.compile(r" (?:that|which|who|whose) ")
-_END = re.compile(r"\W*$")
 
 
 class NestedQuestion(NamedTuple):
@@ -51,25 +51,35 @@ def nested_question(
     >>> nested_question(question, (31, 37), frozenset({"popul"}))
     """
     start, stop = topic
-    head = question[:start]
-    content = [m for m in WORD.finditer(head) if m[0].casefold() not in _PASSED]
-    if not content:
-        return None
-    begin, end = content[-1].end(), stop
-    if relative := [*_RELATIVE.finditer(head, content[0].end())]:
-        begin = relative[-1].start()  # "that borders Chad"
-    asked = value_question(question[:begin] + question[stop:], [])
+    asked = value_question(
+        question[:start] + " " * (stop - start) + question[stop:], []
+    )
     if asked is None or not asked.is_superlative:
         return None
-    if asked.start < begin and not asks_behind(question, asked.start):
-        end = _END.search(question).start()  # type: ignore[union-attr]
+    if asked.start < start:  # "the largest country in Africa"
+        begin, end = phrase_end(question, asked.start), stop
+        if not asks_behind(question, asked.start):
+            end = len(question.rstrip(" ?.!"))
+    else:  # "the country in Africa with the largest population"
+        words = [*WORD.finditer(question[:start])]
+        named = [m for m in words if m[0].casefold() not in _PASSED]
+        begin, end = named[-1].end() if named else start, stop
     clause, short = question[begin:end], question[:begin] + question[end:]
+    asked = value_question(short, [])
+    if begin > start or asked is None:
+        return None
     phrase = compared_phrase(short, asked, keys)
     # The clause says more of what is compared, or stands at its end.
     if phrase is None or not phrase.start < begin <= phrase.stop:
         return None
     if asked.word.of_amount and short[phrase.start : asked.start].strip() == "the":
         return None  # "the most awards in 1990" are no award
+    asking, rest = (
+        {*WORD.findall(part.casefold())} & _ASKING
+        for part in (short[: phrase.start], short[phrase.stop :])
+    )
+    if not asking or rest:
+        return None  # "among the firms in Peru, which is the oldest"
     whole = short[phrase.start : begin] + clause + short[begin : phrase.stop]
     return NestedQuestion(
         f"Which {phrase.noun} is {whole}?", short[: phrase.start], short[phrase.stop :]

@@ -149,6 +149,23 @@ def offers_choice(question: str) -> bool:
     )
 
 
+_COMPARES_TWO = re.compile(
+    r"\b(?:is|are|was|were) (?:the )?(?:\w\w+er|(?:more|less) \w+)\s*[,:]?\s[^,:]+ or "
+)
+
+
+def compares_two(question: str) -> bool:
+    """Whether a question lets choose between two by any comparing word.
+
+    >>> compares_two("Which is busier, Rome or Bern?"), compares_two("Rome or Bern?")
+    (True, False)
+    """
+    text = question.casefold().strip()
+    return text.startswith(("which", "who", "what")) and bool(
+        _COMPARES_TWO.search(text)
+    )
+
+
 _CLAUSE = re.compile(
     r"[,\s]*\b(?:(?:which|what|that|and|who)\s+)?"
     r"(?:has|have|had|with|whose|is|are|was|were|comes?|by)\b(?:\W+\w+){0,4}\W*$",

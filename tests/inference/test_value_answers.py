@@ -83,7 +83,7 @@ def test_a_policy_without_answers_reads_the_whole_question():
 
 
 def test_guesses_at_the_answer_count_beside_the_clause_that_is_left_out(scout):
-    question = "Which town of Italy has the largest population?"
+    question = "Which towns of Italy have a population over 600?"
 
     def whole(text, guesses):
         hypotheses = [guesses]
@@ -94,7 +94,7 @@ def test_guesses_at_the_answer_count_beside_the_clause_that_is_left_out(scout):
 
     guesses = ["Rome has many people."]
     assert np.array_equal(
-        whole(question, guesses), whole("Which town of Italy", guesses)
+        whole(question, guesses), whole("Which towns of Italy", guesses)
     )
     assert not np.array_equal(whole(question, guesses), whole(question, []))
 

@@ -32,3 +32,18 @@ def test_a_relation_that_something_has_is_no_topic(question, names, expected):
     ]
     found = without_asked_relations(question, links, lambda: INDEX)
     assert [link.name for link in found] == (names if expected is None else expected)
+
+
+def test_a_word_of_a_relation_is_no_misspelt_name():
+    def kept(question, name, word):
+        at = question.index(word)
+        link = Link(
+            entity=0, name=name, score=1, how="fuzzy", start=at, stop=at + len(word)
+        )
+        return without_asked_relations(
+            question, [link], lambda: RelationIndex(["hair_color"])
+        )
+
+    assert not kept("Who has no hair?", "fair", "hair")
+    assert kept("Who is in hairspray?", "Hair", "hairspray")
+    assert kept("Who acts in hair?", "Hair and Now", "hair")

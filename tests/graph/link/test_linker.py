@@ -322,3 +322,17 @@ def test_a_short_name_that_is_written_as_it_is_joins_another():
 
     assert linked("which Go tools have the GNU GPL v3") == {"Go", "GNU GPL v3"}
     assert linked("which tools go with the GNU GPL v3") == {"GNU GPL v3"}
+
+
+def test_function_words_are_no_codes_and_superlatives_no_misspelt_names():
+    linker = Linker(build_index(["India", "IN", "light", "Rey", "Peru"]))
+    assert not linker.link("In which country is Bavaria?")
+    assert [x.name for x in linker.link("Which country has the code IN?")] == ["IN"]
+    assert not linker.link("Who is the lightest one?")
+
+
+def test_a_name_of_several_words_joins_another_though_its_words_are_common():
+    names = ["Best actress", "1990", "Ann Lee", *(f"film {i}" for i in range(30))]
+    linker = Linker(build_index(names, degrees=np.array([9, 3, 3] + [1] * 30)))
+    found = linker.link("Who won the best actress in 1990?")
+    assert {link.name for link in found} == {"Best actress", "1990"}

@@ -228,6 +228,54 @@ def test_json_objects_with_a_name_are_rows(tmp_path):
     assert facts(write(tmp_path / "kg.json", rows)) == expected
 
 
+def test_records_of_json_have_codes_and_a_kind_as_rows_have(tmp_path):
+    rows = [
+        {"name": "France", "cca3": "FRA", "borders": ["ESP", "BEL"]},
+        {"name": "Spain", "cca3": "ESP", "borders": ["FRA"]},
+        {"name": "Belgium", "cca3": "BEL", "borders": ["FRA"]},
+    ]
+    found = facts(write(tmp_path / "countries.json", json.dumps(rows)))
+    assert found == {
+        *(f"{row['name']} | type | country" for row in rows),
+        *(f"{row['name']} | cca3 | {row['cca3']}" for row in rows),
+        "France | borders | Spain",
+        "France | borders | Belgium",
+        "Spain | borders | France",
+        "Belgium | borders | France",
+    }
+
+
+def test_values_as_data_frames_and_r_write_them(tmp_path):
+    text = """\
+name,height,mass,iso,sex
+Yoda,66.0,17.5,YO,male
+Rey,NA,NA,RE,NA
+Finn,180.0,79.0,NA,NA
+Dooku,193.0,,DO,male
+"""
+    assert facts(write(tmp_path / "kg.csv", text)) == {
+        "Yoda | height | 66", "Finn | height | 180", "Dooku | height | 193",
+        "Yoda | mass | 17.5", "Finn | mass | 79.0",
+        "Yoda | iso | YO", "Rey | iso | RE", "Finn | iso | NA", "Dooku | iso | DO",
+        "Yoda | sex | male", "Dooku | sex | male",
+    }  # fmt: skip
+
+
+def test_behind_numbers_a_column_of_different_short_texts_names_the_rows(tmp_path):
+    text = """\
+series,won,first,full,note
+1,0,Ann,Ann Lee,same
+1,1,Bob,Bob Ray,same
+2,0,Ann,Ann Poe,same
+"""
+    found = facts(write(tmp_path / "bakers.csv", text))
+    assert {"Ann Lee | type | baker", "Ann Poe | series | 2"} <= found
+    with pytest.raises(UserError, match="expected 3 comma-separated columns, found 5"):
+        facts(
+            write(tmp_path / "b.csv", text.replace("Poe", "Lee").replace("Bob R", "A"))
+        )
+
+
 def test_a_row_without_its_name_is_an_error(tmp_path):
     path = write(tmp_path / "kg.csv", "x,name,y,z\n1,Ann,2,5\n3,,4,6\n")
     with pytest.raises(UserError, match=r"kg\.csv:3: name is empty"):

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.build.driver import build_graph
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.graph.read.triplets import TripletFiles
 
 HERE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -158,6 +159,20 @@ def test_exports_of_neo4j(tmp_path):
     assert facts([table, write(tmp_path / "b.csv", other)]) == ACTED | {
         "Carrie-Anne Moss | ACTED_IN | The Matrix",
     }
+
+
+def test_properties_that_are_left_out_are_told_once(tmp_path, caplog):
+    path = tmp_path / "films.graphml"
+    nx.write_graphml(films(), path)
+    with caplog.at_level("INFO", logger="kgscout"):
+        facts(path)
+        assert [m for m in caplog.messages if "left out" in m][-1].endswith(
+            "films.graphml: properties are left out: 'year' (1), 'since' (1); "
+            "--properties reads them"
+        )
+        caplog.clear()
+        KnowledgeGraph.open([path], options=ReadOptions(properties=True))
+    assert not caplog.messages
 
 
 def test_import_files_of_neo4j_share_their_ids(tmp_path):

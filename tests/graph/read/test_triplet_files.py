@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.options import MISSING
 from kgscout_jax.graph.read.ntriples import iri_name
+from kgscout_jax.graph.read.options import MISSING
 
 ROWS = [("Café", "is in", "Paris"), ("#1 Fan", "by", 'Plies "P"'), ("a", "b", "a")]
 

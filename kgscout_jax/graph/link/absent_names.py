@@ -1,0 +1,77 @@
+"""Names of a question that a graph does not hold: nobody of it is called Casablanca.
+
+What is found without them answers another question. A word with a capital is such a
+name if no entity and no relation has it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kgscout_jax.graph.link.graph_index import linker_of
+from kgscout_jax.graph.link.index import equal_ranges
+from kgscout_jax.graph.link.linker import Link
+from kgscout_jax.graph.link.question_tokens import tokenise_question
+from kgscout_jax.graph.link.stop_words import STOP_WORDS
+from kgscout_jax.text.kinds import base_noun
+
+if TYPE_CHECKING:
+    from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+
+LEAST_SMALL = 2
+"""Words without a capital from which on capitals tell something."""
+_WORD = re.compile(r"[^\W\d_]+")
+_OPENING = " \"'(\u201c\u2018"
+_ENDS = (".", "?", "!", ":")
+_TIMES = frozenset(
+    "january february march april may june july august september october november "
+    "december monday tuesday wednesday thursday friday saturday sunday".split()
+)
+
+
+def absent_names(
+    question: str, links: Sequence[Link], graph: KnowledgeGraph
+) -> tuple[str, ...]:
+    """The names of a question that a graph does not hold.
+
+    Args:
+        question: the question.
+        links: the entities that were found in it.
+        graph: the graph.
+    """
+    words = [*_WORD.finditer(question)]
+    small = [word[0] for word in words if word[0].islower()]
+    if len(small) < LEAST_SMALL:
+        return ()  # capitals tell nothing
+    free = [
+        word[0]
+        for word in words[1:]
+        if _is_name(word[0])
+        and not question[: word.start()].rstrip(_OPENING).endswith(_ENDS)
+        and not any(x.start <= word.start() and word.end() <= x.stop for x in links)
+    ]
+    if not free:
+        return ()
+    known = linker_of(graph).index.tables.words
+    said = graph.relation_index.relations
+    absent = []
+    for word in dict.fromkeys(free):
+        low, high = equal_ranges(known, tokenise_question(word).hashes)
+        noun = base_noun(word.casefold())
+        if not (high > low).all() and noun not in said and word.casefold() not in said:
+            absent.append(word)
+    return tuple(absent)
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word is written as a name, and neither a month nor an abbreviation."""
+    plain = word.casefold()
+    return (
+        len(word) > 2
+        and word[0].isupper()
+        and word[1:].islower()
+        and plain not in STOP_WORDS
+        and plain not in _TIMES
+    )

@@ -1,0 +1,31 @@
+"""Names of a question that a graph does not hold."""
+
+import pytest
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.link.absent_names import absent_names
+from kgscout_jax.graph.link.graph_index import linker_of
+
+GRAPH = KnowledgeGraph.from_triplets([
+    ("Vivien Leigh", "award", "Best actress"),
+    ("Vivien Leigh", "born in", "India"),
+    ("Vivien Leigh", "movie", "Gone with the Wind"),
+])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who won best actress for Casablanca?", ("Casablanca",)),
+        ("Which movie did Vivien Smith star in?", ("Smith",)),
+        ("Which Movie did Vivien Leigh win for?", ()),  # a relation
+        ("Which Indian won best actress in May?", ()),  # a word for what is from India
+        ("What is the VAT of Vivien Leigh?", ()),  # an abbreviation
+        ("Tell me this: Where was she born?", ()),  # begins a sentence
+        ("who won best actress for casablanca", ()),
+        ("Who Won Best Actress For Casablanca", ()),
+    ],
+)
+def test_a_capital_that_no_name_and_no_relation_has_is_absent(question, expected):
+    links = linker_of(GRAPH).link(question)
+    assert absent_names(question, links, GRAPH) == expected

@@ -1,0 +1,118 @@
+"""Superlatives beside a topic, and questions about the one that is found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scout_factory import shared_world
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.inference.topics import SearchStart
+from kgscout_jax.inference.whole_graph import compared_entities, whole_graph_choice
+
+TOWNS = {"Rome": 2800, "Milan": 1300, "Turin": 600, "Lyon": 520, "Paris": 2100}
+FRENCH = ("Lyon", "Paris")
+GRAPH = KnowledgeGraph.from_triplets([
+    *((town, "type", "town") for town in TOWNS),
+    *((town, "population", str(size)) for town, size in TOWNS.items()),
+    *((town, "lies in", "France" if town in FRENCH else "Italy") for town in TOWNS),
+    *((town, "mayor", f"mayor of {town}") for town in TOWNS),
+    ("Rhone", "lies in", "France"), ("Rhone", "length", "812"),
+    ("Rhone", "type", "river"), ("Nancy", "type", "town"), ("Nancy", "population", "9"),
+])  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def scout(kgscout_cache):
+    return shared_world("general").scout
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Which is the largest town in France?", {"Paris"}),
+        ("What is the town in Italy with the smallest population?", {"Turin"}),
+        ("Which Italian town has the largest population?", {"Rome"}),
+        ("What are the two largest towns in Italy?", {"Rome", "Milan"}),
+    ],
+)
+def test_all_that_one_relation_joins_to_the_topic_is_compared(scout, question, answers):
+    result = scout.retrieve(question, GRAPH, k=20)
+    assert {answer.name for answer in result.answers} == answers
+
+
+@pytest.mark.parametrize("topics", [None, ["France"]])
+def test_the_rest_of_the_question_is_about_the_one_that_is_found(scout, topics):
+    question = "Who is the mayor of the largest town in France?"
+    result = scout.retrieve(question, GRAPH, k=20, topics=topics)
+    assert result.question == question and result.topics == ("Paris",)
+    best = (result.answers or result.best_guesses)[0]
+    assert best.name == "mayor of Paris"
+    direct = scout.retrieve("Who is the mayor of Paris?", GRAPH, k=20, topics=["Paris"])
+    sure = (direct.answers or direct.best_guesses)[0].probability
+    first = scout.retrieve("Which town is the largest town in France?", GRAPH, k=20)
+    assert best.probability == pytest.approx(sure * first.answers[0].probability)
+
+
+def choice(triplets, topic, question):
+    graph = KnowledgeGraph.from_triplets(triplets)
+    entity = graph.find(topic)
+    assert entity is not None
+    start = SearchStart(np.array([entity], np.int32), (), ())
+    asked = compared_entities(question, graph, start)
+    assert asked is not None
+    found = whole_graph_choice(question, graph, start, asked)
+    return found and [graph.entities[i] for i in found.choice]
+
+
+def test_what_two_relations_join_is_not_compared():
+    towns = [(t, "population", str(n)) for t, n in TOWNS.items()]
+    lies = [(t, "lies in", "Italy") for t in ("Rome", "Milan")]
+    question = "Which is the largest town in Italy?"
+    assert choice(towns + lies, "Italy", question) == ["Rome", "Milan"]
+    ruled = [("Paris", "ruled by", "Italy")]
+    assert choice(towns + lies + ruled, "Italy", question) is None
+
+
+def test_the_word_before_a_number_says_its_relation():
+    bakers = {"Ann": (4, 31), "Bob": (4, 20), "Cid": (3, 4), "Dee": (2, 19)}
+    triplets = [(b, "series", str(s)) for b, (s, _) in bakers.items()]
+    triplets += [(b, "age", str(a)) for b, (_, a) in bakers.items()]
+    question = "Who is the youngest baker in series 4?"
+    assert choice(triplets, "4", question) == ["Bob", "Ann"]
+
+
+@given(
+    st.dictionaries(
+        st.integers(0, 30), st.tuples(st.integers(1, 50), st.booleans()), min_size=1
+    )
+)
+def test_the_largest_beside_a_topic_is_that_of_brute_force(towns):
+    triplets = [("Italy", "capital", "Rome")]
+    for name, (size, is_in) in towns.items():
+        triplets.append((f"t{name}", "population", str(size)))
+        triplets.append((f"t{name}", "lies in", "Italy" if is_in else "France"))
+    sizes = {f"t{name}": size for name, (size, is_in) in towns.items() if is_in}
+    found = choice(triplets, "Italy", "Which town in Italy has the largest population?")
+    if not sizes:
+        assert found is None
+        return
+    best = max(sizes.values())
+    winners = {name for name, size in sizes.items() if size == best}
+    assert found is not None and winners == set(found[: len(winners)])
+
+
+def test_size_is_the_area_of_a_country_and_the_people_of_a_city():
+    triplets = [
+        ("Chad", "area", "12"), ("Chad", "population", "3"),
+        ("Mali", "area", "9"), ("Mali", "population", "7"),
+    ]  # fmt: skip
+    triplets += [(country, "continent", "Africa") for country in ("Chad", "Mali")]
+
+    def first(noun):
+        found = choice(triplets, "Africa", f"What is the largest {noun} in Africa?")
+        return found and found[0]
+
+    assert (first("country"), first("city")) == ("Chad", "Mali")
