@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kgscout_jax.errors import escape
+from kgscout_jax.inference.answer_kinds import SUPPORTED
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.result_view import NEAREST
 from kgscout_jax.reason.path_text import path_line
@@ -51,9 +52,9 @@ def print_answers(result: RetrievalResult) -> None:
         guesses = "; ".join(map(with_probability, result.best_guesses))
         print(f"not sure; best guesses: {guesses or 'none'}")
         return
-    shown = [*result.answers, *(result.support if result.kind == "count" else ())]
+    shown = [*result.answers, *(result.support if result.kind in SUPPORTED else ())]
     for place, answer in enumerate(shown[:MAX_PRINTED]):
-        counted = result.kind == "count" and place
+        counted = result.kind in SUPPORTED and place
         print(f"{'  one of them' if counted else 'answer'}: {with_probability(answer)}")
         if answer.path:
             path = path_line(answer.path, answer.name)

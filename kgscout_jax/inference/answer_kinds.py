@@ -21,8 +21,11 @@ from jaxtyping import Int
 if TYPE_CHECKING:
     from kgscout_jax.graph.link import Link
 
-AnswerKind = Literal["set", "count", "yes_no"]
-"""Entities; how many of them there are; or whether the walk arrives at one."""
+AnswerKind = Literal["set", "count", "number", "yes_no"]
+"""Entities; how many of them there are, or what their values give; or whether the walk
+arrives at one."""
+SUPPORTED = frozenset(("count", "number"))
+"""Kinds of answers that are shown with the entities behind them."""
 YES = 0.5
 """P(answer) of the named entity from which on the answer is yes."""
 _YES_NO = re.compile(

@@ -13,7 +13,9 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.class_members import class_members
 from kgscout_jax.inference.entity_set import EntitySet
 from kgscout_jax.inference.relation_sides import COLUMNS, sides_called, triplets_of
+from kgscout_jax.inference.topic_neighbours import Topic, joined_by_one
 from kgscout_jax.inference.topics import SearchStart
+from kgscout_jax.inference.whole_graph import flags_of
 from kgscout_jax.text.absence import Absence, absence
 from kgscout_jax.text.count_question import asks_for_count
 from kgscout_jax.text.kinds import HEAD, TAIL
@@ -27,22 +29,28 @@ _PLAIN = frozenset("in at on from of have".split())
 
 
 def complement_of(
-    text: str, graph: KnowledgeGraph, start: SearchStart
+    text: str, graph: KnowledgeGraph, start: SearchStart, topic: Topic | None = None
 ) -> EntitySet | None:
     """The members that lack what a question says; None for other questions.
 
     Args:
-        text: the question.
+        text: the question, without the topic of those that it asks for.
         graph: the graph.
-        start: its topics.
+        start: its other topics.
+        topic: what those are joined to; None: nothing.
     """
-    asked = absence(text)
+    flags = flags_of(text, graph)
+    asked = absence(flags.rest)
     if asked is None:
         return None
     found = class_members(asked.members, graph)
     if found is None:
         return None
     relation, members = found
+    if flags.holders is not None:
+        members = np.intersect1d(members, flags.holders)
+    if topic is not None:
+        members = joined_by_one(members, text, graph, topic, 0)
     shown, end, lacking = relation, HEAD, None
     if asked.lacking:
         lacking = _without(asked, graph, members)

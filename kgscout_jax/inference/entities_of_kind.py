@@ -7,7 +7,11 @@ from jaxtyping import Bool, Int
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.string_table import texts_of
-from kgscout_jax.inference.class_members import leads_to_noun
+from kgscout_jax.inference.class_members import (
+    class_members,
+    leads_to_noun,
+    of_class,
+)
 from kgscout_jax.retrieve.kind_mask import kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.asked_kind import asked_kind
@@ -27,7 +31,9 @@ def entities_of_kind(
 ) -> Int[np.ndarray, "h"]:
     """Those that a question asks for by kind or noun; all where that tells nothing.
 
-    Classes decide, then what relations call their ends, or other triplets and names.
+    None where others are of the class that it names: departments have budgets, and
+    projects, of which there are some, have none. Classes decide, then what relations
+    call their ends, or other triplets and names.
 
     Args:
         text: the question.
@@ -38,6 +44,8 @@ def entities_of_kind(
     degrees = graph.by_head.degrees(entities) + graph.by_tail.degrees(entities)
     if kind is None or degrees.sum() > MAX_KIND_TRIPLETS:
         return entities
+    if _are_of_other_classes(kind.nouns, graph, entities):
+        return entities[:0]
     _, ids = graph.by_head.rows(entities)
     rows = np.asarray(graph.triplets[ids])
     relations = [str(relation) for relation in graph.relations]
@@ -69,6 +77,17 @@ def entities_of_kind(
     if is_end and not right.all():
         right |= np.isin(entities, called[:, 0]) | _alike(graph, entities, right)
     return entities[right]
+
+
+def _are_of_other_classes(
+    nouns: frozenset[str], graph: KnowledgeGraph, entities: Int[np.ndarray, "g"]
+) -> bool:
+    """Whether one of the nouns is a class, and most entities are of other ones only."""
+    for noun in nouns:
+        mask = of_class((*noun.split(),), graph, entities)
+        if mask is None or mask.any():
+            return False
+    return any(class_members((*noun.split(),), graph) is not None for noun in nouns)
 
 
 def _is_only_one(rows: Int[np.ndarray, "m 3"]) -> Bool[np.ndarray, "m"]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float32, Int
@@ -29,6 +29,8 @@ class EntitySet:
     probability: float
     counted: bool = False
     """Whether their number is the answer."""
+    number: str = ""
+    """What their values give, where that is the answer."""
 
     @staticmethod
     def of(
@@ -57,6 +59,10 @@ class EntitySet:
             counted=counted,
         )
 
+    def with_number(self, number: str) -> EntitySet:
+        """The set with what its values give as the answer."""
+        return replace(self, counted=False, number=number)
+
     @property
     def roots(self) -> Int[np.ndarray, "r"]:
         """The entities around which candidates are found."""
@@ -70,6 +76,8 @@ class EntitySet:
         slots = self._slots(candidates)
         ends = candidates.nodes[slots, self.end]
         kind: AnswerKind = "count" if self.counted else "set"
+        if self.number:
+            kind = "number"
         return NodeAnswers(
             nodes=nodes,
             probabilities=np.full(len(nodes), self.probability),
@@ -77,7 +85,7 @@ class EntitySet:
             topics=np.empty(0, np.int64),
             follow=scores.follow,
             kind=kind,
-            value=str(len(self.entities)) if self.counted else "",
+            value=str(len(self.entities)) if self.counted else self.number,
             probability=self.probability,
             evidence={
                 node: tuple(slots[ends == node][:MAX_EVIDENCE].tolist())

@@ -187,6 +187,9 @@ def read_answers(
         same = np.isin(order, one_reading(order, candidates, scores.logits))
         order, probability = order[same], probability[same]
         counts = False
+        # "How many people live in Africa" is no list of the people of its countries.
+        several = len(order) > 1 and not _is_beside(candidates, int(order[0]))
+        must_pass = must_pass or several
     of_times = (
         counts
         and len(order)
@@ -240,6 +243,12 @@ def read_answers(
     return dataclasses.replace(
         answers, kind="count", value=str(size), probability=certainty
     )
+
+
+def _is_beside(candidates: Candidates, node: int) -> bool:
+    """Whether a triplet joins a node to a topic."""
+    ends = candidates.nodes[(candidates.nodes == node).any(axis=1)]
+    return bool(np.isin(ends, candidates.topics).any())
 
 
 def _ranked(

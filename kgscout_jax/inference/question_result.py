@@ -58,8 +58,11 @@ from kgscout_jax.retrieve.constraints import QuestionConstraints, question_const
 from kgscout_jax.retrieve.interleaving import interleaved_logits
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest
+from kgscout_jax.text.aggregate_question import aggregate_question
 from kgscout_jax.text.negation import has_negating_word, negation_of
+from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.value_question import ValueQuestion, compares_two
+from kgscout_jax.text.value_words import relation_keys, word_key
 from kgscout_jax.text.words import question_words
 from kgscout_jax.types import Answer, Triplet
 
@@ -168,14 +171,30 @@ class ScoredQuestion:
         """Whether only what passes the test of values is an answer."""
         asked, found = self.compared, self.candidates
         if asked is None or found is None:
-            # "Which is busier, A or B": no graph says what busy is.
-            return len(self.start.ids) > 1 and compares_two(self.text)
+            # "Which is busier, A or B": no graph says what busy is. Nor is a mean one
+            # of the values.
+            two = len(self.start.ids) > 1 and compares_two(self.text)
+            return two or (found is not None and self._needs_values(found))
         return must_compare(
             self.text,
             asked,
             self.values,
             map(self.relation_of, found.relations.tolist()),
             [self.name_of(int(found.entities[node])) for node in found.topics],
+        )
+
+    def _needs_values(self, found: Candidates) -> bool:
+        """Whether it asks for a mean or a sum that no relation of its topic says."""
+        asked = aggregate_question(self.text)
+        if asked is None:
+            return False
+        of_topic = np.isin(found.nodes[:, 0], found.topics)
+        own = np.unique(found.relation_index[of_topic])
+        names = [self.relation_of(int(found.relations[i])) for i in own]
+        keys = {*map(word_key, asked.measure)}
+        return not any(
+            asked.word in relation_words(name) or keys <= relation_keys(name)
+            for name in names
         )
 
     def by_values(self, search: Search, least: float) -> ScoredQuestion:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kgscout_jax.inference.answer_kinds import SUPPORTED
 from kgscout_jax.reason.path_text import path_line
 from kgscout_jax.show import AnswerLine, GraphView
 
@@ -34,7 +35,7 @@ def result_view(
             [rank_of[triplet] for triplet in answer.path]
             for answer in result.answer_entities
         ]
-    lines = [*shown, *result.support] if result.kind == "count" else shown
+    lines = [*shown, *result.support] if result.kind in SUPPORTED else shown
     return GraphView(
         title=title or "KG-Scout",
         question=result.question,

@@ -16,6 +16,7 @@ from kgscout_jax.inference.relation_sides import (
     sides_called,
     triplets_of,
 )
+from kgscout_jax.inference.topic_neighbours import Topic, joined_by_one
 from kgscout_jax.inference.value_answers import (
     FALLBACK_PROBABILITY,
     MATCH_PROBABILITY,
@@ -39,12 +40,15 @@ Named = Literal["counted", "asked", "verb"]
 """What the name of a relation says: what is counted, who has it, or only a verb."""
 
 
-def tally_of(question: str, graph: KnowledgeGraph) -> EntitySet | None:
+def tally_of(
+    question: str, graph: KnowledgeGraph, topic: Topic | None = None
+) -> EntitySet | None:
     """Who has the most; None for other questions, and where the graph does not tell.
 
     Args:
-        question: the question.
+        question: the question, without its topic.
         graph: the graph: relations by name, and perhaps classes.
+        topic: what they are joined to; None: all are counted.
     """
     asked = most_counted(question)
     if asked is None:
@@ -52,7 +56,7 @@ def tally_of(question: str, graph: KnowledgeGraph) -> EntitySet | None:
     if asked.clause:
         asked = asked._replace(asked=singular(clause_noun(asked.clause)))
     for sides, named in _sides(asked, graph):
-        tallies = [_tally(asked, graph, side, named) for side in sides]
+        tallies = [_tally(asked, graph, side, named, topic) for side in sides]
         found = [tally for tally in tallies if tally is not None]
         if found:
             return found[0] if len(found) == 1 else None
@@ -102,7 +106,11 @@ def _called(noun: tuple[str, ...], graph: KnowledgeGraph) -> list[Side]:
 
 
 def _tally(
-    asked: MostCounted, graph: KnowledgeGraph, side: Side, named: Named
+    asked: MostCounted,
+    graph: KnowledgeGraph,
+    side: Side,
+    named: Named,
+    topic: Topic | None,
 ) -> EntitySet | None:
     """Those with the most by one relation; None: nobody, or they are of other kinds.
 
@@ -111,6 +119,7 @@ def _tally(
         graph: the graph.
         side: the relation.
         named: what the relation's name says.
+        topic: what those are joined to that are compared; None: nothing.
     """
     relation, end = side
     rows = triplets_of(graph, relation)
@@ -122,6 +131,10 @@ def _tally(
         right, known = np.ones(len(rows), bool), named == "counted"
     fits = of_class(asked.asked, graph, ours)
     kept = right if fits is None else right & fits
+    if topic is not None:
+        noun = " ".join(("which", *asked.asked))
+        joined = joined_by_one(np.unique(ours[kept]), noun, graph, topic, 0)
+        kept &= np.isin(ours, joined)
     pairs = np.unique(np.stack([ours[kept], others[kept]], axis=1), axis=0)
     if not len(pairs):
         return None

@@ -21,11 +21,17 @@ from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.answer_kinds import asks_yes_no
 from kgscout_jax.inference.class_topics import is_class
 from kgscout_jax.inference.entities_of_kind import entities_of_kind
+from kgscout_jax.inference.topic_neighbours import (
+    Topic,
+    joined_by_one,
+    joined_to,
+    noun_before,
+    without_name,
+)
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.retrieve.flag_nodes import flags_said, without_flag
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.value_test import (
-    MIN_COVERAGE,
     Attribute,
     ValueTest,
     value_test,
@@ -201,19 +207,11 @@ class _Compared(NamedTuple):
     """Of a superlative those, and some that come next."""
 
 
-class _Topic(NamedTuple):
-    """An entity that a question starts from."""
-
-    entity: int
-    name: str
-    """What the question calls it."""
-
-
 def _compared(
     text: str,
     graph: KnowledgeGraph,
     asked: ValueQuestion,
-    topic: _Topic | None = None,
+    topic: Topic | None = None,
 ) -> _Compared | None:
     """What the values say; None where they are not what the question compares.
 
@@ -228,12 +226,12 @@ def _compared(
     if topic is None:
         ids = np.flatnonzero(np.isin(graph.triplets[:, 1], fitting))
     else:
-        named = _noun_before(text, topic)
-        rest = _without(text, topic.name)
+        named = noun_before(text, topic)
+        rest = without_name(text, topic.name)
         if any(singular(relation_words(str(r))) == named for r in graph.relations):
             asked = asked.without_keys({*map(word_key, named)})
-            rest = _without(rest, " ".join(named))
-        _, ids = graph.by_head.rows(np.unique(_joined_to(topic.entity, graph)[0]))
+            rest = without_name(rest, " ".join(named))
+        _, ids = graph.by_head.rows(np.unique(joined_to(topic.entity, graph)[0]))
         ids = ids[np.isin(graph.triplets[ids, 1], fitting)]
     if not 0 < len(ids) <= MAX_VALUES:
         return None
@@ -258,7 +256,7 @@ def _compared(
         if flags.holders is not None:
             heads = heads[np.isin(heads, flags.holders)]
         if topic is not None:
-            heads = _joined_by_one(heads, kind, graph, topic)
+            heads = joined_by_one(heads, kind, graph, topic)
         group = [int(head) for head in heads if head != asked.rival]
         passed = test.passed(attribute, group) if group else []
         ahead = test.ahead_first(attribute, group)[: max(RUNNERS_UP, len(passed))]
@@ -295,64 +293,9 @@ def flags_of(text: str, graph: KnowledgeGraph) -> GraphFlags:
     return flags
 
 
-def _noun_before(text: str, topic: _Topic) -> tuple[str, ...]:
-    """The word before the name of a topic, in singular: "series" of "in series 4"."""
-    before, *_ = text.casefold().partition(topic.name.casefold())
-    return singular(WORD.findall(before)[-1:])
-
-
-def _without(text: str, name: str) -> str:
-    """A question with blanks for a name."""
-    at = text.casefold().find(name.casefold())
-    size = len(name) if at >= 0 else 0
-    return text[:at] + " " * size + text[at + size :]
-
-
-def _joined_to(
-    entity: int, graph: KnowledgeGraph
-) -> tuple[Int[np.ndarray, "j"], Int[np.ndarray, "j"]]:
-    """What triplets join to an entity, and the relation of each; twice that, and one
-    more where the entity is the head."""
-    one = np.array([entity])
-    _, out = graph.by_head.rows(one)
-    _, into = graph.by_tail.rows(one)
-    rows = np.asarray(graph.triplets[np.concatenate([out, into])])
-    is_out = np.arange(len(rows)) < len(out)
-    others = np.where(is_out, rows[:, 2], rows[:, 0])
-    return others, 2 * rows[:, 1] + is_out
-
-
-def _joined_by_one(
-    entities: Int[np.ndarray, "h"], kind: str, graph: KnowledgeGraph, topic: _Topic
-) -> Int[np.ndarray, "k"]:
-    """Those that one relation joins to a topic; none where several do.
-
-    Cities that lie in a country are not compared with those that it rules. Nor are few
-    cities of known size with many of unknown size.
-
-    Args:
-        entities: those with values, of the kind that is asked for.
-        kind: the question.
-        graph: the graph.
-        topic: of the question.
-    """
-    others, relations = _joined_to(topic.entity, graph)
-    steps = np.unique(relations[np.isin(others, entities)])
-    if len(steps) > 1:  # "in series 4", where 4 is a place and an age too
-        noun = _noun_before(kind, topic)
-        names = (str(graph.relations[step // 2]) for step in steps)
-        steps = steps[[singular(relation_words(name)) == noun for name in names]]
-    if len(steps) != 1:
-        return entities[:0]
-    every = np.unique(others[relations == steps[0]])
-    entities = entities[np.isin(entities, every)]
-    known = len(entities) > MIN_COVERAGE * len(entities_of_kind(kind, graph, every))
-    return entities if known else entities[:0]
-
-
 def _topics_beside(
     text: str, graph: KnowledgeGraph, start: SearchStart, asked: ValueQuestion
-) -> list[_Topic] | None:
+) -> list[Topic] | None:
     """The topics that are more than a limit, or part of a name that is a noun here.
 
     None where the graph does not hold one.
@@ -371,9 +314,9 @@ def _topics_beside(
         return None
     if not start.links:
         ids = [entity for entity in start.ids.tolist() if entity != asked.rival]
-        return [_Topic(i, display_name(str(graph.entities[i]))) for i in ids]
+        return [Topic(i, display_name(str(graph.entities[i]))) for i in ids]
     return [
-        _Topic(link.entity, text[link.start : link.stop])
+        Topic(link.entity, text[link.start : link.stop])
         for link in start.links
         if not (
             link.entity == asked.rival or is_limit(text, link, asked) or is_noun(link)

@@ -154,7 +154,9 @@ class RetrieveReply(BaseModel):
         [], description="Most probable first; absent without an answer head."
     )
     kind: str = Field(
-        "set", description="set: entities, count: their number, yes_no: yes or no."
+        "set",
+        description="set: entities, count: their number, number: what their values "
+        "give, yes_no: yes or no.",
     )
     support: list[GraphAnswer] = Field(
         [], description="The entities behind a count or a yes or no."

@@ -1,0 +1,119 @@
+"""Means, medians and sums of the values that a whole graph holds."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Sequence
+
+import numpy as np
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.string_table import texts_of
+from kgscout_jax.inference.class_members import class_members
+from kgscout_jax.inference.class_topics import without_class_topics
+from kgscout_jax.inference.entities_of_kind import entities_of_kind
+from kgscout_jax.inference.entity_set import EntitySet
+from kgscout_jax.inference.relation_sides import triplets_of
+from kgscout_jax.inference.topic_neighbours import Topic, joined_by_one, without_name
+from kgscout_jax.inference.topics import SearchStart
+from kgscout_jax.inference.value_answers import MATCH_PROBABILITY
+from kgscout_jax.text.aggregate_question import AggregateQuestion, aggregate_question
+from kgscout_jax.text.asked_kind import asked_kind
+from kgscout_jax.text.kinds import HEAD, base_noun
+from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.value_words import relation_keys, word_key
+from kgscout_jax.text.values import CURRENCIES, is_date, quantity_of
+from kgscout_jax.text.words import FUNCTION_WORDS, WORD
+
+LEAST_VALUES = 2
+"""The least number of values."""
+DECIMALS = 2
+"""Of the answer."""
+_ARTICLE = re.compile(r"^(?:of|for|in|across|among|over|by|at) (?:all )?(?:the |our )?")
+
+
+def aggregate_of(
+    text: str, graph: KnowledgeGraph, start: SearchStart
+) -> EntitySet | None:
+    """The entities whose values give the number that is asked for, with it.
+
+    None for other questions, and where the graph does not tell: several relations have
+    such values, some cannot be read, or the question says more than whose they are.
+
+    Args:
+        text: the question.
+        graph: the graph.
+        start: its topics.
+    """
+    asked = aggregate_question(text)
+    if asked is None or _is_named(asked, graph):
+        return None
+    links = without_class_topics(text, graph, start).links
+    topics = [Topic(each.entity, text[each.start : each.stop]) for each in links]
+    topics = [topic for topic in topics if topic.name in asked.rest]
+    relations = _relations(asked, graph)
+    if len(topics) > 1 or len(links) > len(topics) or len(relations) != 1:
+        return None
+    whose = "Which " + _ARTICLE.sub("", asked.rest)
+    if not _is_explained(whose, graph, topics):
+        return None
+    rows = triplets_of(graph, relations[0])
+    heads = np.unique(rows[:, 0])
+    heads = entities_of_kind(whose, graph, heads) if asked.rest else heads
+    for topic in topics:
+        heads = joined_by_one(heads, whose, graph, topic)
+    rows = rows[np.isin(rows[:, 0], heads)]
+    number = _number(asked, texts_of(graph.entities, rows[:, 2]))
+    if number is None or len(rows) < LEAST_VALUES or len(rows) > len(heads):
+        return None
+    found = EntitySet.of(heads, (relations[0], HEAD), MATCH_PROBABILITY, counted=True)
+    return found and found.with_number(number)
+
+
+def _is_named(asked: AggregateQuestion, graph: KnowledgeGraph) -> bool:
+    """Whether a relation itself is an average: ``average_rating``."""
+    return any(asked.word in relation_words(str(each)) for each in graph.relations)
+
+
+def _relations(asked: AggregateQuestion, graph: KnowledgeGraph) -> list[int]:
+    """The relations whose names are the words for the values, or hold them."""
+    keys = {*map(word_key, asked.measure)}
+    names = [relation_keys(str(each)) for each in graph.relations]
+    same = [i for i, name in enumerate(names) if name == keys]
+    return same or [i for i, name in enumerate(names) if keys <= name]
+
+
+def _is_explained(whose: str, graph: KnowledgeGraph, topics: Sequence[Topic]) -> bool:
+    """Whether a question says no more than a kind and the name of a topic.
+
+    "Tall employees" says more than a kind where that is no class of the graph.
+    """
+    for topic in topics:
+        whose = without_name(whose, topic.name)
+    kind = asked_kind(whose, [])
+    nouns = set[str]()
+    for noun in kind.nouns if kind else ():
+        words = (*noun.split(),)
+        whole = len(words) > 1 and class_members(words, graph) is not None
+        nouns.update(words if whole else words[-1:])
+    words = WORD.findall(whose.casefold())
+    return all(w in FUNCTION_WORDS or base_noun(w) in nouns for w in words)
+
+
+def _number(asked: AggregateQuestion, values: Sequence[str]) -> str | None:
+    """What the values give; None where one is no number, or of another unit."""
+    found = [quantity_of(value) for value in values]
+    real = [each for each in found if each is not None]
+    units = {each.unit for each in real}
+    dates = any(map(is_date, values))
+    if not real or len(real) < len(found) or len(units) > 1 or dates:
+        return None
+    numbers = [each.value for each in real]
+    functions = {"mean": statistics.fmean, "median": statistics.median, "sum": sum}
+    number = round(float(functions[asked.function](numbers)), DECIMALS)
+    text = f"{number:.{DECIMALS}f}".rstrip("0").rstrip(".")
+    (unit,) = units
+    if unit and unit in CURRENCIES:
+        return unit + text
+    return f"{text} {unit}" if unit else text

@@ -1,0 +1,83 @@
+"""What triplets join to the one topic of a question over a whole graph."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.inference.entities_of_kind import entities_of_kind
+from kgscout_jax.retrieve.value_test import MIN_COVERAGE
+from kgscout_jax.text.kinds import singular
+from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.words import WORD
+
+
+class Topic(NamedTuple):
+    """An entity that a question starts from."""
+
+    entity: int
+    name: str
+    """What the question calls it."""
+
+
+def noun_before(text: str, topic: Topic) -> tuple[str, ...]:
+    """The word before the name of a topic, in singular: "series" of "in series 4"."""
+    before, *_ = text.casefold().partition(topic.name.casefold())
+    return singular(WORD.findall(before)[-1:])
+
+
+def without_name(text: str, name: str) -> str:
+    """A question with blanks for a name."""
+    at = text.casefold().find(name.casefold())
+    size = len(name) if at >= 0 else 0
+    return text[:at] + " " * size + text[at + size :]
+
+
+def joined_to(
+    entity: int, graph: KnowledgeGraph
+) -> tuple[Int[np.ndarray, "j"], Int[np.ndarray, "j"]]:
+    """What triplets join to an entity, and the relation of each; twice that, and one
+    more where the entity is the head."""
+    one = np.array([entity])
+    _, out = graph.by_head.rows(one)
+    _, into = graph.by_tail.rows(one)
+    rows = np.asarray(graph.triplets[np.concatenate([out, into])])
+    is_out = np.arange(len(rows)) < len(out)
+    others = np.where(is_out, rows[:, 2], rows[:, 0])
+    return others, 2 * rows[:, 1] + is_out
+
+
+def joined_by_one(
+    entities: Int[np.ndarray, "h"],
+    kind: str,
+    graph: KnowledgeGraph,
+    topic: Topic,
+    coverage: float = MIN_COVERAGE,
+) -> Int[np.ndarray, "k"]:
+    """Those that one relation joins to a topic; none where several do.
+
+    Cities that lie in a country are not compared with those that it rules. Nor are few
+    cities of known size with many of unknown size.
+
+    Args:
+        entities: those with values, of the kind that is asked for.
+        kind: the question.
+        graph: the graph.
+        topic: of the question.
+        coverage: least share of those that are joined by it that ``entities`` hold.
+    """
+    others, relations = joined_to(topic.entity, graph)
+    steps = np.unique(relations[np.isin(others, entities)])
+    if len(steps) > 1:  # "in series 4", where 4 is a place and an age too
+        noun = noun_before(kind, topic)
+        names = (str(graph.relations[step // 2]) for step in steps)
+        steps = steps[[singular(relation_words(name)) == noun for name in names]]
+    if len(steps) != 1:
+        return entities[:0]
+    every = np.unique(others[relations == steps[0]])
+    entities = entities[np.isin(entities, every)]
+    known = coverage * len(entities_of_kind(kind, graph, every)) if coverage else 0
+    return entities if len(entities) > known else entities[:0]
