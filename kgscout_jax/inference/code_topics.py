@@ -15,8 +15,8 @@ import numpy as np
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
+from kgscout_jax.text.question_clause import BE
 from kgscout_jax.text.relation_words import CODE_NOUNS, relation_words
-from kgscout_jax.text.stated_relation import BE
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 from kgscout_jax.types import display_name
 

@@ -24,12 +24,13 @@ from kgscout_jax.inference.value_answers import (
 from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.kinds import HEAD, TAIL, singular
 from kgscout_jax.text.most_counted import MostCounted, most_counted
+from kgscout_jax.text.question_clause import clause_noun
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import (
     PREPOSITIONS,
     relation_words,
 )
-from kgscout_jax.text.stated_relation import all_answer_ends, clause_noun
+from kgscout_jax.text.stated_relation import all_answer_ends
 from kgscout_jax.text.words import FUNCTION_WORDS
 
 MAX_WINNERS = 10

@@ -43,7 +43,7 @@ from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import TAIL
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.text.media_files import asks_for_media, media_files
-from kgscout_jax.text.stated_relation import noun_of_topic
+from kgscout_jax.text.question_noun import noun_of_topic
 from kgscout_jax.text.value_question import ValueQuestion, value_question
 
 ANSWER_SPREAD = 0.05

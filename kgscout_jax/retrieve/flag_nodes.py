@@ -17,8 +17,8 @@ from kgscout_jax.graph.flag_relations import FALSE, TRUE, are_flags
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.shared_nodes import neighbours
 from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.question_clause import BE, DO
 from kgscout_jax.text.relation_words import relation_words
-from kgscout_jax.text.stated_relation import BE, DO
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
 _NOT = frozenset(("not", "non", "isn", "aren"))

@@ -19,9 +19,9 @@ from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.readings import STEPS, topic_steps
 from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.kinds import base_noun, noun_kind
+from kgscout_jax.text.question_clause import clause_noun
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import is_another_post, relation_words
-from kgscout_jax.text.stated_relation import clause_noun
 from kgscout_jax.text.words import question_words
 
 WEIGHT = 2.2

@@ -16,13 +16,13 @@ from jaxtyping import Bool, Float, Int
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.kinds import KINDS, base_noun, names_same, noun_kind
+from kgscout_jax.text.question_noun import noun_of_topic
 from kgscout_jax.text.relation_words import (
     is_class_relation,
     leads_to_class,
     names_what_it_classes,
     split_words,
 )
-from kgscout_jax.text.stated_relation import noun_of_topic
 from kgscout_jax.text.words import question_words
 
 _BROAD_CLASSES = frozenset(

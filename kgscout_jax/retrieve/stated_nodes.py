@@ -17,12 +17,9 @@ from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.compared_set import compared_set
 from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import HEAD, TAIL
-from kgscout_jax.text.stated_relation import (
-    all_answer_ends,
-    is_clause,
-    noun_of_answer,
-    noun_of_topic,
-)
+from kgscout_jax.text.question_clause import is_clause
+from kgscout_jax.text.question_noun import noun_of_answer, noun_of_topic
+from kgscout_jax.text.stated_relation import all_answer_ends
 from kgscout_jax.text.subclasses import is_subclass_relation, subclass_end
 
 

@@ -23,19 +23,13 @@ from kgscout_jax.text.asked_kind import AskedKind, asked_kind, question_tokens
 from kgscout_jax.text.count_question import asks_for_count
 from kgscout_jax.text.how_to import how_to
 from kgscout_jax.text.kinds import HEAD, base_noun, is_attribute, is_measure
+from kgscout_jax.text.question_clause import is_clause, is_simple_clause, is_verbless
+from kgscout_jax.text.question_noun import OF, content_words, noun_of_topic
 from kgscout_jax.text.relation_phrases import (
     has_words,
     own_forms,
     relation_forms,
     word_forms,
-)
-from kgscout_jax.text.stated_relation import (
-    OF,
-    content_words,
-    is_clause,
-    is_simple_clause,
-    is_verbless,
-    noun_of_topic,
 )
 from kgscout_jax.text.words import question_words
 from kgscout_jax.text.yes_no_claim import yes_no_claim

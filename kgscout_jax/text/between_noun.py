@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.kinds import is_past, noun_kind, singular_form
+from kgscout_jax.text.question_clause import WITHOUT_NOUN, around_topic
 from kgscout_jax.text.relation_words import PREPOSITIONS
-from kgscout_jax.text.stated_relation import WITHOUT_NOUN, around_topic
 from kgscout_jax.text.words import FUNCTION_WORDS
 
 _DETERMINERS = frozenset("the a an all any some its their his her".split())

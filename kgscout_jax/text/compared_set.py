@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from kgscout_jax.text.asked_kind import TOPIC
-from kgscout_jax.text.stated_relation import around_topic, leading_verb
+from kgscout_jax.text.question_clause import around_topic, leading_verb
 from kgscout_jax.text.words import FUNCTION_WORDS
 
 _RELATIVE = frozenset("that which who whom".split())

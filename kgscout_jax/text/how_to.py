@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.kinds import is_past
-from kgscout_jax.text.stated_relation import BE, around_topic
+from kgscout_jax.text.question_clause import BE, around_topic
 from kgscout_jax.text.words import FUNCTION_WORDS
 
 _MODALS = frozenset("do can could should would must might".split())

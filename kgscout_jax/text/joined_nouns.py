@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kgscout_jax.text.asked_kind import TOPIC
-from kgscout_jax.text.stated_relation import OF, around_topic, noun_of_topic
+from kgscout_jax.text.question_clause import around_topic
+from kgscout_jax.text.question_noun import OF, noun_of_topic
 
 _JOINTS = frozenset(("and", ",", "&"))
 

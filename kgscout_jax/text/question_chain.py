@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from kgscout_jax.text.asked_kind import TOPIC, question_tokens
 from kgscout_jax.text.kinds import has_participle_ending
+from kgscout_jax.text.question_clause import around_topic, leading_verb
 from kgscout_jax.text.relation_words import PREPOSITIONS
-from kgscout_jax.text.stated_relation import around_topic, leading_verb
 from kgscout_jax.text.words import FUNCTION_WORDS
 
 _RELATIVE = frozenset("that who whom which where whose".split())

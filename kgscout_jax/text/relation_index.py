@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from kgscout_jax.text.question_clause import is_simple_clause
+from kgscout_jax.text.question_noun import content_words, noun_of_topic
 from kgscout_jax.text.relation_phrases import (
     has_words,
     own_forms,
@@ -12,12 +14,7 @@ from kgscout_jax.text.relation_phrases import (
     word_forms,
 )
 from kgscout_jax.text.relation_words import relation_words
-from kgscout_jax.text.stated_relation import (
-    answer_ends,
-    content_words,
-    is_simple_clause,
-    noun_of_topic,
-)
+from kgscout_jax.text.stated_relation import answer_ends
 
 
 class RelationIndex:

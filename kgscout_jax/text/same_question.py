@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from kgscout_jax.text.asked_kind import TOPIC
-from kgscout_jax.text.stated_relation import topic_as_one
+from kgscout_jax.text.question_clause import topic_as_one
 
 _VERBS = {"do": "does", "did": "does", "are": "is", "were": "was"}
 """A verb of two -> that of one."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from kgscout_jax.text.question_clause import BE, DO, around_topic
+from kgscout_jax.text.question_noun import noun_of_topic
 from kgscout_jax.text.relation_words import PREPOSITIONS
-from kgscout_jax.text.stated_relation import BE, DO, around_topic, noun_of_topic
 
 _VERBS = BE | DO | {"could"}
 _ARTICLES = frozenset(("a", "an"))

@@ -25,7 +25,7 @@ from kgscout_jax.graph.link.question_tokens import (
 )
 from kgscout_jax.graph.link.scoring import scores
 from kgscout_jax.graph.link.stop_words import ARTICLES, GRAMMAR, STOP_WORDS
-from kgscout_jax.text.stated_relation import BE
+from kgscout_jax.text.question_clause import BE
 from kgscout_jax.text.value_words import is_comparing
 
 BRACKET_LIKENESS = 0.7
