@@ -15,13 +15,13 @@ from kgscout_jax.inference.class_topics import without_class_topics
 from kgscout_jax.inference.entities_of_kind import entities_of_kind
 from kgscout_jax.inference.entity_set import EntitySet
 from kgscout_jax.inference.relation_sides import triplets_of
-from kgscout_jax.inference.topic_neighbours import Topic, joined_by_one, without_name
+from kgscout_jax.inference.topic_neighbours import Topic, joined_by_one, without_topic
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.inference.value_answers import MATCH_PROBABILITY
 from kgscout_jax.text.aggregate_question import AggregateQuestion, aggregate_question
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import HEAD, base_noun
-from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.relation_words import of_other_years, relation_words
 from kgscout_jax.text.value_words import relation_keys, word_key
 from kgscout_jax.text.values import CURRENCIES, is_date, quantity_of
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
@@ -52,7 +52,7 @@ def aggregate_of(
     links = without_class_topics(text, graph, start).links
     topics = [Topic(each.entity, text[each.start : each.stop]) for each in links]
     topics = [topic for topic in topics if topic.name in asked.rest]
-    relations = _relations(asked, graph)
+    relations = _relations(asked, graph, WORD.findall(text.casefold()))
     if len(topics) > 1 or len(links) > len(topics) or len(relations) != 1:
         return None
     whose = "Which " + _ARTICLE.sub("", asked.rest)
@@ -76,12 +76,16 @@ def _is_named(asked: AggregateQuestion, graph: KnowledgeGraph) -> bool:
     return any(asked.word in relation_words(str(each)) for each in graph.relations)
 
 
-def _relations(asked: AggregateQuestion, graph: KnowledgeGraph) -> list[int]:
+def _relations(
+    asked: AggregateQuestion, graph: KnowledgeGraph, words: Sequence[str]
+) -> list[int]:
     """The relations whose names are the words for the values, or hold them."""
     keys = {*map(word_key, asked.measure)}
     names = [relation_keys(str(each)) for each in graph.relations]
     same = [i for i, name in enumerate(names) if name == keys]
-    return same or [i for i, name in enumerate(names) if keys <= name]
+    found = same or [i for i, name in enumerate(names) if keys <= name]
+    others = of_other_years([str(graph.relations[i]) for i in found], words)
+    return [i for i, other in zip(found, others, strict=True) if not other]
 
 
 def _is_explained(whose: str, graph: KnowledgeGraph, topics: Sequence[Topic]) -> bool:
@@ -90,7 +94,7 @@ def _is_explained(whose: str, graph: KnowledgeGraph, topics: Sequence[Topic]) ->
     "Tall employees" says more than a kind where that is no class of the graph.
     """
     for topic in topics:
-        whose = without_name(whose, topic.name)
+        whose = without_topic(whose, topic, graph)
     kind = asked_kind(whose, [])
     nouns = set[str]()
     for noun in kind.nouns if kind else ():

@@ -29,6 +29,19 @@ def noun_before(text: str, topic: Topic) -> tuple[str, ...]:
     return singular(WORD.findall(before)[-1:])
 
 
+def relation_before(text: str, topic: Topic, graph: KnowledgeGraph) -> tuple[str, ...]:
+    """The word before the name of a topic, if a relation is called so; () otherwise."""
+    noun = noun_before(text, topic)
+    names = (relation_words(str(relation)) for relation in graph.relations)
+    return noun if any(singular(name) == noun for name in names) else ()
+
+
+def without_topic(text: str, topic: Topic, graph: KnowledgeGraph) -> str:
+    """A question with blanks for its topic, and for the relation that it names so."""
+    rest = without_name(text, topic.name)
+    return without_name(rest, " ".join(relation_before(text, topic, graph)))
+
+
 def without_name(text: str, name: str) -> str:
     """A question with blanks for a name."""
     at = text.casefold().find(name.casefold())

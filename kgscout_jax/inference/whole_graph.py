@@ -25,8 +25,8 @@ from kgscout_jax.inference.topic_neighbours import (
     Topic,
     joined_by_one,
     joined_to,
-    noun_before,
-    without_name,
+    relation_before,
+    without_topic,
 )
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.retrieve.flag_nodes import flags_said, without_flag
@@ -42,8 +42,7 @@ from kgscout_jax.text.compared_phrase import (
     compared_phrase,
     without_rank,
 )
-from kgscout_jax.text.kinds import base_noun, singular
-from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.value_question import (
     NUMERALS,
     ORDINALS,
@@ -148,7 +147,9 @@ def whole_graph_choice(
     if asked.choice or asks_yes_no(text):
         return None
     topics = _topics_beside(text, graph, start, asked)
-    if topics is None or len(topics) > asked.is_superlative:
+    # "When was Heat last shown" asks for a day, and not for one of its shows.
+    most = asked.is_superlative and not asked.word.weak
+    if topics is None or len(topics) > most:
         return None
     found = _compared(text, graph, asked, *topics)
     if found is None or found.phrase is not None:
@@ -226,11 +227,9 @@ def _compared(
     if topic is None:
         ids = np.flatnonzero(np.isin(graph.triplets[:, 1], fitting))
     else:
-        named = noun_before(text, topic)
-        rest = without_name(text, topic.name)
-        if any(singular(relation_words(str(r))) == named for r in graph.relations):
-            asked = asked.without_keys({*map(word_key, named)})
-            rest = without_name(rest, " ".join(named))
+        rest = without_topic(text, topic, graph)
+        named = relation_before(text, topic, graph)
+        asked = asked.without_keys({*map(word_key, named)})
         _, ids = graph.by_head.rows(np.unique(joined_to(topic.entity, graph)[0]))
         ids = ids[np.isin(graph.triplets[ids, 1], fitting)]
     if not 0 < len(ids) <= MAX_VALUES:

@@ -21,7 +21,11 @@ from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.kinds import base_noun, noun_kind
 from kgscout_jax.text.question_clause import clause_noun
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
-from kgscout_jax.text.relation_words import is_another_post, relation_words
+from kgscout_jax.text.relation_words import (
+    is_another_post,
+    of_other_years,
+    relation_words,
+)
 from kgscout_jax.text.words import question_words
 
 WEIGHT = 2.2
@@ -82,6 +86,7 @@ def named_relations(
     said = frozenset[str]().union(*forms)
     named = np.array([not asked.isdisjoint(each) for each in forms], bool)
     named &= ~np.array([is_another_post(each, asked) for each in relations], bool)
+    named &= ~np.array(of_other_years(relations, {*texts}), bool)
     implied = np.array([needs_no_word(each) for each in relations], bool)
     unknown = sum(
         said.isdisjoint(word) and text not in kind

@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float32, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.readings import node_readings
-from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.relation_words import of_other_years, relation_words
 from kgscout_jax.text.value_column import Value, ValueColumn
 from kgscout_jax.text.value_question import ValueQuestion
 from kgscout_jax.text.value_words import relation_keys, word_key
@@ -243,7 +243,9 @@ def value_test(
     if asked is None:
         return None
     found = [_attribute(asked, i, around) for i in range(len(around.relations))]
-    fitting = [each for each in found if each is not None]
+    years = of_other_years(around.relations, asked.words | {*asked.limits})
+    pairs = zip(found, years, strict=True)
+    fitting = [each for each, other in pairs if each is not None and not other]
     named = [each for each in fitting if each.match]
     # "The most awards" says what is compared.
     says = asked.word.weak or asked.word.of_amount

@@ -56,6 +56,8 @@ def nested_question(
     )
     if asked is None or not asked.is_superlative:
         return None
+    if asked.word.weak and not question[: asked.start].casefold().endswith("the "):
+        return None  # "when did the head of the league first win"
     if asked.start < start:  # "the largest country in Africa"
         begin, end = phrase_end(question, asked.start), stop
         if not asks_behind(question, asked.start):

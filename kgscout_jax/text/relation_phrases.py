@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from kgscout_jax.text.kinds import base_noun, base_verb, verbs_of_agents
-from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
+from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words, said_words
 from kgscout_jax.text.words import FUNCTION_WORDS
 
 _STEMS = {"born": "bear", "birth": "bear"}
@@ -42,7 +42,9 @@ def other_names(relation: str) -> tuple[str, ...]:
 
 def _phrases(relation: str) -> Sequence[str]:
     """Other phrases for a relation; ^ marks those of the inverse."""
-    return equivalent_phrases().get(" ".join(relation_words(relation)), [])
+    words, said = " ".join(relation_words(relation)), " ".join(said_words(relation))
+    phrases = equivalent_phrases().get(said, [])
+    return phrases if said == words else [said, *phrases]
 
 
 @lru_cache(maxsize=1 << 14)

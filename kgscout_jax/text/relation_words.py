@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
 
 from kgscout_jax.text.linearize import relation_phrase
@@ -24,6 +24,17 @@ CODE_NOUNS = frozenset(
     "acronym".split()
 )
 """What relations and columns of codes are called."""
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_ABBREVIATIONS = {
+    "hp": "horsepower", "mfr": "manufacturer", "mfg": "manufacturer", "msrp": "price",
+    "ctry": "country", "wt": "weight", "bodywt": "body weight", "ht": "height",
+    "qty": "quantity", "amt": "amount", "pct": "percent", "yr": "year",
+    "addr": "address", "tel": "phone", "dept": "department", "mgr": "manager",
+    "emp": "employee", "loc": "location", "lang": "language", "org": "organization",
+    "pop": "population", "temp": "temperature", "govt": "government", "bdy": "body",
+    "dob": "date of birth", "dod": "date of death", "desc": "description",
+    "avg": "average", "acct": "account", "trsmn": "transmission",
+}  # fmt: skip
 _OTHER_POSTS = frozenset("acting assistant deputy former previous vice".split())
 """Words of relations that a question has to say."""
 
@@ -118,6 +129,51 @@ def is_another_post(relation: str, asked: Collection[str]) -> bool:
     """
     posts = _posts(relation)
     return bool(posts) and not posts <= {*asked}
+
+
+def of_other_years(relations: Sequence[str], asked: Collection[str]) -> list[bool]:
+    """Which relations are of years that a question does not ask for.
+
+    Of relations that differ in their year only, ``population_2011`` and
+    ``population_2021``, the latest is meant where it says none.
+
+    Args:
+        relations: their names.
+        asked: words of the question.
+
+    >>> of_other_years(["size_2011", "size_2021", "founded_2001"], {"size"})
+    [True, False, False]
+    >>> of_other_years(["size_2011", "size_2021"], {"size", "2011"})
+    [False, True]
+    """
+    years: dict[tuple[str, ...], set[str]] = {}
+    split = [_year_apart(relation) for relation in relations]
+    for rest, year in split:
+        if year:
+            years.setdefault(rest, set()).add(year)
+    meant = {rest: (found & {*asked}) or {max(found)} for rest, found in years.items()}
+    return [bool(year) and year not in meant[rest] for rest, year in split]
+
+
+@lru_cache(maxsize=1 << 14)
+def _year_apart(relation: str) -> tuple[tuple[str, ...], str]:
+    """The words of a relation's name but a year, and that; "" for several, or none."""
+    words = relation_words(relation)
+    years = [word for word in words if _YEAR.fullmatch(word)]
+    if len(years) != 1:
+        return (*words,), ""
+    return (*(word for word in words if word != years[0]),), years[0]
+
+
+@lru_cache(maxsize=1 << 14)
+def said_words(relation: str) -> tuple[str, ...]:
+    """The words of a relation's name with usual abbreviations written out.
+
+    >>> said_words("hp"), said_words("ctry_origin")
+    (('horsepower',), ('country', 'origin'))
+    """
+    words = (_ABBREVIATIONS.get(word, word) for word in relation_words(relation))
+    return tuple(part for word in words for part in word.split())
 
 
 @lru_cache(maxsize=1 << 14)

@@ -16,6 +16,7 @@ from kgscout_jax.text.values import (
     CURRENCIES,
     DAYS,
     Quantity,
+    has_day_first,
     has_decimal_comma,
     has_scale,
     is_date,
@@ -49,6 +50,7 @@ UNITS: dict[str, tuple[str, float]] = {
 _SIGNS = frozenset(CURRENCIES)
 _GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")
 _TWICE = re.compile(r"[+-]?\d{1,3}(\.\d{3}){2,}")
+_SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
 _FIRST_PART = re.compile(r"[^\s\d+-]*(\S+)")
 
 
@@ -87,6 +89,8 @@ class ValueColumn:
     """Whether commas stand before decimals, and dots between thousands."""
     dated: bool = False
     """Whether all values are dates, or may be years."""
+    day_first: bool = False
+    """Whether dates with slashes begin with the day; some must."""
     implied: str = ""
     """The unit of values that have none, where the relation says it."""
 
@@ -110,15 +114,22 @@ class ValueColumn:
             grouped=any(_TWICE.fullmatch(_number_part(name)) for name in names),
             commas=any(has_decimal_comma(_number_part(name)) for name in names),
             dated=all(map(_is_time, found, names)),
+            day_first=any(map(has_day_first, names)),
             implied=next((word for word in relation[1:] if word in UNITS), ""),
         )
 
     def read(self, name: str) -> Value | None:
         """A value of the column; None where it is none, or not comparable.
 
+        >>> dates = ValueColumn.of(["22/5/2008", "5/12/2008"])
+        >>> dates.read("5/12/2008").order(dates.read("22/5/2008")) > 0
+        True
+
         >>> ValueColumn.of(["820 m", "640 m"]).read("1.2 km")
         Value(number=1200.0, parts=0)
         """
+        if self.day_first:  # 5/12/2008 where another one is 22/12/2008
+            name = _SLASHES.sub(r"\2/\1/\3", name) if not has_day_first(name) else name
         number = _number_part(name)
         if self.grouped and _GROUPED.fullmatch(number) and not has_scale(name):
             name = name.replace(number, number.replace(".", ""), 1)

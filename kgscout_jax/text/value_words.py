@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from kgscout_jax.text.kinds import base_noun
-from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
+from kgscout_jax.text.relation_words import PREPOSITIONS, said_words
 from kgscout_jax.text.words import FUNCTION_WORDS
 
 _TIMES = (
@@ -41,7 +41,7 @@ def word_key(word: str) -> str:
     >>> word_key("hired") == word_key("hire"), word_key("joined") == word_key("join")
     (True, True)
     """
-    noun = base_noun(word)
+    noun = " ".join(said_words(base_noun(word)))
     if noun in _SYNONYMS:
         return _SYNONYMS[noun][:_KEY]
     short = _VERB_ENDING.sub("", noun)
@@ -55,7 +55,7 @@ def relation_keys(relation: str) -> frozenset[str]:
     >>> sorted(relation_keys("film.film.release_date")), relation_keys("area_km2")
     (['dat', 'relea'], frozenset({'area'}))
     """
-    words = {*relation_words(relation)} - PREPOSITIONS - FUNCTION_WORDS
+    words = {*said_words(relation)} - PREPOSITIONS - FUNCTION_WORDS
     return frozenset(map(word_key, words - _UNITS or words))
 
 

@@ -18,6 +18,9 @@ _COMMA = re.compile(
 """A decimal comma, as in 3105,5 and 1.234,50: no thousands stand behind it."""
 _DATE = re.compile(r"(-?\d{4})-(\d\d)(?:-(\d\d))?(?:[T ][\d:.]+(?:Z|[+-][\d:]+)?)?Z?")
 _POINT_DATE = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")
+_SLASH_DATE = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
+"""Day and month in either order, see ``has_day_first``."""
+_YEAR_FIRST = re.compile(r"(\d{4})/(\d\d?)/(\d\d?)")
 _MONTHS = "janfebmaraprmayjunjulaugsepoctnovdec"
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 WRITTEN_DATE = (
@@ -77,12 +80,27 @@ def is_year(name: str) -> bool:
     return re.fullmatch(r"[12]\d{3}", name) is not None and int(name) <= 2100
 
 
+def has_day_first(name: str) -> bool:
+    """Whether a date with slashes cannot begin with the month.
+
+    >>> has_day_first("22/5/2008"), has_day_first("5/2/2008"), has_day_first("May 1921")
+    (True, False, False)
+    """
+    found = _SLASH_DATE.fullmatch(name.strip())
+    return found is not None and int(found[1]) > 12
+
+
 def _date_parts(name: str) -> tuple[int, ...] | None:
     """(year, month) or (year, month, day); None for any other name."""
     if (found := _DATE.fullmatch(name)) is not None:
         parts = [found[1], found[2], found[3]]
     elif (found := _POINT_DATE.fullmatch(name)) is not None:
         parts = [found[3], found[2], found[1]]
+    elif (found := _YEAR_FIRST.fullmatch(name)) is not None:
+        parts = [found[1], found[2], found[3]]
+    elif (found := _SLASH_DATE.fullmatch(name)) is not None:
+        first, second = (1, 2) if has_day_first(name) else (2, 1)
+        parts = [found[3], found[second], found[first]]
     elif (found := _WRITTEN_DATE.fullmatch(name)) is not None:
         if found[1] and found[3]:
             return None

@@ -446,3 +446,43 @@ def test_under_a_name_without_values_compares_nothing():
 
     assert compared("Which tools are licensed under the GPL v3?", "GPL v3") is None
     assert compared("Who ruled after Otto?", "Otto") is not None
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which town has the largest population?", "Elm"),
+        ("Which town had the largest population in 2011?", "Oak"),
+        ("What is the population of Oak?", "5"),
+        ("What was the population of Oak in 2011?", "8"),
+        ("What is the total population?", "14"),
+        ("What was the total population in 2011?", "15"),
+    ],
+)
+def test_the_latest_of_columns_by_year_is_meant_unless_a_year_is_said(
+    scout, question, answer
+):
+    sizes = {"Elm": (7, 9), "Oak": (8, 5)}
+    triplets = [("Elm", "mayor", "Ann"), ("Oak", "mayor", "Bob")]
+    for town, (before, now) in sizes.items():
+        triplets.append((town, "population_2011", str(before)))
+        triplets.append((town, "population_2021", str(now)))
+    graph = KnowledgeGraph.from_triplets(triplets)
+    any_at_all = SelectionConfig(min_probability=0.0)
+    result = scout.retrieve(question, graph, k=9, selection=any_at_all)
+    assert result.answers[0].name == answer
+
+
+def test_dates_with_slashes_and_abbreviated_columns(scout):
+    triplets = [
+        ("Alien", "released", "5/25/1979"), ("Heat", "released", "12/15/1995"),
+        ("Alien", "msrp", "9"), ("Heat", "msrp", "12"),
+    ]  # fmt: skip
+    graph = KnowledgeGraph.from_triplets(triplets)
+
+    def answers(question):
+        return [each.name for each in scout.retrieve(question, graph, k=9).answers]
+
+    assert answers("Which films were released in 1995?") == ["Heat"]
+    assert answers("Which film was released first?") == ["Alien"]
+    assert answers("Which film is the most expensive?") == ["Heat"]

@@ -65,6 +65,7 @@ def test_the_first_step_asks_for_what_is_compared(question, topic, inner, outer)
         ("Which country in Africa has the largest population?", "Africa"),
         ("Who won the most awards in 1990?", "1990"),
         ("Among the firms that have Peru as home, which is the oldest firm?", "Peru"),
+        ("What year did the head of the Bloc first win a seat?", "Bloc"),
         ("What is the capital of Chad?", "Chad"),
         ("Is Chad the largest country?", "Chad"),
     ],

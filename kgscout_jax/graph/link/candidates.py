@@ -21,6 +21,7 @@ from kgscout_jax.graph.link.normalise import comparison_form
 from kgscout_jax.graph.link.numbers import has_digit, numbers_agree
 from kgscout_jax.graph.link.question_tokens import QuestionTokens
 from kgscout_jax.graph.link.stop_words import ARTICLES, GRAMMAR, STOP_WORDS
+from kgscout_jax.text.values import is_number, value_of
 from kgscout_jax.types import entity_key
 
 MAX_SAME_KEY = 4
@@ -106,6 +107,9 @@ def _key_candidate(
                 start=begin,
                 stop=end,
             )
+    written = question.text[start:stop]
+    if is_number(written) and is_number(text) and value_of(written) != value_of(text):
+        return None  # 2001 is no 200.1
     words, name = " ".join(question.words[first : last + 1]), comparison_form(text)
     article = 0
     if name.startswith(("the ", "a ", "an ")) and not words.startswith(name[:3]):

@@ -336,3 +336,9 @@ def test_a_name_of_several_words_joins_another_though_its_words_are_common():
     linker = Linker(build_index(names, degrees=np.array([9, 3, 3] + [1] * 30)))
     found = linker.link("Who won the best actress in 1990?")
     assert {link.name for link in found} == {"Best actress", "1990"}
+
+
+def test_a_number_is_no_other_one_without_its_point():
+    linker = Linker(build_index(["200.1", "1,200", "Elm"]))
+    assert not linker.link("How many had it in 2001?")
+    assert [x.name for x in linker.link("Who has 1200 trees?")] == ["1,200"]
