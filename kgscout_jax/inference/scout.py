@@ -319,8 +319,10 @@ class Scout:
         for i, (_, name) in chosen.items():
             seconds[i], starts[i] = steps[i].outer(name), [name]
         results = self._retrieve_each(seconds, sources, budgets, starts, *last)
+        least = selection.min_probability
+        least = self.exported.answer_scale.abstention if least is None else least
         for i, (first, _) in chosen.items():
-            results[i] = joined(texts[i], first, results[i])
+            results[i] = joined(texts[i], first, results[i], least)
         return results
 
     def _retrieve_each(

@@ -6,12 +6,13 @@ Africa"; its one answer takes the place of its words in the second.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.class_topics import without_class_topics
+from kgscout_jax.inference.node_answers import GUESSES
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.topics import SearchStart, Topics, search_start
 from kgscout_jax.inference.whole_graph import compared_entities
@@ -58,10 +59,9 @@ def _spans(
     if start.links:
         return [*{(link.start, link.stop) for link in start.links}]
     names = [display_name(graph.entities[int(i)]).casefold() for i in start.ids]
-    found = [(text.casefold().find(name), len(name)) for name in names]
-    return (
-        [(at, at + size) for at, size in found] if all(x[0] > 0 for x in found) else []
-    )
+    places = [(text.casefold().find(name), len(name)) for name in names]
+    named = all(at > 0 for at, _ in places)
+    return [(at, at + size) for at, size in places] if named else []
 
 
 def answer_of(first: RetrievalResult) -> str | None:
@@ -72,7 +72,7 @@ def answer_of(first: RetrievalResult) -> str | None:
 
 
 def joined(
-    text: str, first: RetrievalResult, second: RetrievalResult
+    text: str, first: RetrievalResult, second: RetrievalResult, least: float
 ) -> RetrievalResult:
     """The result of the question: both steps must be right.
 
@@ -80,18 +80,14 @@ def joined(
         text: the question.
         first: the result of its first step, with one answer.
         second: that of its second.
+        least: P(answer) of the best one below which there is no answer.
     """
     likely = first.answers[0].probability
-
-    def both(answers: Sequence) -> tuple:
-        return tuple(
-            dataclasses.replace(each, probability=likely * each.probability)
-            for each in answers
-        )
-
-    return dataclasses.replace(
-        second,
-        question=text,
-        answers=both(second.answers),
-        best_guesses=both(second.best_guesses),
+    answers, guesses = (
+        tuple(replace(x, probability=likely * x.probability) for x in each)
+        for each in (second.answers, second.best_guesses)
     )
+    result = replace(second, question=text, answers=answers, best_guesses=guesses)
+    if not answers or answers[0].probability >= least:
+        return result
+    return replace(result, answers=(), best_guesses=answers[:GUESSES], abstained=True)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scout_factory import shared_world
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.inference.whole_graph import compared_entities, whole_graph_choice
 
@@ -54,6 +55,16 @@ def test_the_rest_of_the_question_is_about_the_one_that_is_found(scout, topics):
     sure = (direct.answers or direct.best_guesses)[0].probability
     first = scout.retrieve("Which town is the largest town in France?", GRAPH, k=20)
     assert best.probability == pytest.approx(sure * first.answers[0].probability)
+
+
+def test_two_steps_that_are_likely_may_together_be_unlikely(scout):
+    question = "Who is the mayor of the largest town in France?"
+    sure = SelectionConfig(min_probability=0.0)
+    likely = scout.retrieve(question, GRAPH, k=9, selection=sure).answers[0].probability
+    above = SelectionConfig(min_probability=likely + 0.001)
+    result = scout.retrieve(question, GRAPH, k=9, selection=above)
+    assert result.abstained and not result.answers
+    assert result.best_guesses[0].probability == likely
 
 
 def choice(triplets, topic, question):
