@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from kgscout_jax.graph.read.code_columns import OF_ID
-from kgscout_jax.graph.read.elements import Node
+from kgscout_jax.graph.read.elements import Edge, Node
 
 SAMPLE_NODES = 1_000
 """Entities that tell which columns hold codes."""
@@ -32,24 +32,25 @@ Codes = Mapping[tuple[int, str], Finder]
 
 
 def with_code_names(
-    nodes: Iterable[Node],
+    elements: Iterable[Node | Edge],
     codes: Codes,
     ids: Sequence[Finder],
     own: tuple[int, Sequence[str]],
-) -> Iterator[Node]:
-    """The nodes, with names of entities instead of their codes and ids.
+) -> Iterator[Node | Edge]:
+    """The elements, with names of entities instead of their codes and ids in nodes.
 
     Args:
-        nodes: of one table.
+        elements: of one table.
         codes: of all tables.
         ids: those of each table.
         own: the scope of the table, and its columns of its own codes and ids.
     """
-    rest = iter(nodes)
+    rest = iter(elements)
     first = [*islice(rest, SAMPLE_NODES)]
-    found = _references(first, codes, ids, own)
+    nodes = [element for element in first if isinstance(element, Node)]
+    found = _references(nodes, codes, ids, own)
     for node in chain(first, rest):
-        if found:
+        if found and isinstance(node, Node):
             pairs = [each for x in node.attributes for each in _resolved(*x, found)]
             yield Node(node.line, node.id, pairs, node.labels, node.facts)
         else:

@@ -254,8 +254,11 @@ class TripletFiles:
 
     def _with_references(
         self, path: Path, elements: Iterable[Node | Edge]
-    ) -> Iterator[Node]:
-        """The nodes of a table, with names for ids and codes of nodes of all tables."""
+    ) -> Iterator[Node | Edge]:
+        """The nodes of a table, with names for ids and codes of nodes of all tables.
+
+        Edges among records of JSON are as they are.
+        """
         own, fields, kind = self._scope(path), self._fields(path), None
         if fields is not None:
             columns, ids_of_rows = [*fields.names], []
@@ -267,9 +270,11 @@ class TripletFiles:
         others = [name for name in columns if name not in ids_of_rows]
         found = references(others, self._scopes, own)
 
-        def nodes() -> Iterator[Node]:
+        def resolved_elements() -> Iterator[Node | Edge]:
             for element in elements:
-                if isinstance(element, Node):
+                if isinstance(element, Edge):
+                    yield element
+                else:
                     pairs = element.attributes
                     resolved = [self._resolved(*pair, found) for pair in pairs]
                     labels = element.labels if kind is None else (kind,)
@@ -287,7 +292,7 @@ class TripletFiles:
             for scope in dict.fromkeys(self._scopes.values())
         ]
         kept = [*self._codes(path), *ids_of_rows]
-        return with_code_names(nodes(), codes, ids, (own, kept))
+        return with_code_names(resolved_elements(), codes, ids, (own, kept))
 
     def _codes(self, path: Path) -> list[str]:
         """The columns that hold codes of a table's own entities."""

@@ -245,6 +245,14 @@ def test_records_of_json_have_codes_and_a_kind_as_rows_have(tmp_path):
     }
 
 
+def test_a_triplet_behind_a_thousand_records_is_read(tmp_path):
+    rows = [{"name": f"n{i}", "size": i} for i in range(1001)]
+    rows.append({"head": "n1", "relation": "near", "tail": "n2"})
+    path = write(tmp_path / "kg.jsonl", "\n".join(map(json.dumps, rows)) + "\n")
+    found = facts(path)
+    assert len(found) == 1002 and "n1 | near | n2" in found
+
+
 def test_values_as_data_frames_and_r_write_them(tmp_path):
     text = """\
 name,height,mass,iso,sex
