@@ -40,6 +40,7 @@ from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.compared_phrase import (
     ComparedPhrase,
     compared_phrase,
+    phrase_end,
     without_rank,
 )
 from kgscout_jax.text.kinds import base_noun
@@ -245,6 +246,11 @@ def _compared(
     if unexplained_words(rest, graph, best, asked):
         return None
     flags, kind = flags_of(text, graph), without_rank(text, asked)
+    if asked.is_superlative and FUNCTION_WORDS.issuperset(
+        WORD.findall(kind[: asked.start].casefold())
+    ):  # "Which is the most expensive product"
+        behind = WORD.findall(text[asked.start : phrase_end(text, asked.start)])
+        kind = kind if is_comparing(behind[-1]) else f"Which {behind[-1]}"
     found: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
     for attribute in best if best[0].match else ():
         heads = entities_of_kind(

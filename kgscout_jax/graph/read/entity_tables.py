@@ -196,7 +196,9 @@ def _key_column(
     if len(columns[0]) < FEW_ROWS:
         return None
     named = [i for i, name in enumerate(plain_names) if name.endswith(NAMES)]
-    texts = [i for i in (0, *named) if not _is_numeric(columns[i])]
+    # A column of names says more than one of codes before it.
+    first = (*named, 0) if _ID.search(plain_names[0]) else (0, *named)
+    texts = [i for i in first if not _is_numeric(columns[i])]
     for i in (*texts, *ids):
         if header[i] and _is_distinct(columns[i]) and not _is_index(header[i]):
             return _named_by(i, ids)
@@ -362,7 +364,9 @@ def references(
     """
     out = {}
     for name in columns:
-        if match := OF_ID.fullmatch(name):
+        if plain(name) in _OWN:
+            out[name] = name, own
+        elif match := OF_ID.fullmatch(name):
             relation = match[1]
             scope = scopes.get(singular_form(plain(relation)))
             if scope is None and plain(relation) in _OWN:
