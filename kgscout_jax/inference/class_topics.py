@@ -7,9 +7,11 @@ all of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from jaxtyping import Int
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
@@ -57,6 +59,34 @@ def without_class_topics(
         ids=start.ids[~np.isin(start.ids, classes)],
         links=tuple(link for link in start.links if link.entity not in classes),
     )
+
+
+def without_own_classes(
+    question: str, links: Sequence[Link], graph: KnowledgeGraph
+) -> list[Link]:
+    """The links without classes that stand before what is of them: "order 10248".
+
+    Args:
+        question: the question.
+        links: of it.
+        graph: the graph.
+    """
+
+    def is_own(link: Link) -> bool:
+        return any(
+            question[link.stop : other.start].isspace()
+            and link.entity in _tails(graph, other.entity)
+            and is_class(graph, link.entity)
+            for other in links
+        )
+
+    return [link for link in links if len(links) < 2 or not is_own(link)]
+
+
+def _tails(graph: KnowledgeGraph, entity: int) -> Int[np.ndarray, "t"]:
+    """What triplets lead to from an entity."""
+    _, ids = graph.by_head.rows(np.array([entity]))
+    return np.asarray(graph.triplets[ids[:MAX_TRIPLETS], 2])
 
 
 def is_class(graph: KnowledgeGraph, entity: int) -> bool:

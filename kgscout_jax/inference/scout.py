@@ -37,6 +37,7 @@ from kgscout_jax.inference.arguments import (
     checked_hypotheses,
     listed,
 )
+from kgscout_jax.inference.class_topics import without_own_classes
 from kgscout_jax.inference.code_topics import with_code_owners
 from kgscout_jax.inference.kept_products import KeptProducts
 from kgscout_jax.inference.merged_graphs import MergedGraphs
@@ -399,6 +400,7 @@ class Scout:
         both = asks_yes_no(question) or offers_choice(question)
         links = linker_of(graph).link(question, statement=both)
         links = without_asked_relations(question, links, lambda: graph.relation_index)
+        links = without_own_classes(question, links, graph)
         return with_code_owners(question, links, graph)
 
     def encode(self, questions: Sequence[str]) -> Float16[np.ndarray, "b d"]:

@@ -249,8 +249,10 @@ def _compared(
     if asked.is_superlative and FUNCTION_WORDS.issuperset(
         WORD.findall(kind[: asked.start].casefold())
     ):  # "Which is the most expensive product"
-        behind = WORD.findall(text[asked.start : phrase_end(text, asked.start)])
-        kind = kind if is_comparing(behind[-1]) else f"Which {behind[-1]}"
+        stop = phrase_end(text, asked.start)
+        noun = WORD.findall(text[asked.start : stop])[-1]
+        is_kind = not is_comparing(noun) and word_key(noun) not in keys
+        kind = f"Which {noun}{text[stop:]}" if is_kind else kind
     found: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
     for attribute in best if best[0].match else ():
         heads = entities_of_kind(

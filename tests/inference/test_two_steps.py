@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from scout_factory import shared_world
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.link import Link
+from kgscout_jax.inference.class_topics import without_own_classes
 from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.inference.whole_graph import compared_entities, whole_graph_choice
@@ -55,6 +57,27 @@ def test_the_rest_of_the_question_is_about_the_one_that_is_found(scout, topics):
     sure = (direct.answers or direct.best_guesses)[0].probability
     first = scout.retrieve("Which town is the largest town in France?", GRAPH, k=20)
     assert best.probability == pytest.approx(sure * first.answers[0].probability)
+
+
+@pytest.mark.parametrize(
+    ("question", "kept"),
+    [
+        ("When was the town Milan built?", ["Milan"]),
+        ("When was the town Rhone built?", ["town", "Rhone"]),  # it is none
+        ("Is there a town like Milan?", ["town", "Milan"]),
+    ],
+)
+def test_a_class_before_what_is_of_it_is_no_topic_beside_it(question, kept):
+    def link(name):
+        at = question.index(name)
+        entity = GRAPH.find(name)
+        assert entity is not None
+        where = {"start": at, "stop": at + len(name)}
+        return Link(entity=entity, name=name, score=1, how="exact", **where)
+
+    links = [link("town"), link("Rhone" if "Rhone" in question else "Milan")]
+    found = without_own_classes(question, links, GRAPH)
+    assert [each.name for each in found] == kept
 
 
 def test_two_steps_that_are_likely_may_together_be_unlikely(scout):

@@ -228,6 +228,22 @@ def test_json_objects_with_a_name_are_rows(tmp_path):
     assert facts(write(tmp_path / "kg.json", rows)) == expected
 
 
+def test_names_come_before_codes_and_superiors_are_rows(tmp_path):
+    files = {
+        "customers.csv": "customer_id,company_name,city\nALF,Alfreds,Bonn\n"
+        "BON,Bon app,Lyon\nANA,Trujillo,Lima\n",
+        "orders.csv": "order_id,customer_id,freight,day\n10,BON,3,1\n11,ALF,4,1\n"
+        "12,BON,5,2\n",
+        "staff.csv": "id,name,reports_to\n1,Ann,\n2,Bo,1\n3,Cy,1\n",
+    }
+    found = facts(*(write(tmp_path / name, text) for name, text in files.items()))
+    assert {
+        "Alfreds | city | Bonn",
+        "10 | customer | Bon app",
+        "Bo | reports_to | Ann",
+    } <= found
+
+
 def test_records_of_json_have_codes_and_a_kind_as_rows_have(tmp_path):
     rows = [
         {"name": "France", "cca3": "FRA", "borders": ["ESP", "BEL"]},
