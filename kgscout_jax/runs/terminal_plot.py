@@ -54,7 +54,7 @@ def lines_of(panel: Panel, runs: Sequence[str], width: int, coloured: bool) -> l
     drawn = [(curve, curve.smooth()) for curve in panel.curves]
     low = min(float(values.min()) for _, values in drawn)
     high = max(float(values.max()) for _, values in drawn)
-    right = max(float(curve.steps[-1]) for curve, _ in drawn)
+    right = max(float(curve.steps.max()) for curve, _ in drawn)
     if high <= low:
         low, high = low - 0.5, high + 0.5
     canvas = _canvas(width - LABEL_WIDTH - 1, (0.0, low), (max(right, 1.0), high))
@@ -108,7 +108,9 @@ def _canvas(width: int, low: tuple[float, float], high: tuple[float, float]):
 def _line(canvas, curve: Curve, values: np.ndarray, i: int | None, sign: str | None):
     """Draw a curve; its sign stands at four places, for who sees no colours."""
     colour = None if i is None else _colour(i)
-    points = list(zip(curve.steps.tolist(), values.tolist(), strict=True))
+    # Plotille draws each dot of a line, also of those far outside of the canvas.
+    steps = np.maximum(curve.steps, 0.0)
+    points = list(zip(steps.tolist(), values.tolist(), strict=True))
     for (x0, y0), (x1, y1) in pairwise(points):
         canvas.line(x0, y0, x1, y1, color=colour)
     if len(points) == 1:

@@ -396,6 +396,7 @@ def test_refused_arguments(runs, finished, tmp_path):
     ),
 )  # fmt: skip
 @example(tail=b'{"kind": "epoch", "step": 10, "epoch": []}', config={})
+@example(tail=b'{"kind": "epoch", "step": -1e30, "loss": 1}', config={})
 def test_any_content_of_the_files_is_shown_or_reported(runs, run, tail, config):
     about = json.loads((run / "config.json").read_text())
     kept = (run / "config.json").read_bytes(), (run / "metrics.jsonl").read_bytes()
