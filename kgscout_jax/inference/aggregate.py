@@ -15,7 +15,12 @@ from kgscout_jax.inference.class_topics import without_class_topics
 from kgscout_jax.inference.entities_of_kind import entities_of_kind
 from kgscout_jax.inference.entity_set import EntitySet
 from kgscout_jax.inference.relation_sides import triplets_of
-from kgscout_jax.inference.topic_neighbours import Topic, joined_by_one, without_topic
+from kgscout_jax.inference.topic_neighbours import (
+    Topic,
+    joined_by_one,
+    relation_before,
+    without_topic,
+)
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.inference.value_answers import MATCH_PROBABILITY
 from kgscout_jax.text.aggregate_question import AggregateQuestion, aggregate_question
@@ -50,7 +55,7 @@ def aggregate_of(
     if asked is None or _is_named(asked, graph):
         return None
     links = without_class_topics(text, graph, start).links
-    topics = [Topic(each.entity, text[each.start : each.stop]) for each in links]
+    topics = [Topic.of_link(text, each) for each in links]
     topics = [topic for topic in topics if topic.name in asked.rest]
     relations = _relations(asked, graph, WORD.findall(text.casefold()))
     if len(topics) > 1 or len(links) > len(topics) or len(relations) != 1:
@@ -94,7 +99,7 @@ def _is_explained(whose: str, graph: KnowledgeGraph, topics: Sequence[Topic]) ->
     "Tall employees" says more than a kind where that is no class of the graph.
     """
     for topic in topics:
-        whose = without_topic(whose, topic, graph)
+        whose = without_topic(whose, topic, relation_before(whose, topic, graph))
     kind = asked_kind(whose, [])
     nouns = set[str]()
     for noun in kind.nouns if kind else ():

@@ -58,7 +58,7 @@ def _beside_topic(
         if short is None:
             continue
         rest = replace(start, links=tuple(x for x in start.links if x != link))
-        topic = Topic(link.entity, text[link.start : link.stop])
+        topic = Topic.of_link(text, link)
         found = tally_of(short, graph, topic) or complement_of(
             short, graph, rest, topic
         )

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Int
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.entities_of_kind import entities_of_kind
 from kgscout_jax.retrieve.value_test import MIN_COVERAGE
 from kgscout_jax.text.kinds import singular
@@ -21,6 +22,11 @@ class Topic(NamedTuple):
     entity: int
     name: str
     """What the question calls it."""
+
+    @staticmethod
+    def of_link(question: str, link: Link) -> Topic:
+        """The entity of a link, as its question calls it."""
+        return Topic(link.entity, question[link.start : link.stop])
 
 
 def noun_before(text: str, topic: Topic) -> tuple[str, ...]:
@@ -36,10 +42,15 @@ def relation_before(text: str, topic: Topic, graph: KnowledgeGraph) -> tuple[str
     return noun if any(singular(name) == noun for name in names) else ()
 
 
-def without_topic(text: str, topic: Topic, graph: KnowledgeGraph) -> str:
-    """A question with blanks for its topic, and for the relation that it names so."""
-    rest = without_name(text, topic.name)
-    return without_name(rest, " ".join(relation_before(text, topic, graph)))
+def without_topic(text: str, topic: Topic, relation: tuple[str, ...]) -> str:
+    """A question with blanks for its topic, and for the relation before its name.
+
+    Args:
+        text: the question.
+        topic: of it.
+        relation: see ``relation_before``.
+    """
+    return without_name(without_name(text, topic.name), " ".join(relation))
 
 
 def without_name(text: str, name: str) -> str:

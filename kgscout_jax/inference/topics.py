@@ -40,6 +40,18 @@ class SearchStart:
     absent: tuple[str, ...] = ()
     """Names in the question that the graph does not hold."""
 
+    def spans(self, text: str, graph: KnowledgeGraph) -> list[tuple[int, int, int]]:
+        """(start, stop, entity) of each topic that the question names."""
+        if self.links:
+            return [(link.start, link.stop, link.entity) for link in self.links]
+        names = [display_name(graph.entities[int(i)]).casefold() for i in self.ids]
+        places = [text.casefold().find(name) for name in names]
+        return [
+            (at, at + len(name), entity)
+            for at, name, entity in zip(places, names, self.ids.tolist(), strict=True)
+            if at >= 0
+        ]
+
     def names(self, text: str, graph: KnowledgeGraph) -> list[str]:
         """Names of the topics, and what the question calls them."""
         names = [display_name(graph.entities[int(i)]) for i in self.ids]
@@ -106,18 +118,8 @@ def _without_exceptions(
     """
     if len(start.ids) < 2 or not has_exception(question):
         return start
-    if start.links:
-        spans = [(link.start, link.stop, link.entity) for link in start.links]
-    else:
-        names = [display_name(graph.entities[int(i)]) for i in start.ids]
-        found = [question.casefold().find(name.casefold()) for name in names]
-        spans = [
-            (at, at + len(name), entity)
-            for at, name, entity in zip(found, names, start.ids.tolist(), strict=True)
-            if at >= 0
-        ]
     out, walked = set[int](), question
-    for at, stop, entity in sorted(spans, reverse=True):
+    for at, stop, entity in sorted(start.spans(question, graph), reverse=True):
         begin = exception_start(question[:at])
         if begin is not None:
             out.add(entity)

@@ -14,12 +14,11 @@ from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.class_topics import without_class_topics
 from kgscout_jax.inference.node_answers import GUESSES
 from kgscout_jax.inference.result import RetrievalResult
-from kgscout_jax.inference.topics import SearchStart, Topics, search_start
+from kgscout_jax.inference.topics import Topics, search_start
 from kgscout_jax.inference.whole_graph import compared_entities
 from kgscout_jax.text.nested_question import NestedQuestion, nested_question
 from kgscout_jax.text.value_question import value_question
 from kgscout_jax.text.value_words import MEASURE_KEYS, relation_keys
-from kgscout_jax.types import display_name
 
 Linking = Callable[[str, KnowledgeGraph], list[Link]]
 
@@ -42,26 +41,14 @@ def steps_of(
         return None
     start = search_start(text, graph, topics, link)
     start = without_class_topics(text, graph, start)
-    asked, spans = compared_entities(text, graph, start), _spans(text, graph, start)
-    if asked is None or len(spans) != 1:
+    asked, spans = compared_entities(text, graph, start), start.spans(text, graph)
+    places = {(begin, end) for begin, end, _ in spans}
+    every = {entity for *_, entity in spans} >= {*start.ids.tolist()}
+    if asked is None or start.unknown or not every or len(places) != 1:
         return None
     names = filter(asked.may_mean, map(str, graph.relations))
     keys = frozenset(MEASURE_KEYS).union(*map(relation_keys, names))
-    return nested_question(text, spans[0], keys)
-
-
-def _spans(
-    text: str, graph: KnowledgeGraph, start: SearchStart
-) -> list[tuple[int, int]]:
-    """Where a question names its topics; [] where it does not name one of them."""
-    if start.unknown:
-        return []
-    if start.links:
-        return [*{(link.start, link.stop) for link in start.links}]
-    names = [display_name(graph.entities[int(i)]).casefold() for i in start.ids]
-    places = [(text.casefold().find(name), len(name)) for name in names]
-    named = all(at > 0 for at, _ in places)
-    return [(at, at + size) for at, size in places] if named else []
+    return nested_question(text, places.pop(), keys)
 
 
 def answer_of(first: RetrievalResult) -> str | None:

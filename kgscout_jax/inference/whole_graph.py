@@ -31,11 +31,7 @@ from kgscout_jax.inference.topic_neighbours import (
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.retrieve.flag_nodes import flags_said, without_flag
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.value_test import (
-    Attribute,
-    ValueTest,
-    value_test,
-)
+from kgscout_jax.retrieve.value_test import Attribute, ValueTest, value_test
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.compared_phrase import (
     ComparedPhrase,
@@ -228,8 +224,8 @@ def _compared(
     if topic is None:
         ids = np.flatnonzero(np.isin(graph.triplets[:, 1], fitting))
     else:
-        rest = without_topic(text, topic, graph)
         named = relation_before(text, topic, graph)
+        rest = without_topic(text, topic, named)
         asked = asked.without_keys({*map(word_key, named)})
         _, ids = graph.by_head.rows(np.unique(joined_to(topic.entity, graph)[0]))
         ids = ids[np.isin(graph.triplets[ids, 1], fitting)]
@@ -323,7 +319,7 @@ def _topics_beside(
         ids = [entity for entity in start.ids.tolist() if entity != asked.rival]
         return [Topic(i, display_name(str(graph.entities[i]))) for i in ids]
     return [
-        Topic(link.entity, text[link.start : link.stop])
+        Topic.of_link(text, link)
         for link in start.links
         if not (
             link.entity == asked.rival or is_limit(text, link, asked) or is_noun(link)

@@ -44,9 +44,7 @@ from kgscout_jax.text.kinds import TAIL
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.text.media_files import asks_for_media, media_files
 from kgscout_jax.text.question_noun import noun_of_topic
-from kgscout_jax.text.relation_words import of_other_years
 from kgscout_jax.text.value_question import ValueQuestion, value_question
-from kgscout_jax.text.words import question_words
 
 ANSWER_SPREAD = 0.05
 """Share of their distances in logits that nodes keep that are answers together."""
@@ -252,9 +250,9 @@ def question_constraints(
         shared = both if both.any() else shared
     members = compared and compared_nodes(words, around, ~unnamed)
     values = value_test(compared, around, members)
-    nameless = unnamed | _unwanted_files(question, around, v)
-    nameless |= _other_years(question, topics, around, v)
     relations = named_relations(question, topics, around.relations)
+    nameless = unnamed | _unwanted_files(question, around, v)
+    nameless |= _only_tails(relations.other_years, around, v)
     ways = named_ways(relations, around, v)
     # The way to a value that decides is not what is asked.
     extra = detours(ways, relations.unknown) if values is None else None
@@ -287,15 +285,13 @@ def question_constraints(
     )
 
 
-def _other_years(
-    question: str, topics: Sequence[str], around: LocalGraph, v: int
+def _only_tails(
+    relations: Bool[np.ndarray, "r"], around: LocalGraph, v: int
 ) -> Bool[np.ndarray, "v"]:
-    """True at values of years that the question does not ask for, and of no others."""
-    asked = {word.text for word in question_words(question, topics)}
-    other = np.array(of_other_years(around.relations, asked), bool)
+    """True at nodes that are tails of these relations, and stand nowhere else."""
     out = np.zeros(v, bool)
-    if other.any():
-        slots = other[around.relation_index]
+    if relations.any():
+        slots = relations[around.relation_index]
         out[around.nodes[slots, 1]] = True
         out[around.nodes[~slots].ravel()] = False
         out[around.nodes[slots, 0]] = False

@@ -49,6 +49,8 @@ class NamedRelations(NamedTuple):
     named: Bool[np.ndarray, "r"]
     """True at relations that share a word with the question, in any form or phrase, or
     a group of related words."""
+    other_years: Bool[np.ndarray, "r"]
+    """True at relations of years that are not asked for, see ``of_other_years``."""
     implied: Bool[np.ndarray, "r"]
     """True at relations that need no word: "the language of Bern" is that of the state
     that Bern lies in."""
@@ -86,13 +88,14 @@ def named_relations(
     said = frozenset[str]().union(*forms)
     named = np.array([not asked.isdisjoint(each) for each in forms], bool)
     named &= ~np.array([is_another_post(each, asked) for each in relations], bool)
-    named &= ~np.array(of_other_years(relations, {*texts}), bool)
+    other_years = np.array(of_other_years(relations, {*texts}), bool)
+    named &= ~other_years
     implied = np.array([needs_no_word(each) for each in relations], bool)
     unknown = sum(
         said.isdisjoint(word) and text not in kind
         for text, word in zip(texts, words, strict=True)
     )
-    return NamedRelations(named, implied, unknown)
+    return NamedRelations(named, other_years, implied, unknown)
 
 
 def named_ways(found: NamedRelations, around: LocalGraph, v: int) -> NamedWays:

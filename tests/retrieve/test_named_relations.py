@@ -100,7 +100,9 @@ def test_ways_say_the_most_of_all_shortest_paths(triplets, named, implied):
     graph.add_nodes_from(range(9))
     graph.add_edges_from((h, t, r) for h, r, t in triplets)
     arcs = {(h, t, r) for h, r, t in triplets}
-    found = NamedRelations(np.array(named), np.array(implied), 0)
+    found = NamedRelations(
+        np.array(named), np.zeros(len(named), bool), np.array(implied), 0
+    )
     ways = named_ways(found, local_graph(triplets, [0]), 9)
 
     def is_said(relation, place, u, v):
