@@ -183,9 +183,14 @@ class KnowledgeGraph:
         return opaque_mask(self.entities)
 
     @cached_property
+    def relation_names(self) -> list[str]:
+        """``relations`` in memory: those of a folder are read once."""
+        return [*self.relations]
+
+    @cached_property
     def relation_index(self) -> RelationIndex:
         """The relations by their words."""
-        return RelationIndex(self.relations)
+        return RelationIndex(self.relation_names)
 
     @cached_property
     def flag_relations(self) -> list[int]:

@@ -78,7 +78,7 @@ def aggregate_of(
 
 def _is_named(asked: AggregateQuestion, graph: KnowledgeGraph) -> bool:
     """Whether a relation itself is an average: ``average_rating``."""
-    return any(asked.word in relation_words(str(each)) for each in graph.relations)
+    return any(asked.word in relation_words(each) for each in graph.relation_names)
 
 
 def _relations(
@@ -86,10 +86,10 @@ def _relations(
 ) -> list[int]:
     """The relations whose names are the words for the values, or hold them."""
     keys = {*map(word_key, asked.measure)}
-    names = [relation_keys(str(each)) for each in graph.relations]
+    names = [*map(relation_keys, graph.relation_names)]
     same = [i for i, name in enumerate(names) if name == keys]
     found = same or [i for i, name in enumerate(names) if keys <= name]
-    others = of_other_years([str(graph.relations[i]) for i in found], words)
+    others = of_other_years([graph.relation_names[i] for i in found], words)
     return [i for i, other in zip(found, others, strict=True) if not other]
 
 

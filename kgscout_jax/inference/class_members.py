@@ -70,4 +70,4 @@ def leads_to_noun(
 
 def class_relations(graph: KnowledgeGraph) -> list[int]:
     """The relations whose tails say what their heads are."""
-    return [i for i, name in enumerate(graph.relations) if leads_to_class(str(name))]
+    return [i for i, name in enumerate(graph.relation_names) if leads_to_class(name)]

@@ -93,4 +93,4 @@ def is_class(graph: KnowledgeGraph, entity: int) -> bool:
     """Whether a triplet says of something that ``entity`` is its class."""
     _, ids = graph.by_tail.rows(np.array([entity]))
     relations = np.unique(graph.triplets[ids[:MAX_TRIPLETS], 1]).tolist()
-    return any(is_class_relation(str(graph.relations[each])) for each in relations)
+    return any(is_class_relation(graph.relation_names[each]) for each in relations)

@@ -38,7 +38,7 @@ def _owner_link(question: str, link: Link, graph: KnowledgeGraph) -> Link | None
     if len(ids) != 1 or graph.by_head.degrees(entity).any():
         return None
     owner, relation, _ = graph.triplets[ids[0]].tolist()
-    said = relation_words(str(graph.relations[relation]))
+    said = relation_words(graph.relation_names[relation])
     if _CODES.isdisjoint(said) and not _CODE.fullmatch(link.name):
         return None
     before = WORD.findall(question[: link.start].casefold())

@@ -99,7 +99,7 @@ def _not_joined(
         rows = np.asarray(graph.triplets[ids])
         joined = rows[np.isin(rows[:, COLUMNS[end]], members)]
         for relation in np.unique(joined[:, 1]).tolist():
-            fits = forms & relation_forms(str(graph.relations[relation]))
+            fits = forms & relation_forms(graph.relation_names[relation])
             if fits or _PLAIN.issuperset(rest):
                 own = joined[joined[:, 1] == relation]
                 found.append((relation, end, own[:, COLUMNS[end]]))

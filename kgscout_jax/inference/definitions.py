@@ -35,5 +35,5 @@ def definition_word(
         return None
     of_topics = np.isin(candidates.nodes[:, 0], candidates.topics)
     used = candidates.relations[np.unique(candidates.relation_index[of_topics])]
-    phrases = {relation_phrase(str(graph.relations[int(i)])) for i in used}
+    phrases = {relation_phrase(graph.relation_names[int(i)]) for i in used}
     return next((phrase for phrase in RELATIONS if phrase in phrases), None)

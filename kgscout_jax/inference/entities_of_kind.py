@@ -48,7 +48,7 @@ def entities_of_kind(
         return entities[:0]
     _, ids = graph.by_head.rows(entities)
     rows = np.asarray(graph.triplets[ids])
-    relations = [str(relation) for relation in graph.relations]
+    relations = graph.relation_names
     is_end = any(_end_noun(each) in kind.nouns for each in relations)
     whole = frozenset(noun for noun in kind.nouns if " " in noun)
     titled = rows[leads_to_noun(graph, rows, whole)] if whole else rows[:0]
@@ -128,7 +128,7 @@ def _fitting_mask(
     relations, index = np.unique(rows[:, 1], return_inverse=True)
     ends, nodes = np.unique(rows[:, [0, 2]], return_inverse=True)
     around = LocalGraph(
-        [str(graph.relations[relation]) for relation in relations.tolist()],
+        [graph.relation_names[relation] for relation in relations.tolist()],
         index,
         nodes.reshape(-1, 2),
         [],

@@ -153,7 +153,7 @@ class ScoredQuestion:
 
     def relation_of(self, relation: int) -> str:
         """The name of a relation."""
-        return str(self.graph.relations[relation])
+        return self.graph.relation_names[relation]
 
     @property
     def ranking_logits(self) -> Float32[np.ndarray, "n"]:
@@ -344,14 +344,14 @@ class ScoredQuestion:
         values: Float[np.ndarray, "k"],
     ) -> RetrievalResult:
         """The candidates in ``order`` as triplets of names, with their scores."""
-        entities, relations = self.graph.entities, self.graph.relations
+        entities, relations = self.graph.entities, self.graph.relation_names
         ids = candidates.ids[order]
         rows = np.asarray(self.graph.triplets[ids]).tolist()
         ends = np.unique([(head, tail) for head, _, tail in rows])
         names = dict(zip(ends.tolist(), texts_of(entities, ends), strict=True))
         return dataclasses.replace(
             empty,
-            triplets=tuple((names[h], str(relations[r]), names[t]) for h, r, t in rows),
+            triplets=tuple((names[h], relations[r], names[t]) for h, r, t in rows),
             triplet_ids=ids,
             sources=sources_of(self.graph, ids),
             scores=np.asarray(values, np.float32),

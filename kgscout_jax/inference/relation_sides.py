@@ -29,7 +29,7 @@ def sides_called(noun: Sequence[str], graph: KnowledgeGraph) -> list[Side]:
         noun: in singular.
         graph: the graph.
     """
-    names = [str(relation) for relation in graph.relations]
+    names = graph.relation_names
     words = [word for each in noun for word in split_words(each)]
     ends = all_answer_ends([TOPIC, "s", *words], names)
     return [(i, max(each)) for i, each in enumerate(ends) if each]

@@ -61,7 +61,7 @@ class RetrievalResult:
     no answer head. The triplets of their paths are among ``triplets``."""
     kind: AnswerKind = "set"
     """``set``: answers are entities; ``count``: one number, the size of ``support``;
-    ``yes_no``: yes or no."""
+    ``yes_no``: yes or no; ``number``: computed over values of ``support``."""
     support: tuple[Answer, ...] = ()
     """The entities behind a count or a yes or no, at most 100."""
     abstained: bool = False

@@ -19,6 +19,7 @@ from kgscout_jax.inference.inputs import (
 from kgscout_jax.policy.inputs import PolicyInputs
 from kgscout_jax.policy.registry import PolicyOutputs
 from kgscout_jax.policy.walk_config import WalkConfig
+from kgscout_jax.utils.cpus import cpus
 from kgscout_jax.utils.turns import native_work
 
 ON_ACCELERATOR = 8
@@ -127,7 +128,7 @@ def start_scores(
     largest: int,
     products: Callable[[int, Candidates], ProductRows] | None = None,
 ) -> PendingScores:
-    """Start the network on questions, and do not wait for their scores.
+    """Start the network on questions; wait for their scores on a single core only.
 
     Args:
         exported: the policy.
@@ -137,6 +138,8 @@ def start_scores(
         largest: maximum number of candidates of a question.
         products: those of a question, given by position; None: none are kept.
     """
+    import jax
+
     sizes = [(len(c.ids), i) for i, c in enumerate(candidates) if c is not None]
     order = [i for _, i in sorted(sizes)]
     calls, most = [], questions_per_call()
@@ -158,4 +161,6 @@ def start_scores(
         calls.append(
             _Call(rows=rows, candidates=batch, outputs=outputs, seconds=seconds)
         )
+    if cpus() == 1:  # Host and device in turns disturb each other's caches less.
+        jax.block_until_ready([call.outputs for call in calls])
     return PendingScores(count=len(candidates), calls=calls)

@@ -72,7 +72,7 @@ def _sides(
     "Who directed" says one; another is called by what is counted, ``award``, or by what
     is asked for, ``country``; or its verb is related, and one end is what is counted.
     """
-    names = [str(relation) for relation in graph.relations]
+    names = graph.relation_names
     if asked.clause:
         ends = enumerate(all_answer_ends(asked.clause, names))
         yield [(i, max(each)) for i, each in ends if len(each) == 1], "counted"
@@ -102,7 +102,7 @@ def _called(noun: tuple[str, ...], graph: KnowledgeGraph) -> list[Side]:
     """Sides that a noun names, else the tails of relations that end in it."""
     if sides := sides_called(noun, graph):
         return sides
-    names = [relation_words(str(relation)) for relation in graph.relations]
+    names = [*map(relation_words, graph.relation_names)]
     return [(i, TAIL) for i, words in enumerate(names) if words[-1:] == [noun[-1]]]
 
 

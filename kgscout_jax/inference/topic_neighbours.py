@@ -38,7 +38,7 @@ def noun_before(text: str, topic: Topic) -> tuple[str, ...]:
 def relation_before(text: str, topic: Topic, graph: KnowledgeGraph) -> tuple[str, ...]:
     """The word before the name of a topic, if a relation is called so; () otherwise."""
     noun = noun_before(text, topic)
-    names = (relation_words(str(relation)) for relation in graph.relations)
+    names = map(relation_words, graph.relation_names)
     return noun if any(singular(name) == noun for name in names) else ()
 
 
@@ -97,7 +97,7 @@ def joined_by_one(
     steps = np.unique(relations[np.isin(others, entities)])
     if len(steps) > 1:  # "in series 4", where 4 is a place and an age too
         noun = noun_before(kind, topic)
-        names = (str(graph.relations[step // 2]) for step in steps)
+        names = (graph.relation_names[step // 2] for step in steps)
         steps = steps[[singular(relation_words(name)) == noun for name in names]]
     if len(steps) != 1:
         return entities[:0]

@@ -46,7 +46,7 @@ def steps_of(
     every = {entity for *_, entity in spans} >= {*start.ids.tolist()}
     if asked is None or start.unknown or not every or len(places) != 1:
         return None
-    names = filter(asked.may_mean, map(str, graph.relations))
+    names = filter(asked.may_mean, graph.relation_names)
     keys = frozenset(MEASURE_KEYS).union(*map(relation_keys, names))
     return nested_question(text, places.pop(), keys)
 

@@ -131,7 +131,7 @@ def value_triplets(
     _, ids = graph.by_head.rows(entities)
     relation = np.asarray(graph.triplets[ids, 1])
     relations = np.unique(relation).tolist()
-    fitting = [r for r in relations if asked.may_mean(str(graph.relations[r]))]
+    fitting = [r for r in relations if asked.may_mean(graph.relation_names[r])]
     ids = ids[np.isin(relation, fitting)]
     ids = ids[~np.isin(ids, candidates.ids)]
     tails = np.asarray(graph.triplets[ids, 2]).tolist()

@@ -219,7 +219,7 @@ def _compared(
         asked: what it wants of values.
         topic: one that all that is compared is joined to; None: none.
     """
-    fitting = [i for i, r in enumerate(graph.relations) if asked.may_mean(str(r))]
+    fitting = [i for i, r in enumerate(graph.relation_names) if asked.may_mean(r)]
     rest = text
     if topic is None:
         ids = np.flatnonzero(np.isin(graph.triplets[:, 1], fitting))
@@ -282,7 +282,7 @@ class GraphFlags(NamedTuple):
 def flags_of(text: str, graph: KnowledgeGraph) -> GraphFlags:
     """The flags of a question over a whole graph: "vegetarian dishes"."""
     flags = GraphFlags(text)
-    names = [str(graph.relations[i]) for i in graph.flag_relations]
+    names = [graph.relation_names[i] for i in graph.flag_relations]
     for place, wanted in flags_said(text, names):
         relation, name = graph.flag_relations[place], names[place]
         _, ids = graph.by_tail.rows(graph.find_all(sorted(wanted)))
@@ -390,7 +390,7 @@ def _compared_nouns(text: str, asked: ValueQuestion) -> frozenset[str]:
 def _is_said(word: str, graph: KnowledgeGraph) -> bool:
     """Whether a graph has an entity or a relation of this name."""
     keys = {word_key(word)}
-    if any(not keys.isdisjoint(relation_keys(str(r))) for r in graph.relations):
+    if any(not keys.isdisjoint(relation_keys(r)) for r in graph.relation_names):
         return True
     return len(graph.find_all([word])) > 0
 
@@ -413,7 +413,7 @@ def _test_of(
     rows = np.asarray(graph.triplets[ids])
     relations, index = np.unique(rows[:, 1], return_inverse=True)
     around = LocalGraph(
-        [str(graph.relations[relation]) for relation in relations.tolist()],
+        [graph.relation_names[relation] for relation in relations.tolist()],
         index,
         rows[:, [0, 2]],
         [],

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from kgscout_jax.utils.stable_order import stable_argsort
+
 LEAST = 1e-30
 """Floor of probabilities before the logarithm."""
 
@@ -51,11 +53,11 @@ def answer_paths(
     # Arcs in order of their target: all candidates along their edge, then against it.
     heads, tails = nodes[used].T
     source, target = np.concatenate([heads, tails]), np.concatenate([tails, heads])
-    order = np.argsort(target, kind="stable")
+    order = stable_argsort(target)
     source, target = source[order], target[order]
     candidate = np.concatenate([used, used])[order]
     v = int(max(nodes.max(), np.max(topics), max(targets, default=0))) + 1
-    by_source = np.argsort(source, kind="stable")
+    by_source = stable_argsort(source)
     starts = source[by_source]
     group = np.flatnonzero(np.diff(starts, prepend=-1))
     count = np.bincount(target, minlength=v)

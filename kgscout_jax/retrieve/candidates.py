@@ -15,11 +15,11 @@ import numpy as np
 from jaxtyping import Float, Float16, Float32, Int, Int32, Int64
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.walk.block_ranking import hybrid_scores, top_of_block
+from kgscout_jax.graph.walk.block_ranking import hybrid_scores, ranking, top_of_block
 from kgscout_jax.graph.walk.guide import Guide
 from kgscout_jax.graph.walk.guided_walk import walk_subgraphs
 from kgscout_jax.graph.walk.subgraph import Direction, Subgraphs, cut_subgraphs
-from kgscout_jax.utils.arrays import to_float32
+from kgscout_jax.utils.arrays import ROWS_PER_BLOCK, to_float32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,8 +120,9 @@ def triplet_cosines(
     out = np.empty(len(blocks), np.float32)
     bounds = np.searchsorted(blocks, np.arange(len(question_embeddings) + 1))
     for i, question in enumerate(question_embeddings.astype(np.float32)):
-        here = slice(bounds[i], bounds[i + 1])
-        dot_products(to_float32(table[rows[here]]), question, out[here])
+        for low in range(bounds[i], bounds[i + 1], ROWS_PER_BLOCK):
+            here = slice(low, min(low + ROWS_PER_BLOCK, bounds[i + 1]))
+            dot_products(to_float32(table[rows[here]]), question, out[here])
     return out
 
 
@@ -161,5 +162,5 @@ def select_rows(
     if select == "hybrid":
         order = hybrid_scores(blocks, ids, cosine, scores.astype(np.float32))
     selected = np.flatnonzero(top_of_block(blocks, ids, order, candidates))
-    by_cosine = np.lexsort((ids[selected], -cosine[selected], blocks[selected]))
+    by_cosine = ranking(blocks[selected], ids[selected], cosine[selected])
     return selected[by_cosine]

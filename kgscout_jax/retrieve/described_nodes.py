@@ -49,7 +49,7 @@ def described_nodes(
     head, tail = around.nodes.T
     is_topic = np.zeros(len(possible), bool)
     is_topic[around.starts] = True
-    named = [name.casefold() in words for name in around.names]
+    named = [name in words for name in around.folded_names]
     for node in around.used[named]:
         holders = np.zeros(len(possible), bool)
         holders[head[tail == node]] = True

@@ -49,7 +49,7 @@ def flag_nodes(question: str, around: LocalGraph, v: int) -> FlagNodes | None:
     first = WORD.search(question.casefold())
     if first is not None and first[0] in BE | DO:
         return None
-    if not any(len(name) < 6 and are_flags([name.casefold()]) for name in around.names):
+    if (TRUE | FALSE).isdisjoint(around.folded_names):
         return None
     is_topic = np.zeros(v, bool)
     is_topic[around.starts] = True

@@ -16,6 +16,7 @@ from jaxtyping import Float32, Float64, Int
 
 from kgscout_jax.graph.walk.block_ranking import places
 from kgscout_jax.retrieve.readings import node_readings
+from kgscout_jax.utils.stable_order import stable_argsort
 
 PACE = 1.5
 """The best triplet of the j-th best node moves to place ``PACE`` times j, about."""
@@ -52,7 +53,7 @@ def interleaved_logits(
     target = PACE * (np.arange(len(moved)) + 1) - BEFORE
     place[moved] = np.minimum(place[moved], target)
     out = np.empty_like(logits)
-    out[np.argsort(place, kind="stable")] = logits[descending(logits)]
+    out[stable_argsort(place)] = logits[descending(logits)]
     return out
 
 
@@ -65,4 +66,4 @@ def discounted(
 
 def descending(values: Float64[np.ndarray, "n"]) -> Int[np.ndarray, "n"]:
     """Positions by value, highest first; the first of equals first."""
-    return np.argsort(-values, kind="stable")
+    return stable_argsort(-values)

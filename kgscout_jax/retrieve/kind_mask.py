@@ -91,7 +91,8 @@ def is_value(name: str) -> bool:
 
 def value_mask(names: Sequence[str]) -> Bool[np.ndarray, "n"]:
     """``is_value`` of each name."""
-    return np.array([not name[:1].isalpha() and is_value(name) for name in names], bool)
+    # Signs and digits come before this character.
+    return np.array([name < ":" and is_value(name) for name in names], bool)
 
 
 def is_dated(name: str) -> bool:
@@ -182,14 +183,14 @@ def kind_mask(
         years = np.zeros(len(unnamed), bool)
         if _is_measured(asked):
             years = _years(around, len(unnamed))
-        verdict_of = _verdict_by_name(asked)
-        for node, name in zip(there.tolist(), around.names, strict=True):
-            verdict = verdict_of(name)
-            if years[node] and is_year(name):
-                verdict = True  # no price is 1994
-            if verdict is not None:
-                penalties[node] = max(penalties[node], PENALTY) if verdict else 0.0
-                by_form[node] = verdict and not vague
+        lost, kept = _by_name(asked, around.names)
+        # No price is 1994.
+        dated = np.flatnonzero(years[there])
+        dated = dated[[is_year(around.names[i]) for i in dated.tolist()]]
+        lost[dated], kept[dated] = True, False
+        penalties[there[lost]] = np.maximum(penalties[there[lost]], PENALTY)
+        penalties[there[kept]] = 0.0
+        by_form[there[lost]] = not vague
     elif asked.which:
         values = there[value_mask(around.names)]
         if named or stated:  # No aircraft is 2002, where others are called so.
@@ -232,27 +233,33 @@ def _has_form(asked: AskedKind) -> bool:
     return _is_measured(asked) or not asked.nouns.isdisjoint(_SIGNS)
 
 
-def _verdict_by_name(asked: AskedKind) -> Callable[[str], bool | None]:
-    """Whether a name rules a node out or in; None where it says nothing."""
+def _by_name(
+    asked: AskedKind, names: Sequence[str]
+) -> tuple[Bool[np.ndarray, "n"], Bool[np.ndarray, "n"]]:
+    """Which names rule a node out, and which rule it in; many say nothing."""
     if asked.kind == "time":
-        return lambda name: not is_dated(name)
+        others = np.array([not is_dated(name) for name in names], bool)
+        return others, ~others
     if sign := next((_SIGNS[noun] for noun in asked.nouns if noun in _SIGNS), ""):
-        return lambda name: sign not in name
+        others = np.array([sign not in name for name in names], bool)
+        return others, ~others
     if _is_measured(asked):
-        return partial(_is_no_measure, asked.nouns)
-    no_value = not asked.number
-    return lambda name: no_value if is_value(name) else None
+        others = np.array([_is_no_measure(asked.nouns, name) for name in names], bool)
+        return others, np.zeros_like(others)
+    values = value_mask(names)
+    nothing = np.zeros_like(values)
+    return (nothing, values) if asked.number else (values, nothing)
 
 
-def _is_no_measure(nouns: frozenset[str], name: str) -> bool | None:
-    """Whether a name is no number that measures what ``nouns`` say; None if it is."""
+def _is_no_measure(nouns: frozenset[str], name: str) -> bool:
+    """Whether a name is no number that measures what ``nouns`` say."""
     # "Room 12" may be the number of a room.
     is_number_of = any(noun.endswith("number") for noun in nouns)
     has_digit = any(map(str.isdigit, name)) if is_number_of else is_amount(name)
     if not has_digit or has_other_unit(name, nouns):
         return True
     is_day = _MOMENT.fullmatch(name.strip()) is not None
-    return (is_day and "age" not in nouns) or None
+    return is_day and "age" not in nouns
 
 
 def _is_measured(asked: AskedKind) -> bool:

@@ -41,6 +41,11 @@ class LocalGraph:
         return self.names_of(self.used)
 
     @cached_property
+    def folded_names(self) -> list[str]:
+        """``names``, casefolded."""
+        return [name.casefold() for name in self.names]
+
+    @cached_property
     def ends(self) -> tuple[Int[np.ndarray, "p"], Int[np.ndarray, "p"]]:
         """(node, end) of each node at each end where it stands, once.
 

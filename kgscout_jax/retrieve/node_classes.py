@@ -117,7 +117,7 @@ def called_nodes(
         return nothing
     heads, tails = around.nodes.T
     there = around.used
-    names = [name.casefold() for name in around.names]
+    names = around.folded_names
     has_class[heads[classes.slots]] = True
     same = np.array([names_same(noun, nouns) for noun in classes.nouns], bool)
     called[heads[classes.slots[same]]] = True

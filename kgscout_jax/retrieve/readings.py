@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float32, Int
 
+from kgscout_jax.utils.stable_order import stable_argsort
+
 MARGIN = 8.0
 """Margins are cut at this, in logits: beyond it nothing is surer."""
 STEPS = 4
@@ -58,7 +60,7 @@ def node_readings(
 
     The relation of its best candidate, the end of it, and the distance from the topics.
     """
-    order = np.argsort(logits, kind="stable")
+    order = stable_argsort(logits)
     relation_end = 2 * relation_index[order, None] + np.array([0, 1])
     of_node = np.zeros(v, np.int64)
     of_node[nodes[order].ravel()] = relation_end.ravel()  # the last one stays
@@ -73,7 +75,10 @@ def topic_steps(
     steps[topics] = 0
     head, tail = nodes.T.copy()
     for step in range(1, STEPS + 1):
+        before = steps == step - 1
+        if not before.any():
+            break
         for end, other in ((head, tail), (tail, head)):
-            reached = other[steps[end] == step - 1]
+            reached = other[before[end]]
             steps[reached[steps[reached] > step]] = step
     return steps

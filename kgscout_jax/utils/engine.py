@@ -55,11 +55,6 @@ class Engine(Protocol):
     def __exit__(self, *_: object) -> None: ...
 
 
-def cpus() -> int:
-    """How many CPUs this process may use."""
-    return len(os.sched_getaffinity(0))
-
-
 class LocalEngine:
     """Worker processes on this machine; one worker is this process itself.
 

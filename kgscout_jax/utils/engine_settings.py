@@ -7,7 +7,8 @@ from typing import Literal
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.utils.checks import check_at_least
-from kgscout_jax.utils.engine import Engine, LocalEngine, cpus
+from kgscout_jax.utils.cpus import cpus
+from kgscout_jax.utils.engine import Engine, LocalEngine
 from kgscout_jax.utils.ray_engine import RayEngine
 
 EngineName = Literal["local", "ray"]

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from kgscout_jax.errors import UserError, first_line
-from kgscout_jax.utils.engine import AHEAD, cpus
+from kgscout_jax.utils.cpus import cpus
+from kgscout_jax.utils.engine import AHEAD
 
 T = TypeVar("T")
 R = TypeVar("R")

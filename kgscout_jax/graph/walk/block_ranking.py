@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float, Float64, Int, Int64, Num
 
+from kgscout_jax.utils.stable_order import stable_argsort
+
 
 def top_of_block(
     blocks: Int[np.ndarray, "m"],
@@ -33,13 +35,27 @@ def top_of_block(
     return top
 
 
+def ranking(
+    blocks: Int[np.ndarray, "m"],
+    ids: Int[np.ndarray, "m"],
+    scores: Num[np.ndarray, "m"],
+) -> Int64[np.ndarray, "m"]:
+    """The rows by block, then best score first, ties to the lower id."""
+    if (ids[1:] <= ids[:-1]).any():
+        return np.lexsort((ids, -scores, blocks))
+    order = stable_argsort(-scores)
+    if len(blocks) and blocks.min() == blocks.max():
+        return order
+    return order[stable_argsort(blocks[order])]
+
+
 def places(
     blocks: Int[np.ndarray, "m"],
     ids: Int[np.ndarray, "m"],
     scores: Num[np.ndarray, "m"],
 ) -> Int64[np.ndarray, "m"]:
     """The rank of each row in its block from 0, best score first, ties to lower id."""
-    order = np.lexsort((ids, -scores, blocks))
+    order = ranking(blocks, ids, scores)
     starts = np.flatnonzero(np.diff(blocks[order], prepend=-1))
     lengths = np.diff(starts, append=len(order))
     out = np.empty(len(order), np.int64)
