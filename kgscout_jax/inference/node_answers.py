@@ -188,8 +188,9 @@ def read_answers(
         order, probability = order[same], probability[same]
         counts = False
         # "How many people live in Africa" is no list of the people of its countries.
-        several = len(order) > 1 and not _is_beside(candidates, int(order[0]))
-        must_pass = must_pass or several
+        several = int(np.count_nonzero(probability >= scale.threshold)) > 1
+        far = not _is_beside(candidates, int(order[0]))
+        must_pass = must_pass or (several and far)
     of_times = (
         counts
         and len(order)

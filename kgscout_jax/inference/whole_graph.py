@@ -256,6 +256,8 @@ def _compared(
         )
         if not attribute.unread.isdisjoint(heads.tolist()):
             return None  # what cannot be read might pass
+        if graph.unnamed_mask[heads].any() and not _class_nouns(text, graph):
+            return None  # "Which country" asks for no row of a table
         if flags.holders is not None:
             heads = heads[np.isin(heads, flags.holders)]
         if topic is not None:

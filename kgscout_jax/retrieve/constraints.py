@@ -29,7 +29,8 @@ from kgscout_jax.retrieve.named_relations import (
     way_logits,
 )
 from kgscout_jax.retrieve.node_classes import unasked_classes
-from kgscout_jax.retrieve.shared_nodes import shared_nodes
+from kgscout_jax.retrieve.record_nodes import record_nodes
+from kgscout_jax.retrieve.shared_nodes import neighbours, shared_nodes
 from kgscout_jax.retrieve.stated_nodes import (
     compared_nodes,
     stated_ends,
@@ -37,7 +38,7 @@ from kgscout_jax.retrieve.stated_nodes import (
 )
 from kgscout_jax.retrieve.unsaid_steps import unsaid_steps
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
-from kgscout_jax.text.asked_kind import question_tokens
+from kgscout_jax.text.asked_kind import asked_kind, question_tokens
 from kgscout_jax.text.between_noun import has_between_noun
 from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import TAIL
@@ -232,16 +233,30 @@ def question_constraints(
             kind = kind.without(called)  # No word says better what a period is.
     possible = np.ones(v, bool) if kind is None else ~kind.wrong
     likely = possible if kind is None else kind.penalties == 0
+    relations = named_relations(question, topics, around.relations)
+    asked = asked_kind(question, topics)
+    of_records = record_nodes(
+        question, asked, around, unnamed, possible, relations.named
+    )
+    if len(around.mentions) > 1 and of_records and of_records.stated is not None:
+        compared = None  # "In 1995" is what a record has, beside all else that is said.
     chain = shared = stated = None
     if compared is None:
         if not several and flags is None:
             shared = chain = chain_nodes(
                 question, topics, around, unnamed, possible, likely
             )
+        if shared is None and of_records is not None:
+            shared, stated = of_records
         if shared is None:
             shared = shared_nodes(around, unnamed, possible)
         if shared is None:
             shared = stated = stated_nodes(ends, around, possible & ~unnamed)
+        if shared is None:
+            start = np.zeros(v, bool)
+            start[around.starts] = True
+            records = neighbours(start, around) & unnamed
+            shared = stated = stated_nodes(ends, around, possible & ~unnamed, records)
     described = described_nodes(question, topics, around, possible & ~unnamed)
     if flags is not None:
         described = flags.holders if described is None else described & flags.holders
@@ -250,7 +265,6 @@ def question_constraints(
         shared = both if both.any() else shared
     members = compared and compared_nodes(words, around, ~unnamed)
     values = value_test(compared, around, members)
-    relations = named_relations(question, topics, around.relations)
     nameless = unnamed | _unwanted_files(question, around, v)
     nameless |= _only_tails(relations.other_years, around, v)
     ways = named_ways(relations, around, v)

@@ -74,6 +74,7 @@ def stated_nodes(
     ends: Sequence[frozenset[int]],
     around: LocalGraph,
     possible: Bool[np.ndarray, "v"],
+    start: Bool[np.ndarray, "v"] | None = None,
 ) -> Bool[np.ndarray, "v"] | None:
     """The possible nodes at the end that is asked for; None: there are none.
 
@@ -81,13 +82,15 @@ def stated_nodes(
         ends: see ``stated_ends``.
         around: the candidates of the question.
         possible: False at nodes that are no answers.
+        start: nodes that relations lead from; None for the topics.
     """
     if not any(ends):
         return None
     is_topic = np.zeros(len(possible), bool)
     is_topic[around.starts] = True
     said = np.array([*map(bool, ends)], bool)
-    out = nodes_at_ends(said, ends, is_topic, around) & possible & ~is_topic
+    start = is_topic if start is None else start
+    out = nodes_at_ends(said, ends, start, around) & possible & ~is_topic
     return out if out.any() else None
 
 

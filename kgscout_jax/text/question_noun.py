@@ -46,6 +46,8 @@ def noun_of_topic(words: Sequence[str]) -> tuple[str, ...]:
     ('aircraft', 'type')
     >>> noun_of_topic(["does", TOPIC, "have", "any", "pupils"])
     ('pupil',)
+    >>> noun_of_topic(["what", "is", "the", "unit", "price", "of", "a", TOPIC])
+    ('unit', 'price')
     >>> noun_of_topic(["what", "genre", "is", TOPIC])
     ('genre',)
     >>> noun_of_topic(["what", "colour", "are", TOPIC, "s", "eyes"])
@@ -97,6 +99,8 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
         before = [before[0], *before[2:]]  # "what's"
     if before[-1:] == ["the"] and before[-2:-1] and before[-2] in BE:
         before = before[:-1]  # "what nationality is the X"
+    elif before[-1:] in (["a"], ["an"], ["the"]) and before[-2:-1] == [OF]:
+        before = before[:-1]  # "the unit price of a lamp"
     if len(after) > 1 and after[-1] in _ASK and after[-2] in BE | _CALLED:
         after = after[:-2]  # "the capital of X is what"
     elif len(after) == 1 and after[0] in _CALLED:

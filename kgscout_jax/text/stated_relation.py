@@ -250,7 +250,8 @@ def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:
         return frozenset([TAIL if rest else HEAD])
     is_of = len(words) > 1 and words[-1] == "of"
     words = words[:-1] if is_of else words
-    if singular(words) != noun:
+    # A salesperson is one word of a question, and two of a relation.
+    if singular(words) != noun and "".join(singular(words)) != "".join(noun):
         return frozenset()
     if noun[-1] in _MUTUAL_NOUNS:
         return frozenset((HEAD, TAIL))

@@ -50,7 +50,8 @@ def test_examples_of_the_data_page_load(tmp_path):
     page = (ROOT / "docs/data.md").read_text("utf-8")
     page = page[page.index("## Input formats") :]
     blocks = re.findall(r"^```\w*\n(.*?)^```$", page, re.M | re.S)
-    kg_rows, tsv, csv, sheet, nt, rog_rows, nsm_rows, metaqa_rows, pq_rows = blocks[:9]
+    kg_rows, tsv, csv, sheet, sales, nt, *others = blocks[:10]
+    rog_rows, nsm_rows, metaqa_rows, pq_rows = others
     put(
         tmp_path,
         {
@@ -58,6 +59,7 @@ def test_examples_of_the_data_page_load(tmp_path):
             "kg.tsv": tsv,
             "kg.csv": csv,
             "countries.csv": sheet,
+            "sales.csv": sales,
             "kg.nt": nt,
             "rog/dev.jsonl": rog_rows,
             "nsm/dev_simple.json": nsm_rows,
@@ -79,3 +81,6 @@ def test_examples_of_the_data_page_load(tmp_path):
     countries = KnowledgeGraph.open(tmp_path / "countries.csv")
     found = {countries.triplet(i) for i in range(len(countries))}
     assert ("Belgium", "languages", "Dutch") in found and len(found) == 7
+    events = KnowledgeGraph.open(tmp_path / "sales.csv")
+    found = {events.triplet(i) for i in range(len(events))}
+    assert ("_:sales:2", "product", "Desk") in found and len(found) == 15

@@ -4,7 +4,8 @@
     France,Paris,French
     Belgium,Brussels,Dutch;French
 
-A row gives (Belgium, capital, Brussels), and a triplet for each language.
+A row gives (Belgium, capital, Brussels), and a triplet for each language. Rows of
+events, such as orders and matches, have facts and no name.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from kgscout_jax.graph.read.code_columns import OF_ID, code_columns
 from kgscout_jax.graph.read.dialect import Dialect
 from kgscout_jax.graph.read.header import NAMES, plain
-from kgscout_jax.graph.read.layout import Layout, property_name
+from kgscout_jax.graph.read.layout import Layout, property_name, row_id
 from kgscout_jax.graph.read.node_columns import NodeColumns
 from kgscout_jax.graph.read.options import MISSING, NA
 from kgscout_jax.graph.read.streams import inner_name
@@ -87,7 +88,11 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
     columns = columns_of(cells, width)
     if not _is_header(header, columns):
         return None
-    nodes = _two_names(header, columns) or _key_column(header, columns)
+    nodes = (
+        _two_names(header, columns)
+        or _key_column(header, columns)
+        or _events(header, columns)
+    )
     if nodes is None or (width < 4 and not _are_facts(header, columns, nodes)):
         return None
     return Layout(
@@ -210,6 +215,20 @@ def _key_column(
     return _named_by(keys[0], ids) if keys and len(header) > 4 else None
 
 
+def _events(
+    header: Sequence[str], columns: Sequence[Sequence[str]]
+) -> NodeColumns | None:
+    """Rows without a name, of four columns and more; None for another table.
+
+    Numbers below words say that the first row is a header, and there are texts.
+    """
+    numeric = [*map(_is_numeric, columns)]
+    several = len(header) > 3 and len(columns[0]) >= FEW_ROWS and all(header)
+    if not several or all(numeric) or not any(numeric):
+        return None
+    return NodeColumns(None, None, None, facts=True)
+
+
 def _named_by(name: int, ids: Sequence[int]) -> NodeColumns:
     """The columns of entities with this name, and the first of ``ids`` if it leads."""
     if ids[:1] == [0] and name:
@@ -247,6 +266,8 @@ def _are_facts(
     if not all(header) or nodes.surname is not None:
         return True
     key = nodes.called
+    if key is None:
+        return False
     if len(header) == 2:
         return plain(header[key]).endswith(NAMES) or any(map(_is_known_noun, header))
     second = columns[1]
@@ -320,7 +341,7 @@ def facts_remark(path: Path, layout: Layout) -> str:
         return ""
     columns, row = [nodes.called, nodes.surname], rows[0]
     names = [i for i in columns if i is not None]
-    name = " ".join(row[i] for i in names)[:30]
+    name = " ".join(row[i] for i in names)[:30] or row_id(path, 2)
     facts = [
         str((name, property_name(layout.header[i]), _first_value(layout, row, i)[:30]))
         for i in layout.extra
@@ -328,8 +349,9 @@ def facts_remark(path: Path, layout: Layout) -> str:
     ]
     kind = row_kind(path, id_column(layout)) or "entity"
     called = " and ".join(layout.header[i] for i in names)
+    name = f"called by its {called}" if called else "which has no name"
     return (
-        f"{path}: each row is read as facts about one {kind}, called by its {called}: "
+        f"{path}: each row is read as facts about one {kind}, {name}: "
         f"{', '.join(facts[:3])} ...; --columns HEAD,RELATION,TAIL reads triplets "
         "instead"
     )
@@ -344,9 +366,10 @@ def _first_value(layout: Layout, row: Sequence[str], i: int) -> str:
 
 
 def id_column(layout: Layout) -> str:
-    """The name of the column of ids, or of names that are the ids."""
+    """The name of the column of ids, or of names that are the ids; "" for none."""
     assert layout.nodes is not None
-    return property_name(layout.header[layout.nodes.id])
+    id = layout.nodes.id
+    return "" if id is None else property_name(layout.header[id])
 
 
 def references(

@@ -10,6 +10,7 @@ from kgscout_jax.graph.read.dialect import SEPARATIONS, Dialect
 from kgscout_jax.graph.read.header import plain
 from kgscout_jax.graph.read.node_columns import NODE_IDS, NodeColumns
 from kgscout_jax.graph.read.options import excerpt
+from kgscout_jax.graph.read.streams import inner_name
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,9 @@ class Layout:
             used |= {nodes.name, nodes.surname, nodes.labels}
             # The id of an employee may be a fact, that of a node is none.
             is_fact = nodes.facts and nodes.name is not None
-            if not is_fact or plain(self.header[nodes.id]) in NODE_IDS:
+            if nodes.id is not None and (
+                not is_fact or plain(self.header[nodes.id]) in NODE_IDS
+            ):
                 used.add(nodes.id)
         return [
             i
@@ -94,6 +97,15 @@ class Layout:
 def property_name(cell: str) -> str:
     """A column's name without its type: born in ``born:int``."""
     return cell.strip().partition(":")[0].strip()
+
+
+def row_id(path: Path, number: int) -> str:
+    """The id of a row without a name, which is no name either.
+
+    >>> row_id(Path("data/matches.csv.gz"), 2)
+    '_:matches:2'
+    """
+    return f"_:{Path(inner_name(path)).stem}:{number}"
 
 
 def wrong_width(layout: Layout, number: int, found: int) -> str:

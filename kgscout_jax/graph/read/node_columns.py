@@ -19,7 +19,8 @@ _NODE_ID = re.compile(r":ID(\(.*\))?(\{.*\})?$|^_id$|^~id$", re.IGNORECASE)
 class NodeColumns:
     """Where a table has nodes, the columns that describe them."""
 
-    id: int
+    id: int | None
+    """None where rows have no name: each is a node without one."""
     name: int | None
     labels: int | None
     space: str = ""
@@ -30,7 +31,7 @@ class NodeColumns:
     """Whether the other columns are facts, which are read without being asked for."""
 
     @property
-    def called(self) -> int:
+    def called(self) -> int | None:
         """The column that names the nodes: of ids, where there is no other."""
         return self.id if self.name is None else self.name
 
@@ -69,10 +70,11 @@ def lists_nodes(rows: Sequence[list[str]], nodes: NodeColumns) -> bool:
     Three columns without a mark of a database may be triplets: as a list of nodes,
     they begin with the id, and no id occurs twice.
     """
-    if len(rows[0]) != 3 or _NODE_ID.search(rows[0][nodes.id].strip()):
+    id = nodes.id
+    if id is None or len(rows[0]) != 3 or _NODE_ID.search(rows[0][id].strip()):
         return True
     ids = [row[0] for row in rows]
-    return nodes.id == 0 and len(rows) > 1 and len(set(ids)) == len(ids)
+    return id == 0 and len(rows) > 1 and len(set(ids)) == len(ids)
 
 
 def id_space(cell: str) -> str:

@@ -9,7 +9,12 @@ from pathlib import Path
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.columns import blank
 from kgscout_jax.graph.read.elements import Attributes, Edge, Node
-from kgscout_jax.graph.read.layout import Layout, property_name, wrong_width
+from kgscout_jax.graph.read.layout import (
+    Layout,
+    property_name,
+    row_id,
+    wrong_width,
+)
 from kgscout_jax.graph.read.options import MISSING, NA
 
 
@@ -48,10 +53,13 @@ def table_elements(
         ]
         head = cells[layout.head] if layout.edges else ""
         if nodes is not None and not head.strip():
-            if not cells[nodes.id].strip():
+            if nodes.id is None:
+                id = row_id(path, number)
+            elif cells[nodes.id].strip():
+                id = qualified(nodes.space, cells[nodes.id])
+            else:
                 column = layout.header[nodes.id] if nodes.facts else "the id"
                 raise UserError(f"{where}: {column} is empty")
-            id = qualified(nodes.space, cells[nodes.id])
             if nodes.name is not None:
                 name = cells[nodes.name]
                 if nodes.surname is not None:

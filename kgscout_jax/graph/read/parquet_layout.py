@@ -110,7 +110,9 @@ def _node_layout(path: Path, file: Any) -> Layout | None:
     if (names := _names_without_edges(schema)) is None:
         return None
     nodes = node_columns(names, with_edges=False)
-    if nodes is None or not is_name(schema.field(nodes.id).type):
+    if nodes is None or nodes.id is None:
+        return None
+    if not is_name(schema.field(nodes.id).type):
         return None
     rows = [names, *_sample(path, file, [nodes.id])]
     if not lists_nodes(rows, nodes):
@@ -128,7 +130,8 @@ def _entity_layout(path: Path, file: Any) -> Layout | None:
     found = entity_layout(_NO_DIALECT, [names, *rows])
     if found is None or found.nodes is None:
         return None
-    if not is_string(schema.field(found.nodes.called).type):
+    called = found.nodes.called  # without a name, its columns may be triplets
+    if called is None or not is_string(schema.field(called).type):
         return None
     return replace(found, skip_first=False, sample=rows[:_SAMPLE_ROWS])
 

@@ -191,7 +191,7 @@ def test_a_table_beside_edges_adds_its_facts(tmp_path):
     [
         "Ann,works at,Acme,2019\nBo,works at,Acme,2020\n",  # no header
         "Ann,works at,Acme,HR\nBo,works at,Beta,IT\nCy,leads,Acme,IT\n",
-        "a,b,c,d\n1,x,y,z\n1,x,y,w\n1,u,v,w\n",  # nothing names the rows
+        "a,b,c,d\no,x,y,z\no,x,y,w\no,u,v,w\n",  # nothing names the rows
         "name,x,x,y\nAnn,1,2,3\n",
         "Ann,Bo\nCy,Di\nEd,Flo\nGus,Ida\n",  # pairs
     ],
@@ -294,10 +294,46 @@ series,won,first,full,note
 """
     found = facts(write(tmp_path / "bakers.csv", text))
     assert {"Ann Lee | type | baker", "Ann Poe | series | 2"} <= found
-    with pytest.raises(UserError, match="expected 3 comma-separated columns, found 5"):
-        facts(
-            write(tmp_path / "b.csv", text.replace("Poe", "Lee").replace("Bob R", "A"))
+    # Where names repeat, rows have none.
+    text = text.replace("Poe", "Lee").replace("Bob R", "A")
+    assert "_:b:4 | full | Ann Lee" in facts(write(tmp_path / "b.csv", text))
+
+
+SALES = """date,customer,product,quantity
+2024-01-03,Acme,Desk,4
+2024-01-05,Borg,Lamp,10
+2024-01-09,Acme,Lamp,4
+"""
+
+
+def test_rows_of_events_are_nodes_without_a_name(tmp_path, caplog):
+    with caplog.at_level("INFO", logger="kgscout"):
+        found = facts(write(tmp_path / "sales.csv", SALES))
+    assert found == {
+        f"_:sales:{number} | {relation} | {value}"
+        for number, line in enumerate(SALES.splitlines(), 1)
+        if number > 1
+        for relation, value in zip(
+            ("date", "customer", "product", "quantity", "type"),
+            (*line.split(","), "sale"),
+            strict=True,
         )
+    }
+    assert "one sale, which has no name: ('_:sales:2', 'date'" in caplog.text
+    assert KnowledgeGraph.open(tmp_path / "sales.csv").unnamed_mask.sum() == 3
+
+
+def test_rows_of_events_refer_to_other_tables(tmp_path):
+    sales = SALES.replace("customer", "customer_id").replace("Acme", "C7")
+    customers = (
+        "customer_id,customer_name,city,since\n"
+        "C7,Acme,Bern,1999\nC8,Borg,Rome,2005\nC9,Cyan,Bern,2011\n"
+    )
+    found = facts(
+        write(tmp_path / "sales.csv", sales),
+        write(tmp_path / "customers.csv", customers),
+    )
+    assert {"_:sales:2 | customer | Acme", "Acme | city | Bern"} <= found
 
 
 def test_a_row_without_its_name_is_an_error(tmp_path):

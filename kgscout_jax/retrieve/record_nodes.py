@@ -1,0 +1,114 @@
+"""What the records hold that have everything a question names.
+
+"Who refereed Chelsea against Luton" asks for one match, and a match is a node without a
+name between what is known of it. "Which customers bought a desk from Ann" names with
+``desk`` what the records of Ann's orders hold as well, whether it is a topic or not.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool
+
+from kgscout_jax.retrieve.kind_mask import named_weights
+from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.retrieve.shared_nodes import neighbours
+from kgscout_jax.text.asked_kind import AskedKind
+from kgscout_jax.text.kinds import TAIL, base_noun
+from kgscout_jax.text.words import WORD
+
+
+class RecordNodes(NamedTuple):
+    """What the records hold that a question is about."""
+
+    nodes: Bool[np.ndarray, "v"]
+    """Nodes beside them that may be answers."""
+    stated: Bool[np.ndarray, "v"] | None
+    """Those that a relation leads to which the question names; None: there are none."""
+
+
+def record_nodes(
+    question: str,
+    asked: AskedKind | None,
+    around: LocalGraph,
+    unnamed: Bool[np.ndarray, "v"],
+    possible: Bool[np.ndarray, "v"],
+    named: Bool[np.ndarray, "r"],
+) -> RecordNodes | None:
+    """The possible nodes beside records with every topic, and with what else is named.
+
+    None where no record has all of it. Where the question names but one thing, that
+    must stand in records alone, for one reason, and the question name a relation of
+    theirs.
+
+    Args:
+        question: the question.
+        asked: what it asks for.
+        around: its candidates.
+        unnamed: True at nodes without a name.
+        possible: False at nodes that are no answers.
+        named: relations that the question names.
+    """
+    if not around.mentions or not unnamed.any():
+        return None
+    records = unnamed.copy()
+    is_topic = np.zeros_like(unnamed)
+    is_topic[around.starts] = True
+    for mention in around.mentions:
+        topic = np.zeros_like(unnamed)
+        topic[mention] = True
+        records &= neighbours(topic, around)
+    if not records.any():
+        return None
+    held = neighbours(records, around) & ~unnamed & ~is_topic
+    conditions = _named_in(question, held, around)
+    kept = records
+    for number in np.unique(around.relation_index):
+        with_it = heads_to(conditions, number, around)
+        if (kept & with_it).any():
+            kept = kept & with_it
+    nodes = neighbours(kept, around) & possible & ~unnamed & ~is_topic & ~conditions
+    if asked is not None and asked.nouns:
+        tails = [named_weights(asked.nouns, each)[TAIL] for each in around.relations]
+        leading = named & (np.array(tails) > 0)
+        named = leading if leading.any() else named
+    said = np.flatnonzero(named[around.relation_index] & kept[around.nodes[:, 0]])
+    stated = np.zeros_like(unnamed)
+    stated[around.nodes[said, 1]] = True
+    stated &= nodes
+    if len(around.mentions) == 1 and kept.sum() == records.sum():
+        # A team that plays at home and away stands in matches for two reasons.
+        ways = np.unique(around.relation_index[is_topic[around.nodes].any(axis=1)])
+        alone = not (neighbours(is_topic, around) & ~unnamed).any()
+        nodes = stated if alone and len(ways) == 1 else np.zeros_like(nodes)
+    if not nodes.any():
+        return None
+    return RecordNodes(nodes, stated if stated.any() else None)
+
+
+def heads_to(
+    nodes: Bool[np.ndarray, "v"], relation: int, around: LocalGraph
+) -> Bool[np.ndarray, "v"]:
+    """True at heads of triplets with this relation that lead to one of the nodes."""
+    slots = (around.relation_index == relation) & nodes[around.nodes[:, 1]]
+    out = np.zeros_like(nodes)
+    out[around.nodes[slots, 0]] = True
+    return out
+
+
+def _named_in(
+    question: str, nodes: Bool[np.ndarray, "v"], around: LocalGraph
+) -> Bool[np.ndarray, "v"]:
+    """Those nodes whose names a question says, in singular or plural."""
+    text = _in_singular(question.casefold())
+    out = np.zeros_like(nodes)
+    for node, name in zip(around.used.tolist(), around.folded_names, strict=True):
+        out[node] = nodes[node] and _in_singular(name) in text
+    return out
+
+
+def _in_singular(text: str) -> str:
+    """The words of a casefolded text between blanks, nouns in singular."""
+    return f" {' '.join(map(base_noun, WORD.findall(text)))} "
