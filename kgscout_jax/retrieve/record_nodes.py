@@ -12,12 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool
 
-from kgscout_jax.retrieve.kind_mask import named_weights
+from kgscout_jax.retrieve.kind_mask import is_value, named_weights
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.shared_nodes import neighbours
 from kgscout_jax.text.asked_kind import AskedKind
-from kgscout_jax.text.kinds import TAIL, base_noun
-from kgscout_jax.text.words import WORD
+from kgscout_jax.text.kinds import TAIL, base_noun, singular
+from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
 
 class RecordNodes(NamedTuple):
@@ -64,15 +65,10 @@ def record_nodes(
         return None
     held = neighbours(records, around) & ~unnamed & ~is_topic
     conditions = _named_in(question, held, around)
-    kept = records
-    for number in np.unique(around.relation_index):
-        with_it = heads_to(conditions, number, around)
-        if (kept & with_it).any():
-            kept = kept & with_it
+    kept = _with_conditions(records, conditions, around, named)
     nodes = neighbours(kept, around) & possible & ~unnamed & ~is_topic & ~conditions
     if asked is not None and asked.nouns:
-        tails = [named_weights(asked.nouns, each)[TAIL] for each in around.relations]
-        leading = named & (np.array(tails) > 0)
+        leading = named & [_leads_to(each, asked.nouns) for each in around.relations]
         named = leading if leading.any() else named
     said = np.flatnonzero(named[around.relation_index] & kept[around.nodes[:, 0]])
     stated = np.zeros_like(unnamed)
@@ -88,14 +84,45 @@ def record_nodes(
     return RecordNodes(nodes, stated if stated.any() else None)
 
 
-def heads_to(
-    nodes: Bool[np.ndarray, "v"], relation: int, around: LocalGraph
+def _leads_to(relation: str, nouns: frozenset[str]) -> bool:
+    """Whether a relation calls its tails, or is called, one of these nouns.
+
+    >>> _leads_to("directed_by", frozenset(["director"]))
+    True
+    >>> _leads_to("showstopper", frozenset(["showstopper"]))
+    True
+    """
+    # A showstopper is one word of a question, and more of a relation.
+    name = "".join(singular(relation_words(relation)))
+    is_called = any(noun.replace(" ", "") == name for noun in nouns)
+    return is_called or named_weights(nouns, relation)[TAIL] > 0
+
+
+def _with_conditions(
+    records: Bool[np.ndarray, "v"],
+    conditions: Bool[np.ndarray, "v"],
+    around: LocalGraph,
+    named: Bool[np.ndarray, "r"],
 ) -> Bool[np.ndarray, "v"]:
-    """True at heads of triplets with this relation that lead to one of the nodes."""
-    slots = (around.relation_index == relation) & nodes[around.nodes[:, 1]]
-    out = np.zeros_like(nodes)
-    out[around.nodes[slots, 0]] = True
-    return out
+    """The records that lead to a condition by each relation by which some do.
+
+    A number that several relations lead to is one by those that the question names: in
+    "series 1" the first series, of any episode.
+    """
+    heads, tails = around.nodes.T
+    leads = records[heads] & conditions[tails]
+    names = dict(zip(around.used.tolist(), around.names, strict=True))
+    for node in np.unique(tails[leads]).tolist():
+        to_node = leads & (tails == node)
+        several = len(np.unique(around.relation_index[to_node])) > 1
+        if several and is_value(names[node]):
+            leads &= ~to_node | named[around.relation_index]
+    for number in np.unique(around.relation_index[leads]):
+        with_it = np.zeros_like(records)
+        with_it[heads[leads & (around.relation_index == number)]] = True
+        if (records & with_it).any():
+            records = records & with_it
+    return records
 
 
 def _named_in(
@@ -105,7 +132,8 @@ def _named_in(
     text = _in_singular(question.casefold())
     out = np.zeros_like(nodes)
     for node, name in zip(around.used.tolist(), around.folded_names, strict=True):
-        out[node] = nodes[node] and _in_singular(name) in text
+        if nodes[node] and name not in FUNCTION_WORDS:
+            out[node] = _in_singular(name) in text
     return out
 
 
