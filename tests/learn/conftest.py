@@ -14,9 +14,9 @@ from kgscout_jax.learn import train as train_module
 from kgscout_jax.learn.train import train
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def compiled_once() -> Iterator[None]:
-    """Runs of equal settings share their jitted functions."""
+    """Runs of equal settings share their jitted functions, in these tests alone."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(train_module, "Steps", shared_steps)
         yield
