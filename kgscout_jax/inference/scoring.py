@@ -128,7 +128,7 @@ def start_scores(
     largest: int,
     products: Callable[[int, Candidates], ProductRows] | None = None,
 ) -> PendingScores:
-    """Start the network on questions; wait for their scores on a single core only.
+    """Start the network on questions; wait for their scores on a single core.
 
     Args:
         exported: the policy.
@@ -161,6 +161,7 @@ def start_scores(
         calls.append(
             _Call(rows=rows, candidates=batch, outputs=outputs, seconds=seconds)
         )
-    if cpus() == 1:  # Host and device in turns disturb each other's caches less.
+    if jax.default_backend() == "cpu" and cpus() == 1:
+        # Host and network in turns disturb each other's caches less.
         jax.block_until_ready([call.outputs for call in calls])
     return PendingScores(count=len(candidates), calls=calls)

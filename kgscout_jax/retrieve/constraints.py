@@ -38,7 +38,7 @@ from kgscout_jax.retrieve.stated_nodes import (
 )
 from kgscout_jax.retrieve.unsaid_steps import unsaid_steps
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
-from kgscout_jax.text.asked_kind import asked_kind, question_tokens
+from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.between_noun import has_between_noun
 from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import TAIL
@@ -234,9 +234,8 @@ def question_constraints(
     possible = np.ones(v, bool) if kind is None else ~kind.wrong
     likely = possible if kind is None else kind.penalties == 0
     relations = named_relations(question, topics, around.relations)
-    asked = asked_kind(question, topics)
     of_records = record_nodes(
-        question, asked, around, unnamed, possible, relations.named
+        question, topics, around, unnamed, possible, relations.named
     )
     if len(around.mentions) > 1 and of_records and of_records.stated is not None:
         compared = None  # "In 1995" is what a record has, beside all else that is said.
@@ -252,7 +251,7 @@ def question_constraints(
             shared = shared_nodes(around, unnamed, possible)
         if shared is None:
             shared = stated = stated_nodes(ends, around, possible & ~unnamed)
-        if shared is None:
+        if shared is None and any(ends) and unnamed.any():
             start = np.zeros(v, bool)
             start[around.starts] = True
             records = neighbours(start, around) & unnamed

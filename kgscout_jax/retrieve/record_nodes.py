@@ -7,6 +7,7 @@ name between what is known of it. "Which customers bought a desk from Ann" names
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from jaxtyping import Bool
 from kgscout_jax.retrieve.kind_mask import is_value, named_weights
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.shared_nodes import neighbours
-from kgscout_jax.text.asked_kind import AskedKind
+from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import TAIL, base_noun, singular
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
@@ -32,7 +33,7 @@ class RecordNodes(NamedTuple):
 
 def record_nodes(
     question: str,
-    asked: AskedKind | None,
+    topics: Sequence[str],
     around: LocalGraph,
     unnamed: Bool[np.ndarray, "v"],
     possible: Bool[np.ndarray, "v"],
@@ -46,7 +47,7 @@ def record_nodes(
 
     Args:
         question: the question.
-        asked: what it asks for.
+        topics: names that it mentions.
         around: its candidates.
         unnamed: True at nodes without a name.
         possible: False at nodes that are no answers.
@@ -67,6 +68,7 @@ def record_nodes(
     conditions = _named_in(question, held, around)
     kept = _with_conditions(records, conditions, around, named)
     nodes = neighbours(kept, around) & possible & ~unnamed & ~is_topic & ~conditions
+    asked = asked_kind(question, topics)
     if asked is not None and asked.nouns:
         leading = named & [_leads_to(each, asked.nouns) for each in around.relations]
         named = leading if leading.any() else named
@@ -111,6 +113,8 @@ def _with_conditions(
     """
     heads, tails = around.nodes.T
     leads = records[heads] & conditions[tails]
+    if not leads.any():
+        return records
     names = dict(zip(around.used.tolist(), around.names, strict=True))
     for node in np.unique(tails[leads]).tolist():
         to_node = leads & (tails == node)

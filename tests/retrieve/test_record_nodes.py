@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.record_nodes import record_nodes
-from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.words import WORD
 
 COLUMNS = ("home_team", "away_team", "stadium", "referee")
@@ -37,8 +36,7 @@ def found(question, topics, rows=MATCHES, columns=COLUMNS):
     unnamed = np.arange(len(rows) + len(names)) < len(rows)
     words = question.casefold()
     named = np.array([each.rpartition("_")[2][:7] in words for each in columns])
-    asked = asked_kind(question, topics)
-    out = record_nodes(question, asked, around, unnamed, ~unnamed, named)
+    out = record_nodes(question, topics, around, unnamed, ~unnamed, named)
 
     def named_by(mask):
         return {names[i - len(rows)] for i in np.flatnonzero(mask).tolist()}

@@ -349,9 +349,9 @@ def facts_remark(path: Path, layout: Layout) -> str:
     ]
     kind = row_kind(path, id_column(layout)) or "entity"
     called = " and ".join(layout.header[i] for i in names)
-    name = f"called by its {called}" if called else "which has no name"
+    naming = f"called by its {called}" if called else "which has no name"
     return (
-        f"{path}: each row is read as facts about one {kind}, {name}: "
+        f"{path}: each row is read as facts about one {kind}, {naming}: "
         f"{', '.join(facts[:3])} ...; --columns HEAD,RELATION,TAIL reads triplets "
         "instead"
     )
