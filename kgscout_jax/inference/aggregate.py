@@ -28,7 +28,13 @@ from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import HEAD, base_noun
 from kgscout_jax.text.relation_words import of_other_years, relation_words
 from kgscout_jax.text.value_words import relation_keys, word_key
-from kgscout_jax.text.values import CURRENCIES, is_date, quantity_of
+from kgscout_jax.text.values import (
+    CURRENCIES,
+    clock_seconds,
+    clock_text,
+    is_date,
+    quantity_of,
+)
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
 LEAST_VALUES = 2
@@ -122,6 +128,8 @@ def _number(asked: AggregateQuestion, values: Sequence[str]) -> str | None:
     functions = {"mean": statistics.fmean, "median": statistics.median, "sum": sum}
     number = round(float(functions[asked.function](numbers)), DECIMALS)
     text = f"{number:.{DECIMALS}f}".rstrip("0").rstrip(".")
+    if all(clock_seconds(value.strip()) is not None for value in values):
+        return clock_text(number)
     (unit,) = units
     if unit and unit in CURRENCIES:
         return unit + text

@@ -51,6 +51,7 @@ from kgscout_jax.text.value_words import (
     MEASURE_KEYS,
     is_comparing,
     relation_keys,
+    with_release,
     word_key,
 )
 from kgscout_jax.text.values import is_year, quantity_of, value_of
@@ -65,6 +66,8 @@ _FILLERS = frozenset(
 )
 _WHOLE = re.compile(r"\b(?:of|in|at|on) (?:the|our|this) ([a-z]+)\W*$")
 """What may say of which graph a question is: "the oldest book in the library"."""
+FEW = 0.2
+"""Share of the entities with one relation below which others are not of their kind."""
 RUNNERS_UP = 10
 """Entities that are compared as evidence for a superlative."""
 MAX_CHOICE = 100
@@ -249,7 +252,7 @@ def _compared(
         noun = WORD.findall(text[asked.start : stop])[-1]
         is_kind = not is_comparing(noun) and word_key(noun) not in keys
         kind = f"Which {noun}{text[stop:]}" if is_kind else kind
-    found: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
+    groups: list[tuple[Attribute, list[int]]] = []
     for attribute in best if best[0].match else ():
         heads = entities_of_kind(
             kind, graph, np.array([*attribute.values, *attribute.unread])
@@ -263,6 +266,13 @@ def _compared(
         if topic is not None:
             heads = joined_by_one(heads, kind, graph, topic)
         group = [int(head) for head in heads if head != asked.rival]
+        groups.append((attribute, group))
+    # Songs are compared by their duration, and one is called as an album with a length.
+    least = FEW * max((len(group) for _, group in groups), default=0)
+    found: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
+    for attribute, group in groups:
+        if len(group) < least:
+            continue
         passed = test.passed(attribute, group) if group else []
         ahead = test.ahead_first(attribute, group)[: max(RUNNERS_UP, len(passed))]
         found.add((tuple(passed), tuple(ahead)))
@@ -339,7 +349,7 @@ def unexplained_words(
 
     They may name what the graph does not hold: "the latest film by Jane Doe".
     """
-    text, nouns = text.casefold(), _compared_nouns(text, asked)
+    text, nouns = with_release(text.casefold()), _compared_nouns(text, asked)
     if asked.stop:
         text = text[: asked.start] + text[asked.stop :]
     if asked.rival is not None:

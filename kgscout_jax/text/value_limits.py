@@ -20,10 +20,11 @@ from kgscout_jax.text.values import (
 _UNIT = "|".join(sorted(UNITS, key=len, reverse=True))
 _PLAIN = r"(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d+)(?:\.\d+)?"
 LIMIT = re.compile(
-    rf"(?<![\w.,/-])(?:{WRITTEN_DATE}|\d{{1,2}}\.\d{{1,2}}\.\d{{4}}|"
+    rf"(?<![\w.,/:-])(?:{WRITTEN_DATE}|\d{{1,2}}\.\d{{1,2}}\.\d{{4}}|"
+    r"\d{1,2}:\d\d(?::\d\d)?|"
     rf"[{CURRENCIES}]{_PLAIN}[kmb]|"
     rf"[+-]?(?:\d{{4}}-\d\d(?:-\d\d)?|{_PLAIN}(?: ?(?:{SCALE}))?(?: ?(?:{_UNIT}))?))"
-    r"(?![\w/-]|[.,]\d)"
+    r"(?![\w/-]|[.,:]\d)"
 )
 """A limit in a casefolded question."""
 _SCALE = re.compile(rf"(?:{SCALE})\b")

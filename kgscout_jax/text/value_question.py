@@ -25,6 +25,7 @@ from kgscout_jax.text.value_words import (
     ComparingWord,
     adjective,
     relation_keys,
+    with_release,
     word_key,
 )
 from kgscout_jax.text.values import is_date, is_year, quantity_of, value_of
@@ -236,7 +237,7 @@ def value_question(question: str, topics: Sequence[str]) -> ValueQuestion | None
     >>> value_question("Which is older, Rome or Bern?", ["Rome", "Bern"]).choice
     (0, 1)
     """
-    text, places = _without_names(question.casefold(), topics)
+    text, places = _without_names(with_release(question.casefold()), topics)
     tokens = [_Token(m[0], m.start(), m.end()) for m in WORD.finditer(text)]
     found = _superlative(text, tokens)
     if found is None or found.word.weak:  # "a first publication year after 1990"

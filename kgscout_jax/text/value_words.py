@@ -27,6 +27,7 @@ _UNITS = frozenset(
     "sec hrs minutes seconds hours days".split()
 )
 """Words of a relation's name that say in what its values are."""
+_COMES_OUT = re.compile(r"\b(?:came|comes?|coming) out\b")
 _VERB_ENDING = re.compile("(?:ed|ing|e)$")
 _KEY = 5
 """Letters that words of one root mostly share."""
@@ -57,6 +58,15 @@ def relation_keys(relation: str) -> frozenset[str]:
     """
     words = {*said_words(relation)} - PREPOSITIONS - FUNCTION_WORDS
     return frozenset(map(word_key, words - _UNITS or words))
+
+
+def with_release(text: str) -> str:
+    """A casefolded text that says "released" for "came out", other words in place.
+
+    >>> with_release("which albums came out before 2000")
+    'which albums released before 2000'
+    """
+    return _COMES_OUT.sub(lambda found: f"{'released':{len(found[0])}}", text)
 
 
 class ComparingWord(NamedTuple):

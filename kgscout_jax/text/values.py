@@ -48,6 +48,12 @@ _SCALED = re.compile(
     rf"\d ?(?:{SCALE})\b|[{CURRENCIES}][\d.,]+(?:{'|'.join(_MONEY_SCALES)})$",
     re.IGNORECASE,
 )
+_CLOCK = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):([0-5]\d(?:\.\d+)?)")
+_HOURS = re.compile(
+    r"(?:(\d+) ?h(?:(?:ou)?rs?)?)?,? ?(?:(\d+) ?m(?:in(?:ute)?s?)?)?,?"
+    r" ?(?:(\d+) ?s(?:ec(?:ond)?s?)?)?",
+    re.IGNORECASE,
+)
 _IDENTIFIER = re.compile(r"0\d+")
 _DIGIT = re.compile(r"\d")
 DAYS = 372
@@ -136,6 +142,33 @@ def value_of(name: str) -> float:
     return year + (month - 1) / 12 + (day - 1) / DAYS
 
 
+def clock_seconds(name: str) -> float | None:
+    """The seconds of a duration in minutes and seconds, or hours too; None for others.
+
+    >>> clock_seconds("3:45"), clock_seconds("1:02:00"), clock_seconds("1h 45min")
+    (225.0, 3720.0, 6300.0)
+    >>> clock_seconds("45 min")
+    """
+    found = _CLOCK.fullmatch(name)
+    if found is None:  # "45 min" has a unit, as "45 km" has
+        found = _HOURS.fullmatch(name)
+        if found is None or sum(part is not None for part in found.groups()) < 2:
+            return None
+    hours, minutes, seconds = (float(part or 0) for part in found.groups())
+    return 3600 * hours + 60 * minutes + seconds
+
+
+def clock_text(seconds: float) -> str:
+    """A duration in minutes and seconds, with hours where it has some.
+
+    >>> clock_text(225), clock_text(3720)
+    ('3:45', '1:02:00')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
 class Quantity(NamedTuple):
     """A value with its unit; quantities of one unit are comparable."""
 
@@ -152,8 +185,14 @@ def quantity_of(name: str) -> Quantity | None:
     (Quantity(value=8848.0, unit='m'), Quantity(value=35.0, unit='$'), None)
     >>> quantity_of("3.6 million people"), quantity_of("$5M")
     (Quantity(value=3600000.0, unit='people'), Quantity(value=5000000.0, unit='$'))
+    >>> quantity_of("3:45")
+    Quantity(value=225.0, unit='s')
     """
     name = name.strip()
+    if _DIGIT.search(name) is None:
+        return None
+    if (seconds := clock_seconds(name)) is not None:
+        return Quantity(seconds, "s")
     if not math.isnan(value := value_of(name)):
         return Quantity(value)
     found = _WITH_UNIT.fullmatch(name)

@@ -295,7 +295,7 @@ def test_values_are_within_limits(scout, graph, question, answers):
 def test_a_day_of_the_year_is_no_start_of_the_walk(scout):
     any_at_all = SelectionConfig(min_probability=0.0)
     more = {"selection": any_at_all, "topics": "2003-11-11"}
-    assert answers_of(scout, "Which films came out in 2003?", DATES, **more) is None
+    assert answers_of(scout, "Which films were shot in 2003?", DATES, **more) is None
     assert answers_of(scout, "Which films are on 2003-11-11?", DATES, **more)
 
 
@@ -396,6 +396,30 @@ def test_a_class_that_a_question_names_is_compared_as_a_whole(scout, question, a
     assert {answer.name for answer in result.answers} == answers
 
 
+def test_durations_of_the_kind_that_is_asked_for_are_compared(scout):
+    songs = {"Tide": "3:45", "Oak": "12:05", "Echo": "0:59", "Rain": "4:00"}
+    songs |= {"Wake": "3:30", "Neon": "4:45"}
+    albums = {"Oak": "39:12", "Dust": "1:02:00", "Salt": "58 min", "Fog": "31:00"}
+    albums |= {"Pine": "44:10", "Clay": "40:59"}
+    graph = KnowledgeGraph.from_triplets([
+        *((song, "type", "song") for song in songs),
+        *((song, "duration", length) for song, length in songs.items()),
+        *((album, "type", "album") for album in albums),
+        *((album, "length", length) for album, length in albums.items()),
+    ])  # fmt: skip
+
+    def answers(question):
+        return {each.name for each in scout.retrieve(question, graph, k=9).answers}
+
+    assert answers("Which song is the longest?") == {"Oak"}
+    assert answers("What is the shortest song?") == {"Echo"}
+    assert answers("Which songs are longer than 4 minutes?") == {"Oak", "Neon"}
+    assert answers("Which songs are shorter than 3:45?") == {"Echo", "Wake"}
+    assert answers("Which is longer, Tide or Wake?") == {"Tide"}
+    assert answers("What is the average duration of the songs?") == {"4:51"}
+    assert answers("What is the longest album?") == {"Dust"}
+
+
 CATALOGUE = KnowledgeGraph.from_triplets([
     *(
         (name, relation, value)
@@ -485,4 +509,5 @@ def test_dates_with_slashes_and_abbreviated_columns(scout):
 
     assert answers("Which films were released in 1995?") == ["Heat"]
     assert answers("Which film was released first?") == ["Alien"]
+    assert answers("Which film came out first?") == ["Alien"]
     assert answers("Which film is the most expensive?") == ["Heat"]

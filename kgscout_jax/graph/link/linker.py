@@ -304,6 +304,11 @@ class Linker:
         ]
         likely = [(first, last) for first, last, _ in whole]
         names = _Names(question, candidates)
+        written = {
+            (c.first, c.last)
+            for c in candidates
+            if c.how == "exact" and c.likeness == 1
+        }
         sure = [(first, last) for first, last, score in whole if score >= SURE]
         places = [(c.first, c.last) for c in candidates if _is_place(question, c)]
         sure += places
@@ -349,6 +354,10 @@ class Linker:
             if c.coverage >= WHOLE:
                 return False
             if any(first <= c.first and c.last <= last for first, last in sure):
+                return True
+            # "Blues albums" are those of the genre, and no ``Blue Meridian``.
+            as_written = question.words[c.first] in name.casefold().split()
+            if c.first == c.last and not as_written and (c.first, c.last) in written:
                 return True
             if names.explain(c):
                 return True
@@ -412,7 +421,9 @@ class Linker:
             return settings.floor if first else settings.threshold
         if first:
             return settings.floor_full
-        if self._is_identifier(c) or self._is_capital(question, c):
+        if self._is_capital(question, c):
+            return settings.threshold_identifier / 2
+        if self._is_identifier(c):
             return settings.threshold_identifier
         if c.how == "exact" and c.first < c.last and c.likeness == 1:
             return settings.threshold_identifier

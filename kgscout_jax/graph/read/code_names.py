@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 
 from kgscout_jax.graph.read.code_columns import OF_ID
@@ -52,7 +53,7 @@ def with_code_names(
     for node in chain(first, rest):
         if found and isinstance(node, Node):
             pairs = [each for x in node.attributes for each in _resolved(*x, found)]
-            yield Node(node.line, node.id, pairs, node.labels, node.facts)
+            yield replace(node, attributes=pairs)
         else:
             yield node
 

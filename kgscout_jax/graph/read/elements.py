@@ -35,20 +35,24 @@ class Node:
     labels: Sequence[str] = ()
     facts: bool = False
     """Whether its attributes are triplets without being asked for."""
+    called: str = ""
+    """Its name, where no attribute says that: a title may be a post."""
 
     @property
     def name_attribute(self) -> str | None:
         """The attribute that names the node; None without one."""
+        if self.called:
+            return None
         present = [name for name, value in self.attributes if value.strip()]
         named = {plain(name): name for name in reversed(present)}
         return next((named[name] for name in NAMES if name in named), None)
 
     @property
     def name(self) -> str:
-        """The value of the first attribute that names nodes, else the id."""
+        """What it is called, or the first attribute that names nodes, else the id."""
         used = self.name_attribute
         named = (v for name, v in self.attributes if name == used and v.strip())
-        return next(named, self.id)
+        return self.called or next(named, self.id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,16 @@ from pathlib import Path
 
 from kgscout_jax.graph.read.code_columns import OF_ID, code_columns
 from kgscout_jax.graph.read.dialect import Dialect
-from kgscout_jax.graph.read.header import NAMES, plain
+from kgscout_jax.graph.read.header import (
+    NAMES,
+    NO_NAME,
+    OF_NAME,
+    TITLE,
+    name_rank,
+    plain,
+)
 from kgscout_jax.graph.read.layout import Layout, property_name, row_id
-from kgscout_jax.graph.read.node_columns import NodeColumns
+from kgscout_jax.graph.read.node_columns import NODE_IDS, NodeColumns
 from kgscout_jax.graph.read.options import MISSING, NA
 from kgscout_jax.graph.read.streams import inner_name
 from kgscout_jax.text.kinds import (
@@ -188,19 +195,31 @@ def _key_column(
 ) -> NodeColumns | None:
     """The column that names the entities; None where none does."""
     plain_names = [plain(name) for name in header]
-    named = [plain_names.index(name) for name in NAMES if name in plain_names]
     ids = [
         i
         for i, name in enumerate(plain_names)
         if _ID.search(name) and _is_distinct(columns[i])
     ]
+    ranks = [*map(name_rank, plain_names)]
+    named = [
+        i
+        for i in sorted(range(len(ranks)), key=ranks.__getitem__)
+        if ranks[i] < NO_NAME and not is_property(i, header, columns, ids)
+    ]
+    if ids:  # Posts and publishers are few, and ids say which row is meant.
+        named = [i for i in named if ranks[i] != TITLE or not _are_few(columns[i])]
     for i in named:
         filled = [cell for cell in columns[i] if cell]
-        if 2 * len(filled) >= len(columns[i]) and not _is_numeric(filled):
+        whole = 2 * len(filled) >= len(columns[i]) and not _is_numeric(filled)
+        if ranks[i] < OF_NAME and whole:
             return _named_by(i, ids)
     if len(columns[0]) < FEW_ROWS:
         return None
-    named = [i for i, name in enumerate(plain_names) if name.endswith(NAMES)]
+    # Beside ``product_id`` stands ``product``, and behind a number what it numbers.
+    owners = {_ID.sub("", plain_names[i]) for i in ids}
+    named += [i for i, name in enumerate(plain_names) if name in owners]
+    if plain_names[0] in NODE_IDS and 0 in ids and _is_numeric(columns[0]):
+        named += [1] if _is_key(columns[1]) else []
     # A column of names says more than one of codes before it.
     first = (*named, 0) if _ID.search(plain_names[0]) else (0, *named)
     texts = [i for i in first if not _is_numeric(columns[i])]
@@ -213,6 +232,31 @@ def _key_column(
     keys = [i for i, name in enumerate(header) if name and _is_key(columns[i])]
     keys.sort(key=lambda i: len({*columns[i]}) < len(columns[i]))
     return _named_by(keys[0], ids) if keys and len(header) > 4 else None
+
+
+def is_property(
+    place: int,
+    header: Sequence[str],
+    columns: Sequence[Sequence[str]],
+    ids: Sequence[int],
+) -> bool:
+    """Whether a title or label is what rows have, as a post or a publisher is.
+
+    Its cells repeat, and those of another column of texts do not.
+
+    Args:
+        place: of the column.
+        header: the names of the columns.
+        columns: their cells.
+        ids: the columns of ids.
+    """
+    cells = columns[place]
+    if plain(header[place]) not in NAMES[1:] or len(cells) < FEW_ROWS:
+        return False
+    if _is_distinct(cells):
+        return False
+    others = (i for i in range(len(columns)) if i not in (place, *ids))
+    return any(_is_key(columns[i]) for i in others)
 
 
 def _events(
@@ -246,6 +290,11 @@ def _is_key(column: Sequence[str]) -> bool:
     short = all(0 < len(cell) <= MOST_KEY for cell in column)
     distinct = len({*column}) >= DISTINCT_KEY * len(column)
     return short and distinct and not _is_numeric(column)
+
+
+def _are_few(column: Sequence[str]) -> bool:
+    """Whether less than half of the cells are different."""
+    return len(column) >= FEW_ROWS and 2 * len({*column}) < len(column)
 
 
 def _is_numeric(column: Sequence[str]) -> bool:

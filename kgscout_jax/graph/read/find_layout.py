@@ -17,6 +17,7 @@ from kgscout_jax.graph.read.dialect import (
 from kgscout_jax.graph.read.entity_tables import (
     columns_of,
     entity_layout,
+    is_property,
     list_separators,
 )
 from kgscout_jax.graph.read.given_columns import given_layout
@@ -28,7 +29,13 @@ from kgscout_jax.graph.read.header import (
     without_directions,
 )
 from kgscout_jax.graph.read.layout import Layout
-from kgscout_jax.graph.read.node_columns import id_space, lists_nodes, node_columns
+from kgscout_jax.graph.read.node_columns import (
+    NodeColumns,
+    id_space,
+    is_marked,
+    lists_nodes,
+    node_columns,
+)
 from kgscout_jax.graph.read.options import ReadOptions, excerpt
 
 
@@ -105,6 +112,8 @@ def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None
     nodes = node_columns(header, with_edges=roles is not None)
     if roles is None and (nodes is None or not lists_nodes(rows, nodes)):
         return None
+    if roles is None and nodes is not None and _names_others(header, rows, nodes):
+        return None
     layout = Layout(
         dialect,
         header=header,
@@ -129,6 +138,16 @@ def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None
         spaces=(id_space(header[roles.head]), id_space(header[roles.tail])),
         doubt=doubt if roles.ambiguous and not certain else None,
     )
+
+
+def _names_others(
+    header: Sequence[str], rows: Sequence[list[str]], nodes: NodeColumns
+) -> bool:
+    """Whether another column than the one of titles or labels names the rows."""
+    id, name = nodes.id, nodes.name
+    if id is None or name is None or is_marked(header[id]):
+        return False
+    return is_property(name, header, columns_of(rows[1:], len(header)), [id])
 
 
 def _list_of_nodes(

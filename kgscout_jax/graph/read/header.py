@@ -94,6 +94,10 @@ SURE_RELATIONS = frozenset(("relation", "relationship", "predicate"))
 NAMES = ("name", "label", "title")
 """Properties that name a node, the first match counts."""
 
+TITLE, OF_NAME, NO_NAME = 1, 2, 3
+"""``name_rank`` of titles and labels, of columns whose names end in one of the three,
+and of those that name nothing."""
+
 DIRECTIONS = frozenset(("directed", "undirected", "mutual"))
 """What Gephi writes below ``Type``."""
 
@@ -124,6 +128,17 @@ def plain(cell: str) -> str:
     name = cell.strip().lower().lstrip(":_~")
     name = re.split(r"[:(]", name, maxsplit=1)[0]
     return re.sub(r"[\s.-]+", "_", name.strip())
+
+
+def name_rank(name: str) -> int:
+    """How likely a column names what its rows are, by its plain name; the least first.
+
+    >>> [name_rank(each) for each in ("name", "title", "label", "city_name", "city")]
+    [0, 1, 1, 2, 3]
+    """
+    if name == NAMES[0]:
+        return 0
+    return TITLE if name in NAMES else OF_NAME if name.endswith(NAMES) else NO_NAME
 
 
 def column_order(cells: Sequence[str]) -> tuple[int, int, int] | None:

@@ -11,10 +11,11 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.elements import Attributes, Edge, Node
 from kgscout_jax.graph.read.header import (
     CANONICAL,
-    NAMES,
+    NO_NAME,
     find_ends,
     find_roles,
     in_roles,
+    name_rank,
     plain,
 )
 from kgscout_jax.graph.read.json_array import array_values, starts_array
@@ -234,13 +235,14 @@ def _node(row: dict[str, Any], where: str, line: int) -> Node:
 
 def _record(row: dict[str, Any], where: str, line: int) -> Node | None:
     """An object with a name and facts about what is called so; None without a name."""
-    named = {plain(key): key for key in reversed(row)}
-    keys = [named[name] for name in NAMES if name in named]
-    keys += [key for name, key in named.items() if name.endswith(NAMES)]
+    keys = sorted(row, key=lambda key: name_rank(plain(key)))
     for key in keys:
+        if name_rank(plain(key)) == NO_NAME:
+            break
         if (name := _text(row[key])) is not None and name.strip():
             others = {field: value for field, value in row.items() if field != key}
-            return Node(line, name, _properties(others, where), facts=True)
+            properties = _properties(others, where)
+            return Node(line, name, properties, facts=True, called=name)
     return None
 
 

@@ -48,7 +48,7 @@ def node_columns(header: Sequence[str], *, with_edges: bool) -> NodeColumns | No
             return None
         id = lowered.index("_id")
     else:
-        marked = [i for i, cell in enumerate(header) if _NODE_ID.search(cell)]
+        marked = [i for i, cell in enumerate(header) if is_marked(cell)]
         usual = [names.index(name) for name in NODE_IDS if name in names]
         if not marked and not (usual and set(names) & set(NAMES)):
             return None
@@ -64,6 +64,15 @@ def node_columns(header: Sequence[str], *, with_edges: bool) -> NodeColumns | No
     )
 
 
+def is_marked(cell: str) -> bool:
+    """Whether a database marks a column as that of ids.
+
+    >>> is_marked("personId:ID(Person)"), is_marked("id")
+    (True, False)
+    """
+    return _NODE_ID.search(cell) is not None
+
+
 def lists_nodes(rows: Sequence[list[str]], nodes: NodeColumns) -> bool:
     """Whether a table without edges is a list of nodes.
 
@@ -71,7 +80,7 @@ def lists_nodes(rows: Sequence[list[str]], nodes: NodeColumns) -> bool:
     they begin with the id, and no id occurs twice.
     """
     id = nodes.id
-    if id is None or len(rows[0]) != 3 or _NODE_ID.search(rows[0][id].strip()):
+    if id is None or len(rows[0]) != 3 or is_marked(rows[0][id].strip()):
         return True
     ids = [row[0] for row in rows]
     return id == 0 and len(rows) > 1 and len(set(ids)) == len(ids)

@@ -60,16 +60,17 @@ def table_elements(
             else:
                 column = layout.header[nodes.id] if nodes.facts else "the id"
                 raise UserError(f"{where}: {column} is empty")
-            if nodes.name is not None:
-                name = cells[nodes.name]
-                if nodes.surname is not None:
-                    name = f"{name} {cells[nodes.surname]}".strip()
-                    id = name if nodes.id == nodes.name else id
+            name = "" if nodes.name is None else cells[nodes.name]
+            if nodes.surname is not None:
+                name = f"{name} {cells[nodes.surname]}".strip()
+                id = name if nodes.id == nodes.name else id
+            if nodes.name is not None and not nodes.facts:
                 values.insert(0, ("name", name))
             labels = "" if nodes.labels is None else cells[nodes.labels]
             kinds = [part.strip() for part in re.split("[:;]", labels) if part.strip()]
             kinds += [] if kind is None else [kind]
-            yield Node(number, id, values, kinds, facts)
+            called = (name.strip() and name) or id if nodes.facts else ""
+            yield Node(number, id, values, kinds, facts, called)
             continue
         relation = layout.constant or cells[layout.relation]
         tail = cells[layout.tail]

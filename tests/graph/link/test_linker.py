@@ -324,6 +324,13 @@ def test_a_short_name_that_is_written_as_it_is_joins_another():
     assert linked("which tools go with the GNU GPL v3") == {"GNU GPL v3"}
 
 
+def test_a_common_noun_that_is_a_whole_name_is_no_inflected_part_of_another():
+    names = ["blues", "Blue Moon", *(f"Album {i}" for i in range(30))]
+    albums = Linker(build_index(names, degrees=np.array([9, 9, *[5] * 30])))
+    assert [x.name for x in albums.link("Which blues albums are old?")] == ["blues"]
+    assert [x.name for x in albums.link("Who sang blue moon?")] == ["Blue Moon"]
+
+
 def test_function_words_are_no_codes_and_superlatives_no_misspelt_names():
     linker = Linker(build_index(["India", "IN", "light", "Rey", "Peru"]))
     assert not linker.link("In which country is Bavaria?")

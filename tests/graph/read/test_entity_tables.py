@@ -86,6 +86,35 @@ def test_each_cell_is_a_fact_about_the_entity_of_its_row(tmp_path, caplog):
             "vorname;nachname;ort\nAnn;Lee;Bern\n",
             {"Ann Lee | ort | Bern"},
         ),
+        # a title or a label may be a post or a publisher
+        (
+            "name,title,born\nAnn,CEO,1\nBo,Cook,2\nCy,Cook,3\n",
+            {"Ann | title | CEO", "Bo | title | Cook", "Cy | title | Cook"}
+            | {"Ann | born | 1", "Bo | born | 2", "Cy | born | 3"},
+        ),
+        (
+            "album,label,hours,rank\nRed,Oak,1,7\nBlue,Oak,1,8\nGrey,Elm,1,9\n",
+            {"Red | label | Oak", "Blue | label | Oak", "Grey | label | Elm"}
+            | {"Red | hours | 1", "Blue | hours | 1", "Grey | hours | 1"}
+            | {"Red | rank | 7", "Blue | rank | 8", "Grey | rank | 9"},
+        ),
+        (
+            "title,label\nRed,Oak\nBlue,Fir\nGrey,Elm\n",
+            {"Red | label | Oak", "Blue | label | Fir", "Grey | label | Elm"},
+        ),
+        (
+            "id,person,title,pay\n1,Ann,CEO,9\n2,Bo,Cook,8\n3,Cy,Cook,7\n",
+            {"Ann | title | CEO", "Bo | title | Cook", "Cy | title | Cook"}
+            | {"Ann | pay | 9", "Bo | pay | 8", "Cy | pay | 7"},
+        ),
+        # what ids are of names the rows, though it be no "name"
+        (
+            "tool_id,tool,price,shop\n7,Saw,5,A\n8,Axe,6,B\n9,Hoe,5,A\n",
+            {"Saw | tool_id | 7", "Axe | tool_id | 8", "Hoe | tool_id | 9"}
+            | {"Saw | price | 5", "Axe | price | 6", "Hoe | price | 5"}
+            | {"Saw | shop | A", "Axe | shop | B", "Hoe | shop | A"}
+            | {f"{tool} | type | tool" for tool in ("Saw", "Axe", "Hoe")},
+        ),
         # cells of equal names are one entity's
         ("name,likes\nAnn,tea\nAnn,jam\n", {"Ann | likes | tea", "Ann | likes | jam"}),
     ],
@@ -225,6 +254,15 @@ def test_json_objects_with_a_name_are_rows(tmp_path):
     ann = {"Name": "Ann", "likes": ["tea", "jam"], "born": None}
     rows = json.dumps([ann, {"Name": "Bo", "born": 2}])
     expected = {"Ann | likes | tea", "Ann | likes | jam", "Bo | born | 2"}
+    assert facts(write(tmp_path / "kg.json", rows)) == expected
+
+
+def test_a_title_beside_a_name_is_a_fact_of_records(tmp_path):
+    rows = json.dumps([{"title": "Cook", "name": "Ann"}, {"label": "Oak", "name": "B"}])
+    expected = {"Ann | title | Cook", "B | label | Oak"}
+    assert facts(write(tmp_path / "kg.json", rows)) == expected
+    rows = json.dumps([{"title": "Red", "label": "Oak"}, {"title": "Blue", "n": 1}])
+    expected = {"Red | label | Oak", "Blue | n | 1"}
     assert facts(write(tmp_path / "kg.json", rows)) == expected
 
 
