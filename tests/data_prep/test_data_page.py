@@ -50,7 +50,7 @@ def test_examples_of_the_data_page_load(tmp_path):
     page = (ROOT / "docs/data.md").read_text("utf-8")
     page = page[page.index("## Input formats") :]
     blocks = re.findall(r"^```\w*\n(.*?)^```$", page, re.M | re.S)
-    kg_rows, tsv, csv, sheet, sales, nt, *others = blocks[:10]
+    kg_rows, tsv, csv, sheet, sales, people, nt, *others = blocks[:11]
     rog_rows, nsm_rows, metaqa_rows, pq_rows = others
     put(
         tmp_path,
@@ -60,6 +60,7 @@ def test_examples_of_the_data_page_load(tmp_path):
             "kg.csv": csv,
             "countries.csv": sheet,
             "sales.csv": sales,
+            "people.jsonl": people,
             "kg.nt": nt,
             "rog/dev.jsonl": rog_rows,
             "nsm/dev_simple.json": nsm_rows,
@@ -84,3 +85,6 @@ def test_examples_of_the_data_page_load(tmp_path):
     events = KnowledgeGraph.open(tmp_path / "sales.csv")
     found = {events.triplet(i) for i in range(len(events))}
     assert ("_:sales:2", "product", "Desk") in found and len(found) == 15
+    records = KnowledgeGraph.open(tmp_path / "people.jsonl")
+    found = {records.triplet(i) for i in range(len(records))}
+    assert ("_:people:1.1", "role", "lead") in found and len(found) == 12

@@ -14,12 +14,7 @@ from kgscout_jax.graph.read.dialect import (
     sample_rows,
     usual_dialect,
 )
-from kgscout_jax.graph.read.entity_tables import (
-    columns_of,
-    entity_layout,
-    is_property,
-    list_separators,
-)
+from kgscout_jax.graph.read.entity_tables import columns_of, entity_layout
 from kgscout_jax.graph.read.given_columns import given_layout
 from kgscout_jax.graph.read.header import (
     SURE_RELATIONS,
@@ -28,7 +23,9 @@ from kgscout_jax.graph.read.header import (
     plain,
     without_directions,
 )
+from kgscout_jax.graph.read.key_columns import is_property
 from kgscout_jax.graph.read.layout import Layout
+from kgscout_jax.graph.read.list_cells import list_separators
 from kgscout_jax.graph.read.node_columns import (
     NodeColumns,
     id_space,

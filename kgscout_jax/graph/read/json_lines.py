@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
@@ -11,22 +10,23 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.elements import Attributes, Edge, Node
 from kgscout_jax.graph.read.header import (
     CANONICAL,
-    NO_NAME,
+    OF_NAME,
     find_ends,
     find_roles,
     in_roles,
     name_rank,
     plain,
 )
-from kgscout_jax.graph.read.json_array import array_values, starts_array
+from kgscout_jax.graph.read.json_array import starts_array
 from kgscout_jax.graph.read.json_document import (
     ELEMENTS,
     NODES,
     document_rows,
     is_document,
 )
+from kgscout_jax.graph.read.json_rows import JsonRow, json_rows
 from kgscout_jax.graph.read.options import excerpt
-from kgscout_jax.graph.read.streams import bounded_lines, open_text
+from kgscout_jax.graph.read.streams import open_text
 from kgscout_jax.types import replace_surrogates
 
 JSON_LINES = (".jsonl", ".ndjson", ".json")
@@ -34,6 +34,7 @@ NAMELESS = CANONICAL[0]
 """The fields of an array of three names."""
 NESTED = ("properties", "attributes", "data")
 """Fields of nodes and edges whose fields are theirs."""
+_IDS_OF_NEO4J = {"node": "id", "relationship": "start"}
 IDS = ("id", "key")
 """Fields with the id of a node, or of an edge, which says nothing."""
 
@@ -45,42 +46,52 @@ def json_elements(path: Path, columns: Sequence[str] = ()) -> Iterator[Node | Ed
     an object with fields for head, relation and tail, found by their names or given
     by ``columns``; one with an id, a node; one with a name, facts about what is called
     so; or an array of three names. An object with lists of nodes and edges is read by
-    ``json_document``.
+    ``json_document``, and files of records alone by ``json_records``.
 
     Raises:
         UserError: (on iteration) the file is missing, or a line is something else.
     """
     keys = tuple(in_roles(columns)) if columns else ()
-    with open_text(path) as handle:
-        is_array = starts_array(handle)
-    with open_text(path) as handle:
-        one_object = not is_array and is_document(path, handle)
-    with open_text(path) as handle:
-        if one_object:
+    if is_graph(path):
+        with open_text(path) as handle:
             yield from _document_elements(path, handle)
-            return
-        rows = array_values(path, handle) if is_array else _line_values(path, handle)
-        for number, row in rows:
-            where = f"{path}:{number}"
-            if isinstance(row, list) and len(row) == len(NAMELESS):
-                row = dict(zip(NAMELESS, row, strict=True))
-            if not isinstance(row, dict):
-                raise UserError(f"{where}: expected an object, found {excerpt(row)}")
-            yield from _elements(row, keys, where, number)
+        return
+    for row in json_rows(path):
+        yield from row_elements(path, row, keys)
 
 
-def _line_values(path: Path, handle: TextIO) -> Iterator[tuple[int, Any]]:
-    """(line number, value) of the lines that are not blank."""
-    for number, line in enumerate(bounded_lines(path, handle), start=1):
-        if not line.strip():
-            continue
-        try:
-            yield number, json.loads(line)
-        except (ValueError, RecursionError):
-            raise UserError(
-                f"{path}:{number}: not a JSON object a line (Neo4j: "
-                "apoc.export.json.all), nor an array of them"
-            ) from None
+def row_elements(
+    path: Path, row: JsonRow, columns: tuple[str, ...] = ()
+) -> Iterator[Node | Edge]:
+    """The elements of one value, see ``json_elements``."""
+    value, where = row.value, f"{path}:{row.line}"
+    if isinstance(value, list) and len(value) == len(NAMELESS):
+        value = dict(zip(NAMELESS, value, strict=True))
+    if not isinstance(value, dict):
+        raise UserError(f"{where}: expected an object, found {excerpt(value)}")
+    yield from _elements(value, columns, where, row.line)
+
+
+def is_graph(path: Path) -> bool:
+    """Whether a file is one object with nodes.
+
+    Raises:
+        UserError: the file is missing or cannot be read.
+    """
+    with open_text(path) as handle:
+        if starts_array(handle):
+            return False
+    with open_text(path) as handle:
+        return is_document(path, handle)
+
+
+def is_element(value: Any) -> bool:
+    """Whether a value is no record: a triplet, an edge, a part of Neo4j's export."""
+    if not isinstance(value, dict):
+        return True
+    names, id = [*value], _IDS_OF_NEO4J.get(str(value.get("type")))
+    is_neo4j = id is not None and id in value
+    return is_neo4j or bool(find_roles(names) or find_ends([*map(plain, names)]))
 
 
 def _elements(
@@ -98,7 +109,7 @@ def _elements(
             if node.attributes:
                 yield node
             ends.append(node.id)
-        label = _text(row.get("label"))
+        label = text_of(row.get("label"))
         if label is None or not label.strip():
             raise UserError(f"{where}: a relationship without a label")
         properties = _properties(row.get("properties"), where)
@@ -113,8 +124,10 @@ def _elements(
         yield edge
     elif "id" in row:
         yield _node(row, where, line)
-    elif (record := _record(row, where, line)) is not None:
-        yield record
+    elif key := name_field(row):
+        name = str(text_of(row[key]))
+        others = {field: value for field, value in row.items() if field != key}
+        yield Node(line, name, _properties(others, where), facts=True, called=name)
     else:
         raise UserError(
             f"{where}: expected a node or relationship of Neo4j, or fields for head, "
@@ -179,7 +192,7 @@ def _edge(row: dict[str, Any], where: str, line: int) -> Edge | None:
     ends = []
     for name in (names[found[0]], names[found[1]]):
         value = fields.pop(name)
-        end = _text(value.get("id") if isinstance(value, dict) else value)
+        end = text_of(value.get("id") if isinstance(value, dict) else value)
         if end is None or not end.strip():
             raise UserError(
                 f"{where}: {excerpt(name, 30)} is {excerpt(value)}, expected a node"
@@ -199,7 +212,7 @@ def _triplet(
         keys = tuple(names[i] for i in (roles.head, roles.relation, roles.tail))
     fixed = keys[1][1:] if keys and keys[1].startswith("=") else None
     cells = [
-        fixed if i == 1 and fixed else _text(row.get(k)) for i, k in enumerate(keys)
+        fixed if i == 1 and fixed else text_of(row.get(k)) for i, k in enumerate(keys)
     ]
     for key, cell in zip(keys, cells, strict=True):
         if cell is None or not cell.strip():
@@ -214,7 +227,7 @@ def _triplet(
 
 def _node(row: dict[str, Any], where: str, line: int) -> Node:
     """A node, or the end of a relationship."""
-    id = _text(row.get("id"))
+    id = text_of(row.get("id"))
     if id is None:
         raise UserError(
             f"{where}: a node without an id, found {excerpt(row.get('id'))}"
@@ -229,21 +242,18 @@ def _node(row: dict[str, Any], where: str, line: int) -> Node:
         line,
         id,
         _properties(others, where),
-        [text for text in map(_text, labels) if text],
+        [text for text in map(text_of, labels) if text],
     )
 
 
-def _record(row: dict[str, Any], where: str, line: int) -> Node | None:
-    """An object with a name and facts about what is called so; None without a name."""
-    keys = sorted(row, key=lambda key: name_rank(plain(key)))
-    for key in keys:
-        if name_rank(plain(key)) == NO_NAME:
-            break
-        if (name := _text(row[key])) is not None and name.strip():
-            others = {field: value for field, value in row.items() if field != key}
-            properties = _properties(others, where)
-            return Node(line, name, properties, facts=True, called=name)
-    return None
+def name_field(value: Mapping[str, Any]) -> str | None:
+    """The field that names an object without an id; None without one."""
+    ranked = [
+        (name_rank(plain(name)), name)
+        for name, each in value.items()
+        if name_rank(plain(name)) < OF_NAME and (text_of(each) or "").strip()
+    ]
+    return min(ranked, key=lambda pair: pair[0], default=(0, None))[1]
 
 
 def _properties(value: Any, where: str) -> Attributes:
@@ -255,12 +265,12 @@ def _properties(value: Any, where: str) -> Attributes:
     pairs = []
     for name, values in value.items():
         for each in values if isinstance(values, list) else [values]:
-            if (text := _text(each)) is not None:
+            if (text := text_of(each)) is not None:
                 pairs.append((replace_surrogates(name), text))
     return pairs
 
 
-def _text(value: Any) -> str | None:
+def text_of(value: Any) -> str | None:
     """A string, number or truth value as text; None for anything else."""
     if isinstance(value, str):
         return replace_surrogates(value)

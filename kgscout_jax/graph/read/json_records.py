@@ -1,27 +1,91 @@
-"""Files of JSON that hold a record for each entity: its name, then facts about it."""
+"""Files of JSON that hold a record for each entity: its name, then facts about it.
+
+    {"name": "Ann", "city": "Rome", "team": {"name": "Sales", "floor": 2}}
+
+An object in a record is another entity if it has a name, as the team; otherwise its
+fields are those of the record (``address_street``), or, in a list, it is a node without
+a name, as a row of events is.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
+from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.code_columns import code_columns
-from kgscout_jax.graph.read.elements import Node
-from kgscout_jax.graph.read.json_lines import json_elements
+from kgscout_jax.graph.read.elements import Attributes, Edge, Node
+from kgscout_jax.graph.read.header import NO_NAME, name_rank, plain
+from kgscout_jax.graph.read.json_lines import (
+    is_element,
+    name_field,
+    row_elements,
+    text_of,
+)
+from kgscout_jax.graph.read.json_rows import JsonRow, json_rows
+from kgscout_jax.graph.read.key_columns import key_columns
+from kgscout_jax.graph.read.layout import row_id
+from kgscout_jax.graph.read.node_columns import NODE_IDS
+from kgscout_jax.graph.read.node_tables import qualified
+from kgscout_jax.graph.read.query_results import result_columns
+from kgscout_jax.graph.read.row_names import OWN, owner_of_ids, row_kind
+from kgscout_jax.text.kinds import singular_form
+from kgscout_jax.types import replace_surrogates
 
+_LINKED_DATA = frozenset(("@context", "@id"))
+"""Fields of JSON-LD, which ``rdf`` reads."""
 SAMPLE_RECORDS = 1_000
-"""Records that tell which fields hold codes."""
+"""Records that tell which fields hold names and codes."""
+
+
+@dataclass(frozen=True)
+class RecordTable:
+    """How the records of one list are read."""
+
+    names: tuple[str, ...]
+    """The fields that together name a record; () for events, which nothing names."""
+    id: str = ""
+    """The field of its id; "" without one."""
+    kind: str | None = None
+    """What each record is."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Other names of fields, see ``ResultColumns``; "" for those that say nothing."""
 
 
 @dataclass(frozen=True)
 class RecordFields:
     """The fields of the records of a file."""
 
+    tables: Mapping[str, RecordTable]
+    """By the name of the list, see ``JsonRow``."""
     names: tuple[str, ...]
     codes: tuple[str, ...]
     """Those that hold a code of each record's entity, see ``code_columns``."""
+    varying: frozenset[str] = frozenset()
+    """Those whose objects say something else of one entity in each record: a role."""
+
+    @property
+    def nouns(self) -> list[str]:
+        """What the records of each list are called."""
+        return [list_noun(name) for name in self.tables if name]
+
+    @property
+    def ids(self) -> list[str]:
+        """The fields of ids."""
+        return [*dict.fromkeys(table.id for table in self.tables.values() if table.id)]
+
+
+def list_noun(name: str) -> str:
+    """What the records of a list are called by its name.
+
+    >>> list_noun("countries")
+    'country'
+    """
+    return singular_form(plain(name))
 
 
 def record_fields(path: Path) -> RecordFields | None:
@@ -30,17 +94,228 @@ def record_fields(path: Path) -> RecordFields | None:
     Raises:
         UserError: the file is missing or malformed.
     """
-    rows: list[dict[str, str]] = []
-    for element in islice(json_elements(path), SAMPLE_RECORDS):
-        if not isinstance(element, Node) or not element.facts:
-            return None
-        counts = Counter(name for name, _ in element.attributes)
-        # Of several values none is the code of one entity.
-        row = {name: "" if counts[name] > 1 else v for name, v in element.attributes}
-        rows.append(row)
-    if not rows:
+    rows = [*islice(json_rows(path), SAMPLE_RECORDS)]
+    if not rows or any(is_element(row.value) for row in rows):
         return None
-    names = [*dict.fromkeys(name for row in rows for name in row)]
-    columns = [[row.get(name, "") for row in rows] for name in names]
-    codes = [names[i] for i in code_columns(names, columns)]
-    return RecordFields(tuple(names), tuple(codes))
+    if any(not _LINKED_DATA.isdisjoint(row.value) for row in rows):
+        raise UserError(
+            f"{path}: JSON-LD is read from files whose names end in .jsonld"
+        )
+    by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        by_table[row.table].append(row.value)
+    tables = {
+        name: table
+        for name, values in by_table.items()
+        if (table := _table(path, name, values)) is not None
+    }
+    if len(tables) < len(by_table):
+        return None
+    fields = RecordFields(tables, (), (), _varying(rows))
+    nodes = [each for row in rows for each in _Record(path, row, fields).nodes()]
+    columns = _columns([_single(node.attributes) for node in nodes])
+    codes = code_columns([*columns], [*columns.values()])
+    names = [*columns]
+    return RecordFields(
+        tables, (*names,), tuple(names[i] for i in codes), fields.varying
+    )
+
+
+def record_elements(path: Path, fields: RecordFields) -> Iterator[Node | Edge]:
+    """The nodes of a file of records, and the triplets among them.
+
+    Raises:
+        UserError: (on iteration) the file is malformed, or a record has no name.
+    """
+    for number, row in enumerate(json_rows(path), start=1):
+        if is_element(row.value):
+            yield from row_elements(path, row)
+        else:
+            yield from _Record(path, row, fields, number).nodes()
+
+
+def _table(
+    path: Path, list_name: str, rows: Sequence[dict[str, Any]]
+) -> RecordTable | None:
+    """How the records of one list are read; None where nothing names them."""
+    single = [_scalars(row) for row in rows]
+    columns = _columns(single)
+    header = [*columns]
+    if result := result_columns(header, [*columns.values()]):
+        fields = dict(zip(header, result.names, strict=True))
+        called, id = header[result.called], header[result.addresses[0]]
+        return RecordTable((called,), id, row_kind(path, ""), fields)
+    found = key_columns(header, [*columns.values()]) if header else None
+    if found is None:
+        ranked = [name for name in header if name_rank(plain(name)) < NO_NAME]
+        names = sorted(ranked, key=lambda name: name_rank(plain(name)))[:1]
+        if not names:
+            return None
+        ids = [name for name in header if plain(name) in NODE_IDS]
+    else:
+        keys = [found.called, found.surname]
+        names = [header[i] for i in keys if i is not None]
+        ids = [header[found.id]] if found.id not in (None, found.called) else []
+        ids = ids or [name for name in header if plain(name) in NODE_IDS]
+    id = next((name for name in ids if name not in names), "")
+    kind = (row_kind(Path(list_name), id) if list_name else None) or row_kind(path, id)
+    return RecordTable(tuple(names), id, kind)
+
+
+def _table_of_one(row: Mapping[str, Any]) -> RecordTable:
+    """How a record of a list is read that no other of the sample is from."""
+    name = name_field(row)
+    return RecordTable(() if name is None else (name,))
+
+
+def _scalars(row: Mapping[str, Any]) -> dict[str, str]:
+    """The fields that hold one value."""
+    pairs = {name: text_of(value) for name, value in row.items()}
+    return {name: text for name, text in pairs.items() if text is not None}
+
+
+def _single(pairs: Attributes) -> dict[str, str]:
+    """The values of fields; "" for several, of which none is the code of one entity."""
+    out: dict[str, str] = {}
+    for name, value in pairs:
+        out[name] = "" if name in out else value
+    return out
+
+
+def _columns(rows: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
+    """The values of each field, "" where a row has none."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name, "") for row in rows] for name in names}
+
+
+def _varying(rows: Sequence[JsonRow]) -> frozenset[str]:
+    """The fields of ``RecordFields.varying``."""
+    known: dict[tuple[str, str], Any] = {}
+    out = set[str]()
+    for row in rows:
+        for name, value in row.value.items():
+            for each in value if isinstance(value, list) else ():
+                if isinstance(each, dict) and (key := name_field(each)):
+                    entity = name, str(each[key])
+                    if known.setdefault(entity, each) != each:
+                        out.add(name)
+    return frozenset(out)
+
+
+@dataclass
+class _Record:
+    """One record as nodes: its own, and those of the objects in it."""
+
+    path: Path
+    row: JsonRow
+    fields: RecordFields
+    number: int = 1
+    """Of the record in its file."""
+    _inner: list[Node] = field(default_factory=list)
+    _events: int = 0
+
+    def nodes(self) -> list[Node]:
+        """The node of the record, and those behind it.
+
+        Raises:
+            UserError: the record has no name.
+        """
+        value = self.row.value
+        table = self.fields.tables.get(self.row.table) or _table_of_one(value)
+        id = (text_of(value.get(table.id)) or "").strip()
+        names = table.names
+        if names and not any(map(value.get, names)) and (other := name_field(value)):
+            names = (other,)
+        called = " ".join(text for name in names if (text := text_of(value.get(name))))
+        called = replace_surrogates(called.strip() or id)
+        if not names:
+            called = self._row_id
+        if not called:
+            where, what = f"{self.path}:{self.row.line}", " and ".join(names)
+            raise UserError(f"{where}: {what} is empty")
+        known = {*names, *([table.id] if plain(table.id) in NODE_IDS else ())}
+        rest = {
+            said: each
+            for name, each in value.items()
+            if name not in known and (said := table.fields.get(name, name))
+        }
+        labels = () if table.kind is None else (table.kind,)
+        pairs = self._pairs(rest, called, table.kind)
+        if len(self.fields.tables) > 1:
+            pairs = [self._with_list(*pair) for pair in pairs]
+            id = qualified(self.row.table, id or called)
+        line, id = self.row.line, id or called
+        return [Node(line, id, pairs, labels, True, called), *self._inner]
+
+    def _with_list(self, name: str, value: str) -> tuple[str, str]:
+        """A field with the id of a record of another list, with this list."""
+        owner = owner_of_ids(name)
+        if owner in OWN:
+            return name, qualified(self.row.table, value)
+        tables = (each for each in self.fields.tables if list_noun(each) == owner)
+        return name, qualified(next(tables, ""), value)
+
+    @property
+    def _row_id(self) -> str:
+        """The id of the record as one of a row without a name."""
+        file = Path(self.row.table) if self.row.table else self.path
+        return row_id(file, self.number)
+
+    def _pairs(
+        self, value: Mapping[str, Any], owner: str, kind: str | None, prefix: str = ""
+    ) -> Attributes:
+        """The fields of an object and their values; objects in it are nodes.
+
+        Args:
+            value: the object.
+            owner: the name of what it describes.
+            kind: what that is.
+            prefix: what the names of fields begin with.
+        """
+        pairs: Attributes = []
+        for key, each in value.items():
+            name = replace_surrogates(f"{prefix}_{key}" if prefix else key)
+            listed = isinstance(each, list)
+            for item in each if listed else [each]:
+                if isinstance(item, dict):
+                    pairs += self._object(item, name, owner, kind, listed=listed)
+                elif (text := text_of(item)) is not None:
+                    pairs.append((name, text))
+        return pairs
+
+    def _object(
+        self,
+        value: Mapping[str, Any],
+        name: str,
+        owner: str,
+        kind: str | None,
+        *,
+        listed: bool,
+    ) -> Attributes:
+        """What the field ``name`` says of its owner by an object."""
+        key = name_field(value)
+        called = "" if key is None else replace_surrogates(str(text_of(value[key])))
+        if key is None and not listed:
+            return self._pairs(value, owner, kind, prefix=name)
+        rest = {k: v for k, v in value.items() if k != key}
+        if key is not None:
+            rest = {k: v for k, v in rest.items() if plain(k) not in NODE_IDS}
+        if key is not None and name not in self.fields.varying:
+            if pairs := self._pairs(rest, called, None):
+                self._add(called, pairs)
+            return [(name, called)]
+        self._events += 1
+        event = f"{self._row_id}.{self._events}"
+        pairs = self._pairs(rest, event, None)
+        if key is None:
+            self._add(event, pairs)
+            return [(name, event)]
+        # What a record says of another entity is said by a node for both.
+        if pairs:
+            both = [(name, called), *([(kind, owner)] if kind else [])]
+            self._add(event, [*both, *pairs])
+        return [(name, called), *([(name, event)] if pairs and not kind else [])]
+
+    def _add(self, called: str, pairs: Attributes) -> None:
+        """Add a node without an id."""
+        self._inner.append(Node(self.row.line, "", pairs, facts=True, called=called))

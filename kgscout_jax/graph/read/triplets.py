@@ -21,16 +21,14 @@ from kgscout_jax.graph.read.elements import (
     element_triplets,
     left_out_remark,
 )
-from kgscout_jax.graph.read.entity_tables import (
-    facts_remark,
-    id_column,
-    references,
-    row_kind,
-    row_names,
-)
+from kgscout_jax.graph.read.entity_tables import facts_remark
 from kgscout_jax.graph.read.find_layout import table_layout
-from kgscout_jax.graph.read.json_lines import JSON_LINES, json_elements
-from kgscout_jax.graph.read.json_records import RecordFields, record_fields
+from kgscout_jax.graph.read.json_lines import JSON_LINES, is_graph, json_elements
+from kgscout_jax.graph.read.json_records import (
+    RecordFields,
+    record_elements,
+    record_fields,
+)
 from kgscout_jax.graph.read.layout import Layout, property_name
 from kgscout_jax.graph.read.markup import MARKUP, markup_elements
 from kgscout_jax.graph.read.node_tables import table_elements
@@ -39,6 +37,7 @@ from kgscout_jax.graph.read.options import MISSING, ReadOptions, check_name, exc
 from kgscout_jax.graph.read.parquet import parquet_rows, read_parquet
 from kgscout_jax.graph.read.parquet_layout import parquet_layout
 from kgscout_jax.graph.read.rdf_labels import LabelSink
+from kgscout_jax.graph.read.row_names import id_column, references, row_kind, row_names
 from kgscout_jax.graph.read.streams import COMPRESSED, file_scope, inner_name
 from kgscout_jax.graph.read.table_terms import names_identifier, plain_triplet
 from kgscout_jax.types import Triplet
@@ -242,6 +241,7 @@ class TripletFiles:
         """The fields of the records of JSON; None for other files."""
         if path not in self._records:
             is_json = file_format(path) in JSON_LINES and not self.options.columns
+            is_json = is_json and not is_graph(path)
             self._records[path] = record_fields(path) if is_json else None
         return self._records[path]
 
@@ -259,10 +259,9 @@ class TripletFiles:
 
         Edges among records of JSON are as they are.
         """
-        own, fields, kind = self._scope(path), self._fields(path), None
+        own, fields = self._scope(path), self._fields(path)
         if fields is not None:
-            columns, ids_of_rows = [*fields.names], []
-            kind = row_kind(path, "")
+            columns, ids_of_rows = [*fields.names], fields.ids
         else:
             layout = self.layout(path)
             columns = [property_name(layout.header[i]) for i in layout.extra]
@@ -277,8 +276,7 @@ class TripletFiles:
                 else:
                     pairs = element.attributes
                     resolved = [self._resolved(*pair, found) for pair in pairs]
-                    labels = element.labels if kind is None else (kind,)
-                    yield replace(element, attributes=resolved, labels=labels)
+                    yield replace(element, attributes=resolved)
 
         codes = {
             (self._scope(each), column): partial(
@@ -313,13 +311,18 @@ class TripletFiles:
             name: self._scope(each)
             for each in self._files
             if (id_name := self._id_name(each)) is not None
-            for name in row_names(each, id_name)
+            for name in [*row_names(each, id_name), *self._lists(each)]
         }
+
+    def _lists(self, path: Path) -> list[str]:
+        """What the records of each list of a file of JSON are called."""
+        fields = self._fields(path)
+        return [] if fields is None else fields.nouns
 
     def _id_name(self, path: Path) -> str | None:
         """The column of ids of a table of entities; None for another file."""
-        if self._fields(path) is not None:
-            return ""
+        if (fields := self._fields(path)) is not None:
+            return next(iter(fields.ids), "")
         is_table = file_format(path) in COLUMNS and self.layout(path).nodes is not None
         return id_column(self.layout(path)) if is_table else None
 
@@ -354,6 +357,9 @@ class TripletFiles:
         if suffix in MARKUP:
             return markup_elements(path, MARKUP[suffix])
         if suffix in JSON_LINES:
+            fields = self._fields(path)
+            if fields is not None:
+                return record_elements(path, fields)
             return json_elements(path, self.options.columns)
         layout = self.layout(path)
         rows = (
@@ -403,7 +409,7 @@ class TripletFiles:
                 scope = self._scope(path)
                 codes = self._codes(path)
                 for element in self._elements(path):
-                    if isinstance(element, Node):
+                    if isinstance(element, Node) and element.id:
                         check_name(element.name, f"{path}:{element.line}")
                         if not element.name.strip():
                             raise UserError(

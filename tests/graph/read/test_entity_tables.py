@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from graph_facts import facts, write
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.build.driver import build_graph
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.read.entity_tables import list_separator
-
-
-def write(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def facts(*paths: Path) -> set[str]:
-    """The triplets of a graph of these files, in memory and as a folder."""
-    graph = KnowledgeGraph.open(list(paths))
-    found = {" | ".join(graph.triplet(i)) for i in range(len(graph))}
-    folder = build_graph(paths, paths[0].with_suffix(".graph"), overwrite=True)
-    stored = KnowledgeGraph.of_folder(folder)
-    assert found == {" | ".join(stored.triplet(i)) for i in range(len(stored))}
-    return found
-
+from kgscout_jax.graph.read.list_cells import list_separator
 
 COUNTRIES = """\
 Country;Capital;Population;Languages;Note
@@ -250,22 +231,6 @@ def test_parquet_reads_as_the_same_csv(tmp_path):
     assert facts(tmp_path / "kg.parquet") == {"x | r | y", "x | r | z", "y | r | z"}
 
 
-def test_json_objects_with_a_name_are_rows(tmp_path):
-    ann = {"Name": "Ann", "likes": ["tea", "jam"], "born": None}
-    rows = json.dumps([ann, {"Name": "Bo", "born": 2}])
-    expected = {"Ann | likes | tea", "Ann | likes | jam", "Bo | born | 2"}
-    assert facts(write(tmp_path / "kg.json", rows)) == expected
-
-
-def test_a_title_beside_a_name_is_a_fact_of_records(tmp_path):
-    rows = json.dumps([{"title": "Cook", "name": "Ann"}, {"label": "Oak", "name": "B"}])
-    expected = {"Ann | title | Cook", "B | label | Oak"}
-    assert facts(write(tmp_path / "kg.json", rows)) == expected
-    rows = json.dumps([{"title": "Red", "label": "Oak"}, {"title": "Blue", "n": 1}])
-    expected = {"Red | label | Oak", "Blue | n | 1"}
-    assert facts(write(tmp_path / "kg.json", rows)) == expected
-
-
 def test_names_come_before_codes_and_superiors_are_rows(tmp_path):
     files = {
         "customers.csv": "customer_id,company_name,city\nALF,Alfreds,Bonn\n"
@@ -280,31 +245,6 @@ def test_names_come_before_codes_and_superiors_are_rows(tmp_path):
         "10 | customer | Bon app",
         "Bo | reports_to | Ann",
     } <= found
-
-
-def test_records_of_json_have_codes_and_a_kind_as_rows_have(tmp_path):
-    rows = [
-        {"name": "France", "cca3": "FRA", "borders": ["ESP", "BEL"]},
-        {"name": "Spain", "cca3": "ESP", "borders": ["FRA"]},
-        {"name": "Belgium", "cca3": "BEL", "borders": ["FRA"]},
-    ]
-    found = facts(write(tmp_path / "countries.json", json.dumps(rows)))
-    assert found == {
-        *(f"{row['name']} | type | country" for row in rows),
-        *(f"{row['name']} | cca3 | {row['cca3']}" for row in rows),
-        "France | borders | Spain",
-        "France | borders | Belgium",
-        "Spain | borders | France",
-        "Belgium | borders | France",
-    }
-
-
-def test_a_triplet_behind_a_thousand_records_is_read(tmp_path):
-    rows = [{"name": f"n{i}", "size": i} for i in range(1001)]
-    rows.append({"head": "n1", "relation": "near", "tail": "n2"})
-    path = write(tmp_path / "kg.jsonl", "\n".join(map(json.dumps, rows)) + "\n")
-    found = facts(path)
-    assert len(found) == 1002 and "n1 | near | n2" in found
 
 
 def test_values_as_data_frames_and_r_write_them(tmp_path):

@@ -378,7 +378,7 @@ ENTITY = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
         ("kg.json", '{"nodes": [\n', ":2: not valid JSON (Expecting value)"),
         ("kg.json", '{"nodes": []} x', ":1: expected the end of a JSON object, found"),
         ("kg.json", '{"nodes": [] "a"', ":1: expected , or } of a JSON object, found"),
-        ("kg.json", "[{},", ":1: expected a node or relationship of Neo4j, or"),
+        ("kg.json", "[{},", ":1: not valid JSON (Expecting value)"),
         ("kg.json", JSON_ROW, ":1: expected , or ] of a JSON array, found the end"),
         ("kg.json", JSON_ROW + "\n{", ":2: expected , or ] of a JSON array, found '{'"),
         ("kg.json", JSON_ROW + ",\n]", ":2: not valid JSON (Expecting value)"),

@@ -1,0 +1,189 @@
+"""Which columns name the rows of a table, and hold their ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kgscout_jax.graph.read.header import (
+    NAMES,
+    NO_NAME,
+    OF_NAME,
+    TITLE,
+    name_rank,
+    plain,
+)
+from kgscout_jax.graph.read.node_columns import NODE_IDS, NodeColumns
+
+DISTINCT = 0.8
+"""Share of different cells from which on a column may name entities."""
+MOST_KEY = 80
+"""Characters of the longest name in a column that no header calls so."""
+DISTINCT_KEY = 0.9
+"""Share of different cells in such a column behind the first."""
+FEW_ROWS = 3
+"""Rows below which only a column that is called name makes a table of entities."""
+NUMBER = re.compile(r"[+-]?[\d.,:/ %-]+")
+"""A number or a date."""
+PAIRS_OF_NAMES = (
+    ("first_name", "last_name"),
+    ("firstname", "lastname"),
+    ("given_name", "family_name"),
+    ("forename", "surname"),
+    ("first_name", "surname"),
+    ("first", "last"),
+    ("vorname", "nachname"),
+    ("prénom", "nom"),
+)
+"""Columns that hold a name in two parts."""
+_ID = re.compile(r"(^|_)(id|key|code|number|no|uuid)$")
+
+
+def key_columns(
+    header: Sequence[str], columns: Sequence[Sequence[str]]
+) -> NodeColumns | None:
+    """The columns that name the rows, or none for events; None for other tables.
+
+    Args:
+        header: the names of the columns.
+        columns: the first cells of each.
+    """
+    return (
+        _two_names(header, columns)
+        or _key_column(header, columns)
+        or _events(header, columns)
+    )
+
+
+def _two_names(
+    header: Sequence[str], columns: Sequence[Sequence[str]]
+) -> NodeColumns | None:
+    """The columns of people, whose names stand in two of them."""
+    names = [plain(name) for name in header]
+    for pair in PAIRS_OF_NAMES:
+        if not {*pair} <= {*names}:
+            continue
+        first, last = map(names.index, pair)
+        if all(columns[first]) and not is_numeric(columns[first]):
+            ids = [i for i, name in enumerate(names) if _ID.search(name)]
+            ids = [i for i in ids if _is_distinct(columns[i])]
+            id = ids[0] if ids else first
+            return NodeColumns(id, first, None, surname=last, facts=True)
+    return None
+
+
+def _key_column(
+    header: Sequence[str], columns: Sequence[Sequence[str]]
+) -> NodeColumns | None:
+    """The column that names the entities; None where none does."""
+    plain_names = [plain(name) for name in header]
+    ids = [
+        i
+        for i, name in enumerate(plain_names)
+        if _ID.search(name) and _is_distinct(columns[i])
+    ]
+    ranks = [*map(name_rank, plain_names)]
+    named = [
+        i
+        for i in sorted(range(len(ranks)), key=ranks.__getitem__)
+        if ranks[i] < NO_NAME and not is_property(i, header, columns, ids)
+    ]
+    if ids:  # Posts and publishers are few, and ids say which row is meant.
+        named = [i for i in named if ranks[i] != TITLE or not _are_few(columns[i])]
+    for i in named:
+        filled = [cell for cell in columns[i] if cell]
+        whole = 2 * len(filled) >= len(columns[i]) and not is_numeric(filled)
+        if ranks[i] < OF_NAME and whole:
+            return _named_by(i, ids)
+    if len(columns[0]) < FEW_ROWS:
+        return None
+    # Beside ``product_id`` stands ``product``, and behind a number what it numbers.
+    owners = {_ID.sub("", plain_names[i]) for i in ids}
+    named += [i for i, name in enumerate(plain_names) if name in owners]
+    if plain_names[0] in NODE_IDS and 0 in ids and is_numeric(columns[0]):
+        named += [1] if _is_key(columns[1]) else []
+    # A column of names says more than one of codes before it.
+    first = (*named, 0) if _ID.search(plain_names[0]) else (0, *named)
+    texts = [i for i in first if not is_numeric(columns[i])]
+    for i in (*texts, *ids):
+        if header[i] and _is_distinct(columns[i]) and not is_index(header[i]):
+            return _named_by(i, ids)
+    # Where words stand above numbers, the first row is surely a header.
+    if not any(map(is_numeric, columns)):
+        return None
+    keys = [i for i, name in enumerate(header) if name and _is_key(columns[i])]
+    keys.sort(key=lambda i: len({*columns[i]}) < len(columns[i]))
+    return _named_by(keys[0], ids) if keys and len(header) > 4 else None
+
+
+def is_property(
+    place: int,
+    header: Sequence[str],
+    columns: Sequence[Sequence[str]],
+    ids: Sequence[int],
+) -> bool:
+    """Whether a title or label is what rows have, as a post or a publisher is.
+
+    Its cells repeat, and those of another column of texts do not.
+
+    Args:
+        place: of the column.
+        header: the names of the columns.
+        columns: their cells.
+        ids: the columns of ids.
+    """
+    cells = columns[place]
+    if plain(header[place]) not in NAMES[1:] or len(cells) < FEW_ROWS:
+        return False
+    if _is_distinct(cells):
+        return False
+    others = (i for i in range(len(columns)) if i not in (place, *ids))
+    return any(_is_key(columns[i]) for i in others)
+
+
+def _events(
+    header: Sequence[str], columns: Sequence[Sequence[str]]
+) -> NodeColumns | None:
+    """Rows without a name, of four columns and more; None for another table.
+
+    Numbers below words say that the first row is a header, and there are texts.
+    """
+    numeric = [*map(is_numeric, columns)]
+    several = len(header) > 3 and len(columns[0]) >= FEW_ROWS and all(header)
+    if not several or all(numeric) or not any(numeric):
+        return None
+    return NodeColumns(None, None, None, facts=True)
+
+
+def _named_by(name: int, ids: Sequence[int]) -> NodeColumns:
+    """The columns of entities with this name, and the first of ``ids`` if it leads."""
+    if ids[:1] == [0] and name:
+        return NodeColumns(0, name, None, facts=True)
+    return NodeColumns(name, None, None, facts=True)
+
+
+def is_index(name: str) -> bool:
+    """Whether a column is the numbering that data frames write."""
+    return name.startswith("Unnamed: ")
+
+
+def _is_distinct(column: Sequence[str]) -> bool:
+    """Whether each cell is filled, and nearly each is another one."""
+    return all(column) and len({*column}) >= DISTINCT * len(column)
+
+
+def _is_key(column: Sequence[str]) -> bool:
+    """Whether nearly each cell is another short text."""
+    short = all(0 < len(cell) <= MOST_KEY for cell in column)
+    distinct = len({*column}) >= DISTINCT_KEY * len(column)
+    return short and distinct and not is_numeric(column)
+
+
+def _are_few(column: Sequence[str]) -> bool:
+    """Whether less than half of the cells are different."""
+    return len(column) >= FEW_ROWS and 2 * len({*column}) < len(column)
+
+
+def is_numeric(column: Sequence[str]) -> bool:
+    """Whether most cells are numbers or dates."""
+    return 2 * sum(NUMBER.fullmatch(cell) is not None for cell in column) > len(column)

@@ -1,0 +1,82 @@
+"""Cells of a table that hold several values."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from kgscout_jax.graph.read.key_columns import is_numeric
+from kgscout_jax.types import entity_key
+
+MOST_PART = 40
+"""Characters of the longest part of a list in a cell."""
+SURE_SEPARATORS = ("|", ";")
+_SMALL = re.compile(r"\d{1,3}[a-z]*")
+_WORDS = re.compile(r"[^\W\d][\w-]*(?:,[^\W\d][\w-]*)*")
+"""Single words, separated by commas alone."""
+
+
+def list_separators(columns: Sequence[Sequence[str]]) -> dict[int, str]:
+    """``list_separator`` of the columns that have one."""
+    found = {i: list_separator(column) for i, column in enumerate(columns)}
+    return {i: separator for i, separator in found.items() if separator}
+
+
+def list_separator(column: Sequence[str]) -> str | None:
+    """What separates several values in the cells of a column; None: nothing does.
+
+    Bars and semicolons do wherever the parts are short. Commas do where the same parts
+    stand in several places of lists, as genres and ingredients do and "Paris, France"
+    does not, and between single words without spaces, where cells have one, two and
+    more of them.
+
+    >>> list_separator(["Action|Drama", "Drama", "Comedy|Action"])
+    '|'
+    >>> list_separator(["Dutch, French", "French", "French, German", "German, Dutch"])
+    ','
+    >>> list_separator(["Paris, France", "Lyon, France", "Rome, Italy"])
+    >>> list_separator(["1", "7, 14", "14", "1, 4, 7"])
+    ','
+    >>> list_separator(["1,250", "48.9, 2.3", "14"])
+    """
+    cells = [cell for cell in column if cell]
+    for separator in SURE_SEPARATORS:
+        lists = [cell.split(separator) for cell in cells if separator in cell]
+        parts = [part.strip() for each in lists for part in each]
+        several = len(lists) > 1 or not {*cells}.isdisjoint(parts)
+        if several and all(0 < len(part) <= MOST_PART for part in parts):
+            return separator
+    cells = [cell.strip(" ,") for cell in cells]
+    lists = [[part.strip() for part in cell.split(",")] for cell in cells]
+    if sum(len(parts) > 1 for parts in lists) < 2:
+        return None
+    if is_numeric(cells) and not _are_numbered(lists):
+        return None
+    if any(not part or len(part) > MOST_PART for parts in lists for part in parts):
+        return None
+    if all(map(_WORDS.fullmatch, cells)) and len({*map(len, lists)}) > 2:
+        return ","
+    places: dict[str, set[int]] = {}
+    counts: Counter[str] = Counter()
+    for parts in lists:
+        for place, part in enumerate(parts):
+            counts[entity_key(part)] += 1
+            places.setdefault(entity_key(part), set()).add(place)
+    repeated = [part for part, count in counts.items() if count > 1]
+    moving = sum(len(places[part]) > 1 for part in repeated)
+    many = 2 * len(counts) <= counts.total()
+    varied = len({*map(len, lists)}) > 2 and len(repeated) > 2
+    is_list = (many or varied) and 2 * moving >= len(repeated)
+    return "," if repeated and is_list else None
+
+
+def _are_numbered(lists: Sequence[Sequence[str]]) -> bool:
+    """Whether cells are lists of small numbers: lines "1, 14", no "1,234" or "48.9, 2".
+
+    Some have one and others several, which are no groups of three digits.
+    """
+    later = [part for parts in lists for part in parts[1:]]
+    small = all(_SMALL.fullmatch(part) for parts in lists for part in parts)
+    groups = all(len(part) == 3 for part in later)
+    return small and not groups and len({*map(len, lists)}) > 2

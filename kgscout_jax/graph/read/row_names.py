@@ -1,0 +1,100 @@
+"""What the rows of a table are called, and columns that hold ids of others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kgscout_jax.graph.read.code_columns import OF_ID
+from kgscout_jax.graph.read.header import (
+    plain,
+)
+from kgscout_jax.graph.read.layout import Layout, property_name
+from kgscout_jax.graph.read.streams import inner_name
+from kgscout_jax.text.kinds import (
+    singular_form,
+)
+
+_ANYTHING = frozenset(
+    "node vertex entity item row record entry line sheet export result value triple "
+    "triplet fact object".split()
+)
+"""What rows of any table are."""
+OWN = frozenset("parent manager supervisor boss leader mentor reports_to".split())
+"""What columns of ids of the table itself are called."""
+
+
+def id_column(layout: Layout) -> str:
+    """The name of the column of ids, or of names that are the ids; "" for none."""
+    assert layout.nodes is not None
+    id = layout.nodes.id
+    return "" if id is None else property_name(layout.header[id])
+
+
+def row_kind(path: Path, id_name: str) -> str | None:
+    """What each row of a table of facts is; None where nothing says it.
+
+    A column ``employee_id`` does, or a file that is called by a noun in plural.
+
+    Args:
+        path: the file.
+        id_name: its column of ids, see ``id_column``; "" for none.
+
+    >>> row_kind(Path("Countries.csv"), "name"), row_kind(Path("data.csv"), "name")
+    ('country', None)
+    """
+    own, *files = reversed(row_names(path, id_name))
+    if files:
+        return files[0]
+    stem = plain(Path(inner_name(path)).stem)
+    return own if stem.isalpha() and own != stem and own not in _ANYTHING else None
+
+
+def row_names(path: Path, id_name: str) -> list[str]:
+    """What a row of a table may be called: as its column of ids, and as its file.
+
+    >>> row_names(Path("data/Towns.csv.gz"), "city_id")
+    ['city', 'town']
+    """
+    match = OF_ID.fullmatch(id_name)
+    own = [match[1]] if match else []
+    return [singular_form(plain(name)) for name in (*own, Path(inner_name(path)).stem)]
+
+
+def owner_of_ids(column: str) -> str:
+    """What a column holds ids of, in singular; "" where it says none.
+
+    >>> owner_of_ids("countries_id"), owner_of_ids("manager"), owner_of_ids("city")
+    ('country', 'manager', '')
+    """
+    if plain(column) in OWN:
+        return plain(column)
+    match = OF_ID.fullmatch(column)
+    return singular_form(plain(match[1])) if match else ""
+
+
+def references(
+    columns: Sequence[str], scopes: Mapping[str, int], own: int
+) -> dict[str, tuple[str, int]]:
+    """Columns that hold ids of nodes: the relation that they stand for, and the scope
+    of the ids.
+
+    ``department_id`` holds those of the table departments, ``manager_id`` its own.
+
+    Args:
+        columns: of the table, but for its own ids.
+        scopes: of the tables of nodes, by ``row_names``.
+        own: the scope of the table itself.
+    """
+    out = {}
+    for name in columns:
+        if plain(name) in OWN:
+            out[name] = name, own
+        elif match := OF_ID.fullmatch(name):
+            relation = match[1]
+            scope = scopes.get(singular_form(plain(relation)))
+            if scope is None and plain(relation) in OWN:
+                scope = own
+            if scope is not None:
+                out[name] = relation, scope
+    return out
