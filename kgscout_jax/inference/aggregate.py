@@ -75,7 +75,7 @@ def aggregate_of(
     for topic in topics:
         heads = joined_by_one(heads, whose, graph, topic)
     rows = rows[np.isin(rows[:, 0], heads)]
-    number = _number(asked, texts_of(graph.entities, rows[:, 2]))
+    number = aggregate_number(asked, texts_of(graph.entities, rows[:, 2]))
     if number is None or len(rows) < LEAST_VALUES or len(rows) > len(heads):
         return None
     found = EntitySet.of(heads, (relations[0], HEAD), MATCH_PROBABILITY, counted=True)
@@ -116,7 +116,7 @@ def _is_explained(whose: str, graph: KnowledgeGraph, topics: Sequence[Topic]) ->
     return all(w in FUNCTION_WORDS or base_noun(w) in nouns for w in words)
 
 
-def _number(asked: AggregateQuestion, values: Sequence[str]) -> str | None:
+def aggregate_number(asked: AggregateQuestion, values: Sequence[str]) -> str | None:
     """What the values give; None where one is no number, or of another unit."""
     found = [quantity_of(value) for value in values]
     real = [each for each in found if each is not None]

@@ -31,6 +31,10 @@ class EntitySet:
     """Whether their number is the answer."""
     number: str = ""
     """What their values give, where that is the answer."""
+    rows: Int[np.ndarray, "r"] | None = None
+    """The rows that lead to them; None: they are not what rows hold."""
+    measure: int = -1
+    """The relation from these rows to what was compared."""
 
     @staticmethod
     def of(
@@ -63,18 +67,26 @@ class EntitySet:
         """The set with what its values give as the answer."""
         return replace(self, counted=False, number=number)
 
+    def shown_by(self, rows: Int[np.ndarray, "r"], measure: int) -> EntitySet:
+        """The set with the rows that lead to it, and what was compared of them."""
+        return replace(self, rows=rows.astype(np.int32), measure=measure)
+
     @property
     def roots(self) -> Int[np.ndarray, "r"]:
         """The entities around which candidates are found."""
-        return self.entities[:MAX_ANSWERS]
+        roots = self.entities[:MAX_ANSWERS]
+        return roots if self.rows is None else np.union1d(roots, self.rows)
 
     def answers(self, candidates: Candidates, scores: Scores) -> NodeAnswers | None:
         """Them as answers, with what shows them; None without an answer head."""
         if scores.follow is None:
             return None
-        nodes = np.flatnonzero(np.isin(candidates.entities, self.roots))
+        shown = self.entities[:MAX_ANSWERS]
+        nodes = np.flatnonzero(np.isin(candidates.entities, shown))
         slots = self._slots(candidates)
         ends = candidates.nodes[slots, self.end]
+        if self.rows is not None:
+            ends = self._ends_of_rows(candidates, slots)
         kind: AnswerKind = "count" if self.counted else "set"
         if self.number:
             kind = "number"
@@ -105,7 +117,21 @@ class EntitySet:
     def _slots(self, candidates: Candidates) -> Int[np.ndarray, "s"]:
         """The candidates that show one of them."""
         relations = candidates.relations[candidates.relation_index]
+        if self.rows is not None:
+            of_rows = np.isin(candidates.entities[candidates.nodes[:, 0]], self.rows)
+            shown = np.isin(relations, (self.relation, self.measure))
+            return np.flatnonzero(of_rows & shown)
         answers = np.isin(candidates.entities, self.roots)
         return np.flatnonzero(
             (relations == self.relation) & answers[candidates.nodes[:, self.end]]
         )
+
+    def _ends_of_rows(
+        self, candidates: Candidates, slots: Int[np.ndarray, "s"]
+    ) -> Int[np.ndarray, "s"]:
+        """Of each slot of a row the node that the row leads to."""
+        heads, tails = candidates.nodes[slots].T
+        relations = candidates.relations[candidates.relation_index[slots]]
+        leads = relations == self.relation
+        of_row = dict(zip(heads[leads].tolist(), tails[leads].tolist(), strict=True))
+        return np.array([of_row.get(head, -1) for head in heads.tolist()], np.int64)

@@ -11,6 +11,7 @@ from kgscout_jax.inference.class_topics import without_class_topics
 from kgscout_jax.inference.complement import complement_of
 from kgscout_jax.inference.entity_set import EntitySet
 from kgscout_jax.inference.listing import listing_of
+from kgscout_jax.inference.row_answers import row_answers
 from kgscout_jax.inference.tally import tally_of
 from kgscout_jax.inference.topic_neighbours import Topic
 from kgscout_jax.inference.topics import SearchStart
@@ -40,6 +41,7 @@ def entity_set(
         or tally_of(text, graph)
         or complement_of(text, graph, start)
         or listing_of(text, graph)
+        or row_answers(text, graph, start)
     )
     return found or _beside_topic(text, graph, start)
 

@@ -117,8 +117,9 @@ class Searcher:
                 continue
             values = value_start(text, graph, start)
             chosen = values and values.compared and values.compared.choice
+            named = bool(chosen) and not graph.unnamed_mask[[*chosen]].any()
             whole = graph is sources[i]  # no part of a store
-            if whole and not chosen and (found := entity_set(text, graph, start)):
+            if whole and not named and (found := entity_set(text, graph, start)):
                 starts[i], entity_sets[i] = NOWHERE, found
             elif values is not None:
                 starts[i], walked[i], compared[i] = values

@@ -234,7 +234,7 @@ def _compared(
         ids = ids[np.isin(graph.triplets[ids, 1], fitting)]
     if not 0 < len(ids) <= MAX_VALUES:
         return None
-    test = _test_of(asked, graph, ids)
+    test = test_of(asked, graph, np.asarray(graph.triplets[ids]))
     if test is None:
         return None
     best = [a for a in test.attributes if a.match == test.attributes[0].match]
@@ -418,11 +418,10 @@ def is_limit(text: str, link: Link, asked: ValueQuestion) -> bool:
     return same or (len(words) > 0 and words <= of_limits)
 
 
-def _test_of(
-    asked: ValueQuestion, graph: KnowledgeGraph, ids: Int[np.ndarray, "k"]
+def test_of(
+    asked: ValueQuestion, graph: KnowledgeGraph, rows: Int[np.ndarray, "k 3"]
 ) -> ValueTest | None:
     """The test over triplets of the graph, with entities as nodes."""
-    rows = np.asarray(graph.triplets[ids])
     relations, index = np.unique(rows[:, 1], return_inverse=True)
     around = LocalGraph(
         [graph.relation_names[relation] for relation in relations.tolist()],

@@ -70,7 +70,7 @@ def record_nodes(
     nodes = neighbours(kept, around) & possible & ~unnamed & ~is_topic & ~conditions
     asked = asked_kind(question, topics)
     if asked is not None and asked.nouns:
-        leading = named & [_leads_to(each, asked.nouns) for each in around.relations]
+        leading = named & [leads_to(each, asked.nouns) for each in around.relations]
         named = leading if leading.any() else named
     said = np.flatnonzero(named[around.relation_index] & kept[around.nodes[:, 0]])
     stated = np.zeros_like(unnamed)
@@ -86,12 +86,12 @@ def record_nodes(
     return RecordNodes(nodes, stated if stated.any() else None)
 
 
-def _leads_to(relation: str, nouns: frozenset[str]) -> bool:
+def leads_to(relation: str, nouns: frozenset[str]) -> bool:
     """Whether a relation calls its tails, or is called, one of these nouns.
 
-    >>> _leads_to("directed_by", frozenset(["director"]))
+    >>> leads_to("directed_by", frozenset(["director"]))
     True
-    >>> _leads_to("showstopper", frozenset(["showstopper"]))
+    >>> leads_to("showstopper", frozenset(["showstopper"]))
     True
     """
     # A showstopper is one word of a question, and more of a relation.
@@ -133,14 +133,14 @@ def _named_in(
     question: str, nodes: Bool[np.ndarray, "v"], around: LocalGraph
 ) -> Bool[np.ndarray, "v"]:
     """Those nodes whose names a question says, in singular or plural."""
-    text = _in_singular(question.casefold())
+    text = in_singular(question.casefold())
     out = np.zeros_like(nodes)
     for node, name in zip(around.used.tolist(), around.folded_names, strict=True):
         if nodes[node] and name not in FUNCTION_WORDS:
-            out[node] = _in_singular(name) in text
+            out[node] = in_singular(name) in text
     return out
 
 
-def _in_singular(text: str) -> str:
+def in_singular(text: str) -> str:
     """The words of a casefolded text between blanks, nouns in singular."""
     return f" {' '.join(map(base_noun, WORD.findall(text)))} "

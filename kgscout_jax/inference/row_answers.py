@@ -1,0 +1,305 @@
+"""What rows without a name say over a whole graph: sales, matches, figures by year.
+
+"Which country had the highest life expectancy in 2005" compares rows of 2005, and asks
+for what one column of the winning row holds. "How many orders did Acme place" counts
+rows, and "the total quantity of lamps" adds up those with a lamp.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Int
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.string_table import texts_of
+from kgscout_jax.inference.aggregate import aggregate_number
+from kgscout_jax.inference.class_members import class_relations
+from kgscout_jax.inference.entity_set import EntitySet
+from kgscout_jax.inference.topic_neighbours import (
+    Topic,
+    joined_to,
+    relation_before,
+    without_topic,
+)
+from kgscout_jax.inference.topics import SearchStart
+from kgscout_jax.inference.value_answers import MATCH_PROBABILITY
+from kgscout_jax.inference.whole_graph import test_of
+from kgscout_jax.retrieve.record_nodes import in_singular, leads_to
+from kgscout_jax.retrieve.value_test import WEIGHTS
+from kgscout_jax.text.aggregate_question import aggregate_question
+from kgscout_jax.text.asked_kind import asked_kind
+from kgscout_jax.text.count_question import as_how_many, asks_for_count
+from kgscout_jax.text.kinds import HEAD, TAIL, base_noun, singular
+from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.value_question import NUMERALS, ORDINALS, value_question
+from kgscout_jax.text.value_words import is_comparing, relation_keys, word_key
+from kgscout_jax.text.values import is_date, is_year, quantity_of
+from kgscout_jax.text.words import FUNCTION_WORDS, WORD
+
+MAX_TRIPLETS = 500_000
+"""Graphs of more are not read as a whole."""
+MAX_ROWS = 20_000
+"""The most rows whose columns are searched for what a question names."""
+_ROW = re.compile(r"_:([^\W\d_]+):\d")
+"""The name of a row of a table, which says what table that is."""
+_DOINGS = frozenset(
+    "place placed make made play played happen happened occur occurred take took hold "
+    "held record recorded strike struck hit ever overall all many number".split()
+)
+"""What rows of any table do: "orders placed", "matches played"."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """The rows that have all that a question names."""
+
+    graph: KnowledgeGraph
+    rows: Int[np.ndarray, "w"]
+    rest: str
+    """The question without those names."""
+    names: tuple[str, ...]
+    relations: frozenset[int] = frozenset()
+    """Those by which the rows have it."""
+
+    @cached_property
+    def triplets(self) -> Int[np.ndarray, "m 3"]:
+        """What the rows hold."""
+        _, ids = self.graph.by_head.rows(self.rows)
+        return np.asarray(self.graph.triplets[ids])
+
+    @cached_property
+    def columns(self) -> list[int]:
+        """The relations of the rows, but for those to their classes."""
+        classes = class_relations(self.graph)
+        return np.setdiff1d(self.triplets[:, 1], classes).tolist()
+
+    @cached_property
+    def nouns(self) -> frozenset[str]:
+        """What the rows are called: by their table, and by their classes."""
+        ids = texts_of(self.graph.entities, self.rows[:1])
+        tables = [found[1] for each in ids if (found := _ROW.match(each))]
+        rows = self.triplets
+        of_class = rows[np.isin(rows[:, 1], class_relations(self.graph)), 2]
+        classes = texts_of(self.graph.entities, np.unique(of_class)[:10])
+        names = (*tables, *classes)
+        return frozenset(base_noun(name.casefold()) for name in names)
+
+    def leads_to_all(self, test: Callable[[str], bool], relation: int) -> bool:
+        """Whether all that a relation leads to passes a test of names."""
+        tails = np.unique(self.triplets[self.triplets[:, 1] == relation, 2])
+        return all(map(test, texts_of(self.graph.entities, tails)))
+
+    def is_noun(self, name: str) -> bool:
+        """Whether a name says what rows are, or nothing."""
+        words = WORD.findall(name.casefold())
+        names = self.nouns | FUNCTION_WORDS | _DOINGS
+        return all(word in names or base_noun(word) in names for word in words)
+
+    def unexplained(self, relations: Sequence[int], nouns: frozenset[str]) -> list[str]:
+        """Words of the rest that neither these relations nor nouns explain."""
+        names = self.graph.relation_names
+        known = {*relations, *self.relations}
+        keys = frozenset[str]().union(*(relation_keys(names[each]) for each in known))
+        keys |= {word_key(noun) for noun in self.nouns}
+        nouns |= self.nouns
+        return [
+            word
+            for word in WORD.findall(self.rest.casefold())
+            if not (
+                word in FUNCTION_WORDS | _DOINGS
+                or word in ORDINALS
+                or word in NUMERALS
+                or is_comparing(word)
+                or word_key(word) in keys
+                or base_noun(word) in nouns
+            )
+        ]
+
+
+def row_answers(
+    text: str, graph: KnowledgeGraph, start: SearchStart
+) -> EntitySet | None:
+    """What rows say; None for other questions, and where they do not tell.
+
+    Args:
+        text: the question.
+        graph: the graph.
+        start: its topics.
+    """
+    asks = asks_for_count(text) or aggregate_question(text) is not None
+    asked = value_question(text, [])
+    if not asks and (asked is None or not asked.is_superlative):
+        return None
+    if len(graph) > MAX_TRIPLETS or not graph.unnamed_mask.any():
+        return None
+    found = _rows_of(text, graph, start)
+    if found is None or not len(found.rows):
+        return None
+    if asks_for_count(text):
+        return _number_of(text, found)
+    return _aggregate(text, found) or _winner(text, found)
+
+
+def _rows_of(text: str, graph: KnowledgeGraph, start: SearchStart) -> Rows | None:
+    """The rows with all that a question names; None where other nodes have it."""
+    unnamed = graph.unnamed_mask
+    rows = np.unique(graph.triplets[:, 0])
+    found = Rows(graph=graph, rows=rows[unnamed[rows]], rest=text, names=())
+    for link in start.links:
+        topic = Topic.of_link(text, link)
+        if found.is_noun(topic.name):
+            continue
+        joined = _joined(topic, found)
+        if joined is None:
+            return None
+        found = joined
+    if len(found.rows) > MAX_ROWS:
+        return found
+    tails = np.setdiff1d(found.triplets[:, 2], found.rows)
+    said = in_singular(found.rest.casefold())
+    names = dict(zip(tails.tolist(), texts_of(graph.entities, tails), strict=True))
+    for entity, name in sorted(names.items(), key=lambda pair: -len(pair[1])):
+        plain = in_singular(name.casefold())
+        if quantity_of(name) is not None or not plain.strip() or plain not in said:
+            continue
+        joined = None if found.is_noun(name) else _joined(Topic(entity, name), found)
+        if joined is not None:
+            found, said = joined, said.replace(plain, " ")
+    return found
+
+
+def _joined(topic: Topic, found: Rows) -> Rows | None:
+    """The rows that hold a topic; None where none do, or in several senses."""
+    graph = found.graph
+    others, steps = joined_to(topic.entity, graph)
+    inside = np.isin(others, found.rows) & (steps % 2 == 0)
+    others, steps = others[inside], steps[inside] // 2
+    relations = np.unique(steps).tolist()
+    noun = relation_before(found.rest, topic, graph)
+    if len(relations) > 1 and quantity_of(topic.name) is not None:
+        names = {i: relation_words(graph.relation_names[i]) for i in relations}
+        relations = [
+            i
+            for i in relations
+            if singular(names[i]) == noun
+            or (not noun and is_year(topic.name) and "year" in names[i])
+        ]
+        others = others[np.isin(steps, relations)]
+    if not len(others):
+        return None
+    return replace(
+        found,
+        rows=np.unique(others),
+        rest=without_topic(found.rest, topic, noun),
+        names=(*found.names, topic.name),
+        relations=found.relations | {*relations},
+    )
+
+
+def _winner(text: str, found: Rows) -> EntitySet | None:
+    """What one column of the rows holds that have the highest or lowest value."""
+    asked, graph = value_question(text, found.names), found.graph
+    # "The largest order" says nothing of ``order_date``.
+    asked = asked and asked.without_keys({*map(word_key, found.nouns)})
+    if asked is None or not asked.is_superlative or asked.choice:
+        return None
+    at_time = text.casefold().startswith("when")
+    rows = found.triplets
+    kind = asked_kind(text, found.names)
+    nouns = kind.nouns if kind else frozenset[str]()
+    asked_for = [] if at_time else _columns_called(nouns, found)
+    fitting = [
+        i
+        for i in found.columns
+        if i not in asked_for and asked.may_mean(graph.relation_names[i])
+    ]
+    test = test_of(asked, graph, rows[np.isin(rows[:, 1], fitting)])
+    if test is None:
+        return None
+    best, *others = test.attributes
+    if others and others[0].match == best.match:
+        return None
+    # "When did it last", "the most home goals": all of the relation's name is said.
+    is_said = at_time if asked.word.dated else best.match == WEIGHTS[0]
+    if asked.word.weak and not is_said:
+        return None
+    measure = graph.relation_names.index(best.relation)
+    column = _asked_column(found, nouns, measure, at_time=at_time)
+    if column is None or found.unexplained([column, measure], nouns):
+        return None
+    if best.unread or not best.values:
+        return None  # what cannot be read might pass
+    passed = test.passed(best, [*best.values])
+    winners = rows[np.isin(rows[:, 0], passed) & (rows[:, 1] == column)]
+    answers = EntitySet.of(
+        np.unique(winners[:, 2]), (column, TAIL), MATCH_PROBABILITY, counted=False
+    )
+    return answers and answers.shown_by(np.array(passed), measure)
+
+
+def _asked_column(
+    found: Rows, nouns: frozenset[str], measure: int, *, at_time: bool
+) -> int | None:
+    """The relation from rows to what a question asks for; None where none is certain.
+
+    Args:
+        found: the rows.
+        nouns: what it asks for.
+        measure: the relation to what it compares.
+        at_time: whether it asks when.
+    """
+    names = found.graph.relation_names
+    if at_time:
+        days = [i for i in found.columns if found.leads_to_all(is_date, i)]
+        years = [i for i in found.columns if "year" in relation_words(names[i])]
+        dated = days or [i for i in years if found.leads_to_all(is_year, i)]
+        return dated[0] if len(dated) == 1 else None
+    columns = _columns_called(nouns, found)
+    if not columns and not nouns & found.nouns:
+        said = {word_key(w) for w in WORD.findall(found.rest.casefold())}
+        said -= relation_keys(names[measure])
+        columns = [i for i in found.columns if relation_keys(names[i]) & said]
+    if len(columns) > 1:  # the team of the most home goals is the one at home
+        of_measure = relation_keys(names[measure])
+        columns = [i for i in columns if relation_keys(names[i]) & of_measure]
+    return columns[0] if len(columns) == 1 and columns[0] != measure else None
+
+
+def _columns_called(nouns: frozenset[str], found: Rows) -> list[int]:
+    """The relations of rows that call what they lead to one of these nouns."""
+    names = found.graph.relation_names
+    return [i for i in found.columns if leads_to(names[i], nouns)]
+
+
+def _number_of(text: str, found: Rows) -> EntitySet | None:
+    """The number of rows with what is named."""
+    kind = asked_kind(as_how_many(text), found.names)
+    nouns = kind.nouns if kind else frozenset[str]()
+    if not found.relations or not nouns & found.nouns or found.unexplained([], nouns):
+        return None
+    side = min(found.relations), HEAD
+    return EntitySet.of(found.rows, side, MATCH_PROBABILITY, counted=True)
+
+
+def _aggregate(text: str, found: Rows) -> EntitySet | None:
+    """The mean, median or sum of a column of the rows."""
+    asked, names = aggregate_question(text), found.graph.relation_names
+    if asked is None:
+        return None
+    keys = {*map(word_key, asked.measure)}
+    columns = [i for i in found.columns if relation_keys(names[i]) <= keys]
+    if len(columns) != 1 or found.unexplained(columns, frozenset((asked.word,))):
+        return None
+    values = found.triplets[found.triplets[:, 1] == columns[0]]
+    number = aggregate_number(asked, texts_of(found.graph.entities, values[:, 2]))
+    if number is None or len(values) != len(found.rows):
+        return None
+    answers = EntitySet.of(
+        found.rows, (columns[0], HEAD), MATCH_PROBABILITY, counted=True
+    )
+    return answers and answers.with_number(number)
