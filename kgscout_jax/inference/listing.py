@@ -14,6 +14,9 @@ from kgscout_jax.text.count_question import asks_for_count
 from kgscout_jax.text.kinds import HEAD
 from kgscout_jax.text.listing import listing
 
+PERSON = ("person",)
+"""The noun for people of any class."""
+
 
 def listing_of(text: str, graph: KnowledgeGraph) -> EntitySet | None:
     """All of what a question names by a noun; None for other questions.
@@ -34,6 +37,8 @@ def listing_of(text: str, graph: KnowledgeGraph) -> EntitySet | None:
         end = HEAD
         if flags.holders is not None:
             relation, entities = flags.relation, np.intersect1d(entities, flags.holders)
+    elif flags.are_people and noun == PERSON and flags.holders is not None:
+        relation, entities, end = flags.relation, flags.holders, HEAD
     elif flags.holders is not None:
         return None
     else:

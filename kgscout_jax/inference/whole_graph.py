@@ -21,6 +21,7 @@ from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.answer_kinds import asks_yes_no
 from kgscout_jax.inference.class_topics import is_class
 from kgscout_jax.inference.entities_of_kind import entities_of_kind
+from kgscout_jax.inference.relation_sides import triplets_of
 from kgscout_jax.inference.topic_neighbours import (
     Topic,
     joined_by_one,
@@ -39,6 +40,8 @@ from kgscout_jax.text.compared_phrase import (
     phrase_end,
     without_rank,
 )
+from kgscout_jax.text.gender_words import gender_question
+from kgscout_jax.text.kin_words import gender_of, is_gender_relation
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.value_question import (
     NUMERALS,
@@ -289,23 +292,41 @@ class GraphFlags(NamedTuple):
     """The entities that have them; None: it names none."""
     relation: int = -1
     """The last one."""
+    are_people: bool = False
+    """Whether it asks for people of a gender."""
 
 
 def flags_of(text: str, graph: KnowledgeGraph) -> GraphFlags:
     """The flags of a question over a whole graph: "vegetarian dishes"."""
-    flags = GraphFlags(text)
+    flags = _of_gender(text, graph)
     names = [graph.relation_names[i] for i in graph.flag_relations]
-    for place, wanted in flags_said(text, names):
+    for place, wanted in flags_said(flags.rest, names):
         relation, name = graph.flag_relations[place], names[place]
         _, ids = graph.by_tail.rows(graph.find_all(sorted(wanted)))
         rows = np.asarray(graph.triplets[ids])
         heads, held = rows[rows[:, 1] == relation, 0], flags.holders
-        flags = GraphFlags(
-            without_flag(flags.rest, name),
-            np.unique(heads) if held is None else np.intersect1d(held, heads),
-            relation,
+        flags = flags._replace(
+            rest=without_flag(flags.rest, name),
+            holders=np.unique(heads) if held is None else np.intersect1d(held, heads),
+            relation=relation,
         )
     return flags
+
+
+def _of_gender(text: str, graph: KnowledgeGraph) -> GraphFlags:
+    """The people of the gender that a question asks for."""
+    people = gender_question(text)
+    if people is None:
+        return GraphFlags(text)
+    for relation, name in enumerate(graph.relation_names):
+        if is_gender_relation(name):
+            rows = triplets_of(graph, relation)
+            tails = np.unique(rows[:, 2])
+            genders = map(gender_of, texts_of(graph.entities, tails))
+            wanted = tails[[each == people.gender for each in genders]]
+            heads = np.unique(rows[np.isin(rows[:, 2], wanted), 0])
+            return GraphFlags(people.rest, heads, relation, are_people=True)
+    return GraphFlags(text)
 
 
 def _topics_beside(

@@ -232,6 +232,8 @@ def question_constraints(
         if kind is not None and called is not None:
             kind = kind.without(called)  # No word says better what a period is.
     possible = np.ones(v, bool) if kind is None else ~kind.wrong
+    if flags is not None and (possible & flags.holders).any():
+        possible &= flags.holders
     likely = possible if kind is None else kind.penalties == 0
     relations = named_relations(question, topics, around.relations)
     of_records = record_nodes(

@@ -13,6 +13,7 @@ BOOKS = [
     ("Momo", "genre", "fantasy"), ("Momo", "in stock", "no"),
     ("Jaws", "genre", "novel"), ("Jaws", "writer", "Peter"), ("Jaws", "cover", "hard"),
     *((book, "type", "book") for book in ("Dune", "Momo", "Jaws")),
+    ("Ann", "gender", "female"), ("Bea", "gender", "female"), ("Cid", "gender", "male"),
 ]  # fmt: skip
 
 
@@ -36,6 +37,9 @@ def found(question, triplets=BOOKS):
         ("How many books are in stock?", 1),
         ("What are the genres?", {"novel", "fantasy"}),
         ("How many different genres are there?", 2),
+        ("List all women", {"Ann", "Bea"}),
+        ("How many men are there?", 1),
+        ("How many girls are in stock?", None),
         # no class and no relation is called so, or more is asked
         ("Which records are there?", None),
         ("Which records are in stock?", None),
