@@ -18,9 +18,11 @@ from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import base_noun
-from kgscout_jax.text.relation_words import is_class_relation
+from kgscout_jax.text.relation_words import is_class_relation, relation_words
 from kgscout_jax.text.words import WORD
 
+_OF_ONE = frozenset("of that which who whom whose where".split())
+"""Words behind a noun that say which one is meant."""
 MAX_TRIPLETS = 1000
 """The most triplets of an entity that are read to tell whether it is a class."""
 
@@ -66,11 +68,29 @@ def without_own_classes(
 ) -> list[Link]:
     """The links without classes that stand before what is of them: "order 10248".
 
+    Nor is a class a topic that is a part of another noun, or whose one is meant: "the
+    course code of Databases", "the office of the instructor of Databases", "who leads
+    the project that Ann works on".
+
     Args:
         question: the question.
         links: of it.
         graph: the graph.
     """
+
+    def is_part(link: Link) -> bool:
+        behind = question[link.stop :].casefold()
+        following = WORD.match(behind[1:]) if behind[:1] == " " else None
+        return (
+            question[link.start : link.stop].islower()
+            and following is not None
+            and is_class(graph, link.entity)
+            and any(not is_class(graph, other.entity) for other in links)
+            and (following[0] in _OF_ONE or is_of_relation(following[0]))
+        )
+
+    def is_of_relation(word: str) -> bool:
+        return any(word in relation_words(each) for each in graph.relation_names)
 
     def is_own(link: Link) -> bool:
         return any(
@@ -80,7 +100,9 @@ def without_own_classes(
             for other in links
         )
 
-    return [link for link in links if len(links) < 2 or not is_own(link)]
+    if len(links) < 2:
+        return [*links]
+    return [link for link in links if not is_own(link) and not is_part(link)]
 
 
 def _tails(graph: KnowledgeGraph, entity: int) -> Int[np.ndarray, "t"]:

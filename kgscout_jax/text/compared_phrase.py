@@ -25,6 +25,7 @@ _RANK = re.compile(
     rf"\b(?:top )?(?:{'|'.join((*ORDINALS, *NUMERALS))}|\d+) $", re.IGNORECASE
 )
 """Before a superlative: "the second largest", "the three largest"."""
+_WHICH_ONE = ("who ", "which ", "what ")
 _SUPPORT = re.compile(r"\b(?:do|does|did) $")
 _PASSIVE = re.compile(r"\b(?:is|are|was|were|has|have|had) $")
 _FULL_VERBS = frozenset("do have has had".split())
@@ -87,6 +88,9 @@ def compared_phrase(
     >>> asked = value_question(question, [])
     >>> compared_phrase(question, asked, frozenset({"popul"})).inner(question)
     'Which town is the largest town?'
+    >>> question = "Who was the first clerk hired?"
+    >>> asked = value_question(question, [])
+    >>> compared_phrase(question, asked, frozenset({"hir"}))
     >>> question = "Which town has the largest population?"
     >>> asked = value_question(question, [])
     >>> compared_phrase(question, asked, frozenset({"popul"}))
@@ -96,6 +100,9 @@ def compared_phrase(
     if asked.is_superlative and head.endswith("the "):
         head = head.removesuffix("the ")
         words, verb = _before_verb(text, head, asked.start)
+        # "Who was the first employee hired" asks for no more than the first.
+        if word_key(verb) in keys and text.startswith(_WHICH_ONE):
+            verb = ""
         noun = words[-1][0] if words else ""
         if noun and not is_comparing(noun) and word_key(noun) not in keys:
             phrase = ComparedPhrase(len(head), words[-1].end(), noun, verb)

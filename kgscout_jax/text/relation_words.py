@@ -13,7 +13,8 @@ PREPOSITIONS = frozenset(
     "against within during before between upon towards around".split()
 )
 CLASS_RELATIONS = frozenset(
-    ("type", "rdf type", "instance of", "instanceof", "is a", "isa", "class")
+    "type|rdf type|instance of|instanceof|is a|isa|class|kind|entity type|node type|"
+    "entity kind|node kind".split("|")
 )
 """Phrases of relations whose tails are classes of their heads."""
 _CLASS_PHRASES = CLASS_RELATIONS | frozenset(("is", "counts as", "classified as"))

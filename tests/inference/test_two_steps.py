@@ -65,6 +65,8 @@ def test_the_rest_of_the_question_is_about_the_one_that_is_found(scout, topics):
         ("When was the town Milan built?", ["Milan"]),
         ("When was the town Rhone built?", ["town", "Rhone"]),  # it is none
         ("Is there a town like Milan?", ["town", "Milan"]),
+        ("What is the town population beside Milan?", ["Milan"]),
+        ("Who is the mayor of the town of Milan?", ["Milan"]),
     ],
 )
 def test_a_class_before_what_is_of_it_is_no_topic_beside_it(question, kept):
