@@ -64,8 +64,8 @@ from kgscout_jax.types import display_name
 MAX_VALUES = 20_000
 """The most triplets of the relations that are compared."""
 _FILLERS = frozenset(
-    "all ever overall people person many one ones give find show worth lasts lasted got gets "
-    "takes took made our we".split()
+    "all ever overall people person many one ones give find show worth lasts lasted "
+    "got gets takes took made our we".split()
 )
 _WHOLE = re.compile(r"\b(?:of|in|at|on) (?:the|our|this) ([a-z]+)\W*$")
 """What may say of which graph a question is: "the oldest book in the library"."""

@@ -74,6 +74,17 @@ _TIME_WORDS = frozenset(
 _BETWEEN_TIMES = frozenset("early late mid to and or from until every on in of".split())
 _SIGNS = {"email": "@", "e mail": "@", "website": ".", "homepage": ".", "url": "."}
 """What the names of such nodes hold."""
+_AT_TIME = re.compile(r"(?:at )?what time (?!zone)")
+_CLOCK = re.compile(
+    r"\d[:.h]\d\d|\d ?(?:[ap]\.?m\b|h\b)|\b(?:noon|midnight|o'clock)\b", re.I
+)
+"""In a time of the day."""
+_PLACES = (
+    frozenset(("country", "nation")),
+    frozenset(("city", "town", "village", "municipality")),
+    frozenset(("continent",)),
+)
+"""Nouns for places, none of which is one of another group."""
 _MOMENT = re.compile(rf"[+-]?{_DAY}(?:T[\d:.Z+-]*)?")
 
 
@@ -176,14 +187,18 @@ def kind_mask(
         asked = replace(asked, kind="thing")
     penalties, stated = _penalties(asked, named, around, unnamed, pairs)
     by_form = np.zeros(len(unnamed), bool)
-    # A time zone is no date.
-    vague = any("time" in noun.split() for noun in asked.nouns)
+    # A time zone is no date, and "what time" asks for one of the day.
+    of_day = _AT_TIME.match(question.strip().casefold()) is not None
+    vague = not of_day and any("time" in noun.split() for noun in asked.nouns)
     there = around.used
     if asked.kind != "thing" or asked.number or _has_form(asked):
         years = np.zeros(len(unnamed), bool)
         if _is_measured(asked):
             years = _years(around, len(unnamed))
         lost, kept = _by_name(asked, around.names)
+        if of_day:
+            kept = np.array([_CLOCK.search(name) is not None for name in around.names])
+            lost = ~kept
         # No price is 1994.
         dated = np.flatnonzero(years[there])
         dated = dated[[is_year(around.names[i]) for i in dated.tolist()]]
@@ -198,6 +213,8 @@ def kind_mask(
             penalties[others], by_form[others] = PENALTY, True
         else:
             penalties[values] = np.maximum(penalties[values], DOUBT)
+    elsewhere = _other_places(asked.nouns, around, len(unnamed))
+    penalties[elsewhere], by_form[elsewhere] = PENALTY, True
     some = penalties[there]
     if not some.any() or ((some >= PENALTY).all() and not by_form.any()):
         return None
@@ -225,6 +242,23 @@ def _years(around: LocalGraph, v: int) -> Bool[np.ndarray, "v"]:
     ]
     out = np.zeros(v, bool)
     out[around.nodes[np.array(dating)[around.relation_index], 1]] = True
+    return out
+
+
+def _other_places(
+    nouns: frozenset[str], around: LocalGraph, v: int
+) -> Bool[np.ndarray, "v"]:
+    """True at tails of ``city`` alone, where a country is asked for, and the like."""
+    out = np.zeros(v, bool)
+    wanted = [places for places in _PLACES if not nouns.isdisjoint(places)]
+    if len(wanted) != 1:
+        return out
+    last = [base_noun((relation_words(r) or [""])[-1]) for r in around.relations]
+    right = np.array([noun in wanted[0] for noun in last], bool)
+    other = np.array([any(noun in each for each in _PLACES) for noun in last], bool)
+    tails = around.nodes[:, 1]
+    out[tails[(other & ~right)[around.relation_index]]] = True
+    out[tails[right[around.relation_index]]] = False
     return out
 
 

@@ -20,12 +20,17 @@ from kgscout_jax.retrieve.readings import STEPS, topic_steps
 from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.kinds import base_noun, noun_kind
 from kgscout_jax.text.question_clause import clause_noun
-from kgscout_jax.text.relation_phrases import relation_forms, word_forms
+from kgscout_jax.text.relation_phrases import (
+    relation_forms,
+    said_forms,
+    word_forms,
+)
 from kgscout_jax.text.relation_words import (
     is_another_post,
     of_other_years,
     relation_words,
 )
+from kgscout_jax.text.stated_relation import may_lead_to
 from kgscout_jax.text.words import question_words
 
 WEIGHT = 2.2
@@ -88,6 +93,12 @@ def named_relations(
     said = frozenset[str]().union(*forms)
     named = np.array([not asked.isdisjoint(each) for each in forms], bool)
     named &= ~np.array([is_another_post(each, asked) for each in relations], bool)
+    if kind:  # Who works "in" a department works for a firm: it is not asked for.
+        fits = [
+            may_lead_to(each, kind[-1]) or not asked.isdisjoint(said_forms(each))
+            for each in relations
+        ]
+        named &= np.array(fits, bool)
     other_years = np.array(of_other_years(relations, {*texts}), bool)
     named &= ~other_years
     implied = np.array([needs_no_word(each) for each in relations], bool)

@@ -47,6 +47,14 @@ candidates or elsewhere in the graph: it knows who has a mayor."""
 CLAIM_DOUBT = 40.0
 """The same where a question of yes or no, for a reason, or for a way to do something is
 asked that no triplet answers."""
+_BIRTH = ("born", "birth", "birthplace", "birthday", "hometown", "native", "origin")
+_DEATH = ("died", "death", "dead", "deceased", "killed", "buried")
+_MARRIAGE = ("married", "marriage", "spouse", "wife", "husband", "partner")
+_DEFINITE = {
+    "born": _BIRTH, "die": _DEATH, "died": _DEATH, "marry": _MARRIAGE,
+    "married": _MARRIAGE,
+}  # fmt: skip
+"""Verbs for which relations have few words, these."""
 _REASONS = ("reason", "cause", "purpose", "motive")
 """What relations that say why are called."""
 
@@ -90,6 +98,10 @@ def unsaid_steps(
                 out[around.used[fits]] = 0.0
             return out
     words = question_tokens(question, topics)
+    definite = [_DEFINITE[word] for word in words if word in _DEFINITE]
+    if any(not _say(each, around.relations) for each in definite):
+        out[:] = NOUN_DOUBT
+        return out
     if claim := yes_no_claim(words):
         is_said = (ways.steps > 0) & (ways.named == ways.steps)
         unheard = claim.predicate and not _say([claim.predicate], around.relations)

@@ -77,6 +77,8 @@ _AFTER = _BE | frozenset("of do does did has have had can will".split())
 """Words that show that the one before is a noun, and no verb."""
 _NOUNS = 2
 """Words that one noun may consist of."""
+_EMAIL = re.compile(r"\be-?mail(?:-| )address")
+"""It is no place."""
 _GAP = 3
 """Words of a topic's name that mean nothing by themselves, between two that do."""
 _TOKEN = re.compile(rf"{WORD.pattern}|[,;:]")
@@ -163,7 +165,7 @@ def question_tokens(question: str, topics: Sequence[str]) -> list[str]:
 
     Less those that only ask for an answer, see ``courtesy``.
     """
-    words = _TOKEN.findall(question.casefold())
+    words = _TOKEN.findall(_EMAIL.sub("email", question.casefold()))
     topics = [topic for topic in topics if not _mask_name(words, topic)]
     of_topics = {w for topic in topics for w in WORD.findall(topic.casefold())}
     named = of_topics - PARTICLES - FUNCTION_WORDS

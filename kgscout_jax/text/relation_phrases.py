@@ -67,6 +67,13 @@ def relation_forms(relation: str) -> frozenset[str]:
     return frozenset(form for word in content for form in word_forms(word))
 
 
+@lru_cache(maxsize=1 << 14)
+def said_forms(relation: str) -> frozenset[str]:
+    """The forms of the words of a relation's name, without other phrases for it."""
+    own = [w for w in relation_words(relation) if w not in PREPOSITIONS]
+    return frozenset(form for word in own for form in word_forms(word))
+
+
 def own_forms(forms: Iterable[str]) -> list[str]:
     """Those that are words: a group of related words is no name.
 

@@ -21,6 +21,7 @@ from kgscout_jax.text.kinds import (
     has_participle_ending,
     is_finite,
     is_past,
+    noun_kind,
     singular,
     statement,
     verbs_of_agents,
@@ -35,7 +36,7 @@ from kgscout_jax.text.question_clause import (
     is_clause,
 )
 from kgscout_jax.text.question_noun import OF, noun_of_answer, noun_of_topic
-from kgscout_jax.text.relation_phrases import other_names, word_forms
+from kgscout_jax.text.relation_phrases import other_names, relation_forms, word_forms
 from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
 
 _MUTUAL = frozenset(
@@ -101,9 +102,36 @@ def all_answer_ends(
     """
     own = _ends_by_names(words, relations)
     is_noun = noun_of_topic(words) or noun_of_answer(words)
-    if any(own) or not (is_noun or (is_clause(words) and not asked_noun(words))):
+    if any(own) or not (is_noun or is_clause(words)):
         return own
-    return [_ends_by_other_names(words, each) for each in relations]
+    noun = () if is_noun else asked_noun(words)
+    if noun and not _has_preposition(words):
+        return own
+    others = [each for each in relations if not noun or may_lead_to(each, noun[-1])]
+    ends = {each: _ends_by_other_names(words, each) for each in others}
+    return [ends.get(each, frozenset()) for each in relations]
+
+
+def _has_preposition(words: Sequence[str]) -> bool:
+    """Whether the verb of a clause has one, which says more than the verb."""
+    clause = clause_of(tuple(words))
+    return clause is not None and bool(clause.preposition)
+
+
+def may_lead_to(relation: str, noun: str) -> bool:
+    """Whether a relation, whose name is no verb, leads to what a noun asks for.
+
+    It is called so, or by a noun for no kind where a place or a person is asked for.
+
+    >>> may_lead_to("mouth of the watercourse", "sea"), may_lead_to("city", "country")
+    (True, False)
+    >>> may_lead_to("team", "club"), may_lead_to("department", "firm")
+    (True, False)
+    """
+    own = base_noun((relation_words(relation) or [""])[-1])
+    kind = noun_kind(base_noun(noun))
+    same = not relation_forms(relation).isdisjoint(word_forms(noun))
+    return same or (kind != "thing" and noun_kind(own) != kind)
 
 
 def _ends_by_other_names(words: Sequence[str], relation: str) -> frozenset[int]:

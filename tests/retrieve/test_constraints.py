@@ -111,6 +111,19 @@ def test_a_verb_that_no_relation_says_raises_fewer_doubts():
 
 
 @pytest.mark.parametrize(
+    ("question", "doubted"),
+    [
+        ("When was Ann born?", True),
+        ("In which year did Ann die?", True),
+        ("In which year did Ann climb?", False),
+    ],
+)
+def test_a_birth_is_said_by_few_words(question, doubted):
+    facts = [("Ann", "first ascent", "2018"), ("Ann", "guide", "Bo")]
+    assert (constrained(question, "Ann", facts)[1]["2018"] >= NOUN_DOUBT) == doubted
+
+
+@pytest.mark.parametrize(
     ("question", "topic", "answer", "doubted"),
     [
         ("Who mentored Ann?", "Ann", "Bo", False),

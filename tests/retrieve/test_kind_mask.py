@@ -204,6 +204,33 @@ def test_no_price_is_in_minutes_and_no_year_is_one():
         assert lost.tolist() == [PENALTY * each for each in wrong]
 
 
+def test_what_time_asks_for_one_of_the_day_and_an_email_address_for_no_place():
+    names = ["Mann", "1874", "9:30", "5 pm", "Bern", "mann@x.org"]
+    nodes = np.array([[0, i] for i in range(1, 6)])
+    for question, right in (
+        ("What time does Mann close?", ["9:30", "5 pm"]),
+        ("At what time is Mann?", ["9:30", "5 pm"]),
+        ("What is the e-mail address of Mann?", ["mann@x.org"]),
+    ):
+        kind = mask(question, names, nodes, (4, 4, 4, 4, 4))
+        assert kind is not None
+        left = np.flatnonzero(~kind.by_form)
+        assert [names[i] for i in left] == right
+
+
+def test_a_city_is_no_country():
+    relations, names = ["city", "country"], ["Mann", "Bern", "Chad"]
+    nodes = np.array([[0, 1], [0, 2]])
+    for index, wrong in (((0, 1), ["Bern"]), ((0, 0), ["Bern", "Chad"])):
+        around = LocalGraph(
+            relations, np.array(index), nodes, [np.array([0])], partial(texts_of, names)
+        )
+        question = "In which country does Mann live?"
+        kind = kind_mask(question, ["Mann"], around, np.zeros(3, bool))
+        assert kind is not None
+        assert [names[i] for i in np.flatnonzero(kind.by_form)] == wrong
+
+
 def test_a_number_may_follow_a_word():
     names = ["Mann", "Room 12", "Bern"]
     nodes = np.array([[0, 1], [0, 2]])

@@ -32,6 +32,13 @@ HEADS, TAILS, BOTH, NONE = {0}, {1}, {0, 1}, set()
         ("Who was born in Ann Lee?", "wasBornIn", HEADS),
         ("Which station is Ann Lee affiliated with?", "station affiliated with", TAILS),
         ("Which prize did Ann Lee win?", "hasWonPrize", TAILS),
+        # Other phrases, where the relation leads to what is asked for.
+        ("Who works in Ann Lee?", "department", HEADS),
+        ("In which department does Ann Lee work?", "department", TAILS),
+        ("In which firm does Ann Lee work?", "department", NONE),
+        ("Into which sea does Ann Lee flow?", "mouth of the watercourse", TAILS),
+        ("In which country does Ann Lee live?", "city", NONE),
+        ("Who is the set designer for Ann Lee?", "set designer", TAILS),
         # What is in a place is located there.
         ("Which courts are in Ann Lee?", "is located in", HEADS),
         ("Which courts are in Ann Lee?", "founded in", NONE),

@@ -68,7 +68,9 @@ def read_ntriples(
                     f"{path}:{number}: not an N-Triples statement: expected <subject> "
                     "<predicate> <object> ."
                 )
-            subject, node, predicate, iri, other, literal, _, tag = match.groups()
+            subject, node, predicate, iri, other, literal, datatype, tag = (
+                match.groups()
+            )
             empty = False
             if scope:
                 node, other = (
@@ -85,7 +87,11 @@ def read_ntriples(
                 if iri is not None:
                     tail = names[iri]
                 else:
-                    tail = other if literal is None else unescape(literal)
+                    tail = (
+                        other
+                        if literal is None
+                        else literal_name(unescape(literal), datatype)
+                    )
             except ValueError as error:
                 raise UserError(f"{path}:{number}: {error}") from None
             if len(line) > MAX_NAME:
@@ -100,6 +106,28 @@ def read_ntriples(
             yield head, relation, tail
     if empty:
         raise UserError(f"{path}: holds no triplets")
+
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+_NUMBERS = frozenset(
+    f"{XSD}{name}" for name in "decimal integer int long double float".split()
+)
+_MIDNIGHT = re.compile(r"T00:00:00(?:\.0+)?(?:Z|[+-]00:00)?$")
+
+
+def literal_name(text: str, datatype: str | None) -> str:
+    """The name of a literal: its text, as people write it.
+
+    Wikidata's numbers have a plus sign, and its dates are times at midnight.
+
+    >>> literal_name("+1094", XSD + "decimal"), literal_name("+49", None)
+    ('1094', '+49')
+    >>> literal_name("1949-05-23T00:00:00Z", XSD + "dateTime")
+    '1949-05-23'
+    """
+    if datatype == f"{XSD}dateTime":
+        return _MIDNIGHT.sub("", text)
+    return text.removeprefix("+") if datatype in _NUMBERS else text
 
 
 CACHED = 1 << 20

@@ -10,7 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.ntriples import Cache, iri_name, matches_language
+from kgscout_jax.graph.read.ntriples import (
+    Cache,
+    iri_name,
+    literal_name,
+    matches_language,
+)
 from kgscout_jax.graph.read.options import check_name
 from kgscout_jax.graph.read.rdf_labels import (
     LABEL_IRIS,
@@ -98,7 +103,7 @@ def read_rdf(
                 if not matches_language(tail.language, language):
                     notes["other_language"] = notes.get("other_language", 0) + 1
                     continue
-                end = tail.value
+                end = literal_name(tail.value, tail.datatype.value)
                 check_name(end, str(path))
                 if not end.strip():
                     notes["blank_triplets"] = notes.get("blank_triplets", 0) + 1

@@ -56,6 +56,20 @@ def test_literals_of_other_languages_are_left_out(tmp_path, name, language, labe
     assert notes.get("other_language", 0) == 3 - labels
 
 
+@pytest.mark.parametrize("name", ["kg.ttl", "kg.nt"])
+def test_literals_are_written_as_people_do(tmp_path, name):
+    xsd = "http://www.w3.org/2001/XMLSchema#"
+    values = [
+        ("+1094", "decimal", "1094"),
+        ("1949-05-23T00:00:00Z", "dateTime", "1949-05-23"),
+        ("1949-05-23T10:00:00Z", "dateTime", "1949-05-23T10:00:00Z"),
+        ("+49 30", "string", "+49 30"),
+    ]
+    line = '<http://x/a> <http://x/r> "{}"^^<{}{}> .\n'
+    text = "".join(line.format(value, xsd, kind) for value, kind, _ in values)
+    assert [tail for *_, tail in read(tmp_path, name, text)] == [x for *_, x in values]
+
+
 def test_nodes_without_label_are_numbered(tmp_path):
     text = "@prefix x: <http://x/> . x:a x:r [ x:s [ x:t x:b ] ] , ( x:c ) ; x:u _:n1 ."
     found = read(tmp_path, "kg.v2.ttl", text)
