@@ -48,8 +48,6 @@ def noun_of_topic(words: Sequence[str]) -> tuple[str, ...]:
     ('pupil',)
     >>> noun_of_topic(["what", "is", "the", "unit", "price", "of", "a", TOPIC])
     ('unit', 'price')
-    >>> noun_of_topic(["who", "was", "the", "set", "designer", "for", TOPIC])
-    ('set', 'designer')
     >>> noun_of_topic(["what", "genre", "is", TOPIC])
     ('genre',)
     >>> noun_of_topic(["what", "colour", "are", TOPIC, "s", "eyes"])
@@ -122,7 +120,7 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
         # "What nationality is X", no "what kind of film is X" nor "which cars are X"
         several = before[0] == "which" and before[-1] in ("are", "were")
         asked, noun = [], [] if OF in before or several else before[1:-1]
-    elif not after and _ends_in_preposition(before):
+    elif not after and before[-1:] == ["of"]:
         # "Which people work out of X" has no article.
         start = before.index("the") + 1 if "the" in before else _asking(before)
         if not start or before[start - 1] not in QUESTION_WORDS:
@@ -169,12 +167,6 @@ def _noun_of_answer(words: tuple[str, ...]) -> tuple[str, ...]:
     if not 0 < len(noun) <= MOST_NOUN_WORDS or (NO_NOUNS | BE | DO).intersection(noun):
         return ()
     return singular(noun)
-
-
-def _ends_in_preposition(before: Sequence[str]) -> bool:
-    """Whether words end in "of", or are of "who was the designer for X"."""
-    by_article = before[1:2] != [] and before[1] in BE and before[2:3] == ["the"]
-    return before[-1] == OF or (before[-1] == "for" and by_article)
 
 
 def _comes_from(before: Sequence[str]) -> bool:

@@ -105,7 +105,8 @@ def all_answer_ends(
     if any(own) or not (is_noun or is_clause(words)):
         return own
     noun = () if is_noun else asked_noun(words)
-    if noun and not _has_preposition(words):
+    # "Actors portray people" are several nouns, or a clause of their own.
+    if noun and not (len(noun) == 1 and _has_preposition(words)):
         return own
     others = [each for each in relations if not noun or may_lead_to(each, noun[-1])]
     ends = {each: _ends_by_other_names(words, each) for each in others}

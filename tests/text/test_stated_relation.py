@@ -38,7 +38,7 @@ HEADS, TAILS, BOTH, NONE = {0}, {1}, {0, 1}, set()
         ("In which firm does Ann Lee work?", "department", NONE),
         ("Into which sea does Ann Lee flow?", "mouth of the watercourse", TAILS),
         ("In which country does Ann Lee live?", "city", NONE),
-        ("Who is the set designer for Ann Lee?", "set designer", TAILS),
+        ("Which actors portray people working at Ann Lee?", "works for", NONE),
         # What is in a place is located there.
         ("Which courts are in Ann Lee?", "is located in", HEADS),
         ("Which courts are in Ann Lee?", "founded in", NONE),

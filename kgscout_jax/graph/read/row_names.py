@@ -88,13 +88,12 @@ def references(
     """
     out = {}
     for name in columns:
-        if plain(name) in OWN:
-            out[name] = name, own
-        elif match := OF_ID.fullmatch(name):
-            relation = match[1]
-            scope = scopes.get(singular_form(plain(relation)))
-            if scope is None and plain(relation) in OWN:
-                scope = own
-            if scope is not None:
-                out[name] = relation, scope
+        match = OF_ID.fullmatch(name)
+        relation = name if match is None else match[1]
+        owner = owner_of_ids(name)
+        scope = scopes.get(owner) if match else None
+        if scope is None and plain(relation) in OWN:
+            scope = own
+        if scope is not None:
+            out[name] = relation, scope
     return out
