@@ -52,6 +52,8 @@ _DOERS = frozenset(
     "tutor".split()
 )
 """Nouns for doers that are the verb itself."""
+_NOUN = 2
+"""Words of a noun that is no clause, at most."""
 _ENDING = re.compile(r"(ies|ied|ing|ed|es|s|e)$")
 
 
@@ -106,7 +108,7 @@ def all_answer_ends(
         return own
     noun = () if is_noun else asked_noun(words)
     # "Actors portray people" are several nouns, or a clause of their own.
-    if noun and not (len(noun) == 1 and _has_preposition(words)):
+    if noun and not (len(noun) <= _NOUN and _has_preposition(words)):
         return own
     others = [each for each in relations if not noun or may_lead_to(each, noun[-1])]
     ends = {each: _ends_by_other_names(words, each) for each in others}
