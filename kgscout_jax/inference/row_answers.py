@@ -37,7 +37,7 @@ from kgscout_jax.text.count_question import as_how_many, asks_for_count
 from kgscout_jax.text.kinds import HEAD, TAIL, base_noun, singular
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.value_question import NUMERALS, ORDINALS, value_question
-from kgscout_jax.text.value_words import is_comparing, relation_keys, word_key
+from kgscout_jax.text.value_words import is_explained, relation_keys, word_key
 from kgscout_jax.text.values import is_date, is_year, quantity_of
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
@@ -111,12 +111,10 @@ class Rows:
             word
             for word in WORD.findall(self.rest.casefold())
             if not (
-                word in FUNCTION_WORDS | _DOINGS
+                is_explained(word, keys, nouns)
+                or word in _DOINGS
                 or word in ORDINALS
                 or word in NUMERALS
-                or is_comparing(word)
-                or word_key(word) in keys
-                or base_noun(word) in nouns
             )
         ]
 

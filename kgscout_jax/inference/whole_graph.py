@@ -53,6 +53,7 @@ from kgscout_jax.text.value_question import (
 from kgscout_jax.text.value_words import (
     MEASURE_KEYS,
     is_comparing,
+    is_explained,
     relation_keys,
     with_release,
     word_key,
@@ -387,14 +388,11 @@ def unexplained_words(
         word
         for word in WORD.findall(text)
         if not (
-            word in FUNCTION_WORDS
+            is_explained(word, keys, nouns)
             or word in _FILLERS
             or (asked.is_superlative and (word in ORDINALS or word in NUMERALS))
             or (word.isdigit() and not (asked.is_superlative and is_year(word)))
-            or is_comparing(word)
-            or word_key(word) in keys
             or MEASURE_KEYS.get(word_key(word), none) & asked.word.implied
-            or base_noun(word) in nouns
         )
     ]
 

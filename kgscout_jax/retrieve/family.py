@@ -20,25 +20,36 @@ from kgscout_jax.text.kin_words import (
 Pairs = Int[np.ndarray, "p 2"]
 
 
+def genders_around(around: LocalGraph, v: int) -> dict[Gender, Bool[np.ndarray, "v"]]:
+    """Of each gender the nodes that a relation says to be of it; ``v``: of nodes."""
+    out: dict[Gender, Bool[np.ndarray, "v"]] = {
+        "male": np.zeros(v, bool),
+        "female": np.zeros(v, bool),
+    }
+    for number, relation in enumerate(around.relations):
+        if not is_gender_relation(relation):
+            continue
+        heads, tails = around.nodes[around.relation_index == number].T
+        ends = np.unique(tails)
+        for tail, name in zip(ends.tolist(), around.names_of(ends), strict=True):
+            if (gender := gender_of(name)) is not None:
+                out[gender][heads[tails == tail]] = True
+    return out
+
+
 class Family:
     """What the candidates of a question say of kinship."""
 
     def __init__(self, around: LocalGraph, v: int) -> None:
         """``v``: number of nodes."""
         self.v = v
-        self.genders: dict[Gender, Bool[np.ndarray, "v"]] = {
-            "male": np.zeros(v, bool),
-            "female": np.zeros(v, bool),
-        }
+        self.genders = genders_around(around, v)
         pairs: dict[str, list[Pairs]] = {step: [] for step in "pcsb"}
         for number, relation in enumerate(around.relations):
             kin = kin_relation(relation)
-            if kin is None and not is_gender_relation(relation):
+            if kin is None:
                 continue
             triplets = around.nodes[around.relation_index == number]
-            if kin is None:
-                self._read_genders(around, triplets)
-                continue
             if kin.names_head:
                 triplets = triplets[:, ::-1]
             pairs[kin.step].append(triplets)
@@ -55,14 +66,6 @@ class Family:
             "s": np.concatenate([joined["s"], joined["s"][:, ::-1]]),
             "b": np.concatenate([joined["b"], joined["b"][:, ::-1]]),
         }
-
-    def _read_genders(self, around: LocalGraph, triplets: Pairs) -> None:
-        """Read the triplets of a relation whose tails are genders."""
-        tails = np.unique(triplets[:, 1])
-        for tail, name in zip(tails.tolist(), around.names_of(tails), strict=True):
-            gender = gender_of(name)
-            if gender is not None:
-                self.genders[gender][triplets[triplets[:, 1] == tail, 0]] = True
 
     def relatives(
         self, start: Bool[np.ndarray, "v"], kin: Kin

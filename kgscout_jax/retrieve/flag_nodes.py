@@ -14,10 +14,10 @@ import numpy as np
 from jaxtyping import Bool
 
 from kgscout_jax.graph.flag_relations import FALSE, TRUE, are_flags
+from kgscout_jax.retrieve.family import genders_around
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.shared_nodes import neighbours
 from kgscout_jax.text.gender_words import gender_question
-from kgscout_jax.text.kin_words import Gender, gender_of, is_gender_relation
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.question_clause import BE, DO
 from kgscout_jax.text.relation_words import relation_words
@@ -55,8 +55,10 @@ def flag_nodes(question: str, around: LocalGraph, v: int) -> FlagNodes | None:
     is_topic[around.starts] = True
     holders, negated, rest = np.ones(v, bool), False, question
     people = gender_question(question)
-    if people is not None and (of_gender := _of_gender(people.gender, around, v)).any():
-        holders, rest = of_gender, people.rest
+    if people is not None:
+        of_gender = genders_around(around, v)[people.gender]
+        if of_gender.any():
+            holders, rest = of_gender, people.rest
     has_flags = not (TRUE | FALSE).isdisjoint(around.folded_names)
     for index, wanted in flags_said(rest, around.relations) if has_flags else ():
         slots = np.flatnonzero(around.relation_index == index)
@@ -71,17 +73,6 @@ def flag_nodes(question: str, around: LocalGraph, v: int) -> FlagNodes | None:
     if rest == question or not holders.any():
         return None
     return FlagNodes(holders, negated, rest)
-
-
-def _of_gender(gender: Gender, around: LocalGraph, v: int) -> Bool[np.ndarray, "v"]:
-    """True at nodes that a relation says to be of a gender."""
-    out = np.zeros(v, bool)
-    for index, relation in enumerate(around.relations):
-        if is_gender_relation(relation):
-            heads, tails = around.nodes[around.relation_index == index].T
-            named = [gender_of(name) == gender for name in around.names_of(tails)]
-            out[heads[named]] = True
-    return out
 
 
 def without_flag(question: str, relation: str) -> str:

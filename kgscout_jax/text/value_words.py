@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import cache
 from typing import NamedTuple
 
@@ -176,6 +177,22 @@ def is_comparing(word: str) -> bool:
     if word in _DEGREE_WORDS or word in DEGREES or word in PREPOSITION_TESTS:
         return True
     return word in SUPERLATIVES or bool(adjective(word, "est") or adjective(word, "er"))
+
+
+def is_explained(word: str, keys: Set[str], nouns: Set[str]) -> bool:
+    """Whether a word of a question that compares says no more than these.
+
+    Args:
+        word: in lower case.
+        keys: of words for values and relations, see ``word_key``.
+        nouns: what is compared or asked for, in singular.
+    """
+    return (
+        word in FUNCTION_WORDS
+        or is_comparing(word)
+        or word_key(word) in keys
+        or base_noun(word) in nouns
+    )
 
 
 def adjective(word: str, ending: str) -> ComparingWord | None:

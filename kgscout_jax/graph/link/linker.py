@@ -421,7 +421,7 @@ class Linker:
             return settings.floor if first else settings.threshold
         if first:
             return settings.floor_full
-        if self._is_capital(question, c):
+        if self._is_capital(question, c):  # surer than a name without capitals
             return settings.threshold_identifier / 2
         if self._is_identifier(c):
             return settings.threshold_identifier

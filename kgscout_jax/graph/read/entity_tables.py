@@ -16,10 +16,7 @@ from pathlib import Path
 
 from kgscout_jax.graph.read.code_columns import code_columns
 from kgscout_jax.graph.read.dialect import Dialect
-from kgscout_jax.graph.read.header import (
-    NAMES,
-    plain,
-)
+from kgscout_jax.graph.read.header import NAMES, plain
 from kgscout_jax.graph.read.key_columns import NUMBER, is_index, is_numeric, key_columns
 from kgscout_jax.graph.read.layout import Layout, property_name, row_id
 from kgscout_jax.graph.read.list_cells import list_separators

@@ -32,8 +32,7 @@ from kgscout_jax.graph.read.layout import row_id
 from kgscout_jax.graph.read.node_columns import NODE_IDS
 from kgscout_jax.graph.read.node_tables import qualified
 from kgscout_jax.graph.read.query_results import result_columns
-from kgscout_jax.graph.read.row_names import OWN, owner_of_ids, row_kind
-from kgscout_jax.text.kinds import singular_form
+from kgscout_jax.graph.read.row_names import OWN, owner_of_ids, row_kind, row_noun
 from kgscout_jax.types import replace_surrogates
 
 _LINKED_DATA = frozenset(("@context", "@id"))
@@ -71,21 +70,12 @@ class RecordFields:
     @property
     def nouns(self) -> list[str]:
         """What the records of each list are called."""
-        return [list_noun(name) for name in self.tables if name]
+        return [row_noun(name) for name in self.tables if name]
 
     @property
     def ids(self) -> list[str]:
         """The fields of ids."""
         return [*dict.fromkeys(table.id for table in self.tables.values() if table.id)]
-
-
-def list_noun(name: str) -> str:
-    """What the records of a list are called by its name.
-
-    >>> list_noun("countries")
-    'country'
-    """
-    return singular_form(plain(name))
 
 
 def record_fields(path: Path) -> RecordFields | None:
@@ -151,12 +141,12 @@ def _table(
         names = sorted(ranked, key=lambda name: name_rank(plain(name)))[:1]
         if not names:
             return None
-        ids = [name for name in header if plain(name) in NODE_IDS]
+        ids: list[str] = []
     else:
         keys = [found.called, found.surname]
         names = [header[i] for i in keys if i is not None]
         ids = [header[found.id]] if found.id not in (None, found.called) else []
-        ids = ids or [name for name in header if plain(name) in NODE_IDS]
+    ids = ids or [name for name in header if plain(name) in NODE_IDS]
     id = next((name for name in ids if name not in names), "")
     kind = (row_kind(Path(list_name), id) if list_name else None) or row_kind(path, id)
     return RecordTable(tuple(names), id, kind)
@@ -252,7 +242,7 @@ class _Record:
         owner = owner_of_ids(name)
         if owner in OWN:
             return name, qualified(self.row.table, value)
-        tables = (each for each in self.fields.tables if list_noun(each) == owner)
+        tables = (each for each in self.fields.tables if row_noun(each) == owner)
         return name, qualified(next(tables, ""), value)
 
     @property

@@ -58,7 +58,16 @@ def row_names(path: Path, id_name: str) -> list[str]:
     """
     match = OF_ID.fullmatch(id_name)
     own = [match[1]] if match else []
-    return [singular_form(plain(name)) for name in (*own, Path(inner_name(path)).stem)]
+    return [row_noun(name) for name in (*own, Path(inner_name(path)).stem)]
+
+
+def row_noun(name: str) -> str:
+    """What one row is called of a table or a list of this name.
+
+    >>> row_noun("countries")
+    'country'
+    """
+    return singular_form(plain(name))
 
 
 def owner_of_ids(column: str) -> str:
@@ -70,7 +79,7 @@ def owner_of_ids(column: str) -> str:
     if plain(column) in OWN:
         return plain(column)
     match = OF_ID.fullmatch(column)
-    return singular_form(plain(match[1])) if match else ""
+    return row_noun(match[1]) if match else ""
 
 
 def references(
