@@ -225,7 +225,8 @@ def _with_preposition(words: list[str], *, turned: bool = False) -> Reading:
         if particle in ("of", "for", "in", "to"):
             return Reading("noun", " ".join([*before, word]), inverted=True)
         return Reading("noun", " ".join(words[:-1]))
-    if not any(lemmas(word, kind) for kind in ("NOUN", "VERB", "ADJ", "ADV")):
+    known = any(lemmas(word, kind) for kind in ("NOUN", "VERB", "ADJ", "ADV"))
+    if not known and not word.endswith("ed"):  # "contraindicated with"
         return Reading("noun", " ".join(words))  # another language: "liegt in"
     return Reading("passive", prefix + word, particle, present=True, object_type=named)
 

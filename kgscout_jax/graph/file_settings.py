@@ -26,7 +26,7 @@ class GraphFileSettings:
     """Columns of triplet files: names of the header, or numbers from 1; =NAME instead
     of a column is one relation for all. Default: found by the header's names."""
     properties: Annotated[bool, tyro.conf.arg(name="properties")] = False
-    """Read properties of nodes and edges, and extra columns, as triplets too."""
+    """Read properties of edges and extra columns as triplets too."""
     language: str | None = None
     """Select RDF literals of this language or without one; en includes en-GB."""
 

@@ -19,6 +19,7 @@ from kgscout_jax.inference.answer_kinds import asks_yes_no, mentions
 from kgscout_jax.inference.candidate_order import order_of, other_order
 from kgscout_jax.inference.definitions import definition_word
 from kgscout_jax.inference.entity_set import EntitySet
+from kgscout_jax.inference.flag_answers import read_flag
 from kgscout_jax.inference.inputs import Candidates, ProductRows
 from kgscout_jax.inference.kept_products import KeptProducts
 from kgscout_jax.inference.node_answers import (
@@ -141,6 +142,16 @@ class ScoredQuestion:
         return read_statement(
             self.text, found, named, self.relation_of, unnamed, classes
         )
+
+    def flag_answers(self, least: float) -> NodeAnswers | None:
+        """Yes or no by a flag of its one topic; None for other questions."""
+        found = self.candidates
+        if found is None or not asks_yes_no(self.text):
+            return None
+        relations = [*map(self.relation_of, found.relations.tolist())]
+        nodes = [*map(self.name_of, found.entities.tolist())]
+        said = self.start.names(self.text, self.graph)
+        return read_flag(self.text, said, found, self.scores, relations, nodes, least)
 
     @property
     def topic_names(self) -> list[str]:
@@ -491,6 +502,8 @@ def with_answers(
             answers = read_yes_no(turns[i], scores, scale, lowest)
             answers = by_statement(answers, each.stated, lowest)
             each = dataclasses.replace(each, answers=answers)
+        elif (flag := each.flag_answers(least)) is not None:
+            each = dataclasses.replace(each, answers=flag)
         elif each.candidates is not None:
             answers = read_answers(
                 each.text,

@@ -49,7 +49,8 @@ _ROW = re.compile(r"_:([^\W\d_]+):\d")
 """The name of a row of a table, which says what table that is."""
 _DOINGS = frozenset(
     "place placed make made play played happen happened occur occurred take took hold "
-    "held record recorded strike struck hit ever overall all many number".split()
+    "held record recorded strike struck hit ever overall all many number include "
+    "includes included contain contains contained involve involves involved".split()
 )
 """What rows of any table do: "orders placed", "matches played"."""
 

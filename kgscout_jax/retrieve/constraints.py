@@ -19,6 +19,7 @@ from kgscout_jax.retrieve.described_nodes import described_nodes
 from kgscout_jax.retrieve.flag_nodes import flag_nodes
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, KindMask, kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.retrieve.member_nodes import member_nodes
 from kgscout_jax.retrieve.named_relations import (
     DETOUR_DOUBT,
     DETOUR_WEIGHT,
@@ -45,6 +46,7 @@ from kgscout_jax.text.kinds import TAIL
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.text.media_files import asks_for_media, media_files
 from kgscout_jax.text.question_noun import noun_of_topic
+from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.value_question import ValueQuestion, value_question
 
 ANSWER_SPREAD = 0.05
@@ -55,6 +57,7 @@ TRUST = 10.0
 NEAR_PENALTY = 2.0
 """Logits that a node one step from the topic loses where the question names a noun
 between the topic and its answer."""
+_IDS = frozenset("id ids identifier identifiers uuid number numbers code codes".split())
 FORM_DOUBT = 25.0
 """Logits by which "there is no answer" is ahead of a node of another form, or of a
 class, where no better one is left: no place answers "when"."""
@@ -242,7 +245,9 @@ def question_constraints(
     if len(around.mentions) > 1 and of_records and of_records.stated is not None:
         compared = None  # "In 1995" is what a record has, beside all else that is said.
     chain = shared = stated = None
-    if compared is None:
+    if compared is None and kind is not None and not any(ends) and flags is None:
+        shared = stated = member_nodes(words, around, kind.called & ~unnamed)
+    if compared is None and stated is None:
         if not several and flags is None:
             shared = chain = chain_nodes(
                 question, topics, around, unnamed, possible, likely
@@ -267,6 +272,7 @@ def question_constraints(
     members = compared and compared_nodes(words, around, ~unnamed)
     values = value_test(compared, around, members)
     nameless = unnamed | _unwanted_files(question, around, v)
+    nameless |= _unwanted_ids(words, around, v)
     nameless |= _only_tails(relations.other_years, around, v)
     ways = named_ways(relations, around, v)
     # The way to a value that decides is not what is asked.
@@ -319,6 +325,17 @@ def _unwanted_files(question: str, around: LocalGraph, v: int) -> Bool[np.ndarra
     if not asks_for_media(question):
         out[around.used] = media_files(around.names)
     return out
+
+
+def _unwanted_ids(
+    words: Sequence[str], around: LocalGraph, v: int
+) -> Bool[np.ndarray, "v"]:
+    """True at nodes that are but ids, unless the question asks for one."""
+    if not _IDS.isdisjoint(words):
+        return np.zeros(v, bool)
+    last = [relation_words(each)[-1:] for each in around.relations]
+    of_ids = np.array([word in (["id"], ["uuid"]) for word in last], bool)
+    return _only_tails(of_ids, around, v)
 
 
 def split_constraints(

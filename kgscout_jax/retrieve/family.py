@@ -18,6 +18,7 @@ from kgscout_jax.text.kin_words import (
 )
 
 Pairs = Int[np.ndarray, "p 2"]
+_OTHER: dict[Gender, Gender] = {"male": "female", "female": "male"}
 
 
 def genders_around(around: LocalGraph, v: int) -> dict[Gender, Bool[np.ndarray, "v"]]:
@@ -77,7 +78,11 @@ class Family:
             if not number and kin.side is not None:
                 nodes = self._of_gender(nodes, kin.side)
         nodes = nodes & ~start
-        return nodes if kin.gender is None else self._of_gender(nodes, kin.gender)
+        if kin.gender is None:
+            return nodes
+        if kin.steps[-1] == "s":  # The spouses of one person are mostly of one gender.
+            return nodes & ~self.genders[_OTHER[kin.gender]]
+        return self._of_gender(nodes, kin.gender)
 
     def _step(self, nodes: Bool[np.ndarray, "v"], step: str) -> Bool[np.ndarray, "v"]:
         """What one step of ``Kin.steps`` leads to from these nodes."""
@@ -95,5 +100,4 @@ class Family:
         """Those known to be of a gender; if none is, those not known to be of the
         other."""
         known = nodes & self.genders[gender]
-        other: Gender = "female" if gender == "male" else "male"
-        return known if known.any() else nodes & ~self.genders[other]
+        return known if known.any() else nodes & ~self.genders[_OTHER[gender]]

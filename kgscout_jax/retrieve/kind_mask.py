@@ -132,6 +132,8 @@ class KindMask:
     """The topics' nodes, none of which is an answer."""
     by_form: Bool[np.ndarray, "v"]
     """True at nodes whose names are of another form: a date is no place."""
+    called: Bool[np.ndarray, "v"]
+    """True at nodes that a class or a relation calls what is asked for."""
 
     @property
     def wrong(self) -> Bool[np.ndarray, "v"]:
@@ -185,7 +187,11 @@ def kind_mask(
     named = named or bool(pairs.named(asked.nouns).any())
     if asked.or_named and named:
         asked = replace(asked, kind="thing")
-    penalties, stated = _penalties(asked, named, around, unnamed, pairs)
+    penalties, called, stated = _penalties(asked, named, around, unnamed, pairs)
+    if stated and not any(
+        named_weights(asked.nouns, r)[TAIL] for r in around.relations
+    ):
+        asked = replace(asked, number=False)  # "how many tracks", by ``track_no``
     by_form = np.zeros(len(unnamed), bool)
     # A time zone is no date, and "what time" asks for one of the day.
     of_day = _AT_TIME.match(question.strip().casefold()) is not None
@@ -216,9 +222,12 @@ def kind_mask(
     elsewhere = _other_places(asked.nouns, around, len(unnamed))
     penalties[elsewhere], by_form[elsewhere] = PENALTY, True
     some = penalties[there]
-    if not some.any() or ((some >= PENALTY).all() and not by_form.any()):
+    if ((some >= PENALTY).all() and not by_form.any()) or not (
+        some.any() or called.any()
+    ):
         return None
-    return KindMask(penalties, around.nodes, around.starts, by_form)
+    called &= penalties == 0
+    return KindMask(penalties, around.nodes, around.starts, by_form, called)
 
 
 def kind_of_class(question: str, topics: Sequence[str]) -> AskedKind | None:
@@ -308,9 +317,9 @@ def _penalties(
     around: LocalGraph,
     unnamed: Bool[np.ndarray, "v"],
     pairs: TypePairs,
-) -> tuple[Float32[np.ndarray, "v"], bool]:
-    """What nodes lose by what the relations around them call them, and whether classes
-    of nodes say what is asked for.
+) -> tuple[Float32[np.ndarray, "v"], Bool[np.ndarray, "v"], bool]:
+    """What nodes lose by what the relations around them call them, which are called
+    what is asked for, and whether classes of nodes say that.
 
     Args:
         asked: what the question asks for.
@@ -372,11 +381,16 @@ def _penalties(
     strict = matches(by_name) + NAMED * pairs.named(asked.nouns)
     # Classed as something else, and of another kind.
     other = said.otherwise & (strict < NAMED)
+    called = (strict >= NAMED) | said.members
     if named or stated:
         match = strict + STATED * said.called + NAMED * said.likely
+        # An actor may be somebody's wife, with a place of birth.
+        of_kind = sums(by_kind[..., KINDS.index(asked.kind)])
+        others = total if asked.kind == "thing" else total - of_kind
         other_kind = by_class[:, KINDS.index(asked.kind)] <= 0
         other_kind |= asked.kind == "thing"
-        wrong |= _too_few(match, total, FEW_NAMED) | (other & other_kind)
+        wrong |= _too_few(match, others, FEW_NAMED) | (other & other_kind)
+        wrong |= (match <= 0) & match.any()
         doubtful |= (total <= 0) & (match <= 0) & match.any() | other | said.partly
     elif (strict >= NAMED).any() and other.any():
         doubtful = doubtful | other
@@ -391,7 +405,7 @@ def _penalties(
     wrong &= total > 0
     penalty = STATED_PENALTY if stated else PENALTY
     lost = np.where(wrong, penalty, np.where(doubtful, DOUBT, 0.0))
-    return lost.astype(np.float32), bool(stated)
+    return lost.astype(np.float32), called, bool(stated)
 
 
 def _too_few(

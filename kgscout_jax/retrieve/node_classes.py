@@ -7,13 +7,14 @@ each entity, in a triplet whose tail is a class.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.text.amounts import is_amount
 from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.kinds import KINDS, base_noun, names_same, noun_kind
 from kgscout_jax.text.question_noun import noun_of_topic
@@ -23,6 +24,7 @@ from kgscout_jax.text.relation_words import (
     names_what_it_classes,
     split_words,
 )
+from kgscout_jax.text.values import is_date
 from kgscout_jax.text.words import question_words
 
 _BROAD_CLASSES = frozenset(
@@ -37,8 +39,8 @@ MOST = 0.5
 """Share of a class among those with any at the same ends of the same relations, from
 which on a node without a class is likely of it."""
 MIN_CLASSED = 0.1
-"""Least share of the nodes that have a class: where few have one, those without are
-not to blame."""
+"""Least share of the nodes that have a class, numbers and dates aside: where few have
+one, those without are not to blame."""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -97,6 +99,8 @@ class CalledNodes:
     """True where classes say something else only."""
     partly: Bool[np.ndarray, "v"]
     """True where they say but a part of the phrase that others are called."""
+    members: Bool[np.ndarray, "v"]
+    """As ``called``, also where few nodes have a class."""
 
 
 def called_nodes(
@@ -112,7 +116,7 @@ def called_nodes(
     """
     nouns = frozenset(asked)
     called, has_class, is_noun, whole = np.zeros((4, v), bool)
-    nothing = CalledNodes(*np.zeros((4, v), bool))
+    nothing = CalledNodes(*np.zeros((5, v), bool))
     if not nouns:
         return nothing
     heads, tails = around.nodes.T
@@ -136,13 +140,15 @@ def called_nodes(
         is_phrase = is_noun.copy()
         is_phrase[there] &= [" " in name for name in names]
         whole[heads[is_phrase[tails]]] = True
-    if has_class[there].mean() < MIN_CLASSED:
-        return nothing
+    entities = there[[not is_amount(name) and not is_date(name) for name in names]]
+    if not len(entities) or has_class[entities].mean() < MIN_CLASSED:
+        return replace(nothing, members=called)
     node, end = around.ends
     counts = ~np.isin(end // 2, to_class)
     likely = _mean_share(called, has_class, node[counts], end[counts]) >= MOST
     partly = called & ~whole & whole.any()
-    return CalledNodes(called, likely & ~has_class, has_class & ~called, partly)
+    otherwise = has_class & ~called
+    return CalledNodes(called, likely & ~has_class, otherwise, partly, called)
 
 
 def unasked_classes(

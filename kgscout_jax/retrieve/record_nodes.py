@@ -18,8 +18,9 @@ from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.shared_nodes import neighbours
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import TAIL, base_noun, singular
+from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import relation_words
-from kgscout_jax.text.words import FUNCTION_WORDS, WORD
+from kgscout_jax.text.words import FUNCTION_WORDS, WORD, question_words
 
 
 class RecordNodes(NamedTuple):
@@ -71,16 +72,25 @@ def record_nodes(
     asked = asked_kind(question, topics)
     if asked is not None and asked.nouns:
         leading = named & [leads_to(each, asked.nouns) for each in around.relations]
-        named = leading if leading.any() else named
+        named = (
+            _best_named(question, topics, leading, around) if leading.any() else named
+        )
     said = np.flatnonzero(named[around.relation_index] & kept[around.nodes[:, 0]])
+    stated_by = np.zeros_like(named)
+    stated_by[around.relation_index[said]] = True
     stated = np.zeros_like(unnamed)
     stated[around.nodes[said, 1]] = True
     stated &= nodes
     if len(around.mentions) == 1 and kept.sum() == records.sum():
         # A team that plays at home and away stands in matches for two reasons.
-        ways = np.unique(around.relation_index[is_topic[around.nodes].any(axis=1)])
+        beside = is_topic[around.nodes].any(axis=1) & records[around.nodes].any(axis=1)
+        ways = np.unique(around.relation_index[beside])
         alone = not (neighbours(is_topic, around) & ~unnamed).any()
-        nodes = stated if alone and len(ways) == 1 else np.zeros_like(nodes)
+        # A patient has a town, but nothing has a medication except visits.
+        own = ~unnamed[around.nodes[:, 0]] & stated_by[around.relation_index]
+        own |= is_topic[around.nodes[:, 0]] & named[around.relation_index]
+        only = alone or (stated.any() and not own.any())
+        nodes = stated if only and len(ways) == 1 else np.zeros_like(nodes)
     if not nodes.any():
         return None
     return RecordNodes(nodes, stated if stated.any() else None)
@@ -98,6 +108,23 @@ def leads_to(relation: str, nouns: frozenset[str]) -> bool:
     name = "".join(singular(relation_words(relation)))
     is_called = any(noun.replace(" ", "") == name for noun in nouns)
     return is_called or named_weights(nouns, relation)[TAIL] > 0
+
+
+def _best_named(
+    question: str,
+    topics: Sequence[str],
+    named: Bool[np.ndarray, "r"],
+    around: LocalGraph,
+) -> Bool[np.ndarray, "r"]:
+    """Those of the relations that most words of the question name.
+
+    "On what date did Ann visit" names ``visit_date``, and no ``date_of_birth``.
+    """
+    words = [word_forms(word.text) for word in question_words(question, topics)]
+    forms = [relation_forms(each) for each in around.relations]
+    said = [sum(not word.isdisjoint(each) for word in words) for each in forms]
+    counts = np.where(named, said, 0)
+    return named & (counts == counts.max())
 
 
 def _with_conditions(

@@ -15,6 +15,7 @@ from kgscout_jax.text.kinds import (
     Kind,
     base_noun,
     base_verb,
+    has_participle_ending,
     kind_words,
     noun_kind,
     singular_form,
@@ -37,7 +38,8 @@ _PASSED = frozenset(
 )
 """Words between "which" and its noun."""
 _ADVERBS = frozenset("about today now currently ever together also still".split())
-_STOPS = (FUNCTION_WORDS | _PASSED | _ADVERBS | frozenset([*",;:", TOPIC])) - {"name"}
+_MODALS = frozenset("should may might must".split())
+_STOPS = FUNCTION_WORDS.union(_PASSED, _ADVERBS, _MODALS, ",;:", [TOPIC]) - {"name"}
 """What ends a noun."""
 _TEAMS = frozenset(["for", "against"])
 """Who somebody plays for is a team."""
@@ -77,6 +79,8 @@ _AFTER = _BE | frozenset("of do does did has have had can will".split())
 """Words that show that the one before is a noun, and no verb."""
 _NOUNS = 2
 """Words that one noun may consist of."""
+_OF_VERBS = frozenset("into onto from through to on with by under over against".split())
+"""Prepositions that seldom follow a noun."""
 _EMAIL = re.compile(r"\be-?mail(?:-| )address")
 """It is no place."""
 _GAP = 3
@@ -305,12 +309,33 @@ def _phrase(words: Sequence[str], start: int) -> _Phrase:
             found, direct = [], False
         elif not found and (word in _PASSED or word in ("me", "us", "please", "s")):
             direct = direct and word not in _BE and word != "the"
-        elif word in _STOPS or (len(found) == _NOUNS and not _is_of(words, i, direct)):
+        elif _ends_noun(words, i, len(found), direct=direct):
             break
         else:
             found.append(base_noun(word))
         i += 1
     return _Phrase(found, i, owned)
+
+
+def _ends_noun(words: Sequence[str], i: int, length: int, *, direct: bool) -> bool:
+    """Whether the word at ``i`` ends the noun of ``length`` words before it."""
+    if words[i] in _STOPS or (length and _is_verb(words, i)):
+        return True
+    return length == _NOUNS and not _is_of(words, i, direct)
+
+
+def _is_verb(words: Sequence[str], i: int) -> bool:
+    """Whether the word at ``i``, behind a noun in plural, is a verb, before a name.
+
+    "Which drugs treat X", "rivers that", "what rivers flow into the X", "genes linked".
+    """
+    word = words[i]
+    if singular_form(words[i - 1]) == words[i - 1] or singular_form(word) != word:
+        return False
+    rest = words[i + 1 : i + 4]
+    rest = rest[(rest[:1] or [""])[0] in _OF_VERBS :]
+    rest = rest[(rest[:1] or [""])[0] in ("the", "a", "an") :]
+    return rest[:1] == [TOPIC] or has_participle_ending(word) or word.endswith("ing")
 
 
 def _is_of(words: Sequence[str], i: int, direct: bool) -> bool:

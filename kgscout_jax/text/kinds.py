@@ -56,12 +56,21 @@ _INTRANSITIVE = frozenset("act star perform sing teach win".split())
 _NO_SUBJECTS = PREPOSITIONS | _AUXILIARIES
 _DASH = re.compile(r"\s*[–—]\s*|\s+(?:-+|->|>)\s+")
 _UNITS = frozenset(
-    "kg g km m cm mm ft usd eur years days hours minutes seconds".split()
+    "kg g t lb lbs tons tonnes km m cm mm mi ft feet miles meters metres km2 m2 sqkm "
+    "l ml liters litres kw mw kwh kb mb gb tb ms percent pct usd eur gbp "
+    "years months weeks days hours minutes seconds".split()
 )
 _IRREGULAR_NOUNS = {
     "people": "person", "children": "child", "men": "man", "women": "woman",
     "wives": "wife", "lives": "life", "movies": "movie", "series": "series",
     "species": "species", "bases": "basis", "alumni": "alumnus",
+    "diagnoses": "diagnosis", "analyses": "analysis", "theses": "thesis",
+    "crises": "crisis", "hypotheses": "hypothesis", "criteria": "criterion",
+    "indices": "index", "vertices": "vertex", "matrices": "matrix",
+    "genera": "genus", "viruses": "virus", "buses": "bus", "gases": "gas",
+    "statuses": "status", "campuses": "campus", "heroes": "hero", "feet": "foot",
+    "teeth": "tooth", "mice": "mouse", "wolves": "wolf", "shelves": "shelf",
+    "leaves": "leaf", "knives": "knife", "potatoes": "potato", "tomatoes": "tomato",
 }  # fmt: skip
 _SPELLINGS = {
     "colour": "color", "flavour": "flavor", "behaviour": "behavior", "labour": "labor",
@@ -162,11 +171,12 @@ def singular_form(noun: str) -> str:
 def base_verb(word: str) -> str | None:
     """The verb of ``kinds.json`` that a word is a form of, if any.
 
-    >>> base_verb("directed"), base_verb("wrote"), base_verb("genre")
-    ('direct', 'write', None)
+    >>> [base_verb(word) for word in ("directed", "coaches", "wrote", "genre")]
+    ['direct', 'coach', 'write', None]
     """
     verbs = kind_words()["agents"].keys() | kind_words()["patients"].keys()
-    stems = [word.removesuffix(end) for end in ("s", "d", "ed", "ing") if word != end]
+    ends = ("s", "es", "d", "ed", "ing")
+    stems = [word.removesuffix(end) for end in ends if word != end]
     stems += [stem + "e" for stem in stems]
     found = [IRREGULAR_VERBS.get(word, ""), *stems]
     return next((verb for verb in found if verb in verbs and verb != word), None)
@@ -218,8 +228,10 @@ def _listed(words: list[str]) -> Iterator[Hint]:
         yield HEAD, lists["subjects"].get(key, ""), GUESSED
         yield HEAD, lists["reverse_roles"].get(key, ""), NAMED
         yield TAIL, lists["objects"].get(key, ""), GUESSED
+    # Countries have a capital, and are what a city is the capital of.
+    end = TAIL if words[-1:] == ["of"] else HEAD
     for word in words:
-        yield HEAD, lists["subjects"].get(word, ""), GUESSED / 2
+        yield end, lists["subjects"].get(word, ""), GUESSED / 2
 
 
 def _said(words: list[str]) -> Iterator[Hint]:
@@ -335,6 +347,8 @@ def _owner(words: list[str]) -> str:
     if len(words) != 2:
         return ""
     first, last = words
+    if last in _UNITS or first.endswith("est"):
+        return ""  # "length km", "highest peak"
     no_nouns = _AUXILIARIES | PREPOSITIONS | listed_words("verbs")
     if first in no_nouns.union(kind_words()["subjects"]) or _PARTICIPLE.search(first):
         return ""

@@ -22,6 +22,16 @@ def asked(triplets, question, topics, unnamed=(), unlikely=()):
 # --- relatives
 
 
+def test_wives_are_the_spouses_of_whom_no_relation_says_that_they_are_men():
+    triplets = [
+        ("Henry", "spouse", "Anne"), ("Henry", "spouse", "Jane"),
+        ("Henry", "spouse", "Bob"), ("Edward", "mother", "Jane"),
+        ("Mary", "father", "Bob"),
+    ]  # fmt: skip
+    wives = asked(triplets, "List the wives of Henry", ["Henry"])
+    assert wives == {"Anne", "Jane"}
+
+
 def family(seed: int):
     """Father, mother, spouse and gender of 40 people in four generations."""
     rng = np.random.default_rng(seed)

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from named_graph import named_graph
 
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, TRIPLET_PENALTY, kind_mask
@@ -246,3 +247,31 @@ def test_where_somebody_works_is_a_place_or_who_he_works_for():
     assert born.tolist() == [0 - DOUBT, 1, 2 - DOUBT]
     works = fitted("Where does Mann work?", logits, names, nodes, index)
     assert works.tolist() == logits
+
+
+def test_a_verb_before_a_name_is_no_noun():
+    triplets = [
+        ("Aspirin", "treats", "Pain"), ("Aspirin", "made_by", "Acme"),
+        ("Ibuprofen", "treats", "Pain"), ("Ibuprofen", "treats", "Fever"),
+    ]  # fmt: skip
+    around, names = named_graph(triplets, ["Pain"])
+    unnamed = np.zeros(len(names), bool)
+    kind = kind_mask("Which drugs treat Pain?", ["Pain"], around, unnamed)
+    assert kind is None or not kind.wrong[names.index("Aspirin")]
+    assert kind is None or not kind.wrong[names.index("Ibuprofen")]
+
+
+def test_an_actor_with_a_spouse_and_a_birthplace_is_an_actor():
+    triplets = [
+        ("Heat", "starring", "Pacino"), ("Heat", "starring", "Kilmer"),
+        ("Heat", "director", "Mann"), ("Heat", "genre", "crime"),
+        ("Kilmer", "spouse", "Ann"), ("Ann", "spouse", "Kilmer"),
+        ("Kilmer", "birth_place", "Rome"), ("Kilmer", "birth_date", "1959-12-31"),
+        ("Kilmer", "birth_name", "Val"),
+    ]  # fmt: skip
+    around, names = named_graph(triplets, ["Heat"])
+    unnamed = np.zeros(len(names), bool)
+    kind = kind_mask("Who stars in Heat?", ["Heat"], around, unnamed)
+    assert kind is not None
+    assert {names[i] for i in np.flatnonzero(~kind.wrong)} >= {"Pacino", "Kilmer"}
+    assert kind.wrong[names.index("Mann")] and kind.wrong[names.index("Ann")]

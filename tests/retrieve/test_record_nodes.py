@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.retrieve.named_relations import named_relations
 from kgscout_jax.retrieve.record_nodes import record_nodes
 from kgscout_jax.text.words import WORD
 
@@ -19,23 +20,32 @@ MATCHES = [
 ]
 
 
-def found(question, topics, rows=MATCHES, columns=COLUMNS):
-    """(names beside the records, those of a relation that is named); None: nothing."""
-    names = sorted({cell for row in rows for cell in row})
+def found(question, topics, rows=MATCHES, columns=COLUMNS, extra=()):
+    """(names beside the records, those of a relation that is named); None: nothing.
+
+    ``extra``: triplets beside the records.
+    """
+    names = {cell for row in rows for cell in row} | {
+        x for h, _, t in extra for x in (h, t)
+    }
+    names = sorted(names)
     place = {name: len(rows) + i for i, name in enumerate(names)}
     cells = [(r, c) for r in range(len(rows)) for c in range(len(columns))]
+    columns = (*columns, *(relation for _, relation, _ in extra))
+    ends = [(r, place[rows[r][c]]) for r, c in cells]
+    ends += [(place[head], place[tail]) for head, _, tail in extra]
+    first = len(columns) - len(extra)
     around = LocalGraph(
         columns,
-        np.array([c for _, c in cells]),
-        np.array([(r, place[rows[r][c]]) for r, c in cells]),
+        np.array([*(c for _, c in cells), *range(first, len(columns))]),
+        np.array(ends),
         [np.array([place[topic]]) for topic in topics],
         lambda ids: [
             f"_:{i}" if i < len(rows) else names[i - len(rows)] for i in ids.tolist()
         ],
     )
     unnamed = np.arange(len(rows) + len(names)) < len(rows)
-    words = question.casefold()
-    named = np.array([each.rpartition("_")[2][:7] in words for each in columns])
+    named = named_relations(question, topics, columns).named
     out = record_nodes(question, topics, around, unnamed, ~unnamed, named)
 
     def named_by(mask):
@@ -68,6 +78,18 @@ def test_the_noun_that_is_asked_for_names_the_relation():
     rows = [("Acme", "Desk", "D1"), ("Acme", "Lamp", "L1"), ("Borg", "Lamp", "L1")]
     nodes, stated = found("Which product did Acme buy?", ["Acme"], rows, columns)
     assert nodes == stated == {"Desk", "Lamp"}
+
+
+def test_what_only_records_have_answers_about_one_that_has_more():
+    columns = ("patient", "visit_date", "diagnosis", "fee_usd")
+    rows = [("Ann", "2024-01-02", "migraine", "35"), ("Bo", "2024-03-04", "flu", "60")]
+    extra = [("Ann", "birth_date", "1970-05-06"), ("Ann", "city", "Bern")]
+    what = found("What was Ann diagnosed with?", ["Ann"], rows, columns, extra)
+    assert what == ({"migraine"}, {"migraine"})
+    when = found("On what date did Ann visit?", ["Ann"], rows, columns, extra)
+    assert when == ({"2024-01-02"}, {"2024-01-02"})
+    # Of two relations to a date, her own is meant as well.
+    assert found("What dates does Ann have?", ["Ann"], rows, columns, extra) is None
 
 
 def test_no_record_has_both():

@@ -168,7 +168,9 @@ class Linker:
         tokens = tokenise_question(question)
         candidates = self.candidates(tokens)
         probabilities = scores(tokens, self.index, candidates, self.weights)
-        explained = self._explained_mask(tokens, candidates, probabilities)
+        explained = self._explained_mask(
+            tokens, candidates, probabilities, statement=statement
+        )
         probabilities = np.where(explained, 0, probabilities)
         return self._select(tokens, candidates, probabilities, k, statement=statement)
 
@@ -279,6 +281,8 @@ class Linker:
         question: QuestionTokens,
         candidates: list[Candidate],
         probabilities: Float64[np.ndarray, "c"],
+        *,
+        statement: bool,
     ) -> Bool[np.ndarray, "c"]:
         """True for parts of names where the words are a name themselves.
 
@@ -293,8 +297,9 @@ class Linker:
         another name: in "section of vim", "section" is not ``gnome (section)``. Nor are
         common nouns: in "which hut is the oldest", "hut" is no ``Rotwand Hut``. A whole
         name behind "in" is the place: "airports in Berlin" names no ``Europe/Berlin``.
-        "Thai recipes" are those of ``Thai``, and not about ``Pad Thai``. "In" is no
-        code ``IN``, and "lightest" no ``light``.
+        "Thai recipes" are those of ``Thai``, and not about ``Pad Thai``, and so is what
+        "Is Ratatouille French" says of it. "In" is no code ``IN``, and "lightest" no
+        ``light``.
         """
         settings = self.settings
         whole = [
@@ -315,13 +320,23 @@ class Linker:
         sure += [
             (c.first, c.last)
             for c in candidates
-            if self._is_capital(question, c) or _is_predicate(question, c)
+            if self._is_capital(question, c)
+            or _is_predicate(question, c)
+            or _describes(question, c)
         ]
         identifiers = [
             (c.first, c.last)
             for c, score in zip(candidates, probabilities.tolist(), strict=True)
             if score >= settings.floor_full and self._is_identifier(c)
         ]
+
+        def is_claimed(c: Candidate) -> bool:
+            """Whether the words stand behind a name, perhaps with an article."""
+            return any(
+                last < c.first
+                and ARTICLES.issuperset(question.words[last + 1 : c.first])
+                for _, last in likely
+            )
 
         def explained(c: Candidate, score: float) -> bool:
             if c.how != "fuzzy":
@@ -358,6 +373,8 @@ class Linker:
             # "Blues albums" are those of the genre, and no ``Blue Meridian``.
             as_written = question.words[c.first] in name.casefold().split()
             if c.first == c.last and not as_written and (c.first, c.last) in written:
+                return True
+            if statement and (c.first, c.last) in written and is_claimed(c):
                 return True
             if names.explain(c):
                 return True
@@ -440,6 +457,19 @@ class Linker:
             start=c.start + shift,
             stop=c.stop + shift,
         )
+
+
+def _describes(question: QuestionTokens, c: Candidate) -> bool:
+    """Whether a form of a name describes the noun behind it: "African countries"."""
+    if c.how != "alias":
+        return False
+    behind = question.words[c.last + 1 : c.last + 2]
+    capitals = question.text[c.start].isupper()
+    small = (
+        c.last + 1 < len(question)
+        and question.text[question.starts[c.last + 1]].islower()
+    )
+    return c.first > 0 and capitals and small and GRAMMAR.isdisjoint(behind)
 
 
 def _is_predicate(question: QuestionTokens, c: Candidate) -> bool:

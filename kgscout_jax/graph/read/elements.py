@@ -12,6 +12,7 @@ from pathlib import Path
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.columns import statements
+from kgscout_jax.graph.read.drawing import drawing_names
 from kgscout_jax.graph.read.header import NAMES, RELATIONS, in_roles, plain
 from kgscout_jax.graph.read.options import ReadOptions, check_name, excerpt
 from kgscout_jax.types import Triplet, display_name, entity_key
@@ -34,7 +35,7 @@ class Node:
     attributes: Attributes = field(default_factory=list)
     labels: Sequence[str] = ()
     facts: bool = False
-    """Whether its attributes are triplets without being asked for."""
+    """Whether all its attributes are facts; else some may say how it is drawn."""
     called: str = ""
     """Its name, where no attribute says that: a title may be a post."""
 
@@ -156,7 +157,8 @@ def element_triplets(
         elements: the nodes and edges.
         names: of the nodes.
         scope: of the file's ids.
-        options: whether properties are read, and the attribute that is the relation.
+        options: whether properties of edges and of drawing are read, and the attribute
+            that is the relation.
         notes: ``nodes_without_a_record`` counts nodes of edges that nothing describes,
             where other nodes are described.
         left_out: the properties that are not read are counted here, by their names.
@@ -175,11 +177,14 @@ def element_triplets(
             facts = [
                 (name, value) for name, value in facts if name.strip() and value.strip()
             ]
+            drawn: frozenset[str] = frozenset()
             if not (options.properties or element.facts):
-                left_out.update(name for name, _ in facts)
-                continue
+                drawn = drawing_names(name for name, _ in facts)
             head = names.get(scope, element.id) or display_name(element.name)
             for name, value in facts:
+                if name in drawn:
+                    left_out[name] += 1
+                    continue
                 check_name(value, where)
                 empty = False
                 yield head, name, value
@@ -212,8 +217,8 @@ def element_triplets(
             yield from statements(triplet, other)
         else:
             left_out.update(name for name, value in other if value.strip())
-    if empty and not options.properties:
-        notes["files_without_edges"] = notes.get("files_without_edges", 0) + 1
+    if empty:
+        notes["files_without_triplets"] = notes.get("files_without_triplets", 0) + 1
 
 
 def left_out_remark(path: Path, left_out: Counter[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kgscout_jax.graph.read.header import (
     NAMES,
@@ -14,6 +15,7 @@ from kgscout_jax.graph.read.header import (
     plain,
 )
 from kgscout_jax.graph.read.node_columns import NODE_IDS, NodeColumns
+from kgscout_jax.text.values import is_date
 
 DISTINCT = 0.8
 """Share of different cells from which on a column may name entities."""
@@ -37,6 +39,7 @@ PAIRS_OF_NAMES = (
 )
 """Columns that hold a name in two parts."""
 _ID = re.compile(r"(^|_)(id|key|code|number|no|uuid)$")
+_CODE = re.compile(r"(?=.*\d)\S+")
 
 
 def key_columns(
@@ -48,11 +51,11 @@ def key_columns(
         header: the names of the columns.
         columns: the first cells of each.
     """
-    return (
-        _two_names(header, columns)
-        or _key_column(header, columns)
-        or _events(header, columns)
-    )
+    if (two := _two_names(header, columns)) is not None:
+        return two
+    if (key := _key_column(header, columns)) is not None:
+        return replace(key, numbered=_are_numbered(key, header, columns))
+    return _events(header, columns)
 
 
 def _two_names(
@@ -153,6 +156,29 @@ def _events(
     if not several or all(numeric) or not any(numeric):
         return None
     return NodeColumns(None, None, None, facts=True)
+
+
+def _are_numbered(
+    nodes: NodeColumns, header: Sequence[str], columns: Sequence[Sequence[str]]
+) -> bool:
+    """Whether rows that only an id names stand between others, with a day or ids.
+
+    A visit has a patient and a doctor, an order a customer, a product and a day.
+    """
+    key = nodes.called
+    if key is None or not _ID.search(plain(header[key])):
+        return False
+    codes = all(_CODE.fullmatch(cell) for cell in columns[key])
+    others = [i for i in range(len(columns)) if i != key]
+    ids = [i for i in others if _ID.search(plain(header[i])) and any(columns[i])]
+    texts = [i for i in others if i not in ids and _is_repeated(columns[i])]
+    dated = any(sum(map(is_date, columns[i])) * 2 > len(columns[i]) for i in others)
+    return codes and len(ids) + dated * len(texts) > 1
+
+
+def _is_repeated(column: Sequence[str]) -> bool:
+    """Whether texts of a column are those of several rows."""
+    return not is_numeric(column) and len({*column}) < DISTINCT * len(column)
 
 
 def _named_by(name: int, ids: Sequence[int]) -> NodeColumns:

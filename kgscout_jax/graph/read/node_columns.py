@@ -29,6 +29,8 @@ class NodeColumns:
     """The column of the second part of names."""
     facts: bool = False
     """Whether the other columns are facts, which are read without being asked for."""
+    numbered: bool = False
+    """Whether the rows are events, such as orders, that only a number names."""
 
     @property
     def called(self) -> int | None:

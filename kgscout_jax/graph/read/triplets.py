@@ -37,7 +37,13 @@ from kgscout_jax.graph.read.options import MISSING, ReadOptions, check_name, exc
 from kgscout_jax.graph.read.parquet import parquet_rows, read_parquet
 from kgscout_jax.graph.read.parquet_layout import parquet_layout
 from kgscout_jax.graph.read.rdf_labels import LabelSink
-from kgscout_jax.graph.read.row_names import id_column, references, row_kind, row_names
+from kgscout_jax.graph.read.row_names import (
+    id_column,
+    owner_of_ids,
+    references,
+    row_kind,
+    row_names,
+)
 from kgscout_jax.graph.read.streams import COMPRESSED, file_scope, inner_name
 from kgscout_jax.graph.read.table_terms import names_identifier, plain_triplet
 from kgscout_jax.types import Triplet
@@ -105,7 +111,29 @@ class TripletFiles:
         self._told: set[Path] = set()
 
     def layout(self, path: Path) -> Layout:
-        """The layout of a text table, or of a parquet file."""
+        """The layout of a text table, or of a parquet file.
+
+        Rows that only a number names have no name, unless another table refers to it.
+        """
+        layout = self._own_layout(path)
+        nodes = layout.nodes
+        if nodes is None or not nodes.numbered or self._is_referred_to(path):
+            return layout
+        return replace(layout, nodes=replace(nodes, id=None, name=None))
+
+    def _is_referred_to(self, path: Path) -> bool:
+        """Whether another table has a column for ids of this one."""
+        layout = self._own_layout(path)
+        own = id_column(layout)
+        names = row_names(path, own)
+        others = [p for p in self._files if p != path and file_format(p) in COLUMNS]
+        columns = {
+            property_name(name) for p in others for name in self._own_layout(p).header
+        }
+        return own in columns or any(owner_of_ids(name) in names for name in columns)
+
+    def _own_layout(self, path: Path) -> Layout:
+        """The layout of a table by itself."""
         if path not in self._layouts:
             if file_format(path) == ".parquet":
                 layout = parquet_layout(path, self.options.columns)
@@ -222,14 +250,10 @@ class TripletFiles:
             self._told.add(path)
             logger.info("%s", left_out_remark(path, left_out))
         if empty and len(self._files) == 1:
-            hint = ""
-            if self._node_names.scopes and not self.options.properties:
-                hint = "; --properties reads those of nodes"
-            raise UserError(f"{path}: holds no triplets{hint}")
+            raise UserError(f"{path}: holds no triplets")
 
     def _holds_facts(self, path: Path) -> bool:
-        """Whether the properties of a table of nodes are read without being asked for:
-        it says so, or no file has edges."""
+        """Whether it is a table of facts: it says so, or no file has edges."""
         if file_format(path) not in COLUMNS:
             return self._fields(path) is not None
         layout = self.layout(path)

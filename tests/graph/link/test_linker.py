@@ -100,6 +100,18 @@ def test_a_statement_names_both_ends_also_without_capitals():
     assert [link.name for link in both] == ["Titanic", "Drama"]  # "film" is any film
 
 
+def test_a_word_that_is_a_name_itself_is_said_of_what_stands_before_it():
+    names = ["Ratatouille", "French", "French Onion Soup", "Africa", "South Africa"]
+    aliases = [("African", 3), ("South African", 4)]
+    degrees = np.array([9, 4, 9, 8, 30])
+    linker = Linker(build_index(names, degrees=degrees, aliases=aliases))
+    for question in ("is ratatouille french", "Is Ratatouille a French dish?"):
+        links = linker.link(question, statement=True)
+        assert [link.name for link in links] == ["Ratatouille", "French"]
+    (link,) = linker.link("How many African countries are in the table?")
+    assert (link.name, link.how) == ("Africa", "alias")
+
+
 def test_a_statement_names_any_whole_name_that_is_written_small():
     names = ["Dr. Luis Ortega", "Spanish", "Surgeon", "Language", "English", "Hub"]
     degrees = np.array([9, 1, 1, 2, 2, 500])

@@ -314,6 +314,36 @@ def test_rows_of_events_refer_to_other_tables(tmp_path):
     assert {"_:sales:2 | customer | Acme", "Acme | city | Bern"} <= found
 
 
+VISITS = """\
+visit_id,patient_id,doctor_id,visit_date,diagnosis
+V1,P1,D1,2024-01-02,flu
+V2,P2,D1,2024-01-03,flu
+V3,P1,D2,2024-02-03,gout
+"""
+
+
+def test_rows_that_only_a_number_names_are_events_unless_a_table_has_their_ids(
+    tmp_path,
+):
+    visits = write(tmp_path / "visits.csv", VISITS)
+    people = write(tmp_path / "patients.csv", "patient_id,name\nP1,Ann\nP2,Bo\n")
+    found = facts(visits, people)
+    assert {
+        "_:visits:2 | patient | Ann",
+        "_:visits:2 | visit_id | V1",
+        "_:visits:2 | type | visit",
+    } <= found
+    bills = write(
+        tmp_path / "bills.csv",
+        "bill_id,visit_id,sum,paid\nA,V1,30,1\nB,V2,9,2\nC,V3,4,1\n",
+    )
+    with_bills = facts(visits, people, bills)
+    assert {"V1 | patient | Ann", "A | visit | V1"} <= with_bills
+    # An item that a code names is what it is.
+    parts = "part_id,color,shape,kg\nX1,red,a,3\nX2,blue,b,4\nX3,red,a,5\n"
+    assert "X1 | color | red" in facts(write(tmp_path / "parts.csv", parts))
+
+
 def test_a_row_without_its_name_is_an_error(tmp_path):
     path = write(tmp_path / "kg.csv", "x,name,y,z\n1,Ann,2,5\n3,,4,6\n")
     with pytest.raises(UserError, match=r"kg\.csv:3: name is empty"):

@@ -41,9 +41,12 @@ def films() -> nx.MultiDiGraph:
     return graph
 
 
-FILMS = {"Alien | directed by | Ridley Scott", "Alien (n2) | seen <&> with | Heat"}
-MORE = {
+FILMS = {
+    "Alien | directed by | Ridley Scott",
+    "Alien (n2) | seen <&> with | Heat",
     "Alien | year | 1979",
+}
+MORE = {
     "Alien | statement | Alien directed by Ridley Scott",
     "Alien directed by Ridley Scott | since | 1977",
 }
@@ -61,6 +64,7 @@ def test_files_of_networkx_name_nodes_and_keep_equal_names_apart(tmp_path, suffi
     assert facts(path, "source,=knows,target") == {
         "Alien | knows | Ridley Scott",
         "Alien (n2) | knows | Heat",
+        "Alien | year | 1979",
     }
     with pytest.raises(UserError, match=r"edge without the attribute since; found the"):
         facts(path, "source,since,target")
@@ -142,23 +146,23 @@ KNOWN = {
     "Keanu Reeves | type | Person",
     "Keanu Reeves | born | 1964",
     "2 | born | 1961",
-    "Keanu Reeves | statement | Keanu Reeves ACTED_IN The Matrix",
 }
+STATED = {"Keanu Reeves | statement | Keanu Reeves ACTED_IN The Matrix"}
 
 
 def test_exports_of_neo4j(tmp_path):
     table = write(tmp_path / "all.csv", APOC)
     lines = write(tmp_path / "all.json", "\n".join(map(json.dumps, APOC_JSON)))
     for path, role in ((table, '["Neo"]'), (lines, "Neo")):
-        assert facts(path) == ACTED
         node = f"Keanu Reeves ACTED_IN The Matrix | roles | {role}"
         person = {"2 | type | Person"} if path is table else set()
-        assert facts(path, properties=True) == ACTED | KNOWN | person | {node}
+        assert facts(path) == ACTED | KNOWN | person
+        assert facts(path, properties=True) == facts(path) | STATED | {node}
     # Ids of two exports are different nodes, and names are the same ones.
     other = APOC.replace("Keanu Reeves", "Carrie-Anne Moss")
-    assert facts([table, write(tmp_path / "b.csv", other)]) == ACTED | {
-        "Carrie-Anne Moss | ACTED_IN | The Matrix",
-    }
+    moss = {fact.replace("Keanu Reeves", "Carrie-Anne Moss") for fact in facts(table)}
+    both = facts([table, write(tmp_path / "b.csv", other)])
+    assert both == facts(table) | moss
 
 
 def test_properties_that_are_left_out_are_told_once(tmp_path, caplog):
@@ -167,7 +171,7 @@ def test_properties_that_are_left_out_are_told_once(tmp_path, caplog):
     with caplog.at_level("INFO", logger="kgscout"):
         facts(path)
         assert [m for m in caplog.messages if "left out" in m][-1].endswith(
-            "films.graphml: properties are left out: 'year' (1), 'since' (1); "
+            "films.graphml: properties are left out: 'since' (1); "
             "--properties reads them"
         )
         caplog.clear()
@@ -191,11 +195,11 @@ def test_import_files_of_neo4j_share_their_ids(tmp_path):
     expected = {
         "Keanu | ACTED_IN | The Matrix",
         "Keanu (P:2) | ACTED_IN | The Matrix",
+        "The Matrix | year | 1999",
+        "The Matrix | type | F",
     }
     assert facts(files) == expected
     assert facts(files, properties=True) == expected | {
-        "The Matrix | year | 1999",
-        "The Matrix | type | F",
         "Keanu | statement | Keanu ACTED_IN The Matrix",
         "Keanu ACTED_IN The Matrix | role | Neo",
     }
@@ -217,11 +221,10 @@ def test_lists_of_nodes_and_edges(tmp_path):
     nodes = write(tmp_path / "nodes.csv", "Id,Label,Kind\na,Anna,person\nb,Bo,dog\n")
     text = "Source,Target,Type,Id,Label\na,b,Directed,0,owns\n"
     edges = write(tmp_path / "edges.csv", text)
-    assert facts([edges, nodes]) == {"Anna | owns | Bo"}
-    assert facts(edges) == {"a | owns | b"}
     kinds = {"Anna | Kind | person", "Bo | Kind | dog"}
+    assert facts([edges, nodes]) == {"Anna | owns | Bo", *kinds}
+    assert facts(edges) == {"a | owns | b"}
     assert facts(nodes, properties=True) == facts(nodes) == kinds
-    assert facts([edges, nodes], properties=True) >= kinds
     empty = write(tmp_path / "empty.csv", ":START_ID(A),:END_ID(A),:TYPE\n")
     with pytest.raises(UserError, match=r"holds no triplets$"):
         facts(empty)
@@ -248,7 +251,7 @@ def test_parquet_of_nodes_and_edges_by_number_reads_as_the_same_csv(tmp_path):
         assert facts(tmp_path / f"nodes.{one}", properties=True) == born
         for other in ("parquet", "csv"):
             paths = [own, tmp_path / f"nodes.{other}"]
-            assert facts(paths) == named
+            assert facts(paths) == named | born
             assert facts(paths, properties=True) == named | born | since
 
 
@@ -309,7 +312,8 @@ def test_json_of_networkx_names_nodes_and_keeps_equal_names_apart(tmp_path):
         "links": [{"source": 0, "target": 1, "value": 3}],
     }
     path = write(tmp_path / "d3.json", json.dumps(by_place))
-    assert facts(path, "source,=knows,target") == {"Ann | knows | Bo"}
+    known = {"Ann | knows | Bo", "Ann | group | 1"}
+    assert facts(path, "source,=knows,target") == known
     with pytest.raises(UserError, match=r"d3\.json:1: an edge without a relation"):
         facts(path)
 
@@ -324,8 +328,7 @@ def test_json_lines_of_nodes_edges_and_arrays(tmp_path):
     ]
     path = write(tmp_path / "kg.jsonl", "\n".join(map(json.dumps, rows)))
     expected = {"Ann | knows | Bo", "Bo | likes | Ann", "Bo | owns | Rex"}
-    assert facts(path) == expected
-    assert facts(path, properties=True) == expected | {"Ann | age | 30"}
+    assert facts(path) == facts(path, properties=True) == expected | {"Ann | age | 30"}
     arrays = [["a", "r", "b"], ["b", "r", 7]]
     for text in (json.dumps(arrays), "\n".join(map(json.dumps, arrays))):
         assert facts(write(tmp_path / "kg.json", text)) == {"a | r | b", "b | r | 7"}
@@ -428,3 +431,18 @@ def test_markup_bombs_are_refused_in_bounded_memory(tmp_path, start, piece):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 50 << 20
+
+
+def test_how_a_node_is_drawn_is_no_fact(tmp_path):
+    graph = films()
+    graph.add_node("Heat", x=0.5, y=2, color="red", size=4, year=1995)
+    graph.add_node("n1", color="blue", vx=0.1)
+    drawn = {
+        *("Heat | x | 0.5", "Heat | y | 2", "Heat | size | 4", "Heat | color | red"),
+        "Ridley Scott | vx | 0.1",
+    }
+    path = tmp_path / "kg.graphml"
+    nx.write_graphml(graph, path)
+    kept = {"Heat | year | 1995", "Ridley Scott | color | blue"}
+    assert facts(path) == FILMS | kept
+    assert facts(path, properties=True) == FILMS | MORE | kept | drawn

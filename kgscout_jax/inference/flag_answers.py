@@ -1,0 +1,64 @@
+"""Yes or no by a flag of the one entity that a question names: "is X vegetarian"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kgscout_jax.graph.flag_relations import are_flags
+from kgscout_jax.inference.answer_kinds import asks_yes_no
+from kgscout_jax.inference.inputs import Candidates
+from kgscout_jax.inference.node_answers import NodeAnswers
+from kgscout_jax.inference.scoring import Scores
+from kgscout_jax.inference.yes_no import STATED
+from kgscout_jax.retrieve.flag_nodes import flags_said, without_flag
+from kgscout_jax.text.words import question_words
+
+
+def read_flag(
+    question: str,
+    topics: Sequence[str],
+    found: Candidates,
+    scores: Scores,
+    relations: Sequence[str],
+    nodes: Sequence[str],
+    least: float,
+) -> NodeAnswers | None:
+    """Yes or no by the flag that a question names; None where it names none.
+
+    None too for a question of two entities, and one that says more than the flag.
+
+    Args:
+        question: the question.
+        topics: the names that it has for its entities.
+        found: its candidates.
+        scores: of its candidates.
+        relations: names of the candidates' relations.
+        nodes: names of their nodes.
+        least: the probability below which there is no answer.
+    """
+    if len(found.topics) != 1 or scores.follow is None or not asks_yes_no(question):
+        return None
+    heads, tails = found.nodes.T
+    for index, wanted in flags_said(question, relations):
+        slots = np.flatnonzero(found.relation_index == index)
+        values = [nodes[int(i)].casefold() for i in tails[slots]]
+        own = slots[heads[slots] == found.topics[0]]
+        said = {nodes[int(i)].casefold() for i in tails[own]}
+        rest = without_flag(question, relations[index])
+        if len(said) != 1 or not are_flags(values) or question_words(rest, topics):
+            continue
+        flag = np.unique(tails[own])[:1]
+        return NodeAnswers(
+            nodes=flag,
+            probabilities=np.array([STATED]),
+            abstained=least > STATED,
+            topics=found.topics,
+            follow=scores.follow,
+            kind="yes_no",
+            value="yes" if said <= wanted else "no",
+            probability=STATED,
+            evidence={int(flag[0]): tuple(own.tolist())},
+        )
+    return None

@@ -1,0 +1,51 @@
+"""All of a kind that a topic has: which nodes a question means that says no more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from named_graph import named_graph
+
+from kgscout_jax.retrieve.kind_mask import kind_mask
+from kgscout_jax.retrieve.member_nodes import member_nodes
+from kgscout_jax.text.asked_kind import question_tokens
+
+COUNTRIES = [
+    *((name, "type", "country") for name in ("Chad", "Mali", "Togo", "Peru")),
+    *((name, "continent", "Africa") for name in ("Chad", "Mali", "Togo")),
+    ("Chad", "borders", "Mali"), ("Mali", "borders", "Chad"), ("Nile", "in", "Africa"),
+    ("Peru", "continent", "America"), ("Acme", "serves", "Africa"),
+]  # fmt: skip
+ACME = [
+    ("Ann", "type", "engineer"), ("Bo", "type", "engineer"), ("Acme", "type", "firm"),
+    ("Ann", "works_for", "Acme"), ("Acme", "founded_by", "Bo"),
+]  # fmt: skip
+
+
+def members(triplets, question, topic):
+    around, names = named_graph(triplets, [topic])
+    kind = kind_mask(question, [topic], around, np.zeros(len(names), bool))
+    if kind is None:
+        return None
+    found = member_nodes(question_tokens(question, [topic]), around, kind.called)
+    return None if found is None else {names[i] for i in np.flatnonzero(found)}
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which countries are in Africa?", {"Chad", "Mali", "Togo"}),
+        ("How many countries are there in Africa?", {"Chad", "Mali", "Togo"}),
+        ("Africa countries", {"Chad", "Mali", "Togo"}),
+        ("Which countries are not in Africa?", None),
+        ("Which countries does Acme serve in Africa?", None),
+        ("Which rivers are in Africa?", None),  # nothing is called a river
+    ],
+)
+def test_whatever_joins_the_members_of_a_class_with_the_topic(question, expected):
+    assert members(COUNTRIES, question, "Africa") == expected
+
+
+def test_two_relations_leave_open_which_is_meant():
+    assert members(ACME, "Which engineers does Acme have?", "Acme") is None
+    assert members(ACME[:-1], "Which engineers does Acme have?", "Acme") == {"Ann"}
