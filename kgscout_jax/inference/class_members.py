@@ -9,6 +9,7 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.relation_sides import triplets_of
 from kgscout_jax.retrieve.node_classes import class_noun
+from kgscout_jax.text.asked_kind import noun_synonyms
 from kgscout_jax.text.relation_words import leads_to_class
 
 
@@ -30,7 +31,7 @@ def of_class(
     rows = np.asarray(graph.triplets[ids])
     is_step = np.isin(rows[:, 1], steps)
     heads = unique[starts[is_step]]
-    named = leads_to_noun(graph, rows[is_step], frozenset((" ".join(noun),)))
+    named = leads_to_noun(graph, rows[is_step], _names(noun))
     if not named.any() and 2 * len(np.unique(heads)) < len(unique):
         return None
     return np.isin(entities, heads[named])
@@ -47,10 +48,17 @@ def class_members(
     """
     for relation in class_relations(graph):
         rows = triplets_of(graph, relation)
-        named = leads_to_noun(graph, rows, frozenset((" ".join(noun),)))
-        if named.any():
-            return relation, np.unique(rows[named, 0])
+        for names in (frozenset((" ".join(noun),)), _names(noun)):
+            named = leads_to_noun(graph, rows, names)
+            if named.any():
+                return relation, np.unique(rows[named, 0])
     return None
+
+
+def _names(noun: tuple[str, ...]) -> frozenset[str]:
+    """A noun and its synonyms: "novels" may be books."""
+    name = " ".join(noun)
+    return frozenset((name, *noun_synonyms({name})))
 
 
 def leads_to_noun(

@@ -63,14 +63,17 @@ def entities_of_kind(
     decides = called[np.isin(called[:, 1], of_class)] if is_end else called
     if len(decides):
         return entities[np.isin(entities, decides[:, 0])]
-    if is_end and np.isin(rows[:, 1], of_class).any():
-        # Courses have a class, and instructors are what relations call so.
+    by_end = np.zeros(len(entities), bool)
+    if is_end:
         ends = [i for i, name in enumerate(relations) if _end_noun(name) in kind.nouns]
         starts, incoming = graph.by_tail.rows(entities)
-        return entities[np.unique(starts[np.isin(graph.triplets[incoming, 1], ends)])]
+        by_end[starts[np.isin(graph.triplets[incoming, 1], ends)]] = True
+        if np.isin(rows[:, 1], of_class).any():
+            # Courses have a class, and instructors are what relations call so.
+            return entities[by_end]
     by_name = _named_mask(graph, entities, kind.nouns)
     if by_name.mean() >= NAME_SHARE:
-        return entities[by_name]
+        return entities[by_name | by_end]  # Camp Nou is a ``home_stadium``.
     right = _fitting_mask(text, graph, entities, rows)
     if not right.any():
         return entities

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.inference.class_members import of_class
+from kgscout_jax.inference.class_members import class_members, of_class
 from kgscout_jax.inference.entity_set import EntitySet
 from kgscout_jax.inference.relation_sides import (
     COLUMNS,
@@ -131,6 +131,8 @@ def _tally(
             return None  # "The most forwards": those at ``Forward`` only
         right, known = np.ones(len(rows), bool), named == "counted"
     fits = of_class(asked.asked, graph, ours)
+    if fits is not None and class_members(asked.asked, graph) is None:
+        fits = None  # Drugs are beta blockers, and no class is called drug.
     kept = right if fits is None else right & fits
     if topic is not None:
         noun = " ".join(("which", *asked.asked))

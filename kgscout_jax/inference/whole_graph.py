@@ -54,6 +54,7 @@ from kgscout_jax.text.value_words import (
     MEASURE_KEYS,
     is_comparing,
     is_explained,
+    measured_keys,
     relation_keys,
     with_release,
     word_key,
@@ -226,7 +227,12 @@ def _compared(
         asked: what it wants of values.
         topic: one that all that is compared is joined to; None: none.
     """
-    fitting = [i for i, r in enumerate(graph.relation_names) if asked.may_mean(r)]
+    names = graph.relation_names
+    fitting = [i for i, name in enumerate(names) if asked.may_mean(name)]
+    if len(fitting) != 1:
+        in_unit = [i for i, name in enumerate(names) if asked.has_unit_of(name)]
+        if len(in_unit) == 1 and ({*in_unit} <= {*fitting} or not fitting):
+            fitting, asked = in_unit, asked.with_words_of(names[in_unit[0]])
     rest = text
     if topic is None:
         ids = np.flatnonzero(np.isin(graph.triplets[:, 1], fitting))
@@ -242,7 +248,7 @@ def _compared(
     if test is None:
         return None
     best = [a for a in test.attributes if a.match == test.attributes[0].match]
-    keys = frozenset[str]().union(*(relation_keys(a.relation) for a in best))
+    keys = frozenset[str]().union(*(measured_keys(a.relation) for a in best))
     phrase = compared_phrase(text, asked, keys | MEASURE_KEYS.keys())
     if phrase is not None:
         return _Compared(asked, phrase)
@@ -379,7 +385,7 @@ def unexplained_words(
         text = text.replace(name, " ")
     for limit in asked.limits:
         text = text.replace(limit, " ")
-    keys = asked.word.implied.union(*(relation_keys(a.relation) for a in attributes))
+    keys = asked.word.implied.union(*(measured_keys(a.relation) for a in attributes))
     whole = _WHOLE.search(text) if asked.is_superlative else None
     none = frozenset[str]()
     if whole and not _is_said(whole[1], graph):

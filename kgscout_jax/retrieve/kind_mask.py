@@ -57,7 +57,7 @@ FEW_NAMED = 0.1
 MOST = 0.6
 """Share of people, dates and attributes from which a node is no place."""
 _NO_PLACES = [KINDS.index("person"), KINDS.index("time")]
-_NUMBER = re.compile(r"[+-]?\d[\d,. ]*")
+_NUMBER = re.compile(r"[+-]?\d[\d,. ]*(?:[eE][+-]?\d{1,3})?")
 _FIRST = frozenset("+-0123456789")
 """What numbers and dates begin with."""
 _DAY = r"\d{3,4}-\d\d(?:-\d\d)?"

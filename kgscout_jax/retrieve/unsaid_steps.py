@@ -31,6 +31,7 @@ from kgscout_jax.text.relation_phrases import (
     relation_forms,
     word_forms,
 )
+from kgscout_jax.text.stated_relation import stem
 from kgscout_jax.text.words import question_words
 from kgscout_jax.text.yes_no_claim import yes_no_claim
 
@@ -112,7 +113,7 @@ def unsaid_steps(
     # "How do I contact Acme" is answered by its contact, "how do I find it" by nothing.
     wanted = _REASONS if words[:1] == ["why"] else how_to(words)
     if wanted is not None:
-        if not _say(wanted, around.relations):
+        if not _say([*wanted, *map(stem, wanted)], around.relations):
             out[:] = CLAIM_DOUBT
         return out
     exists = around.whole is not None and around.whole.says(words)

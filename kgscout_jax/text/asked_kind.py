@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -20,6 +20,7 @@ from kgscout_jax.text.kinds import (
     noun_kind,
     singular_form,
 )
+from kgscout_jax.text.value_words import is_comparing
 from kgscout_jax.text.words import FUNCTION_WORDS, PARTICLES, WORD
 
 _QUESTION_WORDS: dict[str, Kind] = {
@@ -256,25 +257,33 @@ def _agent(words: Sequence[str]) -> frozenset[str]:
     """What somebody who does what the verb says is called: who "directed"."""
     verb = base_verb(words[0]) if words else None
     noun = kind_words()["agents"].get(verb or "")
-    return frozenset({noun} | _synonyms({noun})) if noun else frozenset()
+    return frozenset({noun} | noun_synonyms({noun})) if noun else frozenset()
 
 
 def _of_noun_phrase(words: Sequence[str]) -> AskedKind | None:
     """What a question without a question word asks for: "the wife of Mann".
 
-    Or, in plural, "firms with more than 10 employees", "films that Mann directed".
+    Or, in plural, "firms with more than 10 employees", "films that Mann directed",
+    "Mann films made before 1990".
     """
     phrase = _phrase(words, 0)
     after = words[phrase.stop : phrase.stop + 1]
     begins = bool(phrase.nouns) and words[0] != TOPIC
     last = "".join(words[phrase.stop - 1 : phrase.stop])
-    clause = after and (after[0] in _CLAUSES or after[0] in ("with", "without"))
+    clause = after and (
+        after[0] in _CLAUSES
+        or after[0] in ("with", "without")
+        or is_comparing(after[0])
+    )
     if begins and words[0] != "of" and phrase.nouns[-1] != last and clause:
         return _of_phrase(words, phrase)
     if phrase.nouns and TOPIC in words:
         ends = not after and phrase.owned
         if ends or (begins and after and after[0] in _BEFORE):
             return _of_phrase(words, phrase)
+    described = next((i for i, word in enumerate(words) if word != TOPIC), 0)
+    if described and singular_form(words[described]) != words[described]:
+        return _of_phrase(words, _phrase(words, described))  # "Thai recipes with rice"
     for i, word in enumerate(words):
         if word in ("this", "these"):
             return _of_phrase(words, _phrase(words, i + 1))
@@ -319,8 +328,10 @@ def _phrase(words: Sequence[str], start: int) -> _Phrase:
 
 def _ends_noun(words: Sequence[str], i: int, length: int, *, direct: bool) -> bool:
     """Whether the word at ``i`` ends the noun of ``length`` words before it."""
-    if words[i] in _STOPS or (length and _is_verb(words, i)):
+    if words[i] in _STOPS:
         return True
+    if length and (_is_verb(words, i) or is_comparing(words[i])):
+        return True  # "drugs treat X", "rivers longer than"
     return length == _NOUNS and not _is_of(words, i, direct)
 
 
@@ -400,9 +411,9 @@ def _of_phrase(words: Sequence[str], phrase: _Phrase) -> AskedKind | None:
             return AskedKind(kind, frozenset(names | agent))
         if kind != "thing":
             names.add(noun)
-            return AskedKind(kind, frozenset(names | _synonyms(names)))
+            return AskedKind(kind, frozenset(names | noun_synonyms(names)))
     names |= {*nouns}
-    return AskedKind("thing", frozenset(names | _synonyms(names)))
+    return AskedKind("thing", frozenset(names | noun_synonyms(names)))
 
 
 def _of_sort(whole: Sequence[str]) -> AskedKind:
@@ -414,8 +425,12 @@ def _of_sort(whole: Sequence[str]) -> AskedKind:
     return AskedKind("thing", frozenset(names))
 
 
-def _synonyms(nouns: set[str]) -> set[str]:
-    """Other names of the same."""
+def noun_synonyms(nouns: Set[str]) -> set[str]:
+    """Other names of what nouns in singular name.
+
+    >>> sorted(noun_synonyms({"novel"}))
+    ['book']
+    """
     return {name for name, others in _synonym_lists() if not nouns.isdisjoint(others)}
 
 

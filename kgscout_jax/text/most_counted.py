@@ -5,6 +5,7 @@ No value says it: what a relation joins is counted. The rules are for English.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 _HAVE = frozenset("has have had with".split())
 _ASKING = frozenset("who which what whose".split())
 _BEGINNING = frozenset("is are was were the name tell me show".split())
+_BEHIND = re.compile(r" (?:(?:on|in|to|at|of) (?:it|them|here)|here)\W*$")
+"""Words behind what is counted: "the most services on it"."""
 _NOUN = 3
 """Words of a noun phrase, at most."""
 
@@ -49,7 +52,7 @@ def most_counted(question: str) -> MostCounted | None:
     >>> most_counted("Which city has the most expensive bridge?")
     >>> most_counted("Which city in Ohio has the most bridges?")
     """
-    words = WORD.findall(question.casefold())
+    words = WORD.findall(_BEHIND.sub("", question.casefold()))
     if "most" not in words[2:]:
         return None
     at = words.index("most")

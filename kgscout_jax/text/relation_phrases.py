@@ -113,7 +113,8 @@ def _shorter(word: str) -> list[str]:
     """What may be the verb of a regular form: "portrayed", "moving"."""
     stems = [word.removesuffix(end) for end in ("d", "ed", "ing") if word.endswith(end)]
     stems = [stem for stem in stems if len(stem) > 2]  # "usd" is no form of "use"
-    return [*stems, *(f"{stem}e" for stem in stems)]
+    single = [stem[:-1] for stem in stems if stem[-1] == stem[-2]]  # "tagged"
+    return [*stems, *(f"{stem}e" for stem in stems), *single]
 
 
 @cache

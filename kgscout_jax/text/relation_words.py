@@ -34,7 +34,14 @@ _ABBREVIATIONS = {
     "emp": "employee", "loc": "location", "lang": "language", "org": "organization",
     "pop": "population", "temp": "temperature", "govt": "government", "bdy": "body",
     "dob": "date of birth", "dod": "date of death", "desc": "description",
-    "avg": "average", "acct": "account", "trsmn": "transmission",
+    "avg": "average", "acct": "account", "trsmn": "transmission", "pos": "position",
+    "prep": "preparation", "cat": "category", "elev": "elevation", "alt": "altitude",
+    "lat": "latitude", "lon": "longitude", "lng": "longitude", "dist": "distance",
+    "vol": "volume", "hq": "headquarters", "cust": "customer", "prod": "product",
+    "inv": "invoice", "bal": "balance", "dur": "duration", "mpg": "miles per gallon",
+    "ppg": "points per game", "rpg": "rebounds per game", "apg": "assists per game",
+    "spg": "steals per game", "bpg": "blocks per game", "gp": "games played",
+    "pts": "points", "reb": "rebounds", "ast": "assists", "gdp": "gdp domestic product",
 }  # fmt: skip
 _OTHER_POSTS = frozenset("acting assistant deputy former previous vice".split())
 """Words of relations that a question has to say."""

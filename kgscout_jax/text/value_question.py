@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from kgscout_jax.text.kinds import singular_form
-from kgscout_jax.text.value_column import Value, ValueColumn
+from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.value_column import UNITS, Value, ValueColumn
 from kgscout_jax.text.value_limits import LIMIT, interval
 from kgscout_jax.text.value_words import (
     DEGREES,
@@ -115,6 +116,21 @@ class ValueQuestion:
         """Whether its words name the values of a relation, or imply them."""
         keys = relation_keys(relation)
         return bool(keys & self.words or keys & self.word.implied)
+
+    def has_unit_of(self, relation: str) -> bool:
+        """Whether its limits are in the unit that a relation's name ends in.
+
+        "Mountains over 8500 m" says elevation where ``elevation_m`` is the one in m.
+        """
+        last = (relation_words(relation) or [""])[-1]
+        units = {(WORD.findall(limit.casefold()) or [""])[-1] for limit in self.limits}
+        known = {UNITS[unit] for unit in units & UNITS.keys()}
+        return last in UNITS and known == {UNITS[last]}
+
+    def with_words_of(self, relation: str) -> ValueQuestion:
+        """The question with the words of a relation's name among its own."""
+        keys = relation_keys(relation)
+        return replace(self, near=self.near | keys, words=self.words | keys)
 
     def without_keys(self, keys: Set[str]) -> ValueQuestion:
         """The question whose words with these keys name no relation."""

@@ -28,6 +28,7 @@ _UNITS = frozenset(
     "sec hrs minutes seconds hours days".split()
 )
 """Words of a relation's name that say in what its values are."""
+_TIME_UNITS = frozenset("min mins minutes sec seconds hrs hours days".split())
 _COMES_OUT = re.compile(r"\b(?:came|comes?|coming) out\b")
 _VERB_ENDING = re.compile("(?:ed|ing|e)$")
 _KEY = 5
@@ -59,6 +60,18 @@ def relation_keys(relation: str) -> frozenset[str]:
     """
     words = {*said_words(relation)} - PREPOSITIONS - FUNCTION_WORDS
     return frozenset(map(word_key, words - _UNITS or words))
+
+
+@cache
+def measured_keys(relation: str) -> frozenset[str]:
+    """Keys of the words of a relation's name, and of what its units measure.
+
+    >>> sorted(measured_keys("cook_minutes")), measured_keys("area_km2")
+    (['cook', 'durat', 'tim'], frozenset({'area'}))
+    """
+    timed = not _TIME_UNITS.isdisjoint(said_words(relation))
+    measured = ("time", "duration") if timed else ()
+    return relation_keys(relation) | {*map(word_key, measured)}
 
 
 def with_release(text: str) -> str:

@@ -14,7 +14,7 @@ from kgscout_jax.graph.link.stop_words import (
     STOP_WORDS,
 )
 from kgscout_jax.text.kinds import listed_words, noun_kind, singular_form
-from kgscout_jax.text.value_words import SUPERLATIVES, adjective
+from kgscout_jax.text.value_words import SUPERLATIVES, adjective, is_comparing
 
 _QUANTIFIERS = frozenset("all any few many most several some these those".split())
 MOST_WORDS = 3
@@ -29,11 +29,12 @@ def is_asked_noun(question: QuestionTokens, first: int, last: int) -> bool:
     """Whether words ``first`` to ``last`` surely say what kind of thing is asked for.
 
     They follow "which" or "what", a quantifier in the plural, or a superlative, or
-    begin a question without any: "firms with more than 10 employees".
+    begin a question without any: "firms with more than 10 employees", "rivers over".
     """
     after = question.words[last + 1 : last + 2]
     if first == 0:
-        return _is_plural(question, last) and not _BEGUN.isdisjoint(after)
+        begins = not _BEGUN.isdisjoint(after) or any(map(is_comparing, after))
+        return _is_plural(question, last) and begins
     small = all(_is_small(question, i) for i in range(first, last + 1))
     if not small or question.words[last] in STOP_WORDS:
         return False

@@ -15,6 +15,8 @@ from kgscout_jax.graph.link.demonyms import demonym_aliases, demonyms_sha256
 from kgscout_jax.graph.link.index import MANIFEST, LinkIndex
 from kgscout_jax.graph.link.index_build import build_index
 from kgscout_jax.graph.link.linker import Linker
+from kgscout_jax.graph.link.other_names import VERSION as OTHER_NAMES_VERSION
+from kgscout_jax.graph.link.other_names import other_names
 from kgscout_jax.types import entity_key
 from kgscout_jax.utils.io import sha256_file
 from kgscout_jax.utils.lock import locked
@@ -32,7 +34,8 @@ def open_or_build_index(
     """The index over a graph's names: opened from ``folder``, or built.
 
     Hypernodes are left out: a question that names the parts of a fact is about these.
-    Words for what is from a country are further names of it, see ``demonyms``.
+    Words for what is from a country are further names of it, see ``demonyms``, and so
+    are those that triplets give, see ``other_names``.
     A stored index that is damaged or was built from other names or aliases is built
     again. If the folder cannot be written, the index stays in memory.
 
@@ -47,7 +50,7 @@ def open_or_build_index(
     if folder is None and graph.storage is not None:
         # Among the graph's data, so that an update replaces it too.
         folder = graph.storage.path / graph.storage.manifest["data"] / FOLDER
-    checksum = demonyms_sha256()
+    checksum = demonyms_sha256() + OTHER_NAMES_VERSION
     if aliases is not None:
         if not aliases.is_file():
             raise UserError(f"{aliases}: no such file")
@@ -61,11 +64,13 @@ def open_or_build_index(
     if graph.members is not None:
         listed += graph.members.aliases(graph.entities)
     listed += _ids_with_labels(graph)
+    named, only_names = other_names(graph)
+    listed += named
     listed += demonym_aliases(graph.find_every)
     index = build_index(
         graph.entities,
         aliases=listed,
-        unnamed_mask=graph.unnamed_mask | hypernode_mask(graph),
+        unnamed_mask=graph.unnamed_mask | hypernode_mask(graph) | only_names,
         degrees=np.diff(graph.by_head.offsets) + np.diff(graph.by_tail.offsets),
     )
     if folder is not None:

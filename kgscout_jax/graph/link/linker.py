@@ -482,7 +482,7 @@ def _is_predicate(question: QuestionTokens, c: Candidate) -> bool:
     asks = words[:1] in (["which"], ["what"]) or words[:2] == ["how", "many"]
     asks = asks or before[:1] in (["who"], ["that"], ["which"])  # "players who are"
     behind = c.first > 2 - (words[0] != "how") and before[-1] in BE
-    whole = c.how in ("exact", "normalised") and c.likeness == 1
+    whole = c.how in ("exact", "normalised") and c.likeness >= WHOLE
     return asks and behind and whole and c.last == len(words) - 1
 
 
