@@ -57,6 +57,8 @@ TRUST = 10.0
 NEAR_PENALTY = 2.0
 """Logits that a node one step from the topic loses where the question names a noun
 between the topic and its answer."""
+CONFLICT_DOUBT = 10.0
+"""The same of a node that is called something else than what is asked for."""
 _IDS = frozenset("id ids identifier identifiers uuid number numbers code codes".split())
 FORM_DOUBT = 25.0
 """Logits by which "there is no answer" is ahead of a node of another form, or of a
@@ -175,6 +177,7 @@ class QuestionConstraints:
         out = np.zeros(self.v, np.float32)
         if self.kind is not None:
             out += np.float32(FORM_DOUBT) * self.kind.by_form
+            out += np.float32(CONFLICT_DOUBT) * self.kind.conflict
         if self.classes is not None:
             out += np.float32(FORM_DOUBT) * self.classes
         if self.unsaid is not None:

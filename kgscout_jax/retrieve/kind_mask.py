@@ -35,6 +35,7 @@ from kgscout_jax.text.kinds import (
     names_same,
     noun_kind,
 )
+from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import is_class_relation, relation_words
 from kgscout_jax.text.values import is_year
 from kgscout_jax.text.words import WORD
@@ -85,6 +86,22 @@ _PLACES = (
     frozenset(("continent",)),
 )
 """Nouns for places, none of which is one of another group."""
+_ROLES = frozenset(
+    "author director producer composer publisher translator editor illustrator "
+    "narrator reviewer photographer distributor actor writer screenwriter "
+    "cinematographer designer coach referee conductor".split()
+)
+"""What several have done for one work or club, each something else."""
+MANY = 10
+"""Members from which on a class is one of a whole table."""
+_GENERIC = frozenset(
+    "person human people individual member employee worker staff user contact owner "
+    "thing object item one everything anything everyone anyone something entity "
+    "product work company firm organization organisation institution group body "
+    "animal species creature plant food device vehicle system project place location "
+    "area type kind option example element".split()
+)
+"""Nouns for many things, which are called by others as well."""
 _MOMENT = re.compile(rf"[+-]?{_DAY}(?:T[\d:.Z+-]*)?")
 
 
@@ -134,6 +151,9 @@ class KindMask:
     """True at nodes whose names are of another form: a date is no place."""
     called: Bool[np.ndarray, "v"]
     """True at nodes that a class or a relation calls what is asked for."""
+    conflict: Bool[np.ndarray, "v"]
+    """True at nodes that are called something else, where nothing is called that: no
+    author is who "translated" a book."""
 
     @property
     def wrong(self) -> Bool[np.ndarray, "v"]:
@@ -143,7 +163,12 @@ class KindMask:
     def without(self, nodes: Bool[np.ndarray, "v"]) -> KindMask:
         """The mask of the others: these are of the kind that is asked for."""
         penalties = np.where(nodes, np.float32(0), self.penalties)
-        return replace(self, penalties=penalties, by_form=self.by_form & ~nodes)
+        return replace(
+            self,
+            penalties=penalties,
+            by_form=self.by_form & ~nodes,
+            conflict=self.conflict & ~nodes,
+        )
 
     def node_logits(self, logits: Float32[np.ndarray, "v"]) -> Float32[np.ndarray, "v"]:
         """Logits of the answer head, lower at nodes of another kind.
@@ -187,7 +212,9 @@ def kind_mask(
     named = named or bool(pairs.named(asked.nouns).any())
     if asked.or_named and named:
         asked = replace(asked, kind="thing")
-    penalties, called, stated = _penalties(asked, named, around, unnamed, pairs)
+    penalties, called, conflict, stated = _penalties(
+        asked, named, around, unnamed, pairs
+    )
     if stated and not any(
         named_weights(asked.nouns, r)[TAIL] for r in around.relations
     ):
@@ -223,11 +250,11 @@ def kind_mask(
     penalties[elsewhere], by_form[elsewhere] = PENALTY, True
     some = penalties[there]
     if ((some >= PENALTY).all() and not by_form.any()) or not (
-        some.any() or called.any()
+        some.any() or called.any() or conflict.any()
     ):
         return None
     called &= penalties == 0
-    return KindMask(penalties, around.nodes, around.starts, by_form, called)
+    return KindMask(penalties, around.nodes, around.starts, by_form, called, conflict)
 
 
 def kind_of_class(question: str, topics: Sequence[str]) -> AskedKind | None:
@@ -317,9 +344,11 @@ def _penalties(
     around: LocalGraph,
     unnamed: Bool[np.ndarray, "v"],
     pairs: TypePairs,
-) -> tuple[Float32[np.ndarray, "v"], Bool[np.ndarray, "v"], bool]:
+) -> tuple[
+    Float32[np.ndarray, "v"], Bool[np.ndarray, "v"], Bool[np.ndarray, "v"], bool
+]:
     """What nodes lose by what the relations around them call them, which are called
-    what is asked for, and whether classes of nodes say that.
+    what is asked for, which something else, and whether classes of nodes say that.
 
     Args:
         asked: what the question asks for.
@@ -403,9 +432,15 @@ def _penalties(
         attributes = sums(_attributes(around.relations))
         doubtful = (attributes >= MOST * total) & (total > 0)
     wrong &= total > 0
+    conflict = np.zeros(v, bool)
+    if not (named or stated or asked.nouns.isdisjoint(_ROLES)):
+        roles = np.array([_other_roles(asked.nouns, r) for r in around.relations])
+        conflict = sums(roles) > 0
+    if not (named or stated) and asked.nouns and asked.nouns.isdisjoint(_GENERIC):
+        conflict |= said.otherwise & classes.of_many(MANY, v, around, _GENERIC)
     penalty = STATED_PENALTY if stated else PENALTY
     lost = np.where(wrong, penalty, np.where(doubtful, DOUBT, 0.0))
-    return lost.astype(np.float32), called, bool(stated)
+    return lost.astype(np.float32), called, conflict, bool(stated)
 
 
 def _too_few(
@@ -444,6 +479,22 @@ def _leads_to(asked: frozenset[str], relation: str) -> bool:
 def named_weights(asked: frozenset[str], relation: str) -> tuple[float, float]:
     """Weights of the nouns at a relation's heads and tails that name what is asked."""
     return _weights(relation, partial(names_same, asked=asked))
+
+
+@lru_cache(maxsize=1 << 14)
+def _other_roles(asked: frozenset[str], relation: str) -> tuple[bool, bool]:
+    """Whether a relation calls its heads and tails by another role than is asked for.
+
+    An author is no translator.
+    """
+    forms = frozenset[str]().union(*map(word_forms, asked & _ROLES))
+    if not forms.isdisjoint(relation_forms(relation)):
+        return False, False
+    head, tail = (
+        any(weight >= NAMED and noun in _ROLES for noun, weight in nouns.items())
+        for nouns in end_nouns(relation)
+    )
+    return head, tail
 
 
 @cache

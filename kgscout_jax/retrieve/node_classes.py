@@ -14,7 +14,6 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.text.amounts import is_amount
 from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.kinds import KINDS, base_noun, names_same, noun_kind
 from kgscout_jax.text.question_noun import noun_of_topic
@@ -24,7 +23,7 @@ from kgscout_jax.text.relation_words import (
     names_what_it_classes,
     split_words,
 )
-from kgscout_jax.text.values import is_date
+from kgscout_jax.text.values import is_date, quantity_of
 from kgscout_jax.text.words import question_words
 
 _BROAD_CLASSES = frozenset(
@@ -75,6 +74,27 @@ class NodeClasses:
         heads = around.nodes[self.slots, 0]
         out[heads, [KINDS.index(noun_kind(noun)) for noun in self.nouns]] = 1.0
         return out
+
+    def of_many(
+        self, least: int, v: int, around: LocalGraph, generic: Collection[str]
+    ) -> Bool[np.ndarray, "v"]:
+        """True at nodes whose classes each are one noun and have many members.
+
+        Args:
+            least: members of a class.
+            v: number of nodes.
+            around: the candidates.
+            generic: nouns for what is called by others as well; and of a topic.
+        """
+        out = np.zeros(v, bool)
+        heads, tails = around.nodes[self.slots].T
+        nouns, index = np.unique(self.nouns, return_inverse=True)
+        members = np.bincount(index, minlength=len(nouns))
+        plain = np.array([" " not in n and n not in generic for n in nouns], bool)
+        tells = ((members >= least) & plain)[index]
+        out[heads[tells]] = True
+        out[heads[~tells]] = False
+        return out if not np.isin(tails, around.starts).any() else np.zeros(v, bool)
 
 
 def node_classes(around: LocalGraph) -> NodeClasses:
@@ -140,7 +160,8 @@ def called_nodes(
         is_phrase = is_noun.copy()
         is_phrase[there] &= [" " in name for name in names]
         whole[heads[is_phrase[tails]]] = True
-    entities = there[[not is_amount(name) and not is_date(name) for name in names]]
+    is_value = [quantity_of(name) is not None or is_date(name) for name in names]
+    entities = there[~np.array(is_value, bool)]
     if not len(entities) or has_class[entities].mean() < MIN_CLASSED:
         return replace(nothing, members=called)
     node, end = around.ends

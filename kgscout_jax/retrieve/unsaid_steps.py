@@ -52,10 +52,10 @@ _BIRTH = ("born", "birth", "birthplace", "birthday", "hometown", "native", "orig
 _DEATH = ("died", "death", "dead", "deceased", "killed", "buried")
 _MARRIAGE = ("married", "marriage", "spouse", "wife", "husband", "partner")
 _DEFINITE = {
-    "born": _BIRTH, "die": _DEATH, "died": _DEATH, "marry": _MARRIAGE,
-    "married": _MARRIAGE,
+    "born": _BIRTH, "birthday": _BIRTH, "die": _DEATH, "died": _DEATH,
+    "marry": _MARRIAGE, "married": _MARRIAGE,
 }  # fmt: skip
-"""Verbs for which relations have few words, these."""
+"""Words for which relations have few words, these."""
 _REASONS = ("reason", "cause", "purpose", "motive")
 """What relations that say why are called."""
 
@@ -103,6 +103,13 @@ def unsaid_steps(
     if any(not _say(each, around.relations) for each in definite):
         out[:] = NOUN_DOUBT
         return out
+    if definite and is_simple_clause(words):
+        # The graph knows when others died.
+        own = np.unique(around.relation_index[_beside(is_topic, around, unnamed)])
+        theirs = [str(around.relations[i]) for i in own.tolist()]
+        if not all(_say(each, theirs) for each in definite):
+            out[:] = KNOWN_DOUBT
+            return out
     if claim := yes_no_claim(words):
         is_said = (ways.steps > 0) & (ways.named == ways.steps)
         unheard = claim.predicate and not _say([claim.predicate], around.relations)
@@ -222,6 +229,18 @@ def _reached(
         out[tail[out[head] & unnamed[tail]]] = True
         out[head[out[tail] & unnamed[head]]] = True
     return out
+
+
+def _beside(
+    nodes: Bool[np.ndarray, "v"], around: LocalGraph, unnamed: Bool[np.ndarray, "v"]
+) -> Bool[np.ndarray, "n"]:
+    """True at triplets of these nodes, and of the records beside them."""
+    head, tail = around.nodes.T
+    at = nodes[head] | nodes[tail]
+    records = np.zeros_like(nodes)
+    records[around.nodes[at].ravel()] = True
+    records &= unnamed
+    return at | records[head] | records[tail]
 
 
 def _inside(

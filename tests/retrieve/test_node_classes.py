@@ -23,6 +23,14 @@ def penalties(question, triplets, topic):
     }
 
 
+def conflicts(question, triplets, topic):
+    """The names of nodes that are called something else."""
+    around, names = named_graph(triplets, [topic])
+    found = kind_mask(question, [topic], around, np.zeros(len(names), bool))
+    mask = np.zeros(len(names), bool) if found is None else found.conflict
+    return {names[i] for i in np.flatnonzero(mask)}
+
+
 RIVER = [
     ("Old Ferry", "crosses", "Po"),
     ("Old Ferry", "type", "Bridge"),
@@ -113,3 +121,18 @@ def test_relations_that_lead_to_classes(relation, tells):
 def test_a_class_is_called_by_a_noun():
     assert [class_noun(n) for n in ("SoccerClub", "Films")] == ["soccer club", "film"]
     assert class_noun("wordnet_scientist_110560637") == "scientist"
+
+
+def test_members_of_a_whole_table_are_not_what_nothing_is_called():
+    players = [(f"P{i}", "type", "player") for i in range(12)]
+    teams = [(f"P{i}", "team", "Heat") for i in range(12)]
+    conflict = conflicts("What arena does Heat play in?", [*players, *teams], "Heat")
+    assert conflict == {f"P{i}" for i in range(12)}
+    few = [*players[:3], *teams[:3]]
+    assert not conflicts("What arena does Heat play in?", few, "Heat")
+    assert not conflicts("Which players does Heat have?", [*players, *teams], "Heat")
+    # Any member may be called a person, and an author is no translator.
+    assert not conflicts("Which people are in Heat?", [*players, *teams], "Heat")
+    book = [("Dune", "author", "Herbert"), ("Dune", "genre", "novel")]
+    assert conflicts("Who translated Dune?", book, "Dune") == {"Herbert"}
+    assert not conflicts("Who wrote Dune?", book, "Dune")

@@ -15,7 +15,6 @@ from kgscout_jax.graph.link.demonyms import demonym_aliases, demonyms_sha256
 from kgscout_jax.graph.link.index import MANIFEST, LinkIndex
 from kgscout_jax.graph.link.index_build import build_index
 from kgscout_jax.graph.link.linker import Linker
-from kgscout_jax.graph.link.other_names import VERSION as OTHER_NAMES_VERSION
 from kgscout_jax.graph.link.other_names import other_names
 from kgscout_jax.types import entity_key
 from kgscout_jax.utils.io import sha256_file
@@ -50,7 +49,7 @@ def open_or_build_index(
     if folder is None and graph.storage is not None:
         # Among the graph's data, so that an update replaces it too.
         folder = graph.storage.path / graph.storage.manifest["data"] / FOLDER
-    checksum = demonyms_sha256() + OTHER_NAMES_VERSION
+    checksum = demonyms_sha256()
     if aliases is not None:
         if not aliases.is_file():
             raise UserError(f"{aliases}: no such file")

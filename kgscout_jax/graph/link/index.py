@@ -36,7 +36,7 @@ from kgscout_jax.utils.manifest import (
 )
 
 FORMAT = "kgscout-link"
-VERSION = 2
+VERSION = 3
 MANIFEST = "manifest.json"
 MAX_TOKENS = 24
 """Longer names (mostly descriptions) are never linked."""

@@ -9,8 +9,6 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.text.relation_words import relation_words
 
-VERSION = "1"
-"""Changes where the same graph gives other names."""
 MOST = 1 << 20
 """So many of them at most are names to link by."""
 _RELATIONS = frozenset((

@@ -32,7 +32,13 @@ from kgscout_jax.graph.read.layout import row_id
 from kgscout_jax.graph.read.node_columns import NODE_IDS
 from kgscout_jax.graph.read.node_tables import qualified
 from kgscout_jax.graph.read.query_results import result_columns
-from kgscout_jax.graph.read.row_names import OWN, owner_of_ids, row_kind, row_noun
+from kgscout_jax.graph.read.row_names import (
+    OWN,
+    named_kind,
+    owner_of_ids,
+    row_kind,
+    row_noun,
+)
 from kgscout_jax.types import replace_surrogates
 
 _LINKED_DATA = frozenset(("@context", "@id"))
@@ -134,7 +140,8 @@ def _table(
     if result := result_columns(header, [*columns.values()]):
         fields = dict(zip(header, result.names, strict=True))
         called, id = header[result.called], header[result.addresses[0]]
-        return RecordTable((called,), id, row_kind(path, ""), fields)
+        kind = row_kind(path, "") or named_kind([fields[called]])
+        return RecordTable((called,), id, kind, fields)
     found = key_columns(header, [*columns.values()]) if header else None
     if found is None:
         ranked = [name for name in header if name_rank(plain(name)) < NO_NAME]
@@ -149,7 +156,7 @@ def _table(
     ids = ids or [name for name in header if plain(name) in NODE_IDS]
     id = next((name for name in ids if name not in names), "")
     kind = (row_kind(Path(list_name), id) if list_name else None) or row_kind(path, id)
-    return RecordTable(tuple(names), id, kind)
+    return RecordTable(tuple(names), id, kind or named_kind(names))
 
 
 def _table_of_one(row: Mapping[str, Any]) -> RecordTable:

@@ -6,20 +6,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kgscout_jax.graph.read.code_columns import OF_ID
-from kgscout_jax.graph.read.header import (
-    plain,
-)
+from kgscout_jax.graph.read.header import NAMES, plain
 from kgscout_jax.graph.read.layout import Layout, property_name
 from kgscout_jax.graph.read.streams import inner_name
-from kgscout_jax.text.kinds import (
-    singular_form,
-)
+from kgscout_jax.text.kinds import is_attribute, is_measure, singular_form
 
 _ANYTHING = frozenset(
     "node vertex entity item row record entry line sheet export result value triple "
     "triplet fact object".split()
 )
 """What rows of any table are."""
+_NO_KINDS = _ANYTHING.union(
+    (*NAMES, "id", "key", "code", "number", "symbol", "sku", "isbn", "url", "email"),
+    "full first last family common display short long official scientific".split(),
+    "word term question text phrase description note comment subject head".split(),
+)
+"""Columns of names that do not say what the rows are."""
 OWN = frozenset("parent manager supervisor boss leader mentor reports_to".split())
 """What columns of ids of the table itself are called."""
 
@@ -48,6 +50,23 @@ def row_kind(path: Path, id_name: str) -> str | None:
         return files[0]
     stem = plain(Path(inner_name(path)).stem)
     return own if stem.isalpha() and own != stem and own not in _ANYTHING else None
+
+
+def named_kind(columns: Sequence[str]) -> str | None:
+    """What each row is by its column of names; None where that may be said of anything.
+
+    Args:
+        columns: those that name the rows; several hold parts of names.
+
+    >>> named_kind(["Player"]), named_kind(["movie_title"]), named_kind(["full_name"])
+    ('player', 'movie', None)
+    """
+    words = plain(columns[0]).split("_") if len(columns) == 1 else []
+    if len(words) > 1 and words[-1] in NAMES:
+        words = words[:-1]
+    kind = "".join(words[:1]) if len(words) == 1 else ""
+    known = len(kind) > 2 and kind.isalpha() and kind not in _NO_KINDS
+    return kind if known and not is_attribute(kind) and not is_measure(kind) else None
 
 
 def row_names(path: Path, id_name: str) -> list[str]:

@@ -39,6 +39,7 @@ from kgscout_jax.graph.read.parquet_layout import parquet_layout
 from kgscout_jax.graph.read.rdf_labels import LabelSink
 from kgscout_jax.graph.read.row_names import (
     id_column,
+    named_kind,
     owner_of_ids,
     references,
     row_kind,
@@ -393,6 +394,9 @@ class TripletFiles:
         )
         facts = self._holds_facts(path)
         kind = row_kind(path, id_column(layout)) if facts else None
+        if facts and kind is None and layout.nodes is not None:
+            places = (layout.nodes.called, layout.nodes.surname)
+            kind = named_kind([layout.header[i] for i in places if i is not None])
         return table_elements(path, layout, rows, facts=facts, kind=kind)
 
     def _scope(self, path: Path) -> int:

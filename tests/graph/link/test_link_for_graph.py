@@ -16,7 +16,11 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import LinkIndex, build_index
 from kgscout_jax.graph.link.aliases import read_aliases
 from kgscout_jax.graph.link.demonyms import demonyms_sha256
-from kgscout_jax.graph.link.graph_index import graph_linker, open_or_build_index
+from kgscout_jax.graph.link.graph_index import (
+    graph_linker,
+    linker_of,
+    open_or_build_index,
+)
 
 TRIPLETS = [
     ("Tom Hanks", "starred_in", "Cast Away"),
@@ -78,7 +82,7 @@ def test_an_index_that_is_damaged_or_of_other_names_is_rebuilt(graph, tmp_path, 
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     (tmp_path / "manifest.json").write_text(json.dumps(manifest | {"version": 1}))
     assert graph_linker(graph, folder=tmp_path).link("tom hanks")[0].name == "Tom Hanks"
-    assert "version 1, expected 2" in caplog.text
+    assert "version 1, expected 3" in caplog.text
     assert json.loads((tmp_path / "manifest.json").read_text()) == manifest
     (tmp_path / "keys.npy").write_bytes(b"")
     assert graph_linker(graph, folder=tmp_path).link("tom hanks")[0].name == "Tom Hanks"
@@ -167,3 +171,16 @@ def test_the_index_beside_a_graph_folder_goes_when_the_graph_changes(tmp_path):
     assert not kept.exists()
     linker = graph_linker(KnowledgeGraph.open(out))
     assert linker.link("what is in concord")[0].name == "Concord"
+
+
+def test_a_name_that_triplets_give_leads_to_what_it_names():
+    triplets = [
+        ("Avatar (2009 film)", "name", "Avatar"), ("Avatar (2009 film)", "budget", "9"),
+        ("Q183", "alt label", "FRG"), ("Q183", "capital", "Berlin"),
+        ("Berlin", "alias", "Bern"), ("Bern", "in", "Switzerland"),
+    ]  # fmt: skip
+    linker = linker_of(KnowledgeGraph.from_triplets(triplets))
+    names = [linker.link(f"who likes {name}")[0].name for name in ("Avatar", "FRG")]
+    assert names == ["Avatar (2009 film)", "Q183"]
+    # A city that is somebody's alias stays a city.
+    assert linker.link("who likes Bern")[0].name == "Bern"

@@ -46,7 +46,8 @@ def test_each_cell_is_a_fact_about_the_entity_of_its_row(tmp_path, caplog):
         (
             "Country,Capital\nChad,NDjamena\nMali,Bamako\nTogo,Lome\n",
             {"Chad | Capital | NDjamena", "Mali | Capital | Bamako"}
-            | {"Togo | Capital | Lome"},
+            | {"Togo | Capital | Lome"}
+            | {f"{name} | type | country" for name in ("Chad", "Mali", "Togo")},
         ),
         # a data frame's index is no column
         (
@@ -77,7 +78,8 @@ def test_each_cell_is_a_fact_about_the_entity_of_its_row(tmp_path, caplog):
             "album,label,hours,rank\nRed,Oak,1,7\nBlue,Oak,1,8\nGrey,Elm,1,9\n",
             {"Red | label | Oak", "Blue | label | Oak", "Grey | label | Elm"}
             | {"Red | hours | 1", "Blue | hours | 1", "Grey | hours | 1"}
-            | {"Red | rank | 7", "Blue | rank | 8", "Grey | rank | 9"},
+            | {"Red | rank | 7", "Blue | rank | 8", "Grey | rank | 9"}
+            | {f"{name} | type | album" for name in ("Red", "Blue", "Grey")},
         ),
         (
             "title,label\nRed,Oak\nBlue,Fir\nGrey,Elm\n",
@@ -86,7 +88,8 @@ def test_each_cell_is_a_fact_about_the_entity_of_its_row(tmp_path, caplog):
         (
             "id,person,title,pay\n1,Ann,CEO,9\n2,Bo,Cook,8\n3,Cy,Cook,7\n",
             {"Ann | title | CEO", "Bo | title | Cook", "Cy | title | Cook"}
-            | {"Ann | pay | 9", "Bo | pay | 8", "Cy | pay | 7"},
+            | {"Ann | pay | 9", "Bo | pay | 8", "Cy | pay | 7"}
+            | {f"{name} | type | person" for name in ("Ann", "Bo", "Cy")},
         ),
         # what ids are of names the rows, though it be no "name"
         (

@@ -192,7 +192,10 @@ def test_bindings_of_a_query_are_rows(tmp_path):
         "length": {"type": "literal", "value": "2850"},
     }
     result = {"head": {"vars": [*row]}, "results": {"bindings": [row]}}
-    assert records(tmp_path, result) == {"Danube | length | 2850"}
+    assert records(tmp_path, result) == {
+        "Danube | length | 2850",
+        "Danube | type | river",
+    }
 
 
 def test_linked_data_is_told_by_its_fields(tmp_path):
