@@ -19,7 +19,7 @@ from kgscout_jax.retrieve.described_nodes import described_nodes
 from kgscout_jax.retrieve.flag_nodes import flag_nodes
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, KindMask, kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.member_nodes import member_nodes
+from kgscout_jax.retrieve.member_nodes import alike_nodes, member_nodes
 from kgscout_jax.retrieve.named_relations import (
     DETOUR_DOUBT,
     DETOUR_WEIGHT,
@@ -59,7 +59,7 @@ NEAR_PENALTY = 2.0
 between the topic and its answer."""
 CONFLICT_DOUBT = 10.0
 """The same of a node that is called something else than what is asked for."""
-_IDS = frozenset("id ids identifier identifiers uuid number numbers code codes".split())
+_IDS = frozenset("id ids identifier identifiers uuid code codes".split())
 FORM_DOUBT = 25.0
 """Logits by which "there is no answer" is ahead of a node of another form, or of a
 class, where no better one is left: no place answers "when"."""
@@ -110,6 +110,8 @@ class QuestionConstraints:
     chain: Bool[np.ndarray, "v"] | None = None
     """Nodes that the steps lead to which the question names; None where it names no
     chain of them."""
+    alike: Bool[np.ndarray, "v"] | None = None
+    """Nodes that no word tells apart, see ``alike_nodes``."""
     negated: bool = False
     """Whether it negates what triplets deny: "not vegetarian"."""
 
@@ -163,8 +165,9 @@ class QuestionConstraints:
             wrong = self.kind.wrong & (lowered < answers)
             possible = np.where(wrong, -np.inf, lowered)
             answers = lowered
-        if general and self.stated is not None:
-            answers = closer_together(answers, self.stated)
+        for together in (self.stated, self.alike):
+            if general and together is not None:
+                answers = closer_together(answers, together)
         found = None
         if self.values is not None:
             found = self.values.outcome(logits, possible)
@@ -274,6 +277,9 @@ def question_constraints(
         shared = both if both.any() else shared
     members = compared and compared_nodes(words, around, ~unnamed)
     values = value_test(compared, around, members)
+    alike = None
+    if values is None and stated is None and chain is None and flags is None:
+        alike = alike_nodes(words, around, possible & ~unnamed)
     nameless = unnamed | _unwanted_files(question, around, v)
     nameless |= _unwanted_ids(words, around, v)
     nameless |= _only_tails(relations.other_years, around, v)
@@ -305,6 +311,7 @@ def question_constraints(
         near=near,
         stated=stated,
         chain=chain,
+        alike=alike,
         negated=flags is not None and flags.negated,
     )
 

@@ -418,8 +418,10 @@ def _penalties(
         others = total if asked.kind == "thing" else total - of_kind
         other_kind = by_class[:, KINDS.index(asked.kind)] <= 0
         other_kind |= asked.kind == "thing"
-        wrong |= _too_few(match, others, FEW_NAMED) | (other & other_kind)
-        wrong |= (match <= 0) & match.any()
+        few = _too_few(match, others, FEW_NAMED) | ((match <= 0) & match.any())
+        if asked.kind != "thing" and match.max(initial=0.0) < NAMED:
+            few &= of_kind <= 0  # A country may have no capital here.
+        wrong |= few | (other & other_kind)
         doubtful |= (total <= 0) & (match <= 0) & match.any() | other | said.partly
     elif (strict >= NAMED).any() and other.any():
         doubtful = doubtful | other

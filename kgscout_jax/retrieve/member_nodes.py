@@ -8,7 +8,12 @@ import numpy as np
 from jaxtyping import Bool
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.members_question import members_noun
+from kgscout_jax.text.relation_words import leads_to_class, relation_words
+
+_NEGATING = frozenset("not no never without except".split())
+_ARTICLES = frozenset(("the", "a", "an"))
 
 
 def member_nodes(
@@ -34,3 +39,42 @@ def member_nodes(
     out = np.zeros_like(called)
     out[around.nodes[slots, ends]] = True
     return out
+
+
+def alike_nodes(
+    words: Sequence[str], around: LocalGraph, possible: Bool[np.ndarray, "v"]
+) -> Bool[np.ndarray, "v"] | None:
+    """The nodes that no word tells apart: all are answers, or none is.
+
+    Those that the only relation of the one topic leads to; else of a question that
+    names no more than a kind, those of the one relation to the topic that ends in its
+    preposition: "hosts in X" by ``located_in``. None where there are none.
+
+    Args:
+        words: of the question, see ``question_tokens``.
+        around: its candidates.
+        possible: False at nodes that are no answers.
+    """
+    if len(around.mentions) != 1 or not _NEGATING.isdisjoint(words):
+        return None
+    is_topic = np.zeros_like(possible)
+    is_topic[around.starts] = True
+    slots, ends = np.nonzero(is_topic[around.nodes])
+    to_class = np.array([leads_to_class(each) for each in around.relations], bool)
+    kept = ~to_class[around.relation_index[slots]]
+    slots, ends = slots[kept], ends[kept]
+    sides = 2 * around.relation_index[slots] + ends
+    used = np.unique(sides)
+    before = words.index(TOPIC) - 1 if TOPIC in words else -1
+    while before > 0 and words[before] in _ARTICLES:
+        before -= 1
+    if len(used) > 1 and before >= 0 and members_noun(words):
+        last = [relation_words(each)[-1:] for each in around.relations]
+        used = np.array([s for s in used if s % 2 and last[s // 2] == [words[before]]])
+    if len(used) != 1:
+        return None
+    chosen = sides == used[0]
+    out = np.zeros_like(possible)
+    out[around.nodes[slots[chosen], 1 - ends[chosen]]] = True
+    out &= possible & ~is_topic
+    return out if out.sum() > 1 else None

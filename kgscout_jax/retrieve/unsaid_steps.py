@@ -101,7 +101,7 @@ def unsaid_steps(
     words = question_tokens(question, topics)
     definite = [_DEFINITE[word] for word in words if word in _DEFINITE]
     if any(not _say(each, around.relations) for each in definite):
-        out[:] = NOUN_DOUBT
+        out[:] = KNOWN_DOUBT
         return out
     if definite and is_simple_clause(words):
         # The graph knows when others died.

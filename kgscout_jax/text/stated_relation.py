@@ -52,6 +52,8 @@ _DOERS = frozenset(
     "tutor".split()
 )
 """Nouns for doers that are the verb itself."""
+_REPORTS = frozenset(("report", "subordinate"))
+"""What those are who report to somebody."""
 _NOUN = 2
 """Words of a noun that is no clause, at most."""
 _ENDING = re.compile(r"(ies|ied|ing|ed|es|s|e)$")
@@ -279,6 +281,8 @@ def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:
     if verb and rest in ([], ["by"]) and _agent_stem(noun[-1]) == stem(verb):
         # "The mentor of X" of "mentored by" and of "mentors"
         return frozenset([TAIL if rest else HEAD])
+    if (verb, rest) == ("reports", ["to"]) and noun[-1] in _REPORTS:
+        return frozenset([HEAD])
     is_of = len(words) > 1 and words[-1] == "of"
     words = words[:-1] if is_of else words
     # A salesperson is one word of a question, and two of a relation.

@@ -7,7 +7,7 @@ import pytest
 from named_graph import named_graph
 
 from kgscout_jax.retrieve.kind_mask import kind_mask
-from kgscout_jax.retrieve.member_nodes import member_nodes
+from kgscout_jax.retrieve.member_nodes import alike_nodes, member_nodes
 from kgscout_jax.text.asked_kind import question_tokens
 
 COUNTRIES = [
@@ -49,3 +49,27 @@ def test_whatever_joins_the_members_of_a_class_with_the_topic(question, expected
 def test_two_relations_leave_open_which_is_meant():
     assert members(ACME, "Which engineers does Acme have?", "Acme") is None
     assert members(ACME[:-1], "Which engineers does Acme have?", "Acme") == {"Ann"}
+
+
+HOSTS = [
+    ("web-1", "located_in", "Dublin"), ("web-2", "located_in", "Dublin"),
+    ("web-1", "operating_system", "Debian"), ("Ann", "born_in", "Cork"),
+    ("Dublin", "region", "Leinster"), ("api", "runs_on", "web-1"),
+    ("Chad", "currency", "Franc"), ("Mali", "currency", "Franc"),
+]  # fmt: skip
+
+
+def alike(question, topic):
+    around, names = named_graph(HOSTS, [topic])
+    possible = np.ones(len(names), bool)
+    found = alike_nodes(question_tokens(question, [topic]), around, possible)
+    return None if found is None else {names[i] for i in np.flatnonzero(found)}
+
+
+def test_nodes_that_no_word_tells_apart():
+    assert alike("hosts in Dublin", "Dublin") == {"web-1", "web-2"}
+    assert alike("Which states use the Franc?", "Franc") == {"Chad", "Mali"}
+    assert alike("Which states do not use the Franc?", "Franc") is None
+    # Another relation of the town may be meant, and one node is no set.
+    assert alike("Which hosts run near Dublin?", "Dublin") is None
+    assert alike("people in Cork", "Cork") is None
