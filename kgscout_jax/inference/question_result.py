@@ -303,10 +303,9 @@ class ScoredQuestion:
         Raises:
             UserError: the token budget is too small for the template and the question.
         """
-        entities = self.graph.entities
         empty = RetrievalResult(
             question=self.text,
-            topics=tuple(dict.fromkeys(entities[int(i)] for i in self.start.ids)),
+            topics=tuple(dict.fromkeys(map(self._topic_name, self.start.ids.tolist()))),
             links=self.start.links,
             topics_not_found=(*self.start.unknown, *self.start.absent),
             scores=self.scores.logits,
@@ -346,6 +345,14 @@ class ScoredQuestion:
         evidence = [tuple(rows[position] for position in path) for path in paths]
         fields = self._answer_fields(self.candidates, self.answers, evidence)
         return dataclasses.replace(result, **fields)
+
+    def _topic_name(self, entity: int) -> str:
+        """The name of a topic; of a row without a name what the question calls it."""
+        if self.graph.unnamed_mask[entity]:
+            for link in self.start.links:
+                if link.entity == entity and link.how == "alias":
+                    return self.text[link.start : link.stop]
+        return self.name_of(entity)
 
     def _ranking(
         self,

@@ -229,6 +229,8 @@ def _compared(
     """
     names = graph.relation_names
     fitting = [i for i, name in enumerate(names) if asked.may_mean(name)]
+    if not fitting and (dated := asked.dated_by(names)) is not None:
+        fitting, asked = [dated], asked.with_words_of(names[dated])
     if len(fitting) != 1:
         in_unit = [i for i, name in enumerate(names) if asked.has_unit_of(name)]
         if len(in_unit) == 1 and ({*in_unit} <= {*fitting} or not fitting):

@@ -42,7 +42,7 @@ from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
 from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.between_noun import has_between_noun
 from kgscout_jax.text.joined_nouns import joined_nouns
-from kgscout_jax.text.kinds import TAIL
+from kgscout_jax.text.kinds import TAIL, base_noun
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.text.media_files import asks_for_media, media_files
 from kgscout_jax.text.question_noun import noun_of_topic
@@ -281,7 +281,7 @@ def question_constraints(
     if values is None and stated is None and chain is None and flags is None:
         alike = alike_nodes(words, around, possible & ~unnamed)
     nameless = unnamed | _unwanted_files(question, around, v)
-    nameless |= _unwanted_ids(words, around, v)
+    nameless |= _unwanted_ids(words, around, unnamed)
     nameless |= _only_tails(relations.other_years, around, v)
     ways = named_ways(relations, around, v)
     # The way to a value that decides is not what is asked.
@@ -338,14 +338,25 @@ def _unwanted_files(question: str, around: LocalGraph, v: int) -> Bool[np.ndarra
 
 
 def _unwanted_ids(
-    words: Sequence[str], around: LocalGraph, v: int
+    words: Sequence[str], around: LocalGraph, unnamed: Bool[np.ndarray, "v"]
 ) -> Bool[np.ndarray, "v"]:
-    """True at nodes that are but ids, unless the question asks for one."""
+    """True at nodes that are but ids, unless the question asks for one.
+
+    An order without a name is called by its ``order_id``.
+    """
     if not _IDS.isdisjoint(words):
-        return np.zeros(v, bool)
-    last = [relation_words(each)[-1:] for each in around.relations]
-    of_ids = np.array([word in (["id"], ["uuid"]) for word in last], bool)
-    return _only_tails(of_ids, around, v)
+        return np.zeros_like(unnamed)
+    names = [relation_words(each) for each in around.relations]
+    nouns = {*map(base_noun, words)}
+    of_ids = np.array([name[-1:] in (["id"], ["uuid"]) for name in names], bool)
+    called = np.array([not nouns.isdisjoint(name[-2:-1]) for name in names], bool)
+    own = called[around.relation_index] & ~unnamed[around.nodes[:, 0]]
+    called[around.relation_index[own]] = False
+    out = _only_tails(of_ids & ~called, around, len(unnamed))
+    # Nor is "order 12" itself what is asked of it.
+    is_start = np.isin(around.nodes[:, 0], around.starts)
+    out[around.nodes[is_start & of_ids[around.relation_index], 1]] = True
+    return out
 
 
 def split_constraints(

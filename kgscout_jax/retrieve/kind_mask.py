@@ -419,7 +419,7 @@ def _penalties(
         other_kind = by_class[:, KINDS.index(asked.kind)] <= 0
         other_kind |= asked.kind == "thing"
         few = _too_few(match, others, FEW_NAMED) | ((match <= 0) & match.any())
-        if asked.kind != "thing" and match.max(initial=0.0) < NAMED:
+        if asked.kind == "place" and match.max(initial=0.0) < NAMED:
             few &= of_kind <= 0  # A country may have no capital here.
         wrong |= few | (other & other_kind)
         doubtful |= (total <= 0) & (match <= 0) & match.any() | other | said.partly

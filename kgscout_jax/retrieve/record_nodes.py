@@ -103,9 +103,13 @@ def leads_to(relation: str, nouns: frozenset[str]) -> bool:
     True
     >>> leads_to("showstopper", frozenset(["showstopper"]))
     True
+    >>> leads_to("order_id", frozenset(["order"]))
+    True
     """
-    # A showstopper is one word of a question, and more of a relation.
-    name = "".join(singular(relation_words(relation)))
+    # A showstopper is one word of a question, and more of a relation. An order is
+    # what ``order_id`` leads to.
+    words = relation_words(relation)
+    name = "".join(singular(words[: -1 if words[-1:] == ["id"] else None]))
     is_called = any(noun.replace(" ", "") == name for noun in nouns)
     return is_called or named_weights(nouns, relation)[TAIL] > 0
 

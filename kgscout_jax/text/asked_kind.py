@@ -15,7 +15,7 @@ from kgscout_jax.text.kinds import (
     Kind,
     base_noun,
     base_verb,
-    has_participle_ending,
+    is_past,
     kind_words,
     noun_kind,
     singular_form,
@@ -274,6 +274,7 @@ def _of_noun_phrase(words: Sequence[str]) -> AskedKind | None:
         after[0] in _CLAUSES
         or after[0] in ("with", "without")
         or is_comparing(after[0])
+        or (is_past(after[0]) and len(phrase.nouns) == 1 and TOPIC not in words)
     )
     if begins and words[0] != "of" and phrase.nouns[-1] != last and clause:
         return _of_phrase(words, phrase)
@@ -346,7 +347,7 @@ def _is_verb(words: Sequence[str], i: int) -> bool:
     rest = words[i + 1 : i + 4]
     rest = rest[(rest[:1] or [""])[0] in _OF_VERBS :]
     rest = rest[(rest[:1] or [""])[0] in ("the", "a", "an") :]
-    return rest[:1] == [TOPIC] or has_participle_ending(word) or word.endswith("ing")
+    return rest[:1] == [TOPIC] or is_past(word) or word.endswith("ing")
 
 
 def _is_of(words: Sequence[str], i: int, direct: bool) -> bool:

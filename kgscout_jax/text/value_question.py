@@ -56,6 +56,12 @@ _THAN = 6
 """Words between a comparative and its "than", at most."""
 
 
+_DATED_KEYS = frozenset(
+    map(word_key, "released published made produced shot issued launched".split())
+)
+"""Keys of verbs for what has a year."""
+
+
 @dataclass(frozen=True)
 class ValueQuestion:
     """What a question wants of values; topics are given by position."""
@@ -127,10 +133,28 @@ class ValueQuestion:
         known = {UNITS[unit] for unit in units & UNITS.keys()}
         return last in UNITS and known == {UNITS[last]}
 
+    def dated_by(self, relations: Sequence[str]) -> int | None:
+        """The one relation called year or date, of what is dated by no other word.
+
+        "Films released before 1955" by ``Year``; None for other questions.
+        """
+        named = [
+            i
+            for i, r in enumerate(relations)
+            if relation_words(r) in (["year"], ["date"])
+        ]
+        said = self.limits_time and not self.words.isdisjoint(_DATED_KEYS)
+        return named[0] if said and len(named) == 1 else None
+
     def with_words_of(self, relation: str) -> ValueQuestion:
-        """The question with the words of a relation's name among its own."""
+        """The question with the words of a relation's name among its own.
+
+        A verb for what is dated needs no word then.
+        """
         keys = relation_keys(relation)
-        return replace(self, near=self.near | keys, words=self.words | keys)
+        dated = _DATED_KEYS & self.words
+        word = self.word._replace(implied=self.word.implied | dated)
+        return replace(self, word=word, near=self.near | keys, words=self.words | keys)
 
     def without_keys(self, keys: Set[str]) -> ValueQuestion:
         """The question whose words with these keys name no relation."""

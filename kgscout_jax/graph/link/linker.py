@@ -32,6 +32,8 @@ BRACKET_LIKENESS = 0.7
 """Smallest likeness of a bracketed mention and a name."""
 WHOLE = 0.9
 """Coverage of a name from which all of it is in the question."""
+_GRAPH = frozenset("list table data dataset database graph catalog catalogue".split())
+"""What a question may call the graph that it asks."""
 SURE = 0.8
 """Probability from which on a whole name is no part of another one."""
 PART_LIKENESS = 0.8
@@ -298,8 +300,8 @@ class Linker:
         common nouns: in "which hut is the oldest", "hut" is no ``Rotwand Hut``. A whole
         name behind "in" is the place: "airports in Berlin" names no ``Europe/Berlin``.
         "Thai recipes" are those of ``Thai``, and not about ``Pad Thai``, and so is what
-        "Is Ratatouille French" says of it. "In" is no code ``IN``, and "lightest" no
-        ``light``.
+        "Is Ratatouille French" says of it. "In the list" is no ``Schindler's List``.
+        "In" is no code ``IN``, and "lightest" no ``light``.
         """
         settings = self.settings
         whole = [
@@ -375,6 +377,8 @@ class Linker:
             if c.first == c.last and not as_written and (c.first, c.last) in written:
                 return True
             if statement and (c.first, c.last) in written and is_claimed(c):
+                return True
+            if c.first == c.last and question.words[c.first] in _GRAPH:
                 return True
             if names.explain(c):
                 return True

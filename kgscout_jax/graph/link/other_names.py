@@ -26,18 +26,21 @@ def other_names(
     >>> triplets = [("Q84", "alias", "London"), ("Q84", "in", "UK")]
     >>> graph = KnowledgeGraph.from_triplets(triplets)
     >>> names, mask = other_names(graph)
-    >>> [(name, graph.entities[i]) for name, i in names], mask.sum()
+    >>> [(name, graph.entities[i]) for name, i in names], int(mask.sum())
     ([('London', 'Q84')], 1)
     """
     only = np.zeros(len(graph.entities), bool)
-    relations = [
-        i
-        for i, name in enumerate(graph.relation_names)
-        if " ".join(relation_words(name)) in _RELATIONS
-    ]
-    if not relations:
+    words = [*map(relation_words, graph.relation_names)]
+    naming = [i for i, each in enumerate(words) if " ".join(each) in _RELATIONS]
+    # A row of orders, which has no name, goes by its number.
+    numbers = [i for i, each in enumerate(words) if each[-1:] == ["id"]]
+    if not naming and not numbers:
         return [], only
-    ids = np.flatnonzero(np.isin(graph.triplets[:, 1], relations))
+    relations = graph.triplets[:, 1]
+    of_rows = np.flatnonzero(np.isin(relations, numbers))
+    heads, _, tails = np.asarray(graph.triplets[of_rows]).T
+    own = graph.unnamed_mask[heads] & (graph.by_tail.degrees(tails) == 1)
+    ids = np.union1d(np.flatnonzero(np.isin(relations, naming)), of_rows[own])
     if not 0 < len(ids) <= MOST:
         return [], only
     heads, _, tails = np.asarray(graph.triplets[ids]).T

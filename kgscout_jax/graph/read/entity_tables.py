@@ -69,7 +69,7 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
         nodes=nodes,
         edges=False,
         sample=list(rows[:4]),
-        lists=list_separators(columns),
+        lists=list_separators(header, columns),
         whole=frozenset(i for i, column in enumerate(columns) if _is_whole(column)),
         with_na=frozenset(i for i, column in enumerate(columns) if _has_na(column)),
         codes=tuple(

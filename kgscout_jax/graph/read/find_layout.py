@@ -23,7 +23,7 @@ from kgscout_jax.graph.read.header import (
     plain,
     without_directions,
 )
-from kgscout_jax.graph.read.key_columns import is_property
+from kgscout_jax.graph.read.key_columns import is_numeric, is_property
 from kgscout_jax.graph.read.layout import Layout
 from kgscout_jax.graph.read.list_cells import list_separators
 from kgscout_jax.graph.read.node_columns import (
@@ -122,7 +122,7 @@ def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None
     )
     if roles is None:
         columns = columns_of(rows[1:], len(header))
-        return replace(layout, lists=list_separators(columns))
+        return replace(layout, lists=list_separators(header, columns))
     certain = nodes is not None or header[roles.head].startswith((":", "_", "~"))
     doubt = "several columns could be meant"
     if len(header) == 3:
@@ -196,7 +196,25 @@ def _header_of_ends(
             f"{path}:1: expected the column {expected} beside {head} and {tail}; found "
             f"the columns {_excerpts(header)}"
         )
+    if events := _events_between(dialect, rows, ends[:2]):
+        return events
     raise missing_relation(f"{path}:1", header, head, tail)
+
+
+def _events_between(
+    dialect: Dialect, rows: Sequence[list[str]], ends: Sequence[int]
+) -> Layout | None:
+    """The layout of events that have a source and a target, and more in words.
+
+    Such as flights of an airline; a weight or a number of edges is no event.
+    """
+    columns = columns_of(rows[1:], len(rows[0]))
+    texts = [
+        i for i, cells in enumerate(columns) if i not in ends and not is_numeric(cells)
+    ]
+    found = entity_layout(dialect, rows) if texts else None
+    named = found is None or found.nodes is None or found.nodes.called is not None
+    return None if named else found
 
 
 def missing_relation(

@@ -7,20 +7,56 @@ from collections import Counter
 from collections.abc import Sequence
 
 from kgscout_jax.graph.read.key_columns import is_numeric
+from kgscout_jax.text.kinds import singular_form
+from kgscout_jax.text.relation_words import split_words
 from kgscout_jax.types import entity_key
 
 MOST_PART = 40
 """Characters of the longest part of a list in a cell."""
 SURE_SEPARATORS = ("|", ";")
+MOST_WORDS = 4
+"""Words of the longest name in a list of names."""
+_REMARKS = frozenset("notes comments remarks details terms conditions".split())
+"""Columns of texts that have commas of their own."""
 _SMALL = re.compile(r"\d{1,3}[a-z]*")
 _WORDS = re.compile(r"[^\W\d][\w-]*(?:,[^\W\d][\w-]*)*")
 """Single words, separated by commas alone."""
 
 
-def list_separators(columns: Sequence[Sequence[str]]) -> dict[int, str]:
-    """``list_separator`` of the columns that have one."""
-    found = {i: list_separator(column) for i, column in enumerate(columns)}
-    return {i: separator for i, separator in found.items() if separator}
+def list_separators(
+    header: Sequence[str], columns: Sequence[Sequence[str]]
+) -> dict[int, str]:
+    """``list_separator`` of the columns that have one; also commas between names in a
+    column that is called by a noun in plural.
+    """
+    found = {}
+    for i, (name, column) in enumerate(zip(header, columns, strict=True)):
+        separator = list_separator(column)
+        if separator or (_is_plural(name) and _are_names(column)):
+            found[i] = separator or ","
+    return found
+
+
+def _is_plural(name: str) -> bool:
+    """Whether a column is called by a noun in plural: ``Stars``."""
+    noun = (split_words(name) or [""])[-1]
+    return singular_form(noun) != noun and noun not in _REMARKS
+
+
+def _are_names(column: Sequence[str]) -> bool:
+    """Whether most cells are several names, separated by commas.
+
+    >>> _are_names(["Al Pacino, Val Kilmer", "Jim Carrey, Ed Harris, Laura Linney"])
+    True
+    >>> _are_names(["12, 7", "good, but a little too slow for me"])
+    False
+    """
+    lists = [cell.split(",") for cell in column if cell]
+    several = [parts for parts in lists if len(parts) > 1]
+    parts = [part.split() for each in lists for part in each]
+    names = all(0 < len(part) <= MOST_WORDS for part in parts)
+    digits = any(map(str.isdigit, "".join(column)))
+    return names and not digits and len(several) > 1 and 2 * len(several) >= len(lists)
 
 
 def list_separator(column: Sequence[str]) -> str | None:

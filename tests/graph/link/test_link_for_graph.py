@@ -184,3 +184,17 @@ def test_a_name_that_triplets_give_leads_to_what_it_names():
     assert names == ["Avatar (2009 film)", "Q183"]
     # A city that is somebody's alias stays a city.
     assert linker.link("who likes Bern")[0].name == "Bern"
+
+
+def test_a_row_without_a_name_goes_by_its_number():
+    triplets = [
+        ("_:orders:2", "order_id", "O17"), ("_:orders:2", "part", "Bolt"),
+        ("_:orders:3", "order_id", "O18"), ("_:orders:3", "part", "Bolt"),
+        ("_:orders:2", "owner_id", "P9"), ("_:orders:3", "owner_id", "P9"),
+    ]  # fmt: skip
+    graph = KnowledgeGraph.from_triplets(triplets)
+    (link,) = linker_of(graph).link("which part is in order O17")
+    assert graph.entities[link.entity] == "_:orders:2"
+    # An id that several rows have is none of their own.
+    (link,) = linker_of(graph).link("which parts has P9")
+    assert link.name == "P9"
