@@ -149,7 +149,7 @@ class ScoredQuestion:
         if found is None or not asks_yes_no(self.text):
             return None
         relations = [*map(self.relation_of, found.relations.tolist())]
-        nodes = [*map(self.name_of, found.entities.tolist())]
+        nodes = texts_of(self.graph.entities, found.entities)
         said = self.start.names(self.text, self.graph)
         return read_flag(self.text, said, found, self.scores, relations, nodes, least)
 

@@ -57,12 +57,13 @@ TRUST = 10.0
 NEAR_PENALTY = 2.0
 """Logits that a node one step from the topic loses where the question names a noun
 between the topic and its answer."""
-CONFLICT_DOUBT = 10.0
-"""The same of a node that is called something else than what is asked for."""
-_IDS = frozenset("id ids identifier identifiers uuid code codes".split())
 FORM_DOUBT = 25.0
 """Logits by which "there is no answer" is ahead of a node of another form, or of a
 class, where no better one is left: no place answers "when"."""
+CONFLICT_DOUBT = 10.0
+"""The same for a node that is called something else than what is asked for."""
+_IDS = frozenset("id ids identifier identifiers uuid code codes".split())
+"""Words of questions for ids."""
 
 
 class ConstrainedLogits(NamedTuple):
