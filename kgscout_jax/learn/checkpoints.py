@@ -74,6 +74,7 @@ class RunFolder:
         # Errors in Orbax's threads are raised to us too; no need for them in the log.
         logging.getLogger("absl").setLevel(logging.CRITICAL)
         self._checkpointer: ocp.training.Checkpointer | None = None
+        self._pending: ocp.AsyncResponse[bool] | None = None
         self._had_no_room = False
         self.loggers: Loggers | None = None
 
@@ -277,7 +278,19 @@ class RunFolder:
         leaves = jax.tree.map(copy, flatten(self.devices.local_copy(state)))
         leaves[CHECKSUMS] = copy(checksums(leaves))
         with self._writing():
-            self.checkpointer.save_async(step, leaves, metrics=metrics, force=True)
+            self._wait()
+            self._pending = self.checkpointer.save_async(
+                step, leaves, metrics=metrics, force=True
+            )
+
+    def _wait(self) -> None:
+        """Wait for the save in progress, if any, and raise its error.
+
+        Each save of Orbax has a thread and three files open until its result is read.
+        """
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            pending.result()
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
@@ -301,8 +314,8 @@ class RunFolder:
         checkpointer, self._checkpointer = self._checkpointer, None
         try:
             if checkpointer is not None:
-                with self._writing():
-                    checkpointer.close()
+                with self._writing(), contextlib.closing(checkpointer):
+                    self._wait()
         finally:
             if self._had_no_room:  # only now does nothing write any more
                 self._clean()

@@ -8,10 +8,12 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from training import REINFORCE, ROOT, tiny
@@ -83,6 +85,20 @@ def test_thousands_of_steps_hold_their_memory(shards, watched, tmp_path, reward)
     more = {**REINFORCE, "reward": reward}
     grown = soak(shards, tmp_path, watched, epochs=100, **more)  # 4,000 steps
     assert grown < 16e6  # 8 KB a step over 2,000 of them
+
+
+def test_saves_leave_neither_threads_nor_files_open(tmp_path):
+    run = RunFolder(tmp_path / "run")
+
+    def held_after(steps) -> tuple[int, int]:
+        for step in steps:
+            run.save(step, {"weight": jnp.zeros(3)}, float(step))
+        return threading.active_count(), len(os.listdir("/dev/fd"))
+
+    threads, files = held_after(range(8))
+    more_threads, more_files = held_after(range(8, 24))
+    run.close()
+    assert more_threads < threads + 8 and more_files < files + 8  # each save had 1, 3
 
 
 COUNTING = """
