@@ -21,6 +21,7 @@ RENAMED = {
     "llama_index_core": "llama_index",
     "orbax_checkpoint": "orbax",
     "pcst_fast2": "pcst_fast",
+    "pyspellchecker": "spellchecker",
 }
 """Package -> the module it installs, where the names differ."""
 PARTS = {

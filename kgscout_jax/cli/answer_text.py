@@ -24,7 +24,9 @@ MAX_PRINTED = 20
 
 
 def print_topics(result: RetrievalResult) -> None:
-    """Print where the search started."""
+    """Print where the search started, and how the question was read."""
+    if result.read_as:
+        print(f"read as: {short_name(result.read_as)}")
     how = {link.name: f" ({link.how}, {link.score:.2f})" for link in result.links}
     topics = ", ".join(short_name(name) + how.get(name, "") for name in result.topics)
     compared = "none; the values of the whole graph were compared"

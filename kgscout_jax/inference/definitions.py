@@ -16,6 +16,7 @@ from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.text.linearize import relation_phrase
 
 QUESTION = re.compile(r"\W*wh(?:at|o)(?:['’]s| is| are| was| were)\b", re.IGNORECASE)
+_INSIDE = re.compile(r"\s+(?:in|on|at|with|from|for|behind)\b", re.IGNORECASE)
 RELATIONS = ("is a", "instance of", "type", "description")
 """Phrases of relations that say what something is, the first that a topic has."""
 
@@ -31,7 +32,9 @@ def definition_word(
         graph: that holds the candidates.
         candidates: of the question.
     """
-    if candidates is None or QUESTION.match(question) is None:
+    match = QUESTION.match(question)
+    # "Who was in X" asks for its members.
+    if candidates is None or match is None or _INSIDE.match(question, match.end()):
         return None
     of_topics = np.isin(candidates.nodes[:, 0], candidates.topics)
     used = candidates.relations[np.unique(candidates.relation_index[of_topics])]

@@ -13,6 +13,7 @@ from kgscout_jax.inference.node_answers import NodeAnswers
 from kgscout_jax.inference.scoring import Scores
 from kgscout_jax.inference.yes_no import STATED
 from kgscout_jax.retrieve.flag_nodes import flags_said, without_flag
+from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.words import question_words
 
 
@@ -47,7 +48,11 @@ def read_flag(
         own = slots[heads[slots] == found.topics[0]]
         said = {nodes[int(i)].casefold() for i in tails[own]}
         rest = without_flag(question, relations[index])
-        if len(said) != 1 or not are_flags(values) or question_words(rest, topics):
+        words = [word_forms(word.text) for word in question_words(rest, topics)]
+        more = any(
+            forms.isdisjoint(relation_forms(relations[index])) for forms in words
+        )
+        if len(said) != 1 or not are_flags(values) or more:
             continue
         flag = np.unique(tails[own])[:1]
         return NodeAnswers(

@@ -15,6 +15,7 @@ from kgscout_jax.export.load import Exported
 from kgscout_jax.graph.class_closure import classes_of
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.string_table import texts_of
+from kgscout_jax.inference.alias_answers import read_alias
 from kgscout_jax.inference.answer_kinds import asks_yes_no, mentions
 from kgscout_jax.inference.candidate_order import order_of, other_order
 from kgscout_jax.inference.definitions import definition_word
@@ -152,6 +153,21 @@ class ScoredQuestion:
         nodes = texts_of(self.graph.entities, found.entities)
         said = self.start.names(self.text, self.graph)
         return read_flag(self.text, said, found, self.scores, relations, nodes, least)
+
+    def alias_answer(self, least: float) -> NodeAnswers | None:
+        """The entity that it calls by another name; None for other questions."""
+        if (found := self.candidates) is None:
+            return None
+        return read_alias(
+            self.text,
+            self.start.links,
+            self.start.names(self.text, self.graph),
+            found,
+            self.scores,
+            [self.relation_of(int(i)) for i in found.relations],
+            texts_of(self.graph.entities, found.entities),
+            least,
+        )
 
     @property
     def topic_names(self) -> list[str]:
@@ -511,6 +527,8 @@ def with_answers(
             each = dataclasses.replace(each, answers=answers)
         elif (flag := each.flag_answers(least)) is not None:
             each = dataclasses.replace(each, answers=flag)
+        elif (alias := each.alias_answer(least)) is not None:
+            each = dataclasses.replace(each, answers=alias)
         elif each.candidates is not None:
             answers = read_answers(
                 each.text,

@@ -71,6 +71,8 @@ class RetrievalResult:
     negation: str = ""
     """The word by which the question negates, which is why the policy abstains: a walk
     finds what is joined, and without that word the answers would be others."""
+    read_as: str = ""
+    """The question as it was read, where words of it are misspelt."""
     provenance: tuple[tuple[Source, ...], ...] = ()
     """Where each triplet stands in the documents that the graph was made of; () for any
     other graph."""

@@ -71,6 +71,8 @@ def result_object(result: RetrievalResult) -> dict[str, Any]:
         record["support"] = _answer_objects(result, result.support)
     if result.negation:
         record["negation"] = result.negation
+    if result.read_as:
+        record["read_as"] = result.read_as
     if result.nearest:
         record["nearest"] = True
     if result.topics_not_found:
@@ -129,6 +131,8 @@ def retrieved_record(result: RetrievalResult, id: str) -> Retrieved:
         ]
     if result.negation:
         extra["negation"] = result.negation
+    if result.read_as:
+        extra["read_as"] = result.read_as
     if result.nearest:
         extra["nearest"] = True
     extra |= {**result.selection, **answer_record(result)}

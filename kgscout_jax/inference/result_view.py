@@ -62,6 +62,11 @@ def result_view(
 
 def _answer_note(result: RetrievalResult) -> str:
     """The line above the answers where they are none, or no more than guesses."""
+    read = f"Read as: {result.read_as} " if result.read_as else ""
+    return (read + _abstention_line(result)).strip()
+
+
+def _abstention_line(result: RetrievalResult) -> str:
     if result.nearest:
         return NEAREST
     if not result.abstained:

@@ -45,7 +45,7 @@ from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import TAIL, base_noun
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.text.media_files import asks_for_media, media_files
-from kgscout_jax.text.question_noun import noun_of_topic
+from kgscout_jax.text.question_noun import noun_of_topic, qualifies_plural
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.value_question import ValueQuestion, value_question
 
@@ -115,6 +115,8 @@ class QuestionConstraints:
     """Nodes that no word tells apart, see ``alike_nodes``."""
     negated: bool = False
     """Whether it negates what triplets deny: "not vegetarian"."""
+    members: bool = False
+    """Whether ``stated`` are members of the class that it asks for."""
 
     @property
     def v(self) -> int:
@@ -185,7 +187,10 @@ class QuestionConstraints:
         if self.classes is not None:
             out += np.float32(FORM_DOUBT) * self.classes
         if self.unsaid is not None:
-            out += self.unsaid
+            unsaid = self.unsaid
+            if self.members and self.stated is not None:  # Their class says the noun.
+                unsaid = np.where(self.stated, np.float32(0), unsaid)
+            out += unsaid
         if self.detours is not None:
             out += np.float32(DETOUR_DOUBT) * self.detours
         if self.shared is not None and self.stated is None and self.chain is None:
@@ -251,9 +256,10 @@ def question_constraints(
     )
     if len(around.mentions) > 1 and of_records and of_records.stated is not None:
         compared = None  # "In 1995" is what a record has, beside all else that is said.
-    chain = shared = stated = None
+    chain = shared = stated = members_of_class = None
     if compared is None and kind is not None and not any(ends) and flags is None:
-        shared = stated = member_nodes(words, around, kind.called & ~unnamed)
+        members_of_class = member_nodes(words, around, kind.called & ~unnamed)
+        shared = stated = members_of_class
     if compared is None and stated is None:
         if not several and flags is None:
             shared = chain = chain_nodes(
@@ -287,6 +293,8 @@ def question_constraints(
     ways = named_ways(relations, around, v)
     # The way to a value that decides is not what is asked.
     extra = detours(ways, relations.unknown) if values is None else None
+    if extra is not None and qualifies_plural(words):
+        extra = np.where(ways.steps > 1, np.maximum(extra - 1, 0), extra)
     gains = way_logits(ways)
     near = None
     unsaid = None
@@ -314,6 +322,7 @@ def question_constraints(
         chain=chain,
         alike=alike,
         negated=flags is not None and flags.negated,
+        members=members_of_class is not None,
     )
 
 

@@ -20,6 +20,7 @@ from kgscout_jax.retrieve.shared_nodes import neighbours
 from kgscout_jax.text.gender_words import gender_question
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.question_clause import BE, DO
+from kgscout_jax.text.relation_phrases import word_forms
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
@@ -102,6 +103,11 @@ def flags_said(
     known = frozenset(nouns)
     for index, relation in enumerate(relations):
         said = _said(relation)
+        if len(said) == 1 and said[0] not in known:  # "does it migrate": migratory
+            same = [
+                n for n in nouns if not word_forms(n).isdisjoint(word_forms(said[0]))
+            ]
+            said = (same[0],) if len(same) == 1 else ()
         if not said or said[0] not in known:
             continue
         for at in range(len(nouns) - len(said) + 1):

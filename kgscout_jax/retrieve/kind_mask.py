@@ -37,6 +37,7 @@ from kgscout_jax.text.kinds import (
 )
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import is_class_relation, relation_words
+from kgscout_jax.text.value_words import measured_keys, word_key
 from kgscout_jax.text.values import is_year
 from kgscout_jax.text.words import WORD
 
@@ -229,6 +230,8 @@ def kind_mask(
         if _is_measured(asked):
             years = _years(around, len(unnamed))
         lost, kept = _by_name(asked, around.names)
+        if _is_measured(asked):
+            lost |= _other_measures(asked.nouns, around)
         if of_day:
             kept = np.array([_CLOCK.search(name) is not None for name in around.names])
             lost = ~kept
@@ -319,6 +322,18 @@ def _by_name(
     values = value_mask(names)
     nothing = np.zeros_like(values)
     return (nothing, values) if asked.number else (values, nothing)
+
+
+def _other_measures(nouns: frozenset[str], around: LocalGraph) -> Bool[np.ndarray, "n"]:
+    """True at values to which no relation leads that measures what is asked for.
+
+    No number of servings says how long a dish takes, where others have their minutes.
+    """
+    keys = {*map(word_key, nouns)}
+    fits = [not measured_keys(each).isdisjoint(keys) for each in around.relations]
+    measured = around.nodes[np.array(fits, bool)[around.relation_index], 1]
+    values = value_mask(around.names)
+    return values & ~np.isin(around.used, measured) if len(measured) else values & False
 
 
 def _is_no_measure(nouns: frozenset[str], name: str) -> bool:

@@ -21,7 +21,7 @@ def member_nodes(
 ) -> Bool[np.ndarray, "v"] | None:
     """The nodes that a question asks for which names no more than their kind.
 
-    None for other questions, and where several relations join them with the topic.
+    None for other questions, and where no one relation joins all with the topic.
 
     Args:
         words: of the question, see ``question_tokens``.
@@ -34,11 +34,15 @@ def member_nodes(
     is_topic[around.starts] = True
     meant = called & ~is_topic
     slots, ends = np.nonzero(meant[around.nodes] & is_topic[around.nodes[:, ::-1]])
-    if len(np.unique(2 * around.relation_index[slots] + ends)) != 1:
-        return None
+    sides = 2 * around.relation_index[slots] + ends
     out = np.zeros_like(called)
     out[around.nodes[slots, ends]] = True
-    return out
+    # The termini of a line are among its stations.
+    all_by_one = any(
+        len(np.unique(around.nodes[slots[own], ends[own]])) == out.sum()
+        for own in (sides == side for side in np.unique(sides))
+    )
+    return out if all_by_one else None
 
 
 def alike_nodes(

@@ -20,6 +20,11 @@ SHARE = 0.3
 """Share of the names at an end of a relation that hold a noun, from which on all of
 them are called so."""
 
+_OF_FIRMS = frozenset(
+    "records books films pictures games studios foods motors airlines".split()
+)
+"""Last words of the names of firms: Sire Records is no record."""
+
 
 def named_ends(asked: Collection[str], around: LocalGraph) -> Bool[np.ndarray, "u 2"]:
     """True at the heads or tails of a relation that are called what is asked for.
@@ -49,4 +54,5 @@ def name_nouns(name: str) -> frozenset[str]:
     words = [word for word in split_words(name) if word.isalpha()]
     if not words:
         return frozenset()
-    return frozenset(map(base_noun, (words[head_noun(words)], words[-1])))
+    nouns = (words[head_noun(words)], words[-1])
+    return frozenset(base_noun(noun) for noun in nouns if noun not in _OF_FIRMS)

@@ -86,6 +86,8 @@ def named_relations(
         relations: names.
     """
     texts = [word.text for word in question_words(question, topics)]
+    if texts == ["much"]:  # "how much is a lamp"
+        texts = ["price"]
     words = [word_forms(text) for text in texts]
     kind = clause_noun(question_tokens(question, topics))
     asked = frozenset[str]().union(*words)

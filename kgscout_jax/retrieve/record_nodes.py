@@ -7,20 +7,25 @@ name between what is known of it. "Which customers bought a desk from Ann" names
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool
 
-from kgscout_jax.retrieve.kind_mask import is_value, named_weights
+from kgscout_jax.retrieve.kind_mask import is_value, kind_weights, named_weights
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.shared_nodes import neighbours
 from kgscout_jax.text.asked_kind import asked_kind
-from kgscout_jax.text.kinds import TAIL, base_noun, singular
+from kgscout_jax.text.kinds import KINDS, TAIL, base_noun, singular
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD, question_words
+
+_ROW = re.compile(r"_:([^:]+):\d+$")
+"""The name of a row without one, and in it that of its table."""
+_PERSON = KINDS.index("person")
 
 
 class RecordNodes(NamedTuple):
@@ -70,11 +75,17 @@ def record_nodes(
     kept = _with_conditions(records, conditions, around, named)
     nodes = neighbours(kept, around) & possible & ~unnamed & ~is_topic & ~conditions
     asked = asked_kind(question, topics)
+    of_records = np.unique(around.relation_index[kept[around.nodes[:, 0]]])
+    leading = np.zeros_like(named)
     if asked is not None and asked.nouns:
         leading = named & [leads_to(each, asked.nouns) for each in around.relations]
-        named = (
-            _best_named(question, topics, leading, around) if leading.any() else named
-        )
+    if leading.any():
+        named = _best_named(question, topics, leading, around)
+    elif asked is not None and asked.kind == "person":
+        people = [_leads_to_person(i, around) for i in of_records.tolist()]
+        if not (named[of_records] & np.array(people, bool)).any():
+            doers = _doers(question, topics, kept, around)
+            named = doers if doers.any() else named
     said = np.flatnonzero(named[around.relation_index] & kept[around.nodes[:, 0]])
     stated_by = np.zeros_like(named)
     stated_by[around.relation_index[said]] = True
@@ -112,6 +123,36 @@ def leads_to(relation: str, nouns: frozenset[str]) -> bool:
     name = "".join(singular(words[: -1 if words[-1:] == ["id"] else None]))
     is_called = any(noun.replace(" ", "") == name for noun in nouns)
     return is_called or named_weights(nouns, relation)[TAIL] > 0
+
+
+def _doers(
+    question: str,
+    topics: Sequence[str],
+    records: Bool[np.ndarray, "v"],
+    around: LocalGraph,
+) -> Bool[np.ndarray, "r"]:
+    """The one relation of records to people, where the question says their table.
+
+    Who "borrowed" a book is who a row of ``loans`` leads to.
+    """
+    out = np.zeros(len(around.relations), bool)
+    names = [around.names[i] for i in np.flatnonzero(records[around.used]).tolist()]
+    tables = {match[1] for name in names if (match := _ROW.match(name))}
+    words = [word_forms(word.text) for word in question_words(question, topics)]
+    said = [forms for table in tables for forms in map(word_forms, WORD.findall(table))]
+    if any(one.isdisjoint(each) for each in said for one in words) or not said:
+        return out
+    is_topic = np.zeros_like(records)
+    is_topic[around.starts] = True
+    own = records[around.nodes[:, 0]] & ~is_topic[around.nodes[:, 1]]
+    used = np.unique(around.relation_index[own]).tolist()
+    people = [i for i in used if _leads_to_person(i, around)]
+    out[people] = len(people) == 1
+    return out
+
+
+def _leads_to_person(index: int, around: LocalGraph) -> bool:
+    return bool(kind_weights(str(around.relations[index]))[TAIL, _PERSON] > 0)
 
 
 def _best_named(

@@ -19,7 +19,12 @@ from kgscout_jax.retrieve.named_relations import NamedRelations, NamedWays
 from kgscout_jax.retrieve.readings import STEPS
 from kgscout_jax.retrieve.stated_nodes import nodes_at_ends
 from kgscout_jax.text.amounts import has_unit_of, is_amount
-from kgscout_jax.text.asked_kind import AskedKind, asked_kind, question_tokens
+from kgscout_jax.text.asked_kind import (
+    TOPIC,
+    AskedKind,
+    asked_kind,
+    question_tokens,
+)
 from kgscout_jax.text.count_question import asks_for_count
 from kgscout_jax.text.how_to import how_to
 from kgscout_jax.text.kinds import HEAD, base_noun, is_attribute, is_measure
@@ -31,6 +36,7 @@ from kgscout_jax.text.relation_phrases import (
     relation_forms,
     word_forms,
 )
+from kgscout_jax.text.relation_words import leads_to_class
 from kgscout_jax.text.stated_relation import stem
 from kgscout_jax.text.words import question_words
 from kgscout_jax.text.yes_no_claim import yes_no_claim
@@ -81,6 +87,10 @@ def unsaid_steps(
         unnamed: True at nodes without a name.
     """
     out = np.zeros(len(ways.steps), np.float32)
+    if _counts_topic(question, topics, around):
+        # What joins eggs with a dish does not say how many of them.
+        out[:] = CLAIM_DOUBT
+        return out
     if len(around.mentions) != 1:
         return out
     is_topic, counts = ways.steps == 0, asks_for_count(question)
@@ -90,7 +100,8 @@ def unsaid_steps(
     if asked := asked_kind(question, topics):
         theirs = _numbers_of_others(asked.nouns, around, is_topic) if counts else None
         if theirs is not None and theirs.any():
-            out[theirs] = KNOWN_DOUBT
+            # Nor does anything else say how many it has.
+            out[theirs | (ways.named < ways.steps)] = KNOWN_DOUBT
             return out
         if _is_unheard(asked, around, counts=counts):
             out[:] = COUNT_DOUBT if counts else NOUN_DOUBT
@@ -145,6 +156,15 @@ def unsaid_steps(
         is_said |= nodes_at_ends(said, ends, is_topic, around)
         out[~is_said] = doubt
     return out
+
+
+def _counts_topic(question: str, topics: Sequence[str], around: LocalGraph) -> bool:
+    """Whether it counts one of its topics, which is no class: "how many eggs"."""
+    if question_tokens(question, topics)[:3] != ["how", "many", TOPIC]:
+        return False
+    to_class = np.array([leads_to_class(each) for each in around.relations], bool)
+    classes = around.nodes[to_class[around.relation_index], 1]
+    return not np.isin(around.starts, classes).any()
 
 
 def _asks_more_of_class(question: str, topics: Sequence[str], unknown: int) -> bool:

@@ -170,6 +170,9 @@ class RetrieveReply(BaseModel):
     negation: str = Field(
         "", description="The word that negates the question: then there is no answer."
     )
+    read_as: str = Field(
+        "", description="The question as it was read, where words of it are misspelt."
+    )
     nearest: bool = Field(
         False,
         description="Whether no topic was found and the triplets are the nearest ones "

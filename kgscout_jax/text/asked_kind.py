@@ -9,6 +9,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from kgscout_jax.text.apposition import without_apposition
 from kgscout_jax.text.count_question import as_how_many
 from kgscout_jax.text.courtesy import without_courtesy
 from kgscout_jax.text.kinds import (
@@ -133,8 +134,8 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
     ['genre']
     >>> asked_kind("Mann's wife's birth city?", ["Mann"]).kind
     'place'
-    >>> sorted(asked_kind("Boats with more than 10 masts", []).nouns)
-    ['boat']
+    >>> sorted(asked_kind("Kites with more than 10 tails", []).nouns)
+    ['kite']
     >>> asked_kind("What is Ada Lovelace known for?", ["Ada Lovelace"])
     """
     words = question_tokens(as_how_many(question), topics)
@@ -168,7 +169,8 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
 def question_tokens(question: str, topics: Sequence[str]) -> list[str]:
     """The words and commas of a question, ``TOPIC`` for words of its topics' names.
 
-    Less those that only ask for an answer, see ``courtesy``.
+    Less those that only ask for an answer, see ``courtesy``, and a noun that only says
+    what the topic is, see ``apposition``.
     """
     words = _TOKEN.findall(_EMAIL.sub("email", question.casefold()))
     topics = [topic for topic in topics if not _mask_name(words, topic)]
@@ -178,7 +180,8 @@ def question_tokens(question: str, topics: Sequence[str]) -> list[str]:
     for i, j in pairwise(places):
         if j - i <= _GAP and of_topics.issuperset(words[i:j]):
             words[i:j] = [TOPIC] * (j - i)
-    return without_courtesy([TOPIC if word in named else word for word in words])
+    words = without_courtesy([TOPIC if word in named else word for word in words])
+    return without_apposition(words, TOPIC)
 
 
 def _mask_name(words: list[str], topic: str) -> bool:
@@ -192,13 +195,19 @@ def _mask_name(words: list[str], topic: str) -> bool:
     return bool(name and places)
 
 
+_PRICES = ("price", "cost")
+"""What "how much is X" asks for."""
+
+
 def _measures(rest: Sequence[str]) -> frozenset[str]:
     """What the number is called that "how" and these words ask for; () for none."""
     word = rest[0] if rest else ""
     if word == "much":
         word = next((each for each in rest if base_noun(each) in _MEASURES), "")
         if not word:  # "how much prize money", "how much is a ticket"
-            return frozenset({" ".join(_phrase(rest, 1).nouns), "amount"} - {""})
+            noun = " ".join(_phrase(rest, 1).nouns)
+            priced = not noun and rest[1:2] and rest[1] in _BE
+            return frozenset({noun, "amount", *(_PRICES if priced else ())} - {""})
     return frozenset(_MEASURES.get(base_noun(word), "").split())
 
 

@@ -149,6 +149,13 @@ def base_noun(noun: str) -> str:
     return _SPELLINGS.get(one, one)
 
 
+_PLURALS_IN_ICS = frozenset(
+    "topics critics clinics comics fabrics relics mosaics picnics musics mechanics "
+    "epics plastics graphics antibiotics cosmetics ceramics lyrics".split()
+) - {"lyrics", "graphics"}
+"""Nouns in -ics that have a singular, unlike physics."""
+
+
 @cache
 def singular_form(noun: str) -> str:
     """The singular of a noun, by its ending.
@@ -158,7 +165,9 @@ def singular_form(noun: str) -> str:
     """
     if noun in _IRREGULAR_NOUNS:
         return _IRREGULAR_NOUNS[noun]
-    if len(noun) < 4 or noun.endswith(("ss", "us", "is", "ics")):
+    if len(noun) < 4 or noun.endswith(("ss", "us", "is")):
+        return noun
+    if noun.endswith("ics") and noun not in _PLURALS_IN_ICS:
         return noun
     if noun.endswith("ies"):
         return noun[:-3] + "y"

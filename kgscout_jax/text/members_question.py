@@ -12,12 +12,17 @@ from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.kinds import singular_form
 from kgscout_jax.text.words import FUNCTION_WORDS
 
-_NOTHING_MORE = FUNCTION_WORDS.union(
-    "there many every each different show find got s ? ! , . ;".split(),
-    "belong belongs belonged belonging contain contains contained containing".split(),
-    "include includes included including feature features featured".split(),
-    "exist exists found listed located situated based".split(),
-) - {"not", "who", "whom", "whose", "where", "when", "why", "how", "or", "than"}
+_ASKING = frozenset("who whom whose where when why how".split())
+_NOTHING_MORE = (
+    FUNCTION_WORDS.union(
+        "there many every each different show find got s ? ! , . ;".split(),
+        "belong belongs belonged belonging contain contains contained".split(),
+        "containing include includes included including feature features".split(),
+        "featured exist exists found listed located situated based".split(),
+    )
+    - _ASKING
+    - {"not", "or", "than"}
+)
 """Words that do not say how what is asked for is joined with the topic."""
 
 
@@ -42,6 +47,8 @@ def members_noun(words: Sequence[str]) -> tuple[str, ...]:
         words = words[2:]
     said = [i for i, w in enumerate(words) if w != TOPIC and w not in _NOTHING_MORE]
     if TOPIC not in words or not 0 < len(said) < 3 or said[-1] - said[0] >= len(said):
+        return ()
+    if words[said[0]] in _ASKING:
         return ()
     noun = (*words[said[0] : said[-1] + 1],)
     is_plural = singular_form(noun[-1]) != noun[-1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from kgscout_jax.text.kinds import singular
+from kgscout_jax.text.kinds import singular, singular_form
 from kgscout_jax.text.question_clause import (
     BE,
     DO,
@@ -20,6 +20,7 @@ from kgscout_jax.text.question_clause import (
     QUESTION_WORDS,
     around_topic,
 )
+from kgscout_jax.text.relation_words import PREPOSITIONS
 
 _HAVING = HAVE | frozenset(("share", "shares"))
 _ASK = frozenset("who whom which what name list give show tell find me us".split())
@@ -74,6 +75,24 @@ def noun_of_answer(words: Sequence[str]) -> tuple[str, ...]:
     ('mentor',)
     """
     return _noun_of_answer(tuple(words))
+
+
+def qualifies_plural(words: Sequence[str]) -> bool:
+    """Whether the topic stands before a plural, "books by X authors": then no word says
+    what joins them.
+
+    >>> from kgscout_jax.text.asked_kind import TOPIC
+    >>> qualifies_plural(["books", "by", TOPIC, "authors"])
+    True
+    >>> qualifies_plural([TOPIC, "books"])
+    False
+    """
+    parts = around_topic(tuple(words))
+    if parts is None or not parts[0] or not parts[1]:
+        return False
+    before, noun = parts[0][-1], parts[1][0]
+    plural = singular_form(noun) != noun and noun not in NO_NOUNS
+    return plural and before in PREPOSITIONS and before != OF
 
 
 def content_words(noun: Sequence[str]) -> list[str]:

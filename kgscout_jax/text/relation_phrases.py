@@ -54,7 +54,7 @@ def relation_forms(relation: str) -> frozenset[str]:
     And, as one word, of all that mean something: "homepage" is read as home page.
 
     >>> sorted(relation_forms("directed_by"))
-    ['direct', 'directed', 'director', '~lead']
+    ['direct', 'directed', 'director', '~direct', '~lead']
     """
     words = relation_words(relation)
     others = _phrases(relation)
@@ -99,8 +99,8 @@ def word_forms(word: str) -> frozenset[str]:
 
     By rules and short lists; a group goes by its first word after ~.
 
-    >>> sorted(word_forms("wrote")), sorted(word_forms("sisters"))
-    (['write', 'wrote', '~program', '~write'], ['sister', 'sisters', '~sibling'])
+    >>> sorted(word_forms("wrote")), sorted(word_forms("taught"))
+    (['write', 'wrote', '~program', '~write'], ['taught', 'teach', '~mentor', '~teach'])
     """
     noun = base_noun(word)
     verbs = (base_verb(word), verbs_of_agents().get(noun), _STEMS.get(word))

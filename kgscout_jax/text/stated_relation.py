@@ -23,6 +23,7 @@ from kgscout_jax.text.kinds import (
     is_past,
     noun_kind,
     singular,
+    singular_form,
     statement,
     verbs_of_agents,
 )
@@ -52,6 +53,8 @@ _DOERS = frozenset(
     "tutor".split()
 )
 """Nouns for doers that are the verb itself."""
+_ALSO_VERBS = frozenset("coach mentor tutor sponsor monitor pilot".split())
+"""Nouns for doers whose plural may be a verb."""
 _REPORTS = frozenset(("report", "subordinate"))
 """What those are who report to somebody."""
 _NOUN = 2
@@ -168,17 +171,36 @@ def _ends_by_names(
 
 
 @cache
-def _verb_stems(relation: str) -> tuple[str, str]:
-    """Stems of the verbs that may say a relation: of its doer's noun, and its own."""
+def _verb_stems(relation: str) -> frozenset[str]:
+    """Stems of the verbs that may say a relation: of its doer's noun, its own, and one
+    behind a noun, ``year_built``."""
     words, verb = relation_words(relation), _predicate(relation)[:1]
-    doer = words[0] if len(words) - (words[-1:] == [OF]) == 1 else ""
-    of_doer = stem(doer) if doer in _DOERS else _agent_stem(doer)
-    return of_doer, "".join(map(stem, verb))
+    stems = {*_doer_stems(relation), *map(stem, verb)}
+    return frozenset(stems | {*map(stem, words[1:])} if len(words) == 2 else stems)
+
+
+@cache
+def _doer_stems(relation: str) -> frozenset[str]:
+    """Stems of the verbs for what those do that a relation is called by."""
+    words = relation_words(relation)
+    if len(words) - (words[-1:] == [OF]) != 1:
+        return frozenset()
+    noun = words[0]
+    if noun in _DOERS:
+        return frozenset([stem(noun)])
+    one = singular_form(noun)
+    if one == "author":
+        return frozenset([_agent_stem(one), one])
+    # "Directors" are several, and "coaches" and "mentors" may be verbs.
+    doer = one if one in verbs_of_agents() and one not in _ALSO_VERBS else noun
+    return frozenset({_agent_stem(doer)} - {""})
 
 
 def _ends_of_clause(clause: Clause, relation: str) -> frozenset[int]:
     """See ``answer_ends``."""
     asked, doer = clause.preposition, _doer_end(relation, clause.verb)
+    if _says_noun_and_verb(clause, relation):
+        return frozenset([TAIL])
     if doer is None:
         predicate = _predicate(relation)
         if not predicate or stem(predicate[0]) != stem(clause.verb):
@@ -202,6 +224,13 @@ def _ends_of_clause(clause: Clause, relation: str) -> frozenset[int]:
     return frozenset([doer if asks_doer else 1 - doer])
 
 
+def _says_noun_and_verb(clause: Clause, relation: str) -> bool:
+    """Whether a relation is called by both: "what year was X built", ``year_built``."""
+    words = {*relation_words(relation)} - PREPOSITIONS
+    said = {*clause.noun, clause.verb}
+    return clause.topic_first and len(said) > 1 and words == said
+
+
 def _is_other_object(clause: Clause, relation: str) -> bool:
     """Whether a relation names its tails, and a question asks for others: a league,
     where X plays in a club."""
@@ -222,12 +251,9 @@ def _doer_end(relation: str, verb: str) -> int | None:
     >>> _doer_end("director", "directed"), _doer_end("owner_of", "own")
     (1, 0)
     """
-    words = relation_words(relation)
-    is_of = words[-1:] == [OF]
-    is_doer = stem(words[0]) == stem(verb) if words[0] in _DOERS else False
-    if len(words) - is_of != 1 or not (is_doer or _agent_stem(words[0]) == stem(verb)):
+    if stem(verb) not in _doer_stems(relation):
         return None
-    return HEAD if is_of else TAIL
+    return HEAD if relation_words(relation)[-1:] == [OF] else TAIL
 
 
 @cache

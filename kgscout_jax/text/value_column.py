@@ -47,6 +47,8 @@ UNITS: dict[str, tuple[str, float]] = {
     for name in names.split()
 }
 """The dimension and the size of each unit that is converted."""
+SCALES = {"thousands": 1e3, "millions": 1e6, "mio": 1e6, "billions": 1e9, "bn": 1e9}
+"""Words of a relation's name that multiply its values."""
 _SIGNS = frozenset(CURRENCIES)
 _GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")
 _TWICE = re.compile(r"[+-]?\d{1,3}(\.\d{3}){2,}")
@@ -93,6 +95,8 @@ class ValueColumn:
     """Whether dates with slashes begin with the day; some must."""
     implied: str = ""
     """The unit of values that have none, where the relation says it."""
+    scale: float = 1.0
+    """What plain values are multiplied by, where the relation says it: in millions."""
 
     @staticmethod
     def of(names: Sequence[str], relation: Sequence[str] = ()) -> ValueColumn:
@@ -116,6 +120,7 @@ class ValueColumn:
             dated=all(map(_is_time, found, names)),
             day_first=any(map(has_day_first, names)),
             implied=next((word for word in relation[1:] if word in UNITS), ""),
+            scale=next((SCALES[word] for word in relation[1:] if word in SCALES), 1.0),
         )
 
     def read(self, name: str) -> Value | None:
@@ -151,8 +156,12 @@ class ValueColumn:
 
         >>> ValueColumn.of(["45", "60"], ["time", "minutes"]).read_limit("2 hours")
         Value(number=120.0, parts=0)
+        >>> ValueColumn.of(["3.2", "9"], ["people", "millions"]).read_limit("5 million")
+        Value(number=5.0, parts=0)
         """
         quantity = quantity_of(name)
+        if self.scale > 1 and quantity and has_scale(name):
+            return Value(quantity.value / self.scale)
         if self.implied and not self.unit and quantity and quantity.unit in UNITS:
             own, other = UNITS[self.implied], UNITS[quantity.unit]
             same = own[0] == other[0]

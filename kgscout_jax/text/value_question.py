@@ -29,7 +29,13 @@ from kgscout_jax.text.value_words import (
     with_release,
     word_key,
 )
-from kgscout_jax.text.values import is_date, is_year, quantity_of, value_of
+from kgscout_jax.text.values import (
+    CURRENCIES,
+    is_date,
+    is_year,
+    quantity_of,
+    value_of,
+)
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
 ValueTestName = Literal["highest", "lowest", "above", "below", "within"]
@@ -143,8 +149,16 @@ class ValueQuestion:
             for i, r in enumerate(relations)
             if relation_words(r) in (["year"], ["date"])
         ]
-        said = self.limits_time and not self.words.isdisjoint(_DATED_KEYS)
-        return named[0] if said and len(named) == 1 else None
+        if not self.limits_time or self.words.isdisjoint(_DATED_KEYS):
+            return None
+        if not named:  # "came out after 2004" by ``published``
+            named = [
+                i
+                for i, r in enumerate(relations)
+                if not relation_keys(r).isdisjoint(_DATED_KEYS)
+                and relation_words(r)[-1:] != ["by"]
+            ]
+        return named[0] if len(named) == 1 else None
 
     def with_words_of(self, relation: str) -> ValueQuestion:
         """The question with the words of a relation's name among its own.
@@ -445,6 +459,8 @@ def _limited(
     limits: tuple[str, ...] = ()
     if number is not None and not (rivals and rivals[0].start < number.start()):
         limits = (number[0],)
+        if not {*text[number.start() - 1 : number.end()]}.isdisjoint(CURRENCIES):
+            near |= {word_key("dollar")}
     if not limits and not rivals:
         return None
     return ValueQuestion(

@@ -18,6 +18,7 @@ _TIMES = (
 _BIRTH = "birth born age"
 _SIZE = "size area population employees"
 _HEIGHT = "height elevation altitude"
+_TRAFFIC = "passengers ridership traffic visitors customers flights footfall"
 _SYNONYMS = {
     "born": "birth", "died": "death", "dead": "death", "weigh": "weight",
     "inhabitant": "population", "resident": "population", "earn": "salary",
@@ -133,6 +134,11 @@ _ADJECTIVES = {
     "deadly": _word(+1, False, "deaths fatalities casualties"),
     "cheap": _word(-1, False, "price cost total amount"),
     "rich": _word(+1, False, "wealth income worth"),
+    "busy": _word(+1, False, _TRAFFIC),
+    "costly": _word(+1, False, "price cost total amount"),
+    "pricey": _word(+1, False, "price cost total amount"),
+    "loud": _word(+1, False, "loudness decibels volume"),
+    "spicy": _word(+1, False, "heat scoville spiciness"),
     "hot": _word(+1, False, "temperature"), "warm": _word(+1, False, "temperature"),
     "cold": _word(-1, False, "temperature"),
 }  # fmt: skip
@@ -152,6 +158,13 @@ DEGREES = {
     "expensive": _word(+1, False, "price cost total amount"),
     "valuable": _word(+1, False, "value worth price"),
     "powerful": _word(+1, False, "power horsepower"),
+    "visited": _word(+1, False, "visitors visits"),
+    "viewed": _word(+1, False, "views"), "watched": _word(+1, False, "views viewers"),
+    "downloaded": _word(+1, False, "downloads"),
+    "cited": _word(+1, False, "citations"),
+    "profitable": _word(+1, False, "profit income earnings"),
+    "popular": _word(+1, False, "popularity visitors views rating votes downloads"),
+    "crowded": _word(+1, False, "density passengers visitors attendance"),
 }  # fmt: skip
 """What "most", "least", "more" and "less" may stand before."""
 HEADCOUNT = frozenset(map(word_key, "population headcount employees members".split()))

@@ -57,6 +57,7 @@ def candidates_of(graph: KnowledgeGraph, topic: str) -> Candidates:
         ("who was Tern", "Tern", "is a"),
         ("What's Plover Labs?", "Plover Labs", "description"),
         ("What does Tern store?", "Tern", None),
+        ("Who was in Tern?", "Tern", None),
         ("What is RocksDB?", "RocksDB", None),  # nothing says it
     ],
 )

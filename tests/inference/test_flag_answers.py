@@ -14,6 +14,7 @@ GRAPH = KnowledgeGraph.from_triplets([
     ("Soup", "vegetarian", "true"), ("Soup", "is_very_spicy", "no"),
     ("Kebab", "vegetarian", "false"), ("Kebab", "cuisine", "Greek"),
     ("Stew", "rating", "good"), ("Stew", "cuisine", "Greek"),
+    ("Swift", "migratory", "true"),
 ])  # fmt: skip
 
 
@@ -23,6 +24,7 @@ GRAPH = KnowledgeGraph.from_triplets([
         ("Is Soup vegetarian?", "Soup", "yes"),
         ("Is Kebab vegetarian?", "Kebab", "no"),
         ("is soup very spicy", "Soup", "no"),
+        ("Does Swift migrate?", "Swift", "yes"),
         ("Is Stew vegetarian?", "Stew", None),  # nothing says it
         ("Is Soup vegetarian and cheap?", "Soup", None),
         ("Which cuisine is Kebab?", "Kebab", None),

@@ -49,6 +49,14 @@ def test_whatever_joins_the_members_of_a_class_with_the_topic(question, expected
 def test_two_relations_leave_open_which_is_meant():
     assert members(ACME, "Which engineers does Acme have?", "Acme") is None
     assert members(ACME[:-1], "Which engineers does Acme have?", "Acme") == {"Ann"}
+    # The termini of a line are among its stations.
+    line = [
+        *((name, "type", "station") for name in ("North", "South", "East")),
+        *((name, "lines", "L1") for name in ("North", "South", "East")),
+        ("L1", "terminus", "North"), ("L1", "terminus", "South"), ("L2", "in", "Bern"),
+    ]  # fmt: skip
+    stations = {"North", "South", "East"}
+    assert members(line, "Which stations are on L1?", "L1") == stations
 
 
 HOSTS = [

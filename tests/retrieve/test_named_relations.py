@@ -72,7 +72,7 @@ def test_a_deputy_and_a_former_one_are_named_by_these_words_alone(question, name
 
 
 def test_words_of_a_topic_name_no_relation():
-    found = named_relations("Who made The Director?", ["The Director"], ["director"])
+    found = named_relations("Who saw The Director?", ["The Director"], ["director"])
     assert not found.named.any()
 
 

@@ -20,7 +20,7 @@ MATCHES = [
 ]
 
 
-def found(question, topics, rows=MATCHES, columns=COLUMNS, extra=()):
+def found(question, topics, rows=MATCHES, columns=COLUMNS, extra=(), table="rows"):
     """(names beside the records, those of a relation that is named); None: nothing.
 
     ``extra``: triplets beside the records.
@@ -41,7 +41,8 @@ def found(question, topics, rows=MATCHES, columns=COLUMNS, extra=()):
         np.array(ends),
         [np.array([place[topic]]) for topic in topics],
         lambda ids: [
-            f"_:{i}" if i < len(rows) else names[i - len(rows)] for i in ids.tolist()
+            f"_:{table}:{i}" if i < len(rows) else names[i - len(rows)]
+            for i in ids.tolist()
         ],
     )
     unnamed = np.arange(len(rows) + len(names)) < len(rows)
@@ -90,6 +91,17 @@ def test_what_only_records_have_answers_about_one_that_has_more():
     assert when == ({"2024-01-02"}, {"2024-01-02"})
     # Of two relations to a date, her own is meant as well.
     assert found("What dates does Ann have?", ["Ann"], rows, columns, extra) is None
+
+
+def test_the_table_of_records_says_a_verb():
+    rows = [("Emma", "Ann", "2023-01-09"), ("Emma", "Bo", "2023-02-10")]
+    columns = ("book", "member", "loaned_on")
+    for question, expected in (
+        ("Who borrowed Emma?", {"Ann", "Bo"}),
+        ("Who wrote Emma?", None),
+    ):
+        out = found(question, ["Emma"], rows, columns, table="loans")
+        assert (out and out[1]) == expected
 
 
 def test_no_record_has_both():

@@ -21,6 +21,9 @@ HEADS, TAILS, BOTH, NONE = {0}, {1}, {0, 1}, set()
         ("Who was mentored by Ann Lee?", "mentors", TAILS),
         ("By whom was Ann Lee mentored?", "mentors", HEADS),
         ("Who wrote Ann Lee?", "written_by", TAILS),
+        ("Which papers did Ann Lee author?", "authors", HEADS),
+        ("Who directed Ann Lee?", "directors", TAILS),
+        ("What year was Ann Lee built?", "year_built", TAILS),
         # Prepositions must be the same.
         ("Which team does Ann Lee play for?", "athleteplaysforteam", TAILS),
         ("Which team does Ann Lee play for?", "athleteplaysinleague", NONE),

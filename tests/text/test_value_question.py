@@ -24,6 +24,7 @@ TOPICS = ["Rome", "Bern", "The Last Emperor", "1990"]
         ("Which towns have more than 1,200 people?", "above", {"limit": 1200.0}),
         ("What has at least 5.5 rooms?", "above", {"limit": 5.5, "inclusive": True}),
         ("Which films came out before 1990?", "below", {"limit": 1990.0}),
+        ("What is the busiest station?", "highest", {}),
         ("the films since 1990-07-01", "above", {"limit": 1990.5, "inclusive": True}),
         ("towns in Rome with a higher age than that of Bern", "above", {"rival": 1}),
         ("What was built in Rome after Bern?", "above", {"rival": 1, "subject": 0}),
@@ -160,3 +161,24 @@ def test_dates_are_read_as_people_write_them():
     assert quantity_of("1.234,50 €") == (1234.5, "€")
     for name in ("31.13.1899", "12 August 12 1899", "1.51.000", "May", "3 May"):
         assert math.isnan(value_of(name)), name
+
+
+@pytest.mark.parametrize(
+    ("question", "relations", "chosen"),
+    [
+        ("listings over $900,000", ["sqft", "price_usd"], "price_usd"),
+        ("listings under 90,000 euros", ["sqft", "price_usd"], "price_usd"),
+        ("What is the busiest station?", ["zone", "passengers_millions"], 1),
+    ],
+)
+def test_units_and_adjectives_imply_what_is_compared(question, relations, chosen):
+    asked = value_question(question, [])
+    assert asked is not None
+    chosen = relations[chosen] if isinstance(chosen, int) else chosen
+    assert [r for r in relations if asked.may_mean(r)] == [chosen]
+
+
+def test_a_verb_for_what_is_dated_is_a_column_of_that_kind():
+    asked = value_question("Which books came out after 2004?", [])
+    assert asked is not None and asked.dated_by(["pages", "published"]) == 1
+    assert asked.dated_by(["published_by", "born"]) is None

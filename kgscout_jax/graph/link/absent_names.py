@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 LEAST_SMALL = 2
 """Words without a capital from which on capitals tell something."""
+SAMPLE = 1_000
+"""The first names of a graph, which tell how it writes names."""
+SHARE = 0.05
+"""Share of identifiers among them, from which on others are missed."""
+_CODE = re.compile(r"\b[a-z]\w*(?:[-_]\w+)+\b")
+"""An identifier of several words in small letters."""
 _WORD = re.compile(r"[^\W\d_]+")
 _OPENING = " \"'(\u201c\u2018"
 _ENDS = (".", "?", "!", ":")
@@ -41,6 +47,9 @@ def absent_names(
         links: the entities that were found in it.
         graph: the graph.
     """
+    unlinked = _absent_codes(question, links, graph)
+    if unlinked:
+        return unlinked
     words = [*_WORD.finditer(question)]
     small = [word[0] for word in words if word[0].islower()]
     if len(small) < LEAST_SMALL:
@@ -63,6 +72,23 @@ def absent_names(
         if not (high > low).all() and noun not in said and word.casefold() not in said:
             absent.append(word)
     return tuple(absent)
+
+
+def _absent_codes(
+    question: str, links: Sequence[Link], graph: KnowledgeGraph
+) -> tuple[str, ...]:
+    """Names such as ``billing-portal`` of a graph that writes its names so."""
+    spans = [(link.start, link.stop) for link in links]
+    free = [
+        match[0]
+        for match in _CODE.finditer(question)
+        if not any(b < match.end() and match.start() < e for b, e in spans)
+    ]
+    if not free:
+        return ()
+    names = [str(graph.entities[i]) for i in range(min(len(graph.entities), SAMPLE))]
+    codes = sum(_CODE.fullmatch(name) is not None for name in names)
+    return tuple(free) if codes >= SHARE * len(names) else ()
 
 
 def _is_name(word: str) -> bool:

@@ -36,7 +36,7 @@ from kgscout_jax.utils.manifest import (
 )
 
 FORMAT = "kgscout-link"
-VERSION = 3
+VERSION = 4
 MANIFEST = "manifest.json"
 MAX_TOKENS = 24
 """Longer names (mostly descriptions) are never linked."""

@@ -163,13 +163,16 @@ def _are_numbered(
 ) -> bool:
     """Whether rows that only an id names stand between others, with a day or ids.
 
-    A visit has a patient and a doctor, an order a customer, a product and a day.
+    A visit has a patient and a doctor, an order a customer, a product and a day. A
+    listing has an address of its own, and is more than what it joins.
     """
     key = nodes.called
     if key is None or not _ID.search(plain(header[key])):
         return False
     codes = all(_CODE.fullmatch(cell) for cell in columns[key])
     others = [i for i in range(len(columns)) if i != key]
+    if any(map(_is_key, (columns[i] for i in others))):
+        return False
     ids = [i for i in others if _ID.search(plain(header[i])) and any(columns[i])]
     texts = [i for i in others if i not in ids and _is_repeated(columns[i])]
     dated = any(sum(map(is_date, columns[i])) * 2 > len(columns[i]) for i in others)

@@ -24,8 +24,20 @@ GRAPH = KnowledgeGraph.from_triplets([
         ("Tell me this: Where was she born?", ()),  # begins a sentence
         ("who won best actress for casablanca", ()),
         ("Who Won Best Actress For Casablanca", ()),
+        ("who won the well-known best-actress award", ()),
     ],
 )
 def test_a_capital_that_no_name_and_no_relation_has_is_absent(question, expected):
     links = linker_of(GRAPH).link(question)
     assert absent_names(question, links, GRAPH) == expected
+
+
+def test_an_identifier_is_absent_from_a_graph_of_identifiers():
+    services = ("search-api", "mail-sender", "user_profile")
+    graph = KnowledgeGraph.from_triplets([(s, "owned_by", "Core") for s in services])
+    for question, expected in (
+        ("which team owns the billing-portal service", ("billing-portal",)),
+        ("which team owns search-api", ()),
+    ):
+        links = linker_of(graph).link(question)
+        assert absent_names(question, links, graph) == expected

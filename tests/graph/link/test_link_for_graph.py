@@ -82,7 +82,7 @@ def test_an_index_that_is_damaged_or_of_other_names_is_rebuilt(graph, tmp_path, 
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     (tmp_path / "manifest.json").write_text(json.dumps(manifest | {"version": 1}))
     assert graph_linker(graph, folder=tmp_path).link("tom hanks")[0].name == "Tom Hanks"
-    assert "version 1, expected 3" in caplog.text
+    assert "version 1, expected 4" in caplog.text
     assert json.loads((tmp_path / "manifest.json").read_text()) == manifest
     (tmp_path / "keys.npy").write_bytes(b"")
     assert graph_linker(graph, folder=tmp_path).link("tom hanks")[0].name == "Tom Hanks"
@@ -198,3 +198,14 @@ def test_a_row_without_a_name_goes_by_its_number():
     # An id that several rows have is none of their own.
     (link,) = linker_of(graph).link("which parts has P9")
     assert link.name == "P9"
+
+
+def test_what_codes_name_goes_by_its_own_address():
+    triplets = [
+        ("HX-1", "address", "5 Elm St"), ("HX-2", "address", "7 Oak Ave"),
+        ("HX-1", "city", "Bern"), ("HX-2", "city", "Bern"),
+        ("Ann Lee", "home address", "9 Mill Ln"), ("Bo Ray", "home address", "1 Hall"),
+    ]  # fmt: skip
+    linker = linker_of(KnowledgeGraph.from_triplets(triplets))
+    assert linker.link("who sells 7 oak ave")[0].name == "HX-2"
+    assert linker.link("who lives at 9 Mill Ln")[0].name == "9 Mill Ln"  # of a person

@@ -226,7 +226,7 @@ def flip(folder):
         (flip, "keyed.npy: damaged: checksum differs"),
         (without("cuts.npy"), "cuts.npy: missing"),
         (without("manifest.json"), "manifest.json: no such file"),
-        (manifest(version=99), "version 99, expected 3"),
+        (manifest(version=99), "version 99, expected 4"),
         (manifest(format="kgscout-shards"), "not the manifest of a kgscout-link"),
         (manifest(names=11), "built over 11 names, the graph has 10"),
         (manifest(fingerprint="0"), "built over other names"),

@@ -345,6 +345,12 @@ def test_rows_that_only_a_number_names_are_events_unless_a_table_has_their_ids(
     # An item that a code names is what it is.
     parts = "part_id,color,shape,kg\nX1,red,a,3\nX2,blue,b,4\nX3,red,a,5\n"
     assert "X1 | color | red" in facts(write(tmp_path / "parts.csv", parts))
+    # So is one with an address of its own.
+    homes = "listing_id,address,city,agent,listed_on\n" + "".join(
+        f"H{i},{i} Elm St,{city},{agent},2024-01-0{i}\n"
+        for i, city, agent in ((1, "A", "Ann"), (2, "A", "Ann"), (3, "B", "Bo"))
+    )
+    assert "H1 | address | 1 Elm St" in facts(write(tmp_path / "listings.csv", homes))
 
 
 def test_a_row_without_its_name_is_an_error(tmp_path):

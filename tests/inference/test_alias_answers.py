@@ -1,0 +1,33 @@
+"""What a question calls by another name and asks for by its class, end to end."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgscout_jax import KnowledgeGraph, Scout
+
+STREETS = ("Elm St", "Oak Ave", "High Rd", "Mill Ln")
+GRAPH = KnowledgeGraph.from_triplets([
+    (f"HX-{i}", relation, tail)
+    for i, street in enumerate(STREETS)
+    for relation, tail in (
+        ("type", "listing"), ("address", f"{i + 4} {street}"),
+        ("price", f"{i + 3}50000"), ("agent", ("Ann Lee", "Bo Ray")[i % 2]),
+    )
+])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which listing is at 5 Oak Ave?", "HX-1"),
+        ("Which listing has the address 5 Oak Ave?", "HX-1"),
+        ("Who is the agent of 5 Oak Ave?", "Bo Ray"),
+        ("How much is 5 Oak Ave?", "450000"),
+        ("What is the address of HX-1?", "5 Oak Ave"),
+    ],
+)
+def test_a_listing_goes_by_its_address(question, answer):
+    result = Scout.from_pretrained().retrieve(question, GRAPH)
+    assert [each.name for each in result.answers] == [answer]
+    assert result.answers[0].path

@@ -1,0 +1,30 @@
+"""A question with misspelt words is answered, and the result says how it was read."""
+
+from __future__ import annotations
+
+from kgscout_jax import KnowledgeGraph, Scout
+
+GRAPH = KnowledgeGraph.from_triplets([
+    ("Emma", "author", "Jane Austen"), ("Emma", "type", "book"),
+    ("Persuasion", "author", "Jane Austen"), ("Persuasion", "type", "book"),
+    ("Jane Austen", "birthplace", "Steventon"), ("Ulysses", "author", "James Joyce"),
+])  # fmt: skip
+
+
+def test_misspelt_words_are_read_as_they_are_meant_and_said():
+    scout = Scout.from_pretrained()
+    asked, right = "who is the auther of the novell Emma", "who is the author of Emma"
+    result, plain = scout.retrieve_many([asked, right], GRAPH)
+    assert [each.name for each in result.answers] == ["Jane Austen"]
+    assert result.question == asked
+    assert result.read_as == "who is the author of the novel Emma"
+    assert result.to_dict()["read_as"] == result.read_as
+    (link,) = result.links
+    assert asked[link.start : link.stop] == "Emma"
+    assert not plain.read_as and "read_as" not in plain.to_dict()
+
+
+def test_topics_that_are_given_keep_their_names():
+    graph = KnowledgeGraph.from_triplets([("Emmaa", "author", "Ann")])
+    result = Scout.from_pretrained().retrieve("author of emmaa", graph, topics="Emmaa")
+    assert not result.read_as
