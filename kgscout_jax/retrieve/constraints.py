@@ -47,6 +47,7 @@ from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.text.media_files import asks_for_media, media_files
 from kgscout_jax.text.question_noun import noun_of_topic, qualifies_plural
 from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.stated_relation import RANKS
 from kgscout_jax.text.value_question import ValueQuestion, value_question
 
 ANSWER_SPREAD = 0.05
@@ -241,7 +242,9 @@ def question_constraints(
         phrases = map(relation_phrase, around.relations)
         ends = [frozenset([TAIL] if each == definition else []) for each in phrases]
     several = any(ends) and bool(joined_nouns(words))
-    if any(ends) and (definition or several or noun_of_topic(words)):
+    first = compared is not None and compared.is_superlative and compared.word.weak
+    ranked = first and any(_says_rank(each, words) for each in around.relations)
+    if ranked or (any(ends) and (definition or several or noun_of_topic(words))):
         compared = None  # "The first publication year of X" is a relation's name.
         called = stated_nodes(ends, around, ~unnamed)
         if kind is not None and called is not None:
@@ -303,6 +306,8 @@ def question_constraints(
         near = ways.steps == 1
     if one_clause:
         unsaid = unsaid_steps(question, topics, relations, ends, around, ways, unnamed)
+    if stated is not None and extra is not None:
+        extra = np.where(stated, 0, extra)
     if chain is not None:
         # "Aunts" says every step of the way to them.
         gains = np.where(chain, np.float32(SAID), gains)
@@ -324,6 +329,13 @@ def question_constraints(
         negated=flags is not None and flags.negated,
         members=members_of_class is not None,
     )
+
+
+def _says_rank(relation: str, words: Sequence[str]) -> bool:
+    """Whether a relation is called by a "first" or "last" of the question, and by its
+    verb: "when was it first approved" compares nothing with ``first_approved``."""
+    own = relation_words(relation)
+    return len(own) > 1 and not RANKS.isdisjoint(own) and {*own} <= {*words}
 
 
 def _only_tails(

@@ -9,6 +9,7 @@ their place; "there is no answer" gets ahead of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Bool, Float32
@@ -60,8 +61,11 @@ _MARRIAGE = ("married", "marriage", "spouse", "wife", "husband", "partner")
 _DEFINITE = {
     "born": _BIRTH, "birthday": _BIRTH, "die": _DEATH, "died": _DEATH,
     "marry": _MARRIAGE, "married": _MARRIAGE,
+    "released": ("released", "publication", "published", "premiered", "year", "date"),
 }  # fmt: skip
 """Words for which relations have few words, these."""
+_MODALS = frozenset("should shouldn must mustn may ought can".split())
+_NOT = frozenset(("not", "t", "never"))
 _REASONS = ("reason", "cause", "purpose", "motive")
 """What relations that say why are called."""
 
@@ -110,6 +114,15 @@ def unsaid_steps(
                 out[around.used[fits]] = 0.0
             return out
     words = question_tokens(question, topics)
+    if _forbids(words):
+        avoid = word_forms("avoid")
+        said = [not avoid.isdisjoint(relation_forms(each)) for each in around.relations]
+        slots = np.array(said, bool)[around.relation_index]
+        slots &= is_topic[around.nodes].any(axis=1)
+        allowed = np.zeros_like(is_topic)
+        allowed[around.nodes[slots].ravel()] = True
+        out[~allowed] = CLAIM_DOUBT
+        return out
     definite = [_DEFINITE[word] for word in words if word in _DEFINITE]
     if any(not _say(each, around.relations) for each in definite):
         out[:] = KNOWN_DOUBT
@@ -156,6 +169,16 @@ def unsaid_steps(
         is_said |= nodes_at_ends(said, ends, is_topic, around)
         out[~is_said] = doubt
     return out
+
+
+def _forbids(words: Sequence[str]) -> bool:
+    """Whether a question asks what must not be: only a relation that says so answers.
+
+    >>> _forbids(["what", "should", "not", "be", "taken"]), _forbids(["what", "must"])
+    (True, False)
+    """
+    own = [word for word in words if word != TOPIC]  # "what must X not be"
+    return any(w in _MODALS and after in _NOT for w, after in pairwise(own))
 
 
 def _counts_topic(question: str, topics: Sequence[str], around: LocalGraph) -> bool:

@@ -55,6 +55,8 @@ _DOERS = frozenset(
 """Nouns for doers that are the verb itself."""
 _ALSO_VERBS = frozenset("coach mentor tutor sponsor monitor pilot".split())
 """Nouns for doers whose plural may be a verb."""
+RANKS = frozenset(("first", "last"))
+"""Words that rank in a question, and in the names of relations."""
 _REPORTS = frozenset(("report", "subordinate"))
 """What those are who report to somebody."""
 _NOUN = 2
@@ -225,10 +227,13 @@ def _ends_of_clause(clause: Clause, relation: str) -> frozenset[int]:
 
 
 def _says_noun_and_verb(clause: Clause, relation: str) -> bool:
-    """Whether a relation is called by both: "what year was X built", ``year_built``."""
+    """Whether a relation is called by both: "what year was X built", ``year_built``.
+
+    Or by the verb and a rank, ``first_approved``.
+    """
     words = {*relation_words(relation)} - PREPOSITIONS
     said = {*clause.noun, clause.verb}
-    return clause.topic_first and len(said) > 1 and words == said
+    return clause.topic_first and len(words) > 1 and words - RANKS == said
 
 
 def _is_other_object(clause: Clause, relation: str) -> bool:

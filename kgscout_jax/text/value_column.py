@@ -47,6 +47,8 @@ UNITS: dict[str, tuple[str, float]] = {
     for name in names.split()
 }
 """The dimension and the size of each unit that is converted."""
+_ASSUMED = frozenset("m metre metres meter meters kg kilogram kilograms".split())
+"""Units of values without one, where a question says them."""
 SCALES = {"thousands": 1e3, "millions": 1e6, "mio": 1e6, "billions": 1e9, "bn": 1e9}
 """Words of a relation's name that multiply its values."""
 _SIGNS = frozenset(CURRENCIES)
@@ -170,6 +172,8 @@ class ValueColumn:
             return None
         if quantity.unit in _SIGNS and self.unit not in _SIGNS:
             return Value(quantity.value)  # "over $5m" of plain numbers
+        if not self.unit and quantity.unit in _ASSUMED:
+            return Value(quantity.value)  # heights are in metres
         if quantity.unit or not self.unit:
             return self.read(name)
         plain = ValueColumn(grouped=self.grouped, commas=self.commas)

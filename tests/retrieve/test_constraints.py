@@ -229,9 +229,50 @@ def test_a_number_of_somebody_else_is_no_count():
         assert constrained(question, firm, facts)[1]["80 people"] == doubt
 
 
-def test_the_first_of_a_relations_name_compares_nothing():
-    question = "What is the first publication year of Bolt?"
-    around, names = named_graph(FIRMS, ["Bolt"])
+def test_a_topic_is_not_counted_by_what_joins_it_with_another():
+    facts = [
+        ("Pie", "contains", "eggs"),
+        ("Pie", "type", "dish"),
+        ("Pie", "eats", "Bo"),
+    ]
+    for topics, doubted in ((["eggs", "Pie"], True), (["dish", "Pie"], False)):
+        around, names = named_graph(facts, topics)
+        question, no = f"How many {topics[0]} are for Pie?", np.zeros(len(names), bool)
+        found = question_constraints(question, topics, None, around, no)
+        assert ((found.unsaid >= CLAIM_DOUBT).all()) == doubted
+
+
+def test_only_what_is_to_be_avoided_answers_what_must_not_be():
+    facts = [
+        ("Aspirin", "treats", "gout"),
+        ("Aspirin", "contraindicated_with", "asthma"),
+    ]
+    doubts = constrained("What must Aspirin not be given for?", "Aspirin", facts)[1]
+    assert doubts["gout"] >= CLAIM_DOUBT > doubts["asthma"]
+
+
+def test_other_measures_are_no_duration_where_some_have_one():
+    facts = [
+        ("Soup", "prep_minutes", "40"), ("Stew", "servings", "4"),
+        ("Stew", "cuisine", "Greek"), ("Soup", "cuisine", "Greek"),
+    ]  # fmt: skip
+    assert constrained("How long does Stew take?", "Stew", facts)[1]["4"] >= FORM_DOUBT
+    facts = [("Stew", "servings", "4"), ("Stew", "cuisine", "Greek")]
+    assert constrained("How long does Stew take?", "Stew", facts)[1]["4"] < FORM_DOUBT
+
+
+@pytest.mark.parametrize(
+    ("question", "relations"),
+    [
+        ("What is the first publication year of Bolt?", None),
+        ("When was Bolt first approved?", ("first_approved", "sold_since")),
+    ],
+)
+def test_the_first_of_a_relations_name_compares_nothing(question, relations):
+    facts = FIRMS
+    if relations:
+        facts = [("Bolt", relations[1], "1990"), ("Nut", relations[0], "1954")]
+    around, names = named_graph(facts, ["Bolt"])
     no, compared = np.zeros(len(names), bool), value_question(question, ["Bolt"])
     assert compared is not None
     compared = compared.with_topics(lambda _: names.index("Bolt"))

@@ -104,3 +104,9 @@ def test_dates_are_compared_as_exactly_as_both_are_known(one, other, sign):
     assert here is not None and there is not None
     order = here.order(there)
     assert (order > 0) - (order < 0) == sign
+
+
+def test_values_without_a_unit_are_in_that_of_the_limit_but_no_times_are():
+    plain = ValueColumn.of(["8848", "4808"], ["elevation"])
+    assert plain.read_limit("6000 metres").number == 6000
+    assert plain.read_limit("2 hours") is None  # a runtime may be in minutes
