@@ -156,7 +156,8 @@ class ScoredQuestion:
 
     def alias_answer(self, least: float) -> NodeAnswers | None:
         """The entity that it calls by another name; None for other questions."""
-        if (found := self.candidates) is None:
+        found = self.candidates
+        if found is None or not any(x.how == "alias" for x in self.start.links):
             return None
         return read_alias(
             self.text,

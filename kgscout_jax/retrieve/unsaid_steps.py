@@ -57,14 +57,15 @@ CLAIM_DOUBT = 40.0
 asked that no triplet answers."""
 _BIRTH = ("born", "birth", "birthplace", "birthday", "hometown", "native", "origin")
 _DEATH = ("died", "death", "dead", "deceased", "killed", "buried")
+_RELEASE = ("released", "publication", "published", "premiered", "year", "date")
+_TIMES = frozenset(("when", "year", "date"))
 _MARRIAGE = ("married", "marriage", "spouse", "wife", "husband", "partner")
 _DEFINITE = {
     "born": _BIRTH, "birthday": _BIRTH, "die": _DEATH, "died": _DEATH,
     "marry": _MARRIAGE, "married": _MARRIAGE,
-    "released": ("released", "publication", "published", "premiered", "year", "date"),
 }  # fmt: skip
 """Words for which relations have few words, these."""
-_MODALS = frozenset("should shouldn must mustn may ought can".split())
+_MODALS = frozenset("should shouldn must mustn may ought".split())
 _NOT = frozenset(("not", "t", "never"))
 _REASONS = ("reason", "cause", "purpose", "motive")
 """What relations that say why are called."""
@@ -124,6 +125,8 @@ def unsaid_steps(
         out[~allowed] = CLAIM_DOUBT
         return out
     definite = [_DEFINITE[word] for word in words if word in _DEFINITE]
+    if not _TIMES.isdisjoint(words):  # who released it may be its label
+        definite += [_RELEASE for word in words if word == "released"]
     if any(not _say(each, around.relations) for each in definite):
         out[:] = KNOWN_DOUBT
         return out

@@ -242,6 +242,16 @@ def test_a_topic_is_not_counted_by_what_joins_it_with_another():
         assert ((found.unsaid >= CLAIM_DOUBT).all()) == doubted
 
 
+def test_when_it_was_released_is_said_by_few_words():
+    facts = [("Kid A", "label", "Parlophone"), ("OK", "release_date", "1997-05-21")]
+    for question, doubted in (
+        ("When was Kid A released?", True),
+        ("Which label released Kid A?", False),
+    ):
+        doubts = constrained(question, "Kid A", facts)[1]
+        assert (doubts["Parlophone"] >= KNOWN_DOUBT) == doubted
+
+
 def test_only_what_is_to_be_avoided_answers_what_must_not_be():
     facts = [
         ("Aspirin", "treats", "gout"),
