@@ -140,6 +140,9 @@ def _are_facts(
         return plain(header[key]).endswith(NAMES) or any(map(_is_known_noun, header))
     second = columns[1]
     values = len({*second}) > max(1, len(second) // 2) or is_numeric(second)
+    # Several books by one author: each name stands once, below nouns.
+    once = len({*columns[key]}) == len(columns[key])
+    values = values or (once and all(map(_is_known_noun, header[1:])))
     return plain(header[key]).endswith(NAMES) and (values or key == 1)
 
 

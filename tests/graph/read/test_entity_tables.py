@@ -81,6 +81,15 @@ def test_each_cell_is_a_fact_about_the_entity_of_its_row(tmp_path, caplog):
             | {"Red | rank | 7", "Blue | rank | 8", "Grey | rank | 9"}
             | {f"{name} | type | album" for name in ("Red", "Blue", "Grey")},
         ),
+        # several books are by one author
+        (
+            "title,author,year\nEmma,Ann,1815\nUlysses,Bo,1922\nDubliners,Bo,1914\n"
+            "Persuasion,Ann,1817\n",
+            {"Emma | author | Ann", "Ulysses | author | Bo", "Dubliners | author | Bo"}
+            | {"Persuasion | author | Ann", "Emma | year | 1815"}
+            | {"Ulysses | year | 1922", "Dubliners | year | 1914"}
+            | {"Persuasion | year | 1817"},
+        ),
         (
             "title,label\nRed,Oak\nBlue,Fir\nGrey,Elm\n",
             {"Red | label | Oak", "Blue | label | Fir", "Grey | label | Elm"},
