@@ -50,7 +50,7 @@ from kgscout_jax.inference.search import Searcher
 from kgscout_jax.inference.selection import SelectionConfig, calibration_graph
 from kgscout_jax.inference.settings import DEFAULT_K
 from kgscout_jax.inference.sources import with_provenance
-from kgscout_jax.inference.spelled_question import spelled_question
+from kgscout_jax.inference.spelled_question import SpelledQuestion, spelled_question
 from kgscout_jax.inference.topics import Topics
 from kgscout_jax.inference.two_steps import answer_of, joined, steps_of
 from kgscout_jax.policy.registry import is_general
@@ -283,9 +283,25 @@ class Scout:
         check_lengths(n, graphs=sources, topics=topics, k=budgets)
         texts = [check_question(question) for question in questions]
         with interpreter_turn():
-            return self._retrieve(
-                texts, sources, budgets, topics, hypotheses, selection
+            spelled = self._spelled(texts, sources, topics)
+            right = [each.right for each in spelled]
+            results = self._retrieve(
+                right, sources, budgets, topics, hypotheses, selection
             )
+            pairs = zip(spelled, results, strict=True)
+            return [each.result(result) for each, result in pairs]
+
+    def _spelled(
+        self,
+        texts: Sequence[str],
+        sources: Sequence[GraphOrStore],
+        topics: Sequence[Topics],
+    ) -> list[SpelledQuestion]:
+        """How each question is read: by a general policy without misspelt words."""
+        if not is_general(self.exported.config):
+            return [SpelledQuestion(text=text) for text in texts]
+        parts = zip(texts, sources, topics, strict=True)
+        return [spelled_question(*each, self.link) for each in parts]
 
     def _retrieve(
         self,
@@ -297,27 +313,6 @@ class Scout:
         selection: SelectionConfig,
     ) -> list[RetrievalResult]:
         """See ``retrieve_many``; arguments are checked, one per question."""
-        last = hypotheses, selection
-        if is_general(self.exported.config):
-            parts = zip(texts, sources, topics, strict=True)
-            spelled = [spelled_question(*each, self.link) for each in parts]
-            if any(each.corrections for each in spelled):
-                right = [each.right for each in spelled]
-                found = self._retrieve_steps(right, sources, budgets, topics, *last)
-                pairs = zip(spelled, found, strict=True)
-                return [each.result(result) for each, result in pairs]
-        return self._retrieve_steps(texts, sources, budgets, topics, *last)
-
-    def _retrieve_steps(
-        self,
-        texts: Sequence[str],
-        sources: Sequence[GraphOrStore],
-        budgets: Sequence[int],
-        topics: Sequence[Topics],
-        hypotheses: Sequence[Sequence[str]] | None,
-        selection: SelectionConfig,
-    ) -> list[RetrievalResult]:
-        """The results of questions whose words are right, see ``_retrieve``."""
         last = hypotheses, selection
         steps = {}
         if walkers_of(self.exported) > 0:

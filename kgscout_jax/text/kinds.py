@@ -151,8 +151,8 @@ def base_noun(noun: str) -> str:
 
 _PLURALS_IN_ICS = frozenset(
     "topics critics clinics comics fabrics relics mosaics picnics musics mechanics "
-    "epics plastics graphics antibiotics cosmetics ceramics lyrics".split()
-) - {"lyrics", "graphics"}
+    "epics plastics antibiotics cosmetics ceramics".split()
+)
 """Nouns in -ics that have a singular, unlike physics."""
 
 
