@@ -21,7 +21,6 @@ from data_prep.synth.relation_facts import (
     RelationFacts,
     arc_weights,
     is_sayable,
-    named_mask,
     relation_facts,
 )
 from data_prep.synth.sampler import Sampler
@@ -82,9 +81,8 @@ def generate(graph: KnowledgeGraph, settings: SynthSettings) -> Generation:
     meaning = np.array([fact.meaning for fact in facts]) * (kinds != "text")
     literal = (kinds == "number") | (kinds == "date")
     accept = np.concatenate([meaning, np.where(literal, 0.1 * meaning, meaning)])
-    sampler = Sampler(
-        index, arc_weights(index, facts, most), accept, named_mask(graph), most, rng
-    )
+    named = ~np.asarray(graph.unnamed_mask)
+    sampler = Sampler(index, arc_weights(index, facts, most), accept, named, most, rng)
     out = Generation({split: [] for split in SPLITS})
     if sampler.is_empty:
         return out

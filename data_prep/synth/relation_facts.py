@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float64
+from jaxtyping import Float64
 
 from data_prep.synth.arc_index import ArcIndex
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.read.columns import STATEMENT
 from kgscout_jax.text.relation_words import is_class_relation, relation_words
 from kgscout_jax.text.values import is_date, is_year, quantity_of
 
@@ -75,20 +74,6 @@ def relation_facts(index: ArcIndex, rng: np.random.Generator) -> list[RelationFa
         years = kind == "date" and all(map(is_year, names))
         facts.append(RelationFacts(kind, years, name_meaning(name)))
     return facts
-
-
-def named_mask(graph: KnowledgeGraph) -> Bool[np.ndarray, "e"]:
-    """Which entities have a name for people.
-
-    The node of a triplet's properties has only that of the triplet: it is passed, as
-    those without a name are.
-    """
-    mask = ~np.asarray(graph.unnamed_mask)
-    if STATEMENT in graph.relations:
-        rows = np.asarray(graph.triplets)
-        of_statement = rows[:, 1] == list(graph.relations).index(STATEMENT)
-        mask[rows[of_statement, 2]] = False
-    return mask
 
 
 def tail_kind(names: list[str]) -> Kind:

@@ -17,23 +17,18 @@ if TYPE_CHECKING:
 SUBJECT = "has subject"
 OBJECT = "has object"
 """Relations from a hypernode to its head and to its tail."""
-STATEMENT = "statement"
-"""The relation from an entity to a fact that has properties, see ``statements``."""
 
 
 def hypernode_mask(graph: KnowledgeGraph) -> Bool[np.ndarray, "e"]:
-    """True for the entities that are facts.
-
-    They have a subject and an object, or are what a relation ``statement`` leads to.
-    """
+    """True for the entities that are facts: they have a subject and an object."""
     relations = list(graph.relations)
 
-    def ends(relation: str, column: int) -> Bool[np.ndarray, "e"]:
+    def heads(relation: str) -> Bool[np.ndarray, "e"]:
         mask = np.zeros(len(graph.entities), bool)
         if relation in relations:
             triplets = np.asarray(graph.triplets)
             rows = triplets[:, 1] == relations.index(relation)
-            mask[triplets[rows, column]] = True
+            mask[triplets[rows, 0]] = True
         return mask
 
-    return (ends(SUBJECT, 0) & ends(OBJECT, 0)) | ends(STATEMENT, 2)
+    return heads(SUBJECT) & heads(OBJECT)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int
 
-from kgscout_jax.graph.hypernodes import OBJECT, STATEMENT, SUBJECT
+from kgscout_jax.graph.hypernodes import OBJECT, SUBJECT
 from kgscout_jax.inference.answer_kinds import AnswerKind
 from kgscout_jax.inference.counts import (
     is_asked_number,
@@ -116,13 +116,10 @@ def answer_mask(
     """
     names = [relation_of(int(i)) for i in candidates.relations]
     parts = np.array([name in (SUBJECT, OBJECT) for name in names], bool)
-    stated = np.array([name == STATEMENT for name in names], bool)
     of_fact = parts[candidates.relation_index]
     mask = np.ones(len(candidates.entities), bool)
     mask[candidates.nodes[of_fact, 0]] = False
     mask[candidates.nodes[~of_fact, 1]] = True
-    # A fact with properties repeats its triplet.
-    mask[candidates.nodes[stated[candidates.relation_index], 1]] = False
     return mask
 
 

@@ -7,7 +7,6 @@ rows, and "the total quantity of lamps" adds up those with a lamp.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,9 +15,11 @@ import numpy as np
 from jaxtyping import Int
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.row_id import table_of_row
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.aggregate import aggregate_number
 from kgscout_jax.inference.class_members import class_relations
+from kgscout_jax.inference.class_topics import is_class
 from kgscout_jax.inference.entity_set import EntitySet
 from kgscout_jax.inference.topic_neighbours import (
     Topic,
@@ -45,12 +46,11 @@ MAX_TRIPLETS = 500_000
 """Graphs of more are not read as a whole."""
 MAX_ROWS = 20_000
 """The most rows whose columns are searched for what a question names."""
-_ROW = re.compile(r"_:([^\W\d_]+):\d")
-"""The name of a row of a table, which says what table that is."""
 _DOINGS = frozenset(
     "place placed make made play played happen happened occur occurred take took hold "
     "held record recorded strike struck hit ever overall all many number include "
-    "includes included contain contains contained involve involves involved".split()
+    "includes included contain contains contained involve involves involved get gets "
+    "got receive receives received give gives gave given earn earns earned".split()
 )
 """What rows of any table do: "orders placed", "matches played"."""
 
@@ -83,7 +83,7 @@ class Rows:
     def nouns(self) -> frozenset[str]:
         """What the rows are called: by their table, and by their classes."""
         ids = texts_of(self.graph.entities, self.rows[:1])
-        tables = [found[1] for each in ids if (found := _ROW.match(each))]
+        tables = [table for each in ids if (table := table_of_row(each))]
         rows = self.triplets
         of_class = rows[np.isin(rows[:, 1], class_relations(self.graph)), 2]
         classes = texts_of(self.graph.entities, np.unique(of_class)[:10])
@@ -151,7 +151,7 @@ def _rows_of(text: str, graph: KnowledgeGraph, start: SearchStart) -> Rows | Non
     found = Rows(graph=graph, rows=rows[unnamed[rows]], rest=text, names=())
     for link in start.links:
         topic = Topic.of_link(text, link)
-        if found.is_noun(topic.name):
+        if found.is_noun(topic.name) or _calls_column(topic, found):
             continue
         joined = _joined(topic, found)
         if joined is None:
@@ -273,6 +273,12 @@ def _columns_called(nouns: frozenset[str], found: Rows) -> list[int]:
     """The relations of rows that call what they lead to one of these nouns."""
     names = found.graph.relation_names
     return [i for i in found.columns if leads_to(names[i], nouns)]
+
+
+def _calls_column(topic: Topic, found: Rows) -> bool:
+    """Whether a topic is a class by which a column calls what it leads to."""
+    nouns = frozenset((base_noun(topic.name.casefold()),))
+    return is_class(found.graph, topic.entity) and bool(_columns_called(nouns, found))
 
 
 def _number_of(text: str, found: Rows) -> EntitySet | None:

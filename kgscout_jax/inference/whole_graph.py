@@ -271,7 +271,7 @@ def _compared(
         )
         if not attribute.unread.isdisjoint(heads.tolist()):
             return None  # what cannot be read might pass
-        if graph.unnamed_mask[heads].any() and not _class_nouns(text, graph):
+        if _are_other_rows(heads, text, graph):
             return None  # "Which country" asks for no row of a table
         if flags.holders is not None:
             heads = heads[np.isin(heads, flags.holders)]
@@ -290,6 +290,18 @@ def _compared(
         found.add((tuple(passed), tuple(ahead)))
     # Height and altitude may say different things.
     return _Compared(asked, None, *found.pop()) if len(found) == 1 else None
+
+
+def _are_other_rows(
+    heads: Int[np.ndarray, "h"], text: str, graph: KnowledgeGraph
+) -> bool:
+    """Whether there are rows without a name that no class of the question has."""
+    rows = heads[graph.unnamed_mask[heads]]
+    if not len(rows):
+        return False
+    classes = graph.find_all(_class_nouns(text, graph))
+    members = [joined_to(int(each), graph)[0] for each in classes]
+    return not any(np.isin(rows, each).all() for each in members)
 
 
 class GraphFlags(NamedTuple):

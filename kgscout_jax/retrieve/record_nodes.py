@@ -7,13 +7,13 @@ name between what is known of it. "Which customers bought a desk from Ann" names
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool
 
+from kgscout_jax.graph.row_id import table_of_row
 from kgscout_jax.retrieve.kind_mask import is_value, kind_weights, named_weights
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.shared_nodes import neighbours
@@ -23,9 +23,9 @@ from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD, question_words
 
-_ROW = re.compile(r"_:([^:]+):\d+$")
-"""The name of a row without one, and in it that of its table."""
 _PERSON = KINDS.index("person")
+_PARTS = frozenset(("role", "character"))
+"""What people play."""
 
 
 class RecordNodes(NamedTuple):
@@ -131,21 +131,27 @@ def _doers(
     records: Bool[np.ndarray, "v"],
     around: LocalGraph,
 ) -> Bool[np.ndarray, "r"]:
-    """The one relation of records to people, where the question says their table.
+    """The one relation of records to people, where the question says what they are.
 
-    Who "borrowed" a book is who a row of ``loans`` leads to.
+    Who "borrowed" a book is who a row of ``loans`` leads to, and who "plays" Neo stands
+    in the row whose ``role`` that is.
     """
     out = np.zeros(len(around.relations), bool)
     names = [around.names[i] for i in np.flatnonzero(records[around.used]).tolist()]
-    tables = {match[1] for name in names if (match := _ROW.match(name))}
+    tables = {table for name in names if (table := table_of_row(name))}
     words = [word_forms(word.text) for word in question_words(question, topics)]
     said = [forms for table in tables for forms in map(word_forms, WORD.findall(table))]
-    if any(one.isdisjoint(each) for each in said for one in words) or not said:
-        return out
     is_topic = np.zeros_like(records)
     is_topic[around.starts] = True
-    own = records[around.nodes[:, 0]] & ~is_topic[around.nodes[:, 1]]
-    used = np.unique(around.relation_index[own]).tolist()
+    of_records, to_topic = records[around.nodes[:, 0]], is_topic[around.nodes[:, 1]]
+    by = np.unique(around.relation_index[of_records & to_topic]).tolist()
+    names_by = [str(around.relations[i]) for i in by]
+    forms = [relation_forms(each) for each in names_by if leads_to(each, _PARTS)]
+    in_table = said and not any(one.isdisjoint(each) for each in said for one in words)
+    by_topic = all(any(not one.isdisjoint(each) for each in forms) for one in words)
+    if not (in_table or (words and by_topic)):
+        return out
+    used = np.unique(around.relation_index[of_records & ~to_topic]).tolist()
     people = [i for i in used if _leads_to_person(i, around)]
     out[people] = len(people) == 1
     return out

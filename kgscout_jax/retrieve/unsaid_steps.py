@@ -185,12 +185,19 @@ def _forbids(words: Sequence[str]) -> bool:
 
 
 def _counts_topic(question: str, topics: Sequence[str], around: LocalGraph) -> bool:
-    """Whether it counts one of its topics, which is no class: "how many eggs"."""
-    if question_tokens(question, topics)[:3] != ["how", "many", TOPIC]:
+    """Whether it counts something of the graph that is no class: "how many eggs"."""
+    words = question_tokens(question, topics)
+    if words[:2] != ["how", "many"] or len(words) < 3:
         return False
+    counted = around.starts
+    if words[2] != TOPIC:
+        forms = {words[2], base_noun(words[2])}
+        counted = around.used[[name in forms for name in around.folded_names]]
+        if not len(counted):
+            return False
     to_class = np.array([leads_to_class(each) for each in around.relations], bool)
     classes = around.nodes[to_class[around.relation_index], 1]
-    return not np.isin(around.starts, classes).any()
+    return not np.isin(counted, classes).any()
 
 
 def _asks_more_of_class(question: str, topics: Sequence[str], unknown: int) -> bool:
@@ -312,6 +319,8 @@ def _is_unheard(asked: AskedKind, around: LocalGraph, *, counts: bool) -> bool:
     if not asked.nouns or not (is_property or counts):
         return False
     words = {word for noun in asked.nouns for word in noun.split()}
+    if "money" not in words and len(words) > 1:
+        words.discard("amount")  # which may be that of anything else
     if _say(words, around.relations):
         return False
     return all(base_noun(name.casefold()) not in asked.nouns for name in around.names)

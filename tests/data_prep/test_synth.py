@@ -425,26 +425,25 @@ def test_the_command_writes_the_same_bytes_that_the_kg_source_reads(tmp_path, ca
     assert files_of(outs[0])["train.jsonl"] != before["train.jsonl"]
 
 
-def test_properties_of_triplets_and_years_are_said_as_people_do():
+def test_rows_of_edges_and_years_are_said_as_people_do():
     rows = []
     for i in range(120):
         film, actor = f"Picture {i}", f"Player {i % 40}"
-        node = f"{actor} ACTED_IN {film}"
+        row = f"_:films:{i}"
         rows += [
             (actor, "ACTED_IN", film),
-            (actor, "statement", node),
-            (node, "role", f"Part {i % 50}"),
+            (row, "Person", actor),
+            (row, "Movie", film),
+            (row, "role", f"Part {i % 50}"),
             (film, "released", str(1950 + i % 60)),
             (actor, "born", str(1900 + i % 40)),
         ]
     made = [r for split in records_of(rows, 500).values() for r in split]
     names = {name for r in made for name in (*r["q_entity"], *r["a_entity"])}
-    assert not [name for name in names if "ACTED_IN" in name]
-    assert ["statement", "role"] in [path for r in made for path in r["paths"]]
+    assert not [name for name in names if name.startswith("_:")]
+    assert ["^Person", "role"] in [path for r in made for path in r["paths"]]
     texts = [record["question"].lower() for record in made]
-    assert not [
-        text for text in texts if re.search("bearing|releasing|statement", text)
-    ]
+    assert not [text for text in texts if re.search("bearing|releasing", text)]
     assert [text for text in texts if "release year" in text or "birth year" in text]
     assert not [text for text in texts if re.search(r"\bdate\b|released on", text)]
 

@@ -39,7 +39,23 @@ def table(name: str, text: str) -> KnowledgeGraph:
     ])  # fmt: skip
 
 
+REVIEWS = """Person Movie rating
+Ann Alien 92
+Bob Heat 61
+Ann Heat 70"""
+
+
+def with_kinds(graph: KnowledgeGraph) -> KnowledgeGraph:
+    """The graph with the kinds of what its rows join, as edges of Neo4j have them."""
+    named = ((graph.entities[t], graph.relations[r]) for _, r, t in graph.triplets)
+    kinds = {(name, "type", kind) for name, kind in named if kind.istitle()}
+    return KnowledgeGraph.from_triplets(
+        [*map(graph.triplet, range(len(graph))), *kinds]
+    )
+
+
 TABLES = {
+    "reviews": with_kinds(table("reviews", REVIEWS)),
     "orders": table("orders", ORDERS),
     "figures": table("figures", FIGURES),
     "matches": table("matches", MATCHES),
@@ -88,6 +104,8 @@ def said(question: str, graph: KnowledgeGraph) -> str | None:
         ("matches", "How many matches did Ash referee?", "2"),
         ("matches", "How many matches did Leeds win?", None),
         ("matches", "When did Leeds last play?", "2023-08-25"),
+        ("reviews", "Which movie got the highest rating?", "Alien"),
+        ("reviews", "Which person gave the lowest rating?", "Bob"),
     ],
 )
 def test_rows_worked_out_by_hand(name, question, expected):

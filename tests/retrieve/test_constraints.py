@@ -298,6 +298,15 @@ def test_a_property_is_called_so_where_a_graph_has_it():
     assert doubts["Bern"] == COUNT_DOUBT
 
 
+def test_what_joins_a_dish_with_eggs_does_not_count_them():
+    facts = [("Stew", "contains", "egg"), ("Stew", "amount", "4 g")]
+    doubts = constrained("How many eggs do I need for Stew?", "Stew", facts)[1]
+    assert min(doubts.values()) >= CLAIM_DOUBT
+    # An amount may be that of anything else.
+    doubts = constrained("How much protein does Stew have?", "Stew", facts)[1]
+    assert min(doubts.values()) >= NOUN_DOUBT
+
+
 def test_what_a_noun_names_between_topic_and_answer_is_no_answer():
     around, names = named_graph(OFFICES, ["Acme"])
     no, question = np.zeros(len(names), bool), "Who mentored the people of Acme?"

@@ -104,6 +104,16 @@ def test_the_table_of_records_says_a_verb():
         assert (out and out[1]) == expected
 
 
+def test_the_column_of_a_topic_says_a_verb():
+    rows = [("Reeves", "Heat", "Neo"), ("Moss", "Heat", "Trinity")]
+    for question, expected in (
+        ("Who played Neo?", {"Reeves"}),
+        ("Who directed Neo?", None),
+    ):
+        out = found(question, ["Neo"], rows, ("Person", "Movie", "roles"))
+        assert (out and out[1]) == expected
+
+
 def test_no_record_has_both():
     assert (
         found("Who refereed Luton against Newcastle?", ["Luton", "Newcastle"]) is None

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.hypernodes import STATEMENT
 from kgscout_jax.graph.read.dialect import Dialect
+from kgscout_jax.graph.read.edge_rows import edge_row, named_ends
 from kgscout_jax.graph.read.find_layout import table_layout
 from kgscout_jax.graph.read.layout import Layout, property_name, wrong_width
 from kgscout_jax.graph.read.options import (
@@ -114,13 +114,14 @@ def table_triplets(
     Args:
         path: the file.
         layout: its columns.
-        properties: whether further columns become triplets, see ``statements``.
+        properties: whether further columns become triplets, see ``edge_row``.
         missing: values that stand for none; rows with one at an end are left out, and
             the log has their number.
     """
     h, r, t, width = layout.head, layout.relation, layout.tail, layout.width
     constant, extra = layout.constant, layout.extra if properties else ()
     skip, empty = layout.skip_first, True
+    ends = named_ends(layout.header, h, t)
     left_out: Counter[str] = Counter()
     for number, cells in dialect_rows(path, layout.dialect):
         if len(cells) != width:
@@ -146,7 +147,7 @@ def table_triplets(
                 for i in extra
                 if cells[i] not in missing
             ]
-            yield from statements((head, relation, tail), values)
+            yield from edge_row(path, number, ends, (head, relation, tail), values)
     if empty:
         raise UserError(f"{path}: holds no triplets")
     tell_missing(path, left_out)
@@ -161,24 +162,6 @@ def tell_missing(path: Path, left_out: Counter[str]) -> None:
         logger.info(
             "%s: %s no value at an end (%s), %s left out", path, rows, values, left
         )
-
-
-def statements(
-    triplet: Triplet, properties: Iterable[tuple[str, str]]
-) -> Iterator[Triplet]:
-    """The properties of a triplet as triplets.
-
-    Their head is a node with the triplet as its name, to which the triplet's head
-    leads: ("Ann works at Acme", "since", "2019").
-    """
-    node = " ".join(triplet)
-    first = True
-    for name, value in properties:
-        if name.strip() and value.strip():
-            if first:
-                yield triplet[0], STATEMENT, node
-                first = False
-            yield node, name, value
 
 
 def blank(head: str, relation: str) -> str:

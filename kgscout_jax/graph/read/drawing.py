@@ -1,10 +1,10 @@
-"""Properties of nodes that say how a node is drawn, as graph editors export them."""
+"""Properties that are no facts: how a node or an edge is drawn, or where it is from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kgscout_jax.graph.read.header import plain
+from kgscout_jax.graph.read.header import DIRECTIONS, plain
 
 _ALWAYS = frozenset(("fx", "fy", "vx", "vy", "viz", "graphics"))
 """Names that mean nothing but drawing (D3, Gephi)."""
@@ -17,6 +17,14 @@ _BESIDE_PLACES = frozenset(
         *("locked", "visible", "pinned", "label_visible", "label_size", "index"),
     )
 )
+_OF_EDGES = _ALWAYS.union(
+    _BESIDE_PLACES,
+    "weight value thickness id uuid key source sources provenance confidence".split(),
+    "pmid pmids license url created_at updated_at timestamp".split(),
+)
+"""Of an edge: how it is drawn, its number, and who says so."""
+_NO_FACTS = DIRECTIONS.union(("edge", "relationship", "link"))
+"""What is true of any edge."""
 
 
 def drawing_names(names: Iterable[str]) -> frozenset[str]:
@@ -28,3 +36,14 @@ def drawing_names(names: Iterable[str]) -> frozenset[str]:
     placed = {"x", "y"} <= set(by_plain.values())
     drawn = _ALWAYS | _BESIDE_PLACES if placed else _ALWAYS
     return frozenset(name for name, known in by_plain.items() if known in drawn)
+
+
+def is_of_edge_alone(name: str, value: str) -> bool:
+    """Whether a property of an edge is no fact about its ends.
+
+    It says how the edge is drawn, where it is from, or that it is one.
+
+    >>> is_of_edge_alone("weight", "2"), is_of_edge_alone("since", "2019")
+    (True, False)
+    """
+    return plain(name) in _OF_EDGES or value.lower() in _NO_FACTS

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.columns import statements
-from kgscout_jax.graph.read.drawing import drawing_names
+from kgscout_jax.graph.read.drawing import drawing_names, is_of_edge_alone
+from kgscout_jax.graph.read.edge_rows import edge_row
 from kgscout_jax.graph.read.header import NAMES, RELATIONS, in_roles, plain
 from kgscout_jax.graph.read.options import ReadOptions, check_name, excerpt
 from kgscout_jax.types import Triplet, display_name, entity_key
@@ -22,6 +22,8 @@ Attributes = list[tuple[str, str]]
 
 TYPE = "type"
 """The relation of a node to its labels (Neo4j: Person, Movie)."""
+KINDS = (TYPE, "kind", "class", "category", "labels")
+"""Attributes of a node that say what it is, where it has no labels."""
 MISSING = "nodes_without_a_record"
 """The note that counts them."""
 
@@ -55,6 +57,13 @@ class Node:
         named = (v for name, v in self.attributes if name == used and v.strip())
         return self.called or next(named, self.id)
 
+    @property
+    def kind(self) -> str:
+        """What it is: its first label, or the first attribute for that, else ""."""
+        given = {plain(name): value for name, value in reversed(self.attributes)}
+        said = [*self.labels[:1], *(given[name] for name in KINDS if name in given)]
+        return next((each.strip(" :") for each in said if each.strip(" :")), "")
+
 
 @dataclass(frozen=True, slots=True)
 class Edge:
@@ -84,7 +93,8 @@ class NodeNames:
             "PRAGMA journal_mode = OFF",
             "PRAGMA synchronous = OFF",
             "PRAGMA cache_size = -65536",
-            "CREATE TABLE node (id TEXT PRIMARY KEY, name TEXT) WITHOUT ROWID",
+            "CREATE TABLE node (id TEXT PRIMARY KEY, name TEXT, kind TEXT) "
+            "WITHOUT ROWID",
             "CREATE TABLE owner (key TEXT PRIMARY KEY) WITHOUT ROWID",
             "CREATE TABLE missing (id TEXT PRIMARY KEY) WITHOUT ROWID",
             "BEGIN",
@@ -105,12 +115,13 @@ class NodeNames:
         unique = name
         while not self._claim(f"{scope} {entity_key(unique)}"):
             unique = f"{name} ({node.id})" if unique == name else f"{unique}'"
-        self._base.execute("INSERT INTO node VALUES (?, ?)", (key, unique))
+        values = key, unique, node.kind
+        self._base.execute("INSERT INTO node VALUES (?, ?, ?)", values)
         return unique == name
 
     def add_code(self, scope: int, column: str, code: str, node: str) -> None:
         """Add another identifier of a node, as its row has in a column."""
-        statement = "INSERT OR IGNORE INTO node VALUES (?, ?)"
+        statement = "INSERT OR IGNORE INTO node VALUES (?, ?, '')"
         name = self.get(scope, node)
         self._base.execute(statement, (f"{scope}:{column} {code}", name))
 
@@ -133,6 +144,13 @@ class NodeNames:
         """The name of a node; None if it is unknown."""
         return self._cached(f"{scope} {node}")
 
+    def kind(self, scope: int, node: str) -> str:
+        """What a node is; "" where that is unknown."""
+        row = self._base.execute(
+            "SELECT kind FROM node WHERE id = ?", (f"{scope} {node}",)
+        ).fetchone()
+        return "" if row is None else row[0]
+
     def is_newly_missed(self, scope: int, node: str) -> bool:
         """Whether other nodes of the scope are known, and this is first missed now."""
         if scope not in self.scopes:
@@ -152,13 +170,15 @@ def element_triplets(
 ) -> Iterator[Triplet]:
     """The triplets of nodes and edges.
 
+    An edge with properties also gives a row, see ``edge_row``.
+
     Args:
-        path: for errors.
+        path: for errors, and for the rows of edges.
         elements: the nodes and edges.
         names: of the nodes.
         scope: of the file's ids.
-        options: whether properties of edges and of drawing are read, and the attribute
-            that is the relation.
+        options: whether properties that say how something is drawn or where it is
+            from are read, and the attribute that is the relation.
         notes: ``nodes_without_a_record`` counts nodes of edges that nothing describes,
             where other nodes are described.
         left_out: the properties that are not read are counted here, by their names.
@@ -167,7 +187,7 @@ def element_triplets(
         UserError: an edge has no relation, or an end without a name.
     """
     chosen = in_roles(options.columns)[1] if options.columns else None
-    empty = True
+    empty, n_rows = True, 0
     for element in elements:
         where = f"{path}:{element.line}"
         if isinstance(element, Node):
@@ -208,15 +228,23 @@ def element_triplets(
             check_name(name, where)
         empty = False
         yield triplet
-        other = [
-            pair
-            for pair in element.attributes
-            if pair[0] != used and pair[0] not in element.internal
-        ]
-        if options.properties:
-            yield from statements(triplet, other)
-        else:
-            left_out.update(name for name, value in other if value.strip())
+        facts = []
+        for name, value in element.attributes:
+            if name == used or name in element.internal:
+                continue
+            if not (name.strip() and value.strip()):
+                continue
+            is_fact = chosen is None and not is_of_edge_alone(name, value)
+            if options.properties or is_fact:
+                check_name(value, where)
+                facts.append((name, value))
+            else:
+                left_out[name] += 1
+        if facts:
+            n_rows += 1
+            source, target = element.source, element.target
+            kinds = names.kind(scope, source), names.kind(scope, target)
+            yield from edge_row(path, n_rows, kinds, triplet, facts)
     if empty:
         notes["files_without_triplets"] = notes.get("files_without_triplets", 0) + 1
 

@@ -18,12 +18,13 @@ from kgscout_jax.graph.read.code_columns import code_columns
 from kgscout_jax.graph.read.dialect import Dialect
 from kgscout_jax.graph.read.header import NAMES, plain
 from kgscout_jax.graph.read.key_columns import NUMBER, is_index, is_numeric, key_columns
-from kgscout_jax.graph.read.layout import Layout, property_name, row_id
+from kgscout_jax.graph.read.layout import Layout, property_name
 from kgscout_jax.graph.read.list_cells import list_separators
 from kgscout_jax.graph.read.node_columns import NodeColumns
 from kgscout_jax.graph.read.options import MISSING, NA
 from kgscout_jax.graph.read.query_results import result_columns
 from kgscout_jax.graph.read.row_names import id_column, row_kind
+from kgscout_jax.graph.row_id import row_id
 from kgscout_jax.text.kinds import (
     base_noun,
     is_attribute,

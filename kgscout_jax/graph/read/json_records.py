@@ -28,7 +28,6 @@ from kgscout_jax.graph.read.json_lines import (
 )
 from kgscout_jax.graph.read.json_rows import JsonRow, json_rows
 from kgscout_jax.graph.read.key_columns import key_columns
-from kgscout_jax.graph.read.layout import row_id
 from kgscout_jax.graph.read.node_columns import NODE_IDS
 from kgscout_jax.graph.read.node_tables import qualified
 from kgscout_jax.graph.read.query_results import result_columns
@@ -39,6 +38,7 @@ from kgscout_jax.graph.read.row_names import (
     row_kind,
     row_noun,
 )
+from kgscout_jax.graph.row_id import row_id
 from kgscout_jax.types import replace_surrogates
 
 _LINKED_DATA = frozenset(("@context", "@id"))

@@ -10,7 +10,6 @@ from kgscout_jax.graph.read.dialect import SEPARATIONS, Dialect
 from kgscout_jax.graph.read.header import plain
 from kgscout_jax.graph.read.node_columns import NODE_IDS, NodeColumns
 from kgscout_jax.graph.read.options import excerpt
-from kgscout_jax.graph.read.streams import inner_name
 
 
 @dataclass(frozen=True)
@@ -97,15 +96,6 @@ class Layout:
 def property_name(cell: str) -> str:
     """A column's name without its type: born in ``born:int``."""
     return cell.strip().partition(":")[0].strip()
-
-
-def row_id(path: Path, number: int) -> str:
-    """The id of a row without a name, which is no name either.
-
-    >>> row_id(Path("data/matches.csv.gz"), 2)
-    '_:matches:2'
-    """
-    return f"_:{Path(inner_name(path)).stem}:{number}"
 
 
 def wrong_width(layout: Layout, number: int, found: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,10 +13,10 @@ from kgscout_jax.graph.read.elements import Attributes, Edge, Node
 from kgscout_jax.graph.read.layout import (
     Layout,
     property_name,
-    row_id,
     wrong_width,
 )
 from kgscout_jax.graph.read.options import MISSING, NA
+from kgscout_jax.graph.row_id import row_id
 
 
 def table_elements(
@@ -92,8 +93,25 @@ def _values(layout: Layout, i: int, cell: str) -> list[str]:
     if i in layout.whole:
         cell = cell.removesuffix(".0")
     separator = layout.lists.get(i)
-    parts = [cell] if separator is None else map(str.strip, cell.split(separator))
-    return [part for part in parts if part.strip() and part not in MISSING]
+    if cell.startswith('["') and cell.endswith('"]'):  # as Neo4j writes lists
+        parts = _array(cell)
+    else:
+        parts = [cell] if separator is None else cell.split(separator)
+    parts = [part.strip() for part in parts]
+    return [part for part in parts if part and part not in MISSING]
+
+
+def _array(cell: str) -> list[str]:
+    """The strings of a JSON array; the cell itself if it is none.
+
+    >>> _array('["Neo", "Thomas"]')
+    ['Neo', 'Thomas']
+    """
+    try:
+        parts = json.loads(cell)
+    except ValueError:
+        return [cell]
+    return parts if all(isinstance(part, str) for part in parts) else [cell]
 
 
 def qualified(space: str, id: str) -> str:

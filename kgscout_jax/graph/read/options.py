@@ -28,8 +28,8 @@ class ReadOptions:
     """The columns of head, relation and tail: names, or numbers from 1. Instead of a
     column, ``=NAME`` is the relation of all rows."""
     properties: bool = False
-    """Whether properties of edges, extra columns, and properties of nodes that say how
-    they are drawn become triplets. Other properties of nodes always do."""
+    """Whether extra columns, and properties that say how nodes and edges are drawn or
+    where an edge is from, become triplets. Other properties always do."""
     language: str | None = None
     """Select RDF literals of this language and those without one; names in it are
     preferred."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.columns import statements
+from kgscout_jax.graph.read.edge_rows import edge_row, named_ends
 from kgscout_jax.graph.read.layout import Layout, property_name
 from kgscout_jax.graph.read.options import MAX_NAME, check_name
 from kgscout_jax.graph.read.streams import one_line
@@ -121,13 +121,13 @@ def read_parquet(
     Args:
         path: the file.
         layout: its columns.
-        properties: whether further columns become triplets, see ``statements``.
+        properties: whether further columns become triplets, see ``edge_row``.
     """
     file = open_parquet(path)
     names = file.schema_arrow.names
     extra = [names[i] for i in layout.extra] if properties else []
     columns = [names[i] for i in (layout.head, layout.relation, layout.tail)]
-    before = 0
+    ends, before = named_ends(names, layout.head, layout.tail), 0
     for batch in batches(path, file, [*columns, *extra], PARQUET_ROWS):
         heads, relations, tails = (
             _cells(path, batch, column, before) for column in columns
@@ -141,9 +141,11 @@ def read_parquet(
             continue
         values = [texts(path, batch.column(name)) for name in extra]
         keys = [*map(property_name, extra)]
-        for triplet, row in zip(triplets, zip(*values, strict=True), strict=True):
+        rows = zip(triplets, zip(*values, strict=True), strict=True)
+        for number, (triplet, row) in enumerate(rows, before - batch.num_rows + 1):
             yield triplet
-            yield from statements(triplet, zip(keys, row, strict=True))
+            pairs = zip(keys, row, strict=True)
+            yield from edge_row(path, number, ends, triplet, pairs)
     if not before:
         raise UserError(f"{path}: holds no triplets")
 

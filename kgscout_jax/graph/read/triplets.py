@@ -47,6 +47,7 @@ from kgscout_jax.graph.read.row_names import (
 )
 from kgscout_jax.graph.read.streams import COMPRESSED, file_scope, inner_name
 from kgscout_jax.graph.read.table_terms import names_identifier, plain_triplet
+from kgscout_jax.graph.row_id import row_id
 from kgscout_jax.types import Triplet
 
 logger = logging.getLogger("kgscout")
@@ -174,17 +175,39 @@ class TripletFiles:
             UserError: (on iteration) the file is missing, empty or malformed.
         """
         suffix = file_format(path)
-        if suffix in TABLES:
-            return self._table(path)
         if suffix == ".nt":
             options = self.notes, self.options.language, self.labels
             return read_ntriples(path, *options, self._blank_scope(path))
-        if suffix == ".parquet":
-            return self._parquet(path)
         if suffix in rdf.FORMATS:
             options = self.notes, self.options.language, self.labels
             return rdf.read_rdf(path, *options, self._blank_scope(path))
-        return self._property_graph(path)
+        if suffix in TABLES:
+            triplets = self._table(path)
+        elif suffix == ".parquet":
+            triplets = self._parquet(path)
+        else:
+            triplets = self._property_graph(path)
+        return self._with_own_rows(path, triplets)
+
+    def _with_own_rows(
+        self, path: Path, triplets: Iterator[Triplet]
+    ) -> Iterator[Triplet]:
+        """The triplets, with other names for rows than those of a file of equal name.
+
+        A row is called by its file and its number.
+        """
+        own = row_id(path, "")
+        equal = [p for p in self._files if row_id(p, "") == own]
+        place = equal.index(path) if path in equal else 0
+        if not place:
+            return triplets
+
+        def renamed(name: str) -> str:
+            if not name.startswith(own):
+                return name
+            return row_id(path, f"{place + 1}/{name.removeprefix(own)}")
+
+        return ((renamed(head), rel, renamed(tail)) for head, rel, tail in triplets)
 
     def _blank_scope(self, path: Path) -> str:
         """What begins the names of blank nodes: the file's, where there are several.

@@ -326,6 +326,17 @@ def test_rows_of_events_refer_to_other_tables(tmp_path):
     assert {"_:sales:2 | customer | Acme", "Acme | city | Bern"} <= found
 
 
+def test_rows_of_files_of_one_name_are_apart(tmp_path):
+    years = ("2023", "2024")
+    for year in years:
+        (tmp_path / year).mkdir()
+    files = [write(tmp_path / y / "sales.csv", SALES.replace("2024", y)) for y in years]
+    found = facts(*files)
+    assert len(found) == 2 * len(facts(files[0]))
+    dates = {fact.split(" | ")[0] for fact in found if fact.split(" | ")[1] == "date"}
+    assert dates == {f"_:sales:{i}" for i in ("2", "3", "4", "2/2", "2/3", "2/4")}
+
+
 VISITS = """\
 visit_id,patient_id,doctor_id,visit_date,diagnosis
 V1,P1,D1,2024-01-02,flu

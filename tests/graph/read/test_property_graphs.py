@@ -46,21 +46,27 @@ FILMS = {
     "Alien (n2) | seen <&> with | Heat",
     "Alien | year | 1979",
 }
-MORE = {
-    "Alien | statement | Alien directed by Ridley Scott",
-    "Alien directed by Ridley Scott | since | 1977",
-}
+
+
+def row(number: str, source: str, target: str, **properties: str) -> set[str]:
+    """The facts of the row of an edge, whose ends are as KIND:NAME."""
+    ends = [end.split(":") for end in (source, target)]
+    return {
+        f"_:{number} | {name} | {value}" for name, value in (*ends, *properties.items())
+    }
+
+
+SINCE = row("kg:1", "source:Alien", "target:Ridley Scott", since="1977")
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_files_of_networkx_name_nodes_and_keep_equal_names_apart(tmp_path, suffix):
     path = tmp_path / f"kg{suffix}"
     WRITERS[suffix](films(), path)
-    assert facts(path) == FILMS
-    packed = tmp_path / f"packed{suffix}.gz"
+    assert facts(path) == FILMS | SINCE
+    packed = tmp_path / f"kg{suffix}.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
-    assert facts(packed) == FILMS
-    assert facts(path, properties=True) >= FILMS | MORE
+    assert facts(packed) == FILMS | SINCE
     assert facts(path, "source,=knows,target") == {
         "Alien | knows | Ridley Scott",
         "Alien (n2) | knows | Heat",
@@ -147,31 +153,36 @@ KNOWN = {
     "Keanu Reeves | born | 1964",
     "2 | born | 1961",
 }
-STATED = {"Keanu Reeves | statement | Keanu Reeves ACTED_IN The Matrix"}
 
 
 def test_exports_of_neo4j(tmp_path):
     table = write(tmp_path / "all.csv", APOC)
-    lines = write(tmp_path / "all.json", "\n".join(map(json.dumps, APOC_JSON)))
-    for path, role in ((table, '["Neo"]'), (lines, "Neo")):
-        node = f"Keanu Reeves ACTED_IN The Matrix | roles | {role}"
+    lines = write(tmp_path / "lines.json", "\n".join(map(json.dumps, APOC_JSON)))
+    for path in (table, lines):
         person = {"2 | type | Person"} if path is table else set()
-        assert facts(path) == ACTED | KNOWN | person
-        assert facts(path, properties=True) == facts(path) | STATED | {node}
+        neo = row(
+            f"{path.stem}:1", "Person:Keanu Reeves", "Movie:The Matrix", roles="Neo"
+        )
+        assert facts(path) == ACTED | KNOWN | person | neo
     # Ids of two exports are different nodes, and names are the same ones.
     other = APOC.replace("Keanu Reeves", "Carrie-Anne Moss")
-    moss = {fact.replace("Keanu Reeves", "Carrie-Anne Moss") for fact in facts(table)}
+    moss = {
+        fact.replace("Keanu Reeves", "Carrie-Anne Moss").replace(":all:", ":b:")
+        for fact in facts(table)
+    }
     both = facts([table, write(tmp_path / "b.csv", other)])
     assert both == facts(table) | moss
 
 
 def test_properties_that_are_left_out_are_told_once(tmp_path, caplog):
     path = tmp_path / "films.graphml"
-    nx.write_graphml(films(), path)
+    graph = films()
+    graph.edges["n0", "n1", 0]["weight"] = 0.5
+    nx.write_graphml(graph, path)
     with caplog.at_level("INFO", logger="kgscout"):
         facts(path)
         assert [m for m in caplog.messages if "left out" in m][-1].endswith(
-            "films.graphml: properties are left out: 'since' (1); "
+            "films.graphml: properties are left out: 'weight' (1); "
             "--properties reads them"
         )
         caplog.clear()
@@ -198,13 +209,11 @@ def test_import_files_of_neo4j_share_their_ids(tmp_path):
         "The Matrix | year | 1999",
         "The Matrix | type | F",
     }
-    assert facts(files) == expected
-    assert facts(files, properties=True) == expected | {
-        "Keanu | statement | Keanu ACTED_IN The Matrix",
-        "Keanu ACTED_IN The Matrix | role | Neo",
-    }
+    neo = row("roles:1", "source:Keanu", "F:The Matrix", role="Neo")
+    assert facts(files) == expected | neo
     # Without the nodes' files, ids are the names.
-    assert facts(files[0]) == {"P:1 | ACTED_IN | M:1", "P:2 | ACTED_IN | M:1"}
+    alone = {"P:1 | ACTED_IN | M:1", "P:2 | ACTED_IN | M:1"}
+    assert facts(files[0]) >= alone and len(facts(files[0])) == 5
 
 
 def test_import_files_without_their_nodes_say_so_once(tmp_path, caplog):
@@ -244,15 +253,21 @@ def test_parquet_of_nodes_and_edges_by_number_reads_as_the_same_csv(tmp_path):
         write(tmp_path / f"{name}.csv", "\n".join(lines))
     named = {"Anna | owns | Bo", "Bo | loves | Anna"}
     born = {"Anna | born | 1970", "3 | born | 1999"}
-    since = {"Anna | statement | Anna owns Bo", "Anna owns Bo | since | 2001"}
+    since = row("edges:1", "source:Anna", "target:Bo", since="2001")
     for one in ("parquet", "csv"):
         own = tmp_path / f"edges.{one}"
         assert facts(own) == {"1 | owns | 2", "2 | loves | 1"}
+        by_id = row(
+            "edges:1" if one == "parquet" else "edges:2",
+            "source:1",
+            "target:2",
+            since="2001",
+        )
+        assert facts(own, properties=True) == facts(own) | by_id
         assert facts(tmp_path / f"nodes.{one}", properties=True) == born
         for other in ("parquet", "csv"):
             paths = [own, tmp_path / f"nodes.{other}"]
-            assert facts(paths) == named | born
-            assert facts(paths, properties=True) == named | born | since
+            assert facts(paths) == named | born | since
 
 
 def test_given_columns_are_those_of_edges_beside_a_list_of_nodes(tmp_path):
@@ -270,8 +285,9 @@ def test_given_columns_are_those_of_edges_beside_a_list_of_nodes(tmp_path):
 def test_json_lines_of_triplets(tmp_path):
     rows = [{"subject": "a", "predicate": "r", "object": 7, "since": True}]
     path = write(tmp_path / "kg.jsonl", "\n".join(map(json.dumps, rows)))
-    assert facts(path) == {"a | r | 7"}
-    assert "a r 7 | since | true" in facts(path, properties=True)
+    assert facts(path) == {"a | r | 7"} | row(
+        "kg:1", "source:a", "target:7", since="true"
+    )
     assert facts(path, "subject,since,object") == {"a | true | 7"}
 
 
@@ -284,7 +300,7 @@ def test_an_array_of_any_layout_is_read_as_its_objects_a_line(tmp_path, indent):
     array = write(tmp_path / "kg.json", f"\ufeff\n {text}\n")
     assert facts(array) == facts(lines) and len(facts(array)) == 5
     elements = json.dumps(APOC_JSON, indent=indent)
-    apoc = write(tmp_path / "apoc.jsonl", "\n".join(map(json.dumps, APOC_JSON)))
+    apoc = write(tmp_path / "all.jsonl", "\n".join(map(json.dumps, APOC_JSON)))
     assert facts(write(tmp_path / "all.json", elements)) == facts(apoc)
 
 
@@ -305,8 +321,7 @@ def test_json_of_networkx_names_nodes_and_keeps_equal_names_apart(tmp_path):
         for indent in (None, 2):
             path = write(tmp_path / "kg.json", json.dumps(document, indent=indent))
             assert facts(path) >= FILMS - {"Alien (n2) | seen <&> with | Heat"}
-            assert len(facts(path)) == len(FILMS)
-            assert facts(path, properties=True) >= MORE
+            assert facts(path) >= SINCE and len(facts(path)) == len(FILMS | SINCE)
     by_place = {
         "nodes": [{"name": "Ann", "group": 1}, {"name": "Bo"}],
         "links": [{"source": 0, "target": 1, "value": 3}],
@@ -437,12 +452,13 @@ def test_how_a_node_is_drawn_is_no_fact(tmp_path):
     graph = films()
     graph.add_node("Heat", x=0.5, y=2, color="red", size=4, year=1995)
     graph.add_node("n1", color="blue", vx=0.1)
+    graph.edges["n0", "n1", 0]["weight"] = 0.5
     drawn = {
         *("Heat | x | 0.5", "Heat | y | 2", "Heat | size | 4", "Heat | color | red"),
-        "Ridley Scott | vx | 0.1",
+        *("Ridley Scott | vx | 0.1", "_:kg:1 | weight | 0.5"),
     }
     path = tmp_path / "kg.graphml"
     nx.write_graphml(graph, path)
     kept = {"Heat | year | 1995", "Ridley Scott | color | blue"}
-    assert facts(path) == FILMS | kept
-    assert facts(path, properties=True) == FILMS | MORE | kept | drawn
+    assert facts(path) == FILMS | SINCE | kept
+    assert facts(path, properties=True) == facts(path) | drawn

@@ -262,8 +262,8 @@ def test_extra_columns_are_properties_by_choice(tmp_path):
     path = write(tmp_path / "kg.csv", text)
     plain = [("Ann", "works at", "Acme"), ("Bob", "works at", "Acme")]
     assert list(read_triplets(path)) == batch_rows(path) == plain
-    node = "Ann works at Acme"
-    facts = [plain[0], ("Ann", "statement", node), (node, "since", "2019"), plain[1]]
+    row = [("source", "Ann"), ("target", "Acme"), ("since", "2019")]
+    facts = [plain[0], *(("_:kg:2", *pair) for pair in row), plain[1]]
     assert list(read_triplets(path, properties=True)) == facts
     assert batch_rows(path, properties=True) == facts
     options = ReadOptions(properties=True)
@@ -354,9 +354,11 @@ def test_further_columns_of_parquet_are_properties_as_those_of_csv(tmp_path):
     parquet_file = tmp_path / "kg.parquet"
     pq.write_table(pa.table(columns), parquet_file)
     expected = list(read_triplets(csv_file, properties=True))
-    assert ("Ann works at Acme", "since", "2019") in expected and len(expected) == 5
-    assert list(read_triplets(parquet_file, properties=True)) == expected
-    assert batch_rows(parquet_file, properties=True) == expected
+    assert ("_:kg:2", "since", "2019") in expected and len(expected) == 6
+    # Rows of parquet are numbered from 1, and lines of text from that of the header.
+    in_parquet = [(h.replace(":2", ":1"), r, t) for h, r, t in expected]
+    assert list(read_triplets(parquet_file, properties=True)) == in_parquet
+    assert batch_rows(parquet_file, properties=True) == in_parquet
     assert batch_rows(parquet_file) == [tuple(row[:3]) for row in rows]
 
 
