@@ -100,7 +100,7 @@ def _is_only_one(rows: Int[np.ndarray, "m 3"]) -> Bool[np.ndarray, "m"]:
     """
     pairs = np.unique(rows[:, :2], axis=0)[:, 1]
     several = np.bincount(rows[:, 1]) > np.bincount(
-        pairs, minlength=rows[:, 1].max() + 1
+        pairs, minlength=rows[:, 1].max(initial=-1) + 1
     )
     return ~several[rows[:, 1]]
 

@@ -1,4 +1,4 @@
-"""Questions with misspelt words, which are asked as they are meant."""
+"""Questions with misspelt words and idioms, which are asked as they are meant."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.topics import Topics, topic_names
 from kgscout_jax.inference.two_steps import Linking
+from kgscout_jax.text.idioms import idioms
 from kgscout_jax.text.spelling import (
     Correction,
     corrected,
@@ -17,6 +18,7 @@ from kgscout_jax.text.spelling import (
     doubtful_words,
     original_place,
 )
+from kgscout_jax.text.words import name_span
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,12 +63,12 @@ def spelled_question(
     """
     if not isinstance(graph, KnowledgeGraph) or not len(graph):
         return SpelledQuestion(text=text)
+    said = idioms(text)
     if not doubtful_words(text):
-        return SpelledQuestion(text=text)
+        return SpelledQuestion(text=text, corrections=said)
     spans = [(each.start, each.stop) for each in link(text, graph)]
     for name in () if topics is None else topic_names(topics):
-        place = text.casefold().find(name.casefold())
-        spans.append((place, place + len(name)))
-    return SpelledQuestion(
-        text=text, corrections=corrections(text, spans, graph.relation_names)
-    )
+        spans += [place] if (place := name_span(text, name)) else []
+    spans += [(start, start + len(word)) for start, word, _ in said]
+    spelled = corrections(text, spans, graph.relation_names)
+    return SpelledQuestion(text=text, corrections=sorted([*said, *spelled]))

@@ -13,7 +13,7 @@ from kgscout_jax.inference.entities_of_kind import entities_of_kind
 from kgscout_jax.retrieve.value_test import MIN_COVERAGE
 from kgscout_jax.text.kinds import singular
 from kgscout_jax.text.relation_words import relation_words
-from kgscout_jax.text.words import WORD
+from kgscout_jax.text.words import WORD, name_span
 
 
 class Topic(NamedTuple):
@@ -55,9 +55,10 @@ def without_topic(text: str, topic: Topic, relation: tuple[str, ...]) -> str:
 
 def without_name(text: str, name: str) -> str:
     """A question with blanks for a name."""
-    at = text.casefold().find(name.casefold())
-    size = len(name) if at >= 0 else 0
-    return text[:at] + " " * size + text[at + size :]
+    if (place := name_span(text, name)) is None:
+        return text
+    start, stop = place
+    return text[:start] + " " * (stop - start) + text[stop:]
 
 
 def joined_to(

@@ -16,6 +16,7 @@ from kgscout_jax.graph.link.absent_names import absent_names
 from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.stores.protocol import GraphOrStore
 from kgscout_jax.text.exceptions import exception_start, has_exception
+from kgscout_jax.text.words import name_span
 from kgscout_jax.types import display_name
 
 if TYPE_CHECKING:
@@ -44,12 +45,11 @@ class SearchStart:
         """(start, stop, entity) of each topic that the question names."""
         if self.links:
             return [(link.start, link.stop, link.entity) for link in self.links]
-        names = [display_name(graph.entities[int(i)]).casefold() for i in self.ids]
-        places = [text.casefold().find(name) for name in names]
+        names = [display_name(graph.entities[int(i)]) for i in self.ids]
         return [
-            (at, at + len(name), entity)
-            for at, name, entity in zip(places, names, self.ids.tolist(), strict=True)
-            if at >= 0
+            (*place, entity)
+            for name, entity in zip(names, self.ids.tolist(), strict=True)
+            if (place := name_span(text, name))
         ]
 
     def names(self, text: str, graph: KnowledgeGraph) -> list[str]:

@@ -1,4 +1,4 @@
-"""Questions of two steps: what values choose is the topic of the rest.
+"""Questions of two steps: the answer of the first is the topic of the second.
 
 The first step is a question of its own, "which country is the largest country in
 Africa"; its one answer takes the place of its words in the second.
@@ -14,6 +14,7 @@ from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.class_topics import without_class_topics
 from kgscout_jax.inference.node_answers import GUESSES
 from kgscout_jax.inference.result import RetrievalResult
+from kgscout_jax.inference.role_steps import has_roles, role_steps
 from kgscout_jax.inference.topics import Topics, search_start
 from kgscout_jax.inference.whole_graph import compared_entities
 from kgscout_jax.text.nested_question import NestedQuestion, nested_question
@@ -38,7 +39,9 @@ def steps_of(
         return None
     asked = value_question(text, [])
     if asked is None or not asked.is_superlative:
-        return None
+        if not has_roles(graph) or " the " not in text:
+            return None
+        return role_steps(text, graph, search_start(text, graph, topics, link))
     start = search_start(text, graph, topics, link)
     start = without_class_topics(text, graph, start)
     asked, spans = compared_entities(text, graph, start), start.spans(text, graph)

@@ -60,7 +60,7 @@ from kgscout_jax.text.value_words import (
     word_key,
 )
 from kgscout_jax.text.values import is_year, quantity_of, value_of
-from kgscout_jax.text.words import FUNCTION_WORDS, WORD
+from kgscout_jax.text.words import FUNCTION_WORDS, WORD, folded
 from kgscout_jax.types import display_name
 
 MAX_VALUES = 20_000
@@ -391,11 +391,11 @@ def unexplained_words(
 
     They may name what the graph does not hold: "the latest film by Jane Doe".
     """
-    text, nouns = with_release(text.casefold()), _compared_nouns(text, asked)
+    text, nouns = with_release(folded(text)), _compared_nouns(text, asked)
     if asked.stop:
         text = text[: asked.start] + text[asked.stop :]
     if asked.rival is not None:
-        name = display_name(graph.entities[asked.rival]).casefold()
+        name = folded(display_name(graph.entities[asked.rival]))
         text = text.replace(name, " ")
     for limit in asked.limits:
         text = text.replace(limit, " ")

@@ -89,8 +89,7 @@ def chain_nodes(
         nodes = end(way) & possible
         if chain is not None and _asks_for_place(chain) and not (nodes & likely).any():
             # "In which city does Ann's wife work": in that of her firm.
-            places = _next(nodes, _into_places(around), around, None) & likely
-            nodes = places if places.any() else nodes
+            nodes = _next(nodes, _into_places(around), around, None) & likely
         if 0 < nodes.sum() <= MOST:
             return nodes
     return None

@@ -18,6 +18,7 @@ from jaxtyping import Bool, Float, Float32, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_ends import named_ends
+from kgscout_jax.retrieve.named_relations import needs_no_word
 from kgscout_jax.retrieve.node_classes import called_nodes, node_classes
 from kgscout_jax.retrieve.type_pairs import TypePairs, type_pairs
 from kgscout_jax.text.amounts import has_other_unit, is_amount
@@ -35,6 +36,7 @@ from kgscout_jax.text.kinds import (
     names_same,
     noun_kind,
 )
+from kgscout_jax.text.place_names import place_kinds
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import is_class_relation, relation_words
 from kgscout_jax.text.value_words import measured_keys, word_key
@@ -81,11 +83,11 @@ _CLOCK = re.compile(
     r"\d[:.h]\d\d|\d ?(?:[ap]\.?m\b|h\b)|\b(?:noon|midnight|o'clock)\b", re.I
 )
 """In a time of the day."""
-_PLACES = (
-    frozenset(("country", "nation")),
-    frozenset(("city", "town", "village", "municipality")),
-    frozenset(("continent",)),
-)
+_PLACES = {
+    "country": frozenset(("country", "nation")),
+    "city": frozenset(("city", "town", "village", "municipality")),
+    "continent": frozenset(("continent",)),
+}
 """Nouns for places, none of which is one of another group."""
 _ROLES = frozenset(
     "author director producer composer publisher translator editor illustrator "
@@ -287,15 +289,30 @@ def _years(around: LocalGraph, v: int) -> Bool[np.ndarray, "v"]:
 def _other_places(
     nouns: frozenset[str], around: LocalGraph, v: int
 ) -> Bool[np.ndarray, "v"]:
-    """True at tails of ``city`` alone, where a country is asked for, and the like."""
+    """True at places of another kind: at cities, where a country is asked for.
+
+    Relations called ``city`` lead to one; of countries and continents the names are
+    known, and what lies in one of those that are asked for is none of them.
+    """
     out = np.zeros(v, bool)
-    wanted = [places for places in _PLACES if not nouns.isdisjoint(places)]
+    wanted = [noun for noun, places in _PLACES.items() if not nouns.isdisjoint(places)]
     if len(wanted) != 1:
         return out
+    (asked,) = wanted
     last = [base_noun((relation_words(r) or [""])[-1]) for r in around.relations]
-    right = np.array([noun in wanted[0] for noun in last], bool)
-    other = np.array([any(noun in each for each in _PLACES) for noun in last], bool)
-    tails = around.nodes[:, 1]
+    right = np.array([noun in _PLACES[asked] for noun in last], bool)
+    other = np.array([any(n in each for each in _PLACES.values()) for n in last], bool)
+    heads, tails = around.nodes.T
+    kinds = [place_kinds(name) for name in around.folded_names]
+    called = np.zeros(v, bool)
+    called[around.used] = [asked in each for each in kinds]
+    out[around.used] |= [bool(each) for each in kinds]
+    topics = np.zeros(v, bool)
+    topics[around.starts] = True
+    if (called & ~topics).any():
+        within = np.array([needs_no_word(each) for each in around.relations], bool)
+        out[heads[within[around.relation_index]]] = True
+    out[called | topics] = False
     out[tails[(other & ~right)[around.relation_index]]] = True
     out[tails[right[around.relation_index]]] = False
     return out

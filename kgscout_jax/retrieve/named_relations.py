@@ -42,6 +42,8 @@ SAID = WEIGHT * (1 - CENTRE)
 """Logits that a node gains if the question says all of the way to it."""
 PLACE_WORDS = frozenset("based headquartered lies located situated".split())
 """Words of relations that lead to where something is, as a rule."""
+_MEASURING = frozenset("earn earns paid cost costs weigh weighs".split())
+"""Verbs that say of what "how much" asks."""
 DETOUR_WEIGHT = 1.7
 """Logits per detour, see ``detours``."""
 DETOUR_DOUBT = 10.0
@@ -107,6 +109,7 @@ def named_relations(
     unknown = sum(
         said.isdisjoint(word) and text not in kind
         for text, word in zip(texts, words, strict=True)
+        if not (text == "much" and not _MEASURING.isdisjoint(texts))
     )
     return NamedRelations(named, other_years, implied, unknown)
 
@@ -122,17 +125,22 @@ def named_ways(found: NamedRelations, around: LocalGraph, v: int) -> NamedWays:
     steps = topic_steps(around.nodes, around.starts, v)
     kinds = np.stack([found.named, found.named | found.implied], axis=1)
     gains = np.tile(kinds[around.relation_index], (2, 1))
-    back = gains.copy()
-    back[len(around.nodes) :, 1] = back[len(around.nodes) :, 0]
+    is_back = np.arange(len(gains)) >= len(around.nodes)
+    lies_in = is_back & np.tile(found.implied[around.relation_index], 2)
     source, target = np.concatenate([around.nodes, around.nodes[:, ::-1]]).T
     counts = np.zeros((v, 2), np.int64)
+    inside = steps == 0
     for step in range(1, STEPS + 1):
         arcs = np.flatnonzero((steps[target] == step) & (steps[source] == step - 1))
         if not len(arcs):
             break
-        # What else lies where the topic does needs a word.
-        gained = gains[arcs] if step == 1 else back[arcs]
+        gained = gains[arcs]
+        # What else lies where the topic does needs a word, what lies in it needs none.
+        elsewhere = is_back[arcs] & ~inside[source[arcs]]
+        gained[elsewhere, 1] = gained[elsewhere, 0]
         np.maximum.at(counts, target[arcs], counts[source[arcs]] + gained)
+        into = arcs[lies_in[arcs] & inside[source[arcs]]]
+        inside[target[into]] = True
     return NamedWays(steps, *counts.T)
 
 
@@ -167,6 +175,8 @@ def needs_no_word(relation: str) -> bool:
     forms, words = relation_forms(relation), relation_words(relation)
     if "on" in words:  # "based on"
         return False
+    if words in (["country"], ["continent"]):
+        return True
     if words[-2:-1] == ["in"] and noun_kind(base_noun(words[-1])) == "place":
         return True
     return not forms or not PLACE_WORDS.isdisjoint(forms)

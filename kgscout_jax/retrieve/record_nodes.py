@@ -75,7 +75,8 @@ def record_nodes(
     kept = _with_conditions(records, conditions, around, named)
     nodes = neighbours(kept, around) & possible & ~unnamed & ~is_topic & ~conditions
     asked = asked_kind(question, topics)
-    of_records = np.unique(around.relation_index[kept[around.nodes[:, 0]]])
+    heads, tails = around.nodes.T
+    of_records = np.unique(around.relation_index[kept[heads] & ~is_topic[tails]])
     leading = np.zeros_like(named)
     if asked is not None and asked.nouns:
         leading = named & [leads_to(each, asked.nouns) for each in around.relations]
@@ -118,9 +119,10 @@ def leads_to(relation: str, nouns: frozenset[str]) -> bool:
     True
     """
     # A showstopper is one word of a question, and more of a relation. An order is
-    # what ``order_id`` leads to.
+    # what ``order_id`` leads to, and a customer what ``customer_name`` does.
     words = relation_words(relation)
-    name = "".join(singular(words[: -1 if words[-1:] == ["id"] else None]))
+    is_label = words[-1:] in (["id"], ["name"])
+    name = "".join(singular(words[: -1 if is_label else None]))
     is_called = any(noun.replace(" ", "") == name for noun in nouns)
     return is_called or named_weights(nouns, relation)[TAIL] > 0
 

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.text.relation_words import leads_to_role
 
 
 def shared_nodes(
@@ -46,7 +47,21 @@ def shared_nodes(
         return beyond
     far = near | np.array([_reached(each, around, unnamed) for each in near])
     between = far.all(axis=0) & near.any(axis=0) & possible
+    holders = between & _holders(np.asarray(is_topic), around)
+    if holders.any():
+        return holders  # "Which pilot lives in Canada"
     return between if between.any() else None
+
+
+def _holders(
+    topics: Bool[np.ndarray, "v"], around: LocalGraph
+) -> Bool[np.ndarray, "v"]:
+    """Nodes that work as one of the topics."""
+    roles = np.array([leads_to_role(each) for each in around.relations], bool)
+    heads, tails = around.nodes[roles[around.relation_index]].T
+    out = np.zeros_like(topics)
+    out[heads[topics[tails]]] = True
+    return out
 
 
 def _reached(

@@ -28,7 +28,13 @@ from kgscout_jax.text.asked_kind import (
 )
 from kgscout_jax.text.count_question import asks_for_count
 from kgscout_jax.text.how_to import how_to
-from kgscout_jax.text.kinds import HEAD, base_noun, is_attribute, is_measure
+from kgscout_jax.text.kinds import (
+    HEAD,
+    base_noun,
+    is_attribute,
+    is_measure,
+    noun_kind,
+)
 from kgscout_jax.text.question_clause import is_clause, is_simple_clause, is_verbless
 from kgscout_jax.text.question_noun import OF, content_words, noun_of_topic
 from kgscout_jax.text.relation_phrases import (
@@ -65,6 +71,8 @@ _DEFINITE = {
     "marry": _MARRIAGE, "married": _MARRIAGE,
 }  # fmt: skip
 """Words for which relations have few words, these."""
+_LIVES = frozenset("live lives living lived inhabit".split())
+"""What the people of a population do."""
 _MODALS = frozenset("should shouldn must mustn may ought".split())
 _NOT = frozenset(("not", "t", "never"))
 _REASONS = ("reason", "cause", "purpose", "motive")
@@ -99,14 +107,17 @@ def unsaid_steps(
     if len(around.mentions) != 1:
         return out
     is_topic, counts = ways.steps == 0, asks_for_count(question)
+    words = question_tokens(question, topics)
     if _asks_more_of_class(question, topics, relations.unknown):
         out[:] = NOUN_DOUBT
         return out
     if asked := asked_kind(question, topics):
-        theirs = _numbers_of_others(asked.nouns, around, is_topic) if counts else None
-        if theirs is not None and theirs.any():
-            # Nor does anything else say how many it has.
-            out[theirs | (ways.named < ways.steps)] = KNOWN_DOUBT
+        lives = not _LIVES.isdisjoint(words)
+        theirs = _numbers_of_others(asked, around, is_topic, lives=lives)
+        if counts and theirs.any():
+            # Nor does anything else say how many it has, or where it lies.
+            around_it = _reached(is_topic, relations, around, unnamed)
+            out[theirs | around_it | (ways.named < ways.steps)] = KNOWN_DOUBT
             return out
         if _is_unheard(asked, around, counts=counts):
             out[:] = COUNT_DOUBT if counts else NOUN_DOUBT
@@ -114,7 +125,6 @@ def unsaid_steps(
                 fits = [has_unit_of(name, asked.nouns) for name in around.names]
                 out[around.used[fits]] = 0.0
             return out
-    words = question_tokens(question, topics)
     if _forbids(words):
         avoid = word_forms("avoid")
         said = [not avoid.isdisjoint(relation_forms(each)) for each in around.relations]
@@ -132,7 +142,8 @@ def unsaid_steps(
         return out
     if definite and is_simple_clause(words):
         # The graph knows when others died.
-        own = np.unique(around.relation_index[_beside(is_topic, around, unnamed)])
+        inside = _inside(is_topic, relations, around)
+        own = np.unique(around.relation_index[_beside(inside, around, unnamed)])
         theirs = [str(around.relations[i]) for i in own.tolist()]
         if not all(_say(each, theirs) for each in definite):
             out[:] = KNOWN_DOUBT
@@ -160,9 +171,11 @@ def unsaid_steps(
         known |= named
         doubt = 0.0 if OF in noun else NOUN_DOUBT
     if known.any() and not nodes_at_ends(known, ends, is_topic, around).any():
-        beyond = _reached(is_topic, relations, around, unnamed)
+        beyond = is_topic  # The population of Bern is not that of its country.
+        if not any(map(is_measure, noun)):
+            beyond = _reached(is_topic, relations, around, unnamed)
         if any(HEAD in each for each, k in zip(ends, known, strict=True) if k):
-            beyond |= _inside(is_topic, relations, around)
+            beyond = beyond | _inside(is_topic, relations, around)
         out[~nodes_at_ends(known, ends, beyond, around)] = KNOWN_DOUBT
         return out
     if exists and not known.any():
@@ -191,6 +204,8 @@ def _counts_topic(question: str, topics: Sequence[str], around: LocalGraph) -> b
         return False
     counted = around.starts
     if words[2] != TOPIC:
+        if noun_kind(base_noun(words[2])) == "person":
+            return False  # of a department of people
         forms = {words[2], base_noun(words[2])}
         counted = around.used[[name in forms for name in around.folded_names]]
         if not len(counted):
@@ -223,12 +238,17 @@ def _say(words: Iterable[str], relations: Sequence[str]) -> bool:
 
 
 def _numbers_of_others(
-    nouns: frozenset[str], around: LocalGraph, is_topic: Bool[np.ndarray, "v"]
+    asked: AskedKind,
+    around: LocalGraph,
+    is_topic: Bool[np.ndarray, "v"],
+    *,
+    lives: bool,
 ) -> Bool[np.ndarray, "v"]:
     """Values that other nodes have of what a question counts, and the topic has not.
 
     "How many employees has Acme": the number of its owner's is not asked for.
     """
+    nouns = asked.nouns | ({"population"} if lives else set[str]())
     says = [
         any(has_words(each, noun.split()) for noun in nouns)
         for each in around.relations

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from kgscout_jax.text.kinds import base_noun, is_past
 from kgscout_jax.text.value_question import NUMERALS, ORDINALS, ValueQuestion
 from kgscout_jax.text.value_words import is_comparing, word_key
-from kgscout_jax.text.words import FUNCTION_WORDS, WORD
+from kgscout_jax.text.words import FUNCTION_WORDS, WORD, folded
 
 _ASKING = frozenset("all find give list many name names one people show tell".split())
 """Content words of a question that ask for nothing else: "show me the"."""
@@ -69,7 +69,7 @@ def asks_behind(question: str, start: int) -> bool:
 
 def phrase_end(question: str, start: int) -> int:
     """Where the words of a superlative and its noun end that begin at ``start``."""
-    words = _content(question.casefold(), start)
+    words = _content(folded(question), start)
     return words[-1].end() if words else start
 
 
@@ -95,7 +95,7 @@ def compared_phrase(
     >>> asked = value_question(question, [])
     >>> compared_phrase(question, asked, frozenset({"popul"}))
     """
-    text = question.casefold()
+    text = folded(question)
     head = _RANK.sub("", text[: asked.start])
     if asked.is_superlative and head.endswith("the "):
         head = head.removesuffix("the ")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -138,7 +138,7 @@ def singular(words: Sequence[str]) -> tuple[str, ...]:
     return (*words[:-1], *map(base_noun, words[-1:]))
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def base_noun(noun: str) -> str:
     """The singular of a noun, in one spelling.
 
@@ -156,7 +156,7 @@ _PLURALS_IN_ICS = frozenset(
 """Nouns in -ics that have a singular, unlike physics."""
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def singular_form(noun: str) -> str:
     """The singular of a noun, by its ending.
 
@@ -176,7 +176,7 @@ def singular_form(noun: str) -> str:
     return noun.removesuffix("s")
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def base_verb(word: str) -> str | None:
     """The verb of ``kinds.json`` that a word is a form of, if any.
 
@@ -191,7 +191,7 @@ def base_verb(word: str) -> str | None:
     return next((verb for verb in found if verb in verbs and verb != word), None)
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def noun_kind(phrase: str) -> Kind:
     """The kind of what a noun phrase names.
 
@@ -208,7 +208,7 @@ def noun_kind(phrase: str) -> Kind:
     return "person" if noun.endswith(("ologist", "ician", "wright")) else "thing"
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def end_nouns(relation: str) -> tuple[Nouns, Nouns]:
     """What the heads and the tails of a relation may be called.
 

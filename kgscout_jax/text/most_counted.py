@@ -58,18 +58,21 @@ def most_counted(question: str) -> MostCounted | None:
     at = words.index("most")
     before, behind = words[:at], words[at + 1 :]
     if behind[:1] in (["common"], ["frequent"]):
-        before = before[: -1 if before[-1] == "the" else None]
-        if before[:1] not in (["which"], ["what"]) or before[-1] not in ("is", "are"):
+        before = before[: -1 if before[-1:] == ["the"] else None]
+        if before[:1] not in (["which"], ["what"]) or before[-1:] not in (
+            ["is"],
+            ["are"],
+        ):
             return None
         subject, noun = before[1:-1], behind[1:]
         asked = () if subject and noun else _noun_phrase(subject or noun)
         return MostCounted(asked, (), ()) if asked else None
     if behind in ([], ["often"], ["frequently"]):
-        before, counted = before[: -1 if before[-1] == "the" else None], ()
+        before, counted = before[: -1 if before[-1:] == ["the"] else None], ()
     else:
         counted = _noun_phrase(behind)
         # "The most expensive bridge" is no number of bridges.
-        if before[-1] != "the" or not counted or counted[-1] == words[-1]:
+        if before[-1:] != ["the"] or not counted or counted[-1] == words[-1]:
             return None
         before = before[:-1]
     has = bool(before) and before[-1] in _HAVE

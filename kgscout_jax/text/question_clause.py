@@ -7,7 +7,7 @@ rules are for English.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from kgscout_jax.text.asked_kind import TOPIC
@@ -123,7 +123,7 @@ def leading_verb(words: Sequence[str]) -> Sequence[str]:
     return words[: 2 if words[1:2] and words[1] in PREPOSITIONS else 1]
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def clause_of(words: tuple[str, ...]) -> Clause | None:
     """The parts of a question; None where it is of another form."""
     tokens = topic_as_one(words)

@@ -7,7 +7,7 @@ English.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 
 from kgscout_jax.text.kinds import singular, singular_form
 from kgscout_jax.text.question_clause import (
@@ -104,7 +104,7 @@ def content_words(noun: Sequence[str]) -> list[str]:
     return [word for word in noun if word not in (OF, "number")] or [*noun]
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
     """The noun phrase of "who are the pupils of X", "X's pupils", "X pupils" and "what
     pupils does X have", in singular.
@@ -162,7 +162,7 @@ def _noun_of_topic(words: tuple[str, ...]) -> tuple[str, ...]:
     return singular(noun)
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def _noun_of_answer(words: tuple[str, ...]) -> tuple[str, ...]:
     """See ``noun_of_answer``."""
     if (parts := around_topic(words)) is None:

@@ -83,6 +83,10 @@ def _relation_words(relation: str) -> tuple[str, ...]:
     return words[:-1] if len(words) > 1 and words[-1] == "s" else words
 
 
+_ROLES = frozenset("occupation profession job position role title post".split())
+"""Last words of relations to what somebody works as."""
+
+
 @cache
 def is_class_relation(relation: str) -> bool:
     """Whether the tails of a relation are classes of its heads.
@@ -93,6 +97,18 @@ def is_class_relation(relation: str) -> bool:
     False
     """
     return " ".join(relation_words(relation)) in CLASS_RELATIONS
+
+
+@cache
+def leads_to_role(relation: str) -> bool:
+    """Whether the tails of a relation are what its heads work as.
+
+    >>> leads_to_role("person.profession"), leads_to_role("job_title")
+    (True, True)
+    """
+    return (
+        relation_words(relation)[-1:] != [] and relation_words(relation)[-1] in _ROLES
+    )
 
 
 @cache

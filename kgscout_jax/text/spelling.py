@@ -28,7 +28,7 @@ _USUAL = {
 
 
 class Correction(NamedTuple):
-    """A misspelt word and what it is read as."""
+    """A misspelt word, or an idiom, and what it is read as."""
 
     start: int
     """Where it stands in the question."""

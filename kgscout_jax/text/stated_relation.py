@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 
 from kgscout_jax.text.kinds import (
     HEAD,
@@ -64,7 +64,7 @@ _NOUN = 2
 _ENDING = re.compile(r"(ies|ied|ing|ed|es|s|e)$")
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def stem(word: str) -> str:
     """What the forms of a regular verb share, and the base form of an irregular one.
 
@@ -172,7 +172,7 @@ def _ends_by_names(
     ]
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def _verb_stems(relation: str) -> frozenset[str]:
     """Stems of the verbs that may say a relation: of its doer's noun, its own, and one
     behind a noun, ``year_built``."""
@@ -181,7 +181,7 @@ def _verb_stems(relation: str) -> frozenset[str]:
     return frozenset(stems | {*map(stem, words[1:])} if len(words) == 2 else stems)
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def _doer_stems(relation: str) -> frozenset[str]:
     """Stems of the verbs for what those do that a relation is called by."""
     words = relation_words(relation)
@@ -261,7 +261,7 @@ def _doer_end(relation: str, verb: str) -> int | None:
     return HEAD if relation_words(relation)[-1:] == [OF] else TAIL
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def _agent_stem(noun: str) -> str:
     """The stem of the verb of a noun for its doers; "" for other nouns.
 
@@ -324,7 +324,7 @@ def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:
     return frozenset([HEAD if is_of else TAIL])
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def _predicate(relation: str) -> tuple[str, ...]:
     """The verb of a relation's name and its preposition; () for a name without."""
     whole = statement(relation)

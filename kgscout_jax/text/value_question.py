@@ -36,7 +36,7 @@ from kgscout_jax.text.values import (
     quantity_of,
     value_of,
 )
-from kgscout_jax.text.words import FUNCTION_WORDS, WORD
+from kgscout_jax.text.words import FUNCTION_WORDS, WORD, folded
 
 ValueTestName = Literal["highest", "lowest", "above", "below", "within"]
 
@@ -66,6 +66,8 @@ _DATED_KEYS = frozenset(
     map(word_key, "released published made produced shot issued launched".split())
 )
 """Keys of verbs for what has a year."""
+_START_KEYS = frozenset(map(word_key, "hired joined started employed began".split()))
+"""Keys of verbs for the day from which on somebody works."""
 
 
 @dataclass(frozen=True)
@@ -149,13 +151,14 @@ class ValueQuestion:
             for i, r in enumerate(relations)
             if relation_words(r) in (["year"], ["date"])
         ]
-        if not self.limits_time or self.words.isdisjoint(_DATED_KEYS):
+        verbs = [k for k in (_DATED_KEYS, _START_KEYS) if not self.words.isdisjoint(k)]
+        if not self.limits_time or not verbs:
             return None
-        if not named:  # "came out after 2004" by ``published``
-            named = [
+        if not named or verbs == [_START_KEYS]:
+            named = [  # "came out after 2004" by ``published``
                 i
                 for i, r in enumerate(relations)
-                if not relation_keys(r).isdisjoint(_DATED_KEYS)
+                if not relation_keys(r).isdisjoint(verbs[0])
                 and relation_words(r)[-1:] != ["by"]
             ]
         return named[0] if len(named) == 1 else None
@@ -166,7 +169,7 @@ class ValueQuestion:
         A verb for what is dated needs no word then.
         """
         keys = relation_keys(relation)
-        dated = _DATED_KEYS & self.words
+        dated = (_DATED_KEYS | _START_KEYS) & self.words
         word = self.word._replace(implied=self.word.implied | dated)
         return replace(self, word=word, near=self.near | keys, words=self.words | keys)
 
@@ -176,7 +179,7 @@ class ValueQuestion:
 
     def comparing_word(self, question: str) -> str:
         """The word of the question that compares."""
-        found = WORD.search(question.casefold(), self.start)
+        found = WORD.search(folded(question), self.start)
         return found[0] if found else ""
 
     def with_topics(self, place: Callable[[int], int]) -> ValueQuestion:
@@ -291,7 +294,7 @@ def value_question(question: str, topics: Sequence[str]) -> ValueQuestion | None
     >>> value_question("Which is older, Rome or Bern?", ["Rome", "Bern"]).choice
     (0, 1)
     """
-    text, places = _without_names(with_release(question.casefold()), topics)
+    text, places = _without_names(with_release(folded(question)), topics)
     tokens = [_Token(m[0], m.start(), m.end()) for m in WORD.finditer(text)]
     found = _superlative(text, tokens)
     if found is None or found.word.weak:  # "a first publication year after 1990"
@@ -323,7 +326,7 @@ def _without_names(text: str, topics: Sequence[str]) -> tuple[str, list[_Place]]
         w for found in LIMIT.finditer(text) for w in WORD.findall(found[0])
     )
     for topic, name in sorted(enumerate(topics), key=lambda pair: -len(pair[1])):
-        name = name.casefold()
+        name = folded(name)
         is_value = not math.isnan(value_of(name))
         if is_value or limits | FUNCTION_WORDS >= {*WORD.findall(name)}:
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from kgscout_jax.text.kinds import base_noun
@@ -22,7 +22,8 @@ _TRAFFIC = "passengers ridership traffic visitors customers flights footfall"
 _SYNONYMS = {
     "born": "birth", "died": "death", "dead": "death", "weigh": "weight",
     "inhabitant": "population", "resident": "population", "earn": "salary",
-    "paid": "salary", "aged": "age",
+    "paid": "salary", "pay": "salary", "earning": "salary", "wage": "salary",
+    "aged": "age",
 }  # fmt: skip
 _UNITS = frozenset(
     "km km2 sqkm m m2 cm mm mi ft kg g lb t usd eur gbp kmh mph kw hp k c f min mins "
@@ -36,7 +37,7 @@ _KEY = 5
 """Letters that words of one root mostly share."""
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def word_key(word: str) -> str:
     """What a word has in common with others of its root, roughly.
 
@@ -52,7 +53,7 @@ def word_key(word: str) -> str:
     return (short if len(short) > 2 else noun)[:_KEY]
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def relation_keys(relation: str) -> frozenset[str]:
     """Keys of the words of a relation's name.
 
@@ -63,7 +64,7 @@ def relation_keys(relation: str) -> frozenset[str]:
     return frozenset(map(word_key, words - _UNITS or words))
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def measured_keys(relation: str) -> frozenset[str]:
     """Keys of the words of a relation's name, and of what its units measure.
 

@@ -28,6 +28,28 @@ FUNCTION_WORDS = PARTICLES | frozenset(
 """Words that name no relation."""
 
 
+def folded(text: str) -> str:
+    """A text casefolded, each character by one: places in it are those in the text.
+
+    >>> folded("GROSSE Straße"), len(folded("İzmir"))
+    ('grosse straße', 5)
+    """
+    if text.isascii():
+        return text.lower()
+    pairs = ((each, each.casefold()) for each in text)
+    return "".join(low if len(low) == 1 else each.lower()[:1] for each, low in pairs)
+
+
+def name_span(text: str, name: str) -> tuple[int, int] | None:
+    """Where a text first has a name, in any case; None where it has not.
+
+    >>> name_span("is BERN in Bern", "Bern"), name_span("is it", "Bern")
+    ((3, 7), None)
+    """
+    start = folded(text).find(folded(name))
+    return None if start < 0 else (start, start + len(name))
+
+
 class QuestionWord(NamedTuple):
     """A word of a question."""
 

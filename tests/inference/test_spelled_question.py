@@ -28,3 +28,19 @@ def test_topics_that_are_given_keep_their_names():
     graph = KnowledgeGraph.from_triplets([("Emmaa", "author", "Ann")])
     result = Scout.from_pretrained().retrieve("author of emmaa", graph, topics="Emmaa")
     assert not result.read_as
+
+
+def test_idioms_are_read_in_plain_words():
+    graph = KnowledgeGraph.from_triplets(
+        [("Bo", "reports to", "Ann"), ("Ann", "office", "Bern")]
+    )
+    result = Scout.from_pretrained().retrieve("who works directly under Ann?", graph)
+    assert result.read_as == "who reports to Ann?"
+    assert [each.name for each in result.answers] == ["Bo"]
+
+
+def test_a_topic_that_the_question_does_not_name_hides_no_word():
+    topic = "Emma (a novel by Jane Austen)"
+    graph = KnowledgeGraph.from_triplets([(topic, "author", "Jane Austen")])
+    result = Scout.from_pretrained().retrieve("who is the auther", graph, topics=topic)
+    assert result.read_as == "who is the author"

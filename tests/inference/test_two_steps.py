@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scout_factory import shared_world
 
+from kgscout_jax import Scout
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.class_topics import without_own_classes
@@ -152,3 +153,26 @@ def test_size_is_the_area_of_a_country_and_the_people_of_a_city():
         return found and found[0]
 
     assert (first("country"), first("city")) == ("Chad", "Mali")
+
+
+POSTS = KnowledgeGraph.from_triplets([
+    *(fact for name, title, salary, office in (
+        ("Ann", "Chief Executive", "300", "Bern"), ("Bo", "Cook", "90", "Rome"),
+        ("Cy", "Clerk", "70", "Rome"), ("Di", "Clerk", "60", "Bern"),
+    ) for fact in (
+        (name, "title", title), (name, "salary", salary), (name, "office", office),
+    )),
+])  # fmt: skip
+
+
+def test_who_has_a_post_takes_its_place():
+    scout = Scout.from_pretrained()
+    result = scout.retrieve("What is the salary of the Chief Executive?", POSTS, k=20)
+    assert result.topics == ("Ann",)
+    assert (result.answers or result.best_guesses)[0].name == "300"
+    # Not one clerk, and who has the post is asked for itself.
+    for question, topic in (
+        ("What is the salary of the Clerk?", "Clerk"),
+        ("Who is the Cook?", "Cook"),
+    ):
+        assert scout.retrieve(question, POSTS, k=20).topics == (topic,)

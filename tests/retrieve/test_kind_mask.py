@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from named_graph import named_graph
@@ -230,6 +231,29 @@ def test_a_city_is_no_country():
         kind = kind_mask(question, ["Mann"], around, np.zeros(3, bool))
         assert kind is not None
         assert [names[i] for i in np.flatnonzero(kind.by_form)] == wrong
+
+
+@pytest.mark.parametrize(
+    ("asked", "wrong"),
+    [
+        ("country", ["Bern", "Europe"]),
+        ("city", ["Chad", "Europe"]),
+        ("continent", ["Bern", "Chad"]),
+    ],
+)
+def test_names_of_countries_and_continents_are_known(asked, wrong):
+    names = ["Mann", "Bern", "Chad", "Europe"]
+    around = LocalGraph(
+        ["born in", "located in"],
+        np.array([0, 1, 1]),
+        np.array([[0, 1], [1, 2], [2, 3]]),
+        [np.array([0])],
+        partial(texts_of, names),
+    )
+    question = f"In which {asked} was Mann born?"
+    kind = kind_mask(question, ["Mann"], around, np.zeros(4, bool))
+    assert kind is not None
+    assert [names[i] for i in np.flatnonzero(kind.by_form)] == wrong
 
 
 def test_a_number_may_follow_a_word():

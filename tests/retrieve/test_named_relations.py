@@ -105,9 +105,15 @@ def test_ways_say_the_most_of_all_shortest_paths(triplets, named, implied):
     )
     ways = named_ways(found, local_graph(triplets, [0]), 9)
 
-    def is_said(relation, place, u, v):
-        # What lies where the topic does is named, unless that is the topic itself.
-        forward = (u, v, relation) in arcs or not place
+    away = nx.single_source_shortest_path_length(graph, 0)
+    inside = {0}
+    for node in sorted(away, key=away.__getitem__):
+        lies_in = ((h, r) for h, t, r in arcs if t == node and node in inside)
+        inside |= {h for h, r in lies_in if implied[r] and away[h] == away[node] + 1}
+
+    def is_said(relation, u, v):
+        # What lies where the topic does is named, and what lies in it need not be.
+        forward = (u, v, relation) in arcs or u in inside
         return named[relation] or (implied[relation] and forward)
 
     for node in range(9):
@@ -123,10 +129,7 @@ def test_ways_say_the_most_of_all_shortest_paths(triplets, named, implied):
         paths = list(nx.all_shortest_paths(graph, 0, node))
         named_steps, said_steps = (
             [
-                sum(
-                    any(says(r, place, u, v) for r in graph[u][v])
-                    for place, (u, v) in enumerate(pairwise(path))
-                )
+                sum(any(says(r, u, v) for r in graph[u][v]) for u, v in pairwise(path))
                 for path in paths
             ]
             for says in (lambda r, *_: named[r], is_said)

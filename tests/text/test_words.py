@@ -1,8 +1,12 @@
 """The words of questions and their distances from the topic's name."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from kgscout_jax.text.words import WORDS, distinct_words, question_words
+from kgscout_jax.text.most_counted import most_counted
+from kgscout_jax.text.value_question import value_question, without_test
+from kgscout_jax.text.words import WORDS, distinct_words, folded, question_words
 from kgscout_jax.types import Question
 
 QUESTIONS = {
@@ -50,3 +54,19 @@ def test_distinct_words_are_those_of_all_questions():
         for i, text in enumerate(["who directed Heat", "who directed or wrote Heat"])
     ]
     assert distinct_words(rows) == {"directed", "wrote"}
+
+
+@given(st.text())
+def test_a_folded_text_keeps_the_places_of_its_characters(text):
+    assert len(folded(text)) == len(text)
+
+
+def test_places_in_a_question_are_those_of_the_question():
+    question = "Which Großstadt has the largest area in Italy?"
+    asked = value_question(question, ["Italy"])
+    assert asked is not None
+    assert without_test(question, asked, ["Italy"]).startswith(
+        "Which Großstadt has the"
+    )
+    assert "larea" not in without_test(question, asked, ["Italy"])
+    assert most_counted("Most of all, which city has the most bridges?") is None

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from pathlib import Path
 
+from kgscout_jax.text.place_names import FILE, places
 from kgscout_jax.utils.io import sha256_file
-
-FILE = Path(__file__).with_suffix(".txt")
-"""A country on each line: its names, ``|``, and words for what is from there."""
 
 
 @cache
@@ -28,10 +25,7 @@ def demonym_aliases(find: Callable[[str], Iterable[int]]) -> Iterator[tuple[str,
     >>> list(demonym_aliases(lambda name: cities.get(name, [])))[-2:]
     [('Britain', 7), ('British', 7)]
     """
-    for line in FILE.read_text("utf-8").splitlines():
-        names, words = (
-            [each.strip() for each in part.split(",")] for part in line.split("|")
-        )
+    for names, words in places():
         found = {name: [*find(name)] for name in names}
         for entity in {entity for entities in found.values() for entity in entities}:
             other = [name for name, entities in found.items() if not entities]

@@ -54,6 +54,8 @@ def key_columns(
     if (two := _two_names(header, columns)) is not None:
         return two
     if (key := _key_column(header, columns)) is not None:
+        if _names_a_part(key, header, columns):
+            return replace(_named_by(0, [0]), numbered=True)
         return replace(key, numbered=_are_numbered(key, header, columns))
     return _events(header, columns)
 
@@ -156,6 +158,35 @@ def _events(
     if not several or all(numeric) or not any(numeric):
         return None
     return NodeColumns(None, None, None, facts=True)
+
+
+def _names_a_part(
+    nodes: NodeColumns, header: Sequence[str], columns: Sequence[Sequence[str]]
+) -> bool:
+    """Whether rows with an id join others, and are called by what is but a part of it.
+
+    A row of ``role_id``, ``production_id``, ``person_id`` and ``character_name`` is no
+    character.
+    """
+    names = [plain(name) for name in header]
+    has_id = _ID.search(names[0]) is not None and _is_distinct(columns[0])
+    if nodes.called in (None, 0) or not has_id:
+        return False
+    name = names[nodes.called or 0]
+    own = {_ID.sub("", names[0]), *NAMES}
+    joined = [
+        i
+        for i in range(1, len(names))
+        if _ID.search(names[i]) and _is_repeated_code(columns[i])
+    ]
+    ends = (f"_{each}" for each in NAMES)
+    is_part = name.endswith(tuple(ends)) and name.rpartition("_")[0] not in own
+    return is_part and len(joined) > 1
+
+
+def _is_repeated_code(column: Sequence[str]) -> bool:
+    """Whether ids of a column are those of several rows."""
+    return all(column) and len({*column}) < DISTINCT * len(column)
 
 
 def _are_numbered(

@@ -373,6 +373,18 @@ def test_rows_that_only_a_number_names_are_events_unless_a_table_has_their_ids(
     assert "H1 | address | 1 Elm St" in facts(write(tmp_path / "listings.csv", homes))
 
 
+def test_a_row_that_joins_others_is_not_called_by_a_part_of_it(tmp_path):
+    cells = (("Hamlet", 1, 7), ("Ophelia", 1, 8), ("Yorick", 2, 7), ("Iago", 2, 8))
+    rows = [f"{i},{play},{who},{name}" for i, (name, play, who) in enumerate(cells)]
+    text = "\n".join(["role_id,play_id,person_id,character_name", *rows])
+    assert {
+        "_:roles:2 | character_name | Hamlet",
+        "_:roles:2 | person_id | 7",
+    } <= facts(write(tmp_path / "roles.csv", text))
+    named = text.replace("character_name", "role_name")
+    assert "Hamlet | person_id | 7" in facts(write(tmp_path / "roles.csv", named))
+
+
 def test_a_row_without_its_name_is_an_error(tmp_path):
     path = write(tmp_path / "kg.csv", "x,name,y,z\n1,Ann,2,5\n3,,4,6\n")
     with pytest.raises(UserError, match=r"kg\.csv:3: name is empty"):

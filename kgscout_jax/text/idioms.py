@@ -1,0 +1,62 @@
+"""Idioms that are read in plain words: who "works under" somebody reports to them."""
+
+from __future__ import annotations
+
+import re
+
+from kgscout_jax.text.kinds import noun_kind
+from kgscout_jax.text.spelling import Correction
+
+_PHRASES = [
+    (re.compile(pattern, re.I), plain)
+    for pattern, plain in (
+        (r"\bworks? (?:directly |straight )?(?:under|below)\b", "reports to"),
+        (r"\bworking (?:directly |straight )?(?:under|below)\b", "who report to"),
+        (r"\b(?:are|is) (?:directly |straight )under\b", "reports to"),
+        (r"\b(?:people|those|everyone|employees|staff) (?:directly |straight )?under\b",
+         "people who report to"),
+        (r"\b(?:direct|immediate) subordinates?\b", "direct reports"),
+        (r"\bsubordinates\b", "reports"),
+        (r"\b(?:makes?|earns?) (?:the )?most(?: money)?\b", "has the highest salary"),
+        (r"\b(?:makes?|earns?) more(?: money)?(?=,)", "has a higher salary"),
+        (r"\bearning (?=(?:more|less|over|under)\b)", "who earn "),
+        (r"\bcosts? (?:the )?most\b", "is the most expensive"),
+        (r"\bcosts? more(?=,)", "is more expensive"),
+        (r"\bput on(?=\W*$)", "staged"),
+    )
+]  # fmt: skip
+_DOES = re.compile(
+    r"what (?P<does>do|does|did) (?P<who>the (?P<noun>\w+) of .+|.+?['’]s (?P<own>\w+))"
+    r"(?P<do> do(?: for (?:a|his|her|their) living| for work)?)\W*$",
+    re.I,
+)
+"""What somebody's husband does."""
+
+
+def idioms(question: str) -> list[Correction]:
+    """The idioms of a question, in their order, and what they mean.
+
+    >>> [each[1:] for each in idioms("who works directly under Ann")]
+    [('works directly under', 'reports to')]
+    >>> [each[1:] for each in idioms("What does Ann's husband do?")]
+    [('does', 'is the occupation of'), (' do', '')]
+    >>> idioms("What does Ann do?"), idioms("What does Ann's firm do?")
+    ([], [])
+    """
+    if match := _DOES.match(question):
+        noun = match["noun"] or match["own"]
+        if noun_kind(noun.casefold()) == "person":
+            is_what = "was" if match["does"].casefold() == "did" else "is"
+            return [
+                Correction(
+                    match.start("does"), match["does"], f"{is_what} the occupation of"
+                ),
+                Correction(match.start("do"), match["do"], ""),
+            ]
+    found: list[Correction] = []
+    for pattern, plain in _PHRASES:
+        for match in pattern.finditer(question):
+            start, stop = match.span()
+            if all(stop <= c.start or c.start + len(c.word) <= start for c in found):
+                found.append(Correction(start, match[0], plain))
+    return sorted(found)
