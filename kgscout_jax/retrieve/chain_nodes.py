@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 import numpy as np
 from jaxtyping import Bool
@@ -26,7 +26,7 @@ from kgscout_jax.text.kin_words import (
 )
 from kgscout_jax.text.kinds import noun_kind
 from kgscout_jax.text.question_chain import ChainWord, QuestionChain, question_chain
-from kgscout_jax.text.relation_phrases import relation_forms, word_forms
+from kgscout_jax.text.relation_phrases import own_forms, relation_forms, word_forms
 from kgscout_jax.text.relation_words import is_another_post
 from kgscout_jax.text.stated_relation import answer_ends, noun_ends
 
@@ -146,14 +146,21 @@ def _steps(words: Sequence[ChainWord], relations: Sequence[str]) -> list[Step] |
         for number, relation in enumerate(relations)
         if not is_another_post(relation, asked)
     ]
-    for word in words:
+    for word, following in zip_longest(words, words[1:]):
         kin = one_word_kin(word.text)
+        if kin and following and following.joined and not one_word_kin(following.text):
+            phrase = word.text, following.text
+            if any(all(_names(each, r) for each in phrase) for _, r in likely):
+                kin = None  # "parent peak", which no child has
         named = tuple(
             (number, ends)
             for number, relation in likely
             if (ends := _ends(word.text, word.clause, relation))
         )
         both = _both(relations_of[-1], named) if steps and word.joined else ()
+        own = {number for number, _ in named if _names(word.text, relations[number])}
+        if own and own.isdisjoint(number for number, _ in both):
+            both = ()  # "The elevation of the peak": a step of its own
         if kin is not None or (steps and isinstance(steps[-1], Kin)):
             # "Parent company" is no relative, "the child of Ann's father" is one.
             both = tuple(e for e in both if kin_relation(relations[e[0]]) is None)
@@ -197,13 +204,22 @@ def _both(one: NamedEnds, other: NamedEnds) -> NamedEnds:
     return tuple((n, own & ends[n] or own) for n, own in one if n in ends)
 
 
+def _says(word: str, relation: str) -> bool:
+    return not word_forms(word).isdisjoint(relation_forms(relation))
+
+
+def _names(word: str, relation: str) -> bool:
+    """Whether a relation says a word itself, and not only one related to it."""
+    return bool(own_forms(word_forms(word) & relation_forms(relation)))
+
+
 @lru_cache(maxsize=1 << 16)
 def _ends(word: str, clause: tuple[str, ...], relation: str) -> frozenset[int]:
     """Where the nodes stand that a word calls by a relation; empty if it does not.
 
     ``clause``: see ``ChainWord``.
     """
-    if word_forms(word).isdisjoint(relation_forms(relation)):
+    if not _says(word, relation):
         return frozenset()
     ends = answer_ends(clause, relation) if clause else frozenset[int]()
     return ends or noun_ends(word, relation)

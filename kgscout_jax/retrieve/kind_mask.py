@@ -39,8 +39,9 @@ from kgscout_jax.text.kinds import (
 from kgscout_jax.text.place_names import place_kinds
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import is_class_relation, relation_words
+from kgscout_jax.text.value_column import UNITS
 from kgscout_jax.text.value_words import measured_keys, word_key
-from kgscout_jax.text.values import is_year
+from kgscout_jax.text.values import is_year, quantity_of
 from kgscout_jax.text.words import WORD
 
 PENALTY = 10.0
@@ -245,7 +246,7 @@ def kind_mask(
         penalties[there[kept]] = 0.0
         by_form[there[lost]] = not vague
     elif asked.which:
-        values = there[value_mask(around.names)]
+        values = there[value_mask(around.names) | _measured(around.names)]
         if named or stated:  # No aircraft is 2002, where others are called so.
             others = values[penalties[values] >= DOUBT]
             penalties[others], by_form[others] = PENALTY, True
@@ -309,7 +310,7 @@ def _other_places(
     out[around.used] |= [bool(each) for each in kinds]
     topics = np.zeros(v, bool)
     topics[around.starts] = True
-    if (called & ~topics).any():
+    if asked != "city" and (called & ~topics).any():
         within = np.array([needs_no_word(each) for each in around.relations], bool)
         out[heads[within[around.relation_index]]] = True
     out[called | topics] = False
@@ -337,8 +338,16 @@ def _by_name(
         others = np.array([_is_no_measure(asked.nouns, name) for name in names], bool)
         return others, np.zeros_like(others)
     values = value_mask(names)
+    if asked.kind == "place":
+        values |= _measured(names)
     nothing = np.zeros_like(values)
     return (nothing, values) if asked.number else (values, nothing)
+
+
+def _measured(names: Sequence[str]) -> Bool[np.ndarray, "n"]:
+    """True at quantities with a unit: "2.5 L"."""
+    found = [(name[:1] in _FIRST and quantity_of(name)) or None for name in names]
+    return np.array([each is not None and each.unit in UNITS for each in found], bool)
 
 
 def _other_measures(nouns: frozenset[str], around: LocalGraph) -> Bool[np.ndarray, "n"]:

@@ -148,6 +148,14 @@ def unsaid_steps(
         if not all(_say(each, theirs) for each in definite):
             out[:] = KNOWN_DOUBT
             return out
+        # Nor is the year of birth that of death.
+        says = [all(_say(each, [r]) for each in definite) for r in around.relations]
+        asked_for = np.array(says, bool)[around.relation_index]
+        direct = is_topic[around.nodes].any(axis=1)
+        right, other = np.zeros((2, len(out)), bool)
+        right[around.nodes[asked_for].ravel()] = True
+        other[around.nodes[direct & ~asked_for].ravel()] = True
+        out[other & ~right & ~unnamed] = KNOWN_DOUBT
     if claim := yes_no_claim(words):
         is_said = (ways.steps > 0) & (ways.named == ways.steps)
         unheard = claim.predicate and not _say([claim.predicate], around.relations)

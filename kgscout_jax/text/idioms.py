@@ -23,6 +23,7 @@ _PHRASES = [
         (r"\bcosts? (?:the )?most\b", "is the most expensive"),
         (r"\bcosts? more(?=,)", "is more expensive"),
         (r"\bput on(?=\W*$)", "staged"),
+        (r"^who(?= (?:did|does|do|has) .+ play(?:ed)? in )", "what role"),
     )
 ]  # fmt: skip
 _DOES = re.compile(

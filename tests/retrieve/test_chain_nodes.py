@@ -19,6 +19,15 @@ def asked(triplets, question, topics, unnamed=(), unlikely=()):
     return None if found is None else {names[i] for i in np.flatnonzero(found)}
 
 
+def test_a_parent_peak_is_no_relative_and_its_elevation_another_step():
+    triplets = [
+        ("Eiger", "parent_peak", "Finsteraarhorn"), ("Eiger", "elevation_m", "3967"),
+        ("Finsteraarhorn", "elevation_m", "4274"),
+    ]  # fmt: skip
+    question = "What is the elevation of Eiger's parent peak?"
+    assert asked(triplets, question, ["Eiger"]) == {"4274"}
+
+
 # --- relatives
 
 

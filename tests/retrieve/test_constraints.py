@@ -298,6 +298,12 @@ def test_a_property_is_called_so_where_a_graph_has_it():
     assert doubts["Bern"] == COUNT_DOUBT
 
 
+def test_the_year_of_birth_is_not_that_of_death():
+    facts = [("Ann", "year_of_birth", "1912"), ("Ann", "year_of_death", "2006")]
+    doubts = constrained("In what year did Ann die?", "Ann", facts)[1]
+    assert doubts["1912"] >= KNOWN_DOUBT and doubts["2006"] < KNOWN_DOUBT
+
+
 def test_what_joins_a_dish_with_eggs_does_not_count_them():
     facts = [("Stew", "contains", "egg"), ("Stew", "amount", "4 g")]
     doubts = constrained("How many eggs do I need for Stew?", "Stew", facts)[1]

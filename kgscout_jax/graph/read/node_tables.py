@@ -92,7 +92,7 @@ def _values(layout: Layout, i: int, cell: str) -> list[str]:
         return []
     if i in layout.whole:
         cell = cell.removesuffix(".0")
-    separator = layout.lists.get(i)
+    separator = ";" if layout.header[i].endswith("[]") else layout.lists.get(i)
     if cell.startswith('["') and cell.endswith('"]'):  # as Neo4j writes lists
         parts = _array(cell)
     else:
