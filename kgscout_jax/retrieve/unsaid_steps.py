@@ -100,21 +100,25 @@ def unsaid_steps(
         unnamed: True at nodes without a name.
     """
     out = np.zeros(len(ways.steps), np.float32)
-    if _counts_topic(question, topics, around):
+    words = question_tokens(question, topics)
+    if _counts_topic(words, around):
         # What joins eggs with a dish does not say how many of them.
         out[:] = CLAIM_DOUBT
         return out
     if len(around.mentions) != 1:
         return out
     is_topic, counts = ways.steps == 0, asks_for_count(question)
-    words = question_tokens(question, topics)
     if _asks_more_of_class(question, topics, relations.unknown):
         out[:] = NOUN_DOUBT
         return out
     if asked := asked_kind(question, topics):
         lives = not _LIVES.isdisjoint(words)
-        theirs = _numbers_of_others(asked, around, is_topic, lives=lives)
-        if counts and theirs.any():
+        if (
+            counts
+            and (
+                theirs := _numbers_of_others(asked, around, is_topic, lives=lives)
+            ).any()
+        ):
             # Nor does anything else say how many it has, or where it lies.
             around_it = _reached(is_topic, relations, around, unnamed)
             out[theirs | around_it | (ways.named < ways.steps)] = KNOWN_DOUBT
@@ -205,9 +209,8 @@ def _forbids(words: Sequence[str]) -> bool:
     return any(w in _MODALS and after in _NOT for w, after in pairwise(own))
 
 
-def _counts_topic(question: str, topics: Sequence[str], around: LocalGraph) -> bool:
+def _counts_topic(words: Sequence[str], around: LocalGraph) -> bool:
     """Whether it counts something of the graph that is no class: "how many eggs"."""
-    words = question_tokens(question, topics)
     if words[:2] != ["how", "many"] or len(words) < 3:
         return False
     counted = around.starts
