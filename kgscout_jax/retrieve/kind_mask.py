@@ -346,7 +346,7 @@ def _by_name(
 
 def _measured(names: Sequence[str]) -> Bool[np.ndarray, "n"]:
     """True at quantities with a unit: "2.5 L"."""
-    found = [(name[:1] in _FIRST and quantity_of(name)) or None for name in names]
+    found = [quantity_of(name) if name[:1] in _FIRST else None for name in names]
     return np.array([each is not None and each.unit in UNITS for each in found], bool)
 
 

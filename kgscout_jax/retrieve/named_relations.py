@@ -109,7 +109,7 @@ def named_relations(
     unknown = sum(
         said.isdisjoint(word) and text not in kind
         for text, word in zip(texts, words, strict=True)
-        if not (text == "much" and not _MEASURING.isdisjoint(texts))
+        if text != "much" or _MEASURING.isdisjoint(texts)
     )
     return NamedRelations(named, other_years, implied, unknown)
 

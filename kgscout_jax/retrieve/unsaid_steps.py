@@ -112,17 +112,14 @@ def unsaid_steps(
         out[:] = NOUN_DOUBT
         return out
     if asked := asked_kind(question, topics):
-        lives = not _LIVES.isdisjoint(words)
-        if (
-            counts
-            and (
-                theirs := _numbers_of_others(asked, around, is_topic, lives=lives)
-            ).any()
-        ):
-            # Nor does anything else say how many it has, or where it lies.
-            around_it = _reached(is_topic, relations, around, unnamed)
-            out[theirs | around_it | (ways.named < ways.steps)] = KNOWN_DOUBT
-            return out
+        if counts:
+            lives = not _LIVES.isdisjoint(words)
+            theirs = _numbers_of_others(asked, around, is_topic, lives=lives)
+            if theirs.any():
+                # Nor does anything else say how many it has, or where it lies.
+                theirs |= _reached(is_topic, relations, around, unnamed)
+                out[theirs | (ways.named < ways.steps)] = KNOWN_DOUBT
+                return out
         if _is_unheard(asked, around, counts=counts):
             out[:] = COUNT_DOUBT if counts else NOUN_DOUBT
             if any(map(is_measure, asked.nouns)):

@@ -106,9 +106,7 @@ def leads_to_role(relation: str) -> bool:
     >>> leads_to_role("person.profession"), leads_to_role("job_title")
     (True, True)
     """
-    return (
-        relation_words(relation)[-1:] != [] and relation_words(relation)[-1] in _ROLES
-    )
+    return not _ROLES.isdisjoint(relation_words(relation)[-1:])
 
 
 @cache

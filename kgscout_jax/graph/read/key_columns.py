@@ -170,23 +170,16 @@ def _names_a_part(
     """
     names = [plain(name) for name in header]
     has_id = _ID.search(names[0]) is not None and _is_distinct(columns[0])
-    if nodes.called in (None, 0) or not has_id:
+    if not nodes.called or not has_id:
         return False
-    name = names[nodes.called or 0]
     own = {_ID.sub("", names[0]), *NAMES}
+    noun, _, end = names[nodes.called].rpartition("_")
     joined = [
         i
         for i in range(1, len(names))
-        if _ID.search(names[i]) and _is_repeated_code(columns[i])
+        if _ID.search(names[i]) and all(columns[i]) and not _is_distinct(columns[i])
     ]
-    ends = (f"_{each}" for each in NAMES)
-    is_part = name.endswith(tuple(ends)) and name.rpartition("_")[0] not in own
-    return is_part and len(joined) > 1
-
-
-def _is_repeated_code(column: Sequence[str]) -> bool:
-    """Whether ids of a column are those of several rows."""
-    return all(column) and len({*column}) < DISTINCT * len(column)
+    return end in NAMES and noun not in {*own, ""} and len(joined) > 1
 
 
 def _are_numbered(
