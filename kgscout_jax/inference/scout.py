@@ -39,9 +39,11 @@ from kgscout_jax.inference.arguments import (
 )
 from kgscout_jax.inference.class_topics import without_own_classes
 from kgscout_jax.inference.code_topics import with_code_owners
+from kgscout_jax.inference.described_steps import with_descriptions
 from kgscout_jax.inference.kept_products import KeptProducts
 from kgscout_jax.inference.merged_graphs import MergedGraphs
 from kgscout_jax.inference.nearest import nearest_triplets
+from kgscout_jax.inference.query import Query
 from kgscout_jax.inference.question_encoder import QuestionEncoder
 from kgscout_jax.inference.question_result import scored_questions
 from kgscout_jax.inference.result import RetrievalResult
@@ -52,7 +54,7 @@ from kgscout_jax.inference.settings import DEFAULT_K
 from kgscout_jax.inference.sources import with_provenance
 from kgscout_jax.inference.spelled_question import SpelledQuestion, spelled_question
 from kgscout_jax.inference.topics import Topics
-from kgscout_jax.inference.two_steps import answer_of, joined, steps_of
+from kgscout_jax.inference.two_steps import in_two_steps
 from kgscout_jax.policy.registry import is_general
 from kgscout_jax.retrieve.candidates import CutSettings
 from kgscout_jax.stores.protocol import GraphOrStore
@@ -285,9 +287,9 @@ class Scout:
         with interpreter_turn():
             spelled = self._spelled(texts, sources, topics)
             right = [each.right for each in spelled]
-            results = self._retrieve(
-                right, sources, budgets, topics, hypotheses, selection
-            )
+            parts = zip(right, sources, budgets, topics, strict=True)
+            queries = [Query(*each) for each in parts]
+            results = self._retrieve(queries, hypotheses, selection)
             pairs = zip(spelled, results, strict=True)
             return [each.result(result) for each, result in pairs]
 
@@ -305,55 +307,40 @@ class Scout:
 
     def _retrieve(
         self,
-        texts: Sequence[str],
-        sources: Sequence[GraphOrStore],
-        budgets: Sequence[int],
-        topics: Sequence[Topics],
+        queries: Sequence[Query],
         hypotheses: Sequence[Sequence[str]] | None,
         selection: SelectionConfig,
     ) -> list[RetrievalResult]:
         """See ``retrieve_many``; arguments are checked, one per question."""
-        last = hypotheses, selection
-        steps = {}
-        if walkers_of(self.exported) > 0:
-            parts = zip(texts, sources, topics, strict=True)
-            found = [steps_of(*each, self.link) for each in parts]
-            steps = {i: each for i, each in enumerate(found) if each is not None}
-        if not steps:
-            return self._retrieve_each(texts, sources, budgets, topics, *last)
-        firsts = self._retrieve_each(
-            [each.inner for each in steps.values()],
-            [sources[i] for i in steps],
-            [budgets[i] for i in steps],
-            [topics[i] for i in steps],
-            None,
-            BEST_K,
-        )
-        chosen = {
-            i: (first, name)
-            for i, first in zip(steps, firsts, strict=True)
-            if (name := answer_of(first)) is not None
-        }
-        seconds, starts = [*texts], [*topics]
-        for i, (_, name) in chosen.items():
-            seconds[i], starts[i] = steps[i].outer(name), [name]
-        results = self._retrieve_each(seconds, sources, budgets, starts, *last)
         least = selection.min_probability
         least = self.exported.answer_scale.abstention if least is None else least
-        for i, (first, _) in chosen.items():
-            results[i] = joined(texts[i], first, results[i], least)
-        return results
+
+        def first(queries: Sequence[Query]) -> list[RetrievalResult]:
+            return self._retrieve_each(queries, None, BEST_K)
+
+        def inner(queries: Sequence[Query]) -> list[RetrievalResult]:
+            return self._retrieve_each(queries, None, selection)
+
+        def last(queries: Sequence[Query]) -> list[RetrievalResult]:
+            return self._retrieve_each(queries, hypotheses, selection)
+
+        if not walkers_of(self.exported):
+            return last(queries)
+        results = in_two_steps(queries, first, last, self.link, least)
+        if not is_general(self.exported.config) or not selection.is_joinable:
+            return results
+        return with_descriptions(queries, results, inner, self.link, least)
 
     def _retrieve_each(
         self,
-        texts: Sequence[str],
-        sources: Sequence[GraphOrStore],
-        budgets: Sequence[int],
-        topics: Sequence[Topics],
+        queries: Sequence[Query],
         hypotheses: Sequence[Sequence[str]] | None,
         selection: SelectionConfig,
     ) -> list[RetrievalResult]:
         """The results of questions of one step, see ``_retrieve``."""
+        texts = [query.text for query in queries]
+        sources = [query.graph for query in queries]
+        topics = [query.topics for query in queries]
         calibration = selection.calibration(self.exported)
         searches = self._searcher.searches(
             texts, sources, topics, hypotheses, self.link
@@ -367,8 +354,8 @@ class Scout:
         )
         walkers = walkers_of(self.exported)
         results = [
-            each.result(budget, selection, calibration, walkers)
-            for each, budget in zip(scored, budgets, strict=True)
+            each.result(query.budget, selection, calibration, walkers)
+            for each, query in zip(scored, queries, strict=True)
         ]
         self._warn_of_budget(results, selection.token_budget)
         for i, (result, search) in enumerate(zip(results, searches, strict=True)):
@@ -377,7 +364,9 @@ class Scout:
                 noted = {**result.selection, "calibration_graph": made_on}
                 results[i] = result = dataclasses.replace(result, selection=noted)
             if topics[i] is None and search.finds_nothing:
-                results[i] = nearest_triplets(result, search, budgets[i], selection)
+                results[i] = nearest_triplets(
+                    result, search, queries[i].budget, selection
+                )
         return [
             with_provenance(each, graph)
             for each, graph in zip(results, sources, strict=True)

@@ -90,6 +90,12 @@ class SelectionConfig:
                 "policy trained with one, or --form lines"
             )
 
+    @property
+    def is_joinable(self) -> bool:
+        """Whether triplets of several questions can be selected as one: the k best."""
+        whole = self.form == "paths" or self.token_budget is not None
+        return self.retriever == "scout" and self.target is None and not whole
+
     def depth(self, k: int) -> int:
         """The number of best triplets that the selection of ``k`` considers."""
         return pool_size(k, self.form)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.inference.query import Linking
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.topics import Topics, topic_names
-from kgscout_jax.inference.two_steps import Linking
 from kgscout_jax.text.idioms import idioms
 from kgscout_jax.text.spelling import (
     Correction,

@@ -6,35 +6,65 @@ Africa"; its one answer takes the place of its words in the second.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.class_topics import without_class_topics
 from kgscout_jax.inference.node_answers import GUESSES
+from kgscout_jax.inference.query import Linking, Query, Retrieval
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.role_steps import has_roles, role_steps
-from kgscout_jax.inference.topics import Topics, search_start
+from kgscout_jax.inference.topics import search_start
 from kgscout_jax.inference.whole_graph import compared_entities
 from kgscout_jax.text.nested_question import NestedQuestion, nested_question
 from kgscout_jax.text.value_question import value_question
 from kgscout_jax.text.value_words import MEASURE_KEYS, relation_keys
 
-Linking = Callable[[str, KnowledgeGraph], list[Link]]
 
-
-def steps_of(
-    text: str, graph: object, topics: Topics, link: Linking
-) -> NestedQuestion | None:
-    """The two steps of a question; None for one of a single step.
+def in_two_steps(
+    queries: Sequence[Query],
+    first: Retrieval,
+    last: Retrieval,
+    link: Linking,
+    least: float,
+) -> list[RetrievalResult]:
+    """The results of queries, of which some take two steps.
 
     Args:
-        text: the question.
-        graph: where its topics are; a store has its own values only.
-        topics: names of entities; None: topics are linked.
+        queries: the questions.
+        first: retrieves for first steps.
+        last: retrieves for ``queries``, of some of which only the second step is left.
+        link: links the words of a question to entities.
+        least: P(answer) of the best one below which there is no answer.
+    """
+    found = [steps_of(query, link) for query in queries]
+    steps = {i: each for i, each in enumerate(found) if each is not None}
+    if not steps:
+        return last(queries)
+    asked = [queries[i]._replace(text=each.inner) for i, each in steps.items()]
+    seconds, firsts = [*queries], dict[int, RetrievalResult]()
+    for i, result in zip(steps, first(asked), strict=True):
+        if (name := answer_of(result)) is not None:
+            text = steps[i].outer(name)
+            seconds[i], firsts[i] = (
+                queries[i]._replace(text=text, topics=[name]),
+                result,
+            )
+    results = last(seconds)
+    for i, result in firsts.items():
+        results[i] = joined(queries[i].text, result, results[i], least)
+    return results
+
+
+def steps_of(query: Query, link: Linking) -> NestedQuestion | None:
+    """The two steps of a question; None for one of a single step, or of a store.
+
+    Args:
+        query: the question.
         link: links the words of a question to entities.
     """
+    text, graph, _, topics = query
     if not isinstance(graph, KnowledgeGraph) or not len(graph):
         return None
     asked = value_question(text, [])

@@ -175,7 +175,7 @@ def attacks(world: World) -> dict[str, Callable[[int, random.Random], Count]]:
         ),
         "export, config.json": documents(world.export, "config.json", world.see_export),
         "embedding cache, bytes": on(
-            world.cache, arrays(world.cache, ".npy"), world.see_cache
+            world.cache, arrays(world.cache, ".segment"), world.see_cache
         ),
         "pieces of a preparation, bytes": on(
             world.work, arrays(world.work, ".npz"), world.see_work

@@ -63,7 +63,7 @@ def table(tmp_path):
         ("array", 1 << 20, "a.npy: the disk is full (4.2 MB needed, "),
         ("tofile", 1 << 20, "the disk is full ("),
         ("graph", 1 << 19, "graph: the disk is full ("),
-        ("cache", 1 << 20, ".npy: the disk is full ("),
+        ("cache", 1 << 20, ".segment: the disk is full ("),
         ("workspace", 1 << 20, "cut.npz: the disk is full (4.2 MB needed, "),
     ],
 )

@@ -158,7 +158,8 @@ def test_engines_by_name():
 
 
 @NEEDS_RAY
-def test_a_cluster_that_does_not_answer_is_one_line():
+def test_a_cluster_that_does_not_answer_is_one_line(monkeypatch):
+    monkeypatch.setattr("ray.is_initialized", lambda: False)  # by the tests before
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
     says = f"^--engine ray: {address}: no cluster answers \\(Connection refused\\)$"

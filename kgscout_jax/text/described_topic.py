@@ -1,0 +1,261 @@
+"""Questions about what a description stands for: "who taught the composer of Salome".
+
+The description, "the composer of Salome", is a question of its own. Its answer takes
+its place in the question. Words are read by position, without a grammar; the rules are
+for English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kgscout_jax.text.kinds import (
+    base_verb,
+    has_participle_ending,
+    is_past,
+    noun_kind,
+    singular_form,
+)
+from kgscout_jax.text.nested_question import NestedQuestion
+from kgscout_jax.text.relation_words import PREPOSITIONS
+from kgscout_jax.text.words import FUNCTION_WORDS
+
+_WORD = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
+_OWNER = re.compile(r"(?: ?['’]s|(?<=s)['’])(?=\s)")
+_ARTICLES = frozenset("the a an any all some every each".split())
+_RELATIVE = frozenset("that which who whom".split())
+_ASKING = frozenset("who whom whose what which where when how many much".split())
+_HELPING = frozenset("do does did has have had can will".split())
+_VAGUE = frozenset(
+    "name names number list kind kinds type types sort sorts form forms group part one "
+    "other same full called named there year years date set most".split()
+)
+"""Words that are neither asked for nor a step."""
+_STOPS = FUNCTION_WORDS | PREPOSITIONS
+_ASKED_OF_NOTHING = FUNCTION_WORDS | _VAGUE | frozenset("else show find get".split())
+MAX_NOUNS = 4
+"""Words of a description before what joins it to the topic."""
+
+
+class _Word:
+    """A word and where it stands in the question."""
+
+    __slots__ = ("begin", "end", "text")
+
+    def __init__(self, match: re.Match[str], offset: int) -> None:
+        self.text = match[0].casefold()
+        self.begin, self.end = match.start() + offset, match.end() + offset
+
+
+def described_topic(question: str, topic: tuple[int, int]) -> NestedQuestion | None:
+    """The two steps of a question about what a description stands for; None for others.
+
+    Args:
+        question: the question.
+        topic: where the name of its one topic begins and ends.
+
+    >>> found = described_topic("Who taught the composer of Salome?", (27, 33))
+    >>> found.inner, found.outer("Richard Strauss")
+    ('Who is the composer of Salome?', 'Who taught Richard Strauss?')
+    >>> found = described_topic("Which city does Ann's boss work from?", (16, 19))
+    >>> found.inner, found.outer("Bob")
+    ("Who is Ann's boss?", 'Which city does Bob work from?')
+    >>> described_topic("Who is the composer of Salome?", (23, 29))
+    """
+    begin, end = topic
+    before = _words(question, 0, begin)
+    owner = _OWNER.match(question, end)
+    if owner is not None:
+        found = _owned(question, before, topic, owner.end())
+    else:
+        found = _joined(question, before, _words(question, end, len(question)), topic)
+    if found is None:
+        return None
+    inner, (start, stop) = found
+    nested = NestedQuestion(inner, question[:start], question[stop:])
+    return nested if _asks_beyond(nested) else None
+
+
+def _words(question: str, begin: int, end: int) -> list[_Word]:
+    part = question[begin:end]
+    return [_Word(match, begin) for match in _WORD.finditer(part)]
+
+
+def _owned(
+    question: str, before: Sequence[_Word], topic: tuple[int, int], rest: int
+) -> tuple[str, tuple[int, int]] | None:
+    """ "Ann's boss": the inner question, and where the description stands."""
+    nouns, verb = list[_Word](), False
+    for word in _words(question, rest, len(question)):
+        between = question[nouns[-1].end if nouns else rest : word.begin]
+        if word.text in _STOPS or re.search(r"[^\s]", between):
+            break
+        nouns.append(word)
+        if _OWNER.match(question, word.end):
+            verb = True  # "Ann's boss's boss": no verb is among the nouns
+            break
+    if not verb:
+        nouns = _without_verb(nouns, before)
+    if not 0 < len(nouns) <= MAX_NOUNS:
+        return None
+    start, stop = _article(before, topic[0]), nouns[-1].end
+    asking = _asking(nouns[-1].text)
+    return f"{asking} {question[start:stop]}?", (start, stop)
+
+
+def _without_verb(nouns: list[_Word], before: Sequence[_Word]) -> list[_Word]:
+    """The words of a noun phrase without the verb of the question behind them."""
+    helped = any(word.text in _HELPING for word in before)
+    while len(nouns) > 1 and is_past(nouns[-1].text):
+        nouns, helped = nouns[:-1], False
+    if helped and len(nouns) > 1:
+        nouns = nouns[:-1]
+    return nouns
+
+
+def _joined(
+    question: str,
+    before: Sequence[_Word],
+    after: Sequence[_Word],
+    topic: tuple[int, int],
+) -> tuple[str, tuple[int, int]] | None:
+    """ "The composer of X", "the firm that X works for": as of ``_owned``."""
+    end, joint = topic[1], len(before)
+    while joint and before[joint - 1].text in _ARTICLES:
+        joint -= 1
+    if not joint:
+        return None
+    last = before[joint - 1].text
+    if last in _RELATIVE:
+        place, end = joint - 1, _clause_end(after, before[: joint - 1])
+        pronoun = place
+    elif (pronoun := _pronoun(before[:joint])) is not None:
+        place = pronoun
+    elif last in PREPOSITIONS:
+        place = joint - 1
+        if place > 1 and _is_participle(before[place - 1].text):
+            place -= 1
+    elif last.endswith("ing") and joint > 1:
+        place = joint - 1
+    elif joint > 1 and before[joint - 2].text == "the" and joint == len(before):
+        place, end = joint, _clause_end(after, before[:joint])
+        if end == topic[1]:
+            return None  # "the film Heat"
+    else:
+        return None
+    if last in _RELATIVE and end == topic[1]:
+        return None
+    start = _noun_start(question, before[:place])
+    if start is None or end is None:
+        return None
+    noun = before[place - 1].text
+    begin = before[start].begin
+    has_article = before[start].text in _ARTICLES
+    phrase = question[begin:end]
+    if last == "of" and place == joint - 1:
+        return f"{_asking(noun, has_article)} {phrase}?", (begin, end)
+    nouns = question[before[start + has_article].begin : before[place - 1].end]
+    if end > topic[1]:  # "the firm that Ann works for"
+        clause = _clause(question, topic, end)
+        return f"Which {nouns} {clause}?", (begin, end)
+    if pronoun is not None:  # "the service that produces X"
+        clause = question[before[place].end : end].strip()
+        return f"Which {nouns} {clause}?", (begin, end)
+    rest = question[before[place].begin : end]
+    if before[place].text.endswith("ing"):
+        return f"Name the {nouns} {rest}.", (begin, end)
+    return f"Which {nouns} {_be(noun)} {rest}?", (begin, end)
+
+
+def _clause(question: str, topic: tuple[int, int], end: int) -> str:
+    """ "Ann works for" as a question asks it: "does Ann work for"."""
+    rest = _words(question, topic[1], end)
+    verb = next((word for word in rest if word.text not in _STOPS), rest[0])
+    name, is_present = question[slice(*topic)], verb.text.endswith("s")
+    base = base_verb(verb.text) or (singular_form(verb.text) if is_present else None)
+    if rest[0].text in FUNCTION_WORDS or base is None:
+        return question[topic[0] : end]
+    helping = "does" if is_present else "did"
+    return f"{helping} {name} {base}{question[verb.end : end]}"
+
+
+def _pronoun(before: Sequence[_Word]) -> int | None:
+    """The place of "that" in "the service that produces"; None without one."""
+    for i in range(len(before) - 1, max(len(before) - 6, 1), -1):
+        text = before[i].text
+        if text in _RELATIVE:
+            return i if i < len(before) - 1 else None
+        if text in _ARTICLES:
+            return None
+    return None
+
+
+def _is_participle(word: str) -> bool:
+    return is_past(word) or has_participle_ending(word) or word.endswith("ing")
+
+
+def _noun_start(question: str, before: Sequence[_Word]) -> int | None:
+    """The place of the first word of the noun phrase that ends here; None for none."""
+    for i in range(len(before) - 1, max(len(before) - 2 - MAX_NOUNS, -1), -1):
+        text = before[i].text
+        if text in _ARTICLES:
+            return i if i < len(before) - 1 else None
+        gap = (
+            question[before[i].end : before[i + 1].begin] if i + 1 < len(before) else ""
+        )
+        if text in _STOPS or gap.strip():
+            break
+    if not before or before[-1].text in _STOPS | _VAGUE:
+        return None
+    noun = before[-1].text
+    return len(before) - 1 if singular_form(noun) != noun else None
+
+
+def _clause_end(after: Sequence[_Word], before: Sequence[_Word]) -> int | None:
+    """Where the clause behind a topic ends: "the firm that Ann works for"."""
+    content = [i for i, word in enumerate(after) if word.text not in _STOPS]
+    if any(word.text in _HELPING for word in before):
+        if len(content) < 2:
+            return None  # "what did the film Heat win"
+        return after[content[-1] - 1].end
+    return after[-1].end if content else None
+
+
+def _article(before: Sequence[_Word], begin: int) -> int:
+    """Where the description begins: "the" before an owner is of it."""
+    return before[-1].begin if before and before[-1].text == "the" else begin
+
+
+def _asking(noun: str, has_article: bool = True) -> str:
+    """How the inner question begins."""
+    who = "Who" if noun_kind(noun) == "person" else "What"
+    return f"{who} {_be(noun)}{'' if has_article else ' the'}"
+
+
+def _be(noun: str) -> str:
+    plural = singular_form(noun) != noun and not noun.endswith("ss")
+    return "are" if plural else "is"
+
+
+def _asks_beyond(nested: NestedQuestion) -> bool:
+    """Whether the question still asks something without the description."""
+    before, after = (
+        [word.text for word in _words(part, 0, len(part))]
+        for part in (nested.before, nested.after)
+    )
+    if before and (before[-1] in _ASKING or before[-1] in ("and", "or")):
+        return False  # "Which films by X won", "the age and the wife of X"
+    content = [word for word in before if word not in _ASKED_OF_NOTHING]
+    behind = [word for word in after if word not in _ASKED_OF_NOTHING]
+    asked = next(
+        (i for i, word in enumerate(before) if word in ("which", "what")), None
+    )
+    if asked is not None and asked < 2 and content:
+        # "Which films of the director of X": the noun is what is asked for
+        helped = any(word in _HELPING for word in before)
+        rest = [w for w in before[asked + 1 :] if w in _STOPS]
+        return len(content) > 1 or (helped and bool(behind)) or bool(rest)
+    if before and before[0] in ("where", "when"):
+        return bool(content or behind or {*after} & PREPOSITIONS)
+    return bool(content or (behind and not {*before}.isdisjoint(_ASKING)))
