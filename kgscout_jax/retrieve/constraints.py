@@ -333,9 +333,11 @@ def question_constraints(
 
 def _says_rank(relation: str, words: Sequence[str]) -> bool:
     """Whether a relation is called by a "first" or "last" of the question, and by its
-    verb: "when was it first approved" compares nothing with ``first_approved``."""
+    verb: "when was it first approved" compares nothing with ``first_approved``, and
+    "the last first publication year" does."""
     own = relation_words(relation)
-    return len(own) > 1 and not RANKS.isdisjoint(own) and {*own} <= {*words}
+    ranks, said = (sum(word in RANKS for word in each) for each in (own, words))
+    return len(own) > 1 and 0 < ranks == said and {*own} <= {*words}
 
 
 def _only_tails(

@@ -103,7 +103,8 @@ class AskedKind:
     """Whether anything that is called so answers, of that kind or not: "who is his
     religion"."""
     which: bool = False
-    """Whether it asks which of several: no number, unless it is called so."""
+    """Whether it asks which of several, or for a list of them: no number, unless it is
+    called so."""
     or_host: bool = False
     """Whether a firm, school or team answers as well: "where does she work"."""
 
@@ -158,7 +159,7 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
         if word in _COMMANDS and (not i or words[i - 1] not in _BEFORE_NOUN):
             phrase = _phrase(words, i + 1)
             if phrase.nouns and not {"say", "tell"}.intersection(words[i + 1 :]):
-                return _of_phrase(words, phrase)
+                return _of_list(words, phrase)
     if words and words[-1] in _QUESTION_WORDS:
         by = len(words) > 2 and words[-2] == "by"
         agent = _agent(words[-3:]) if by else frozenset()
@@ -286,17 +287,17 @@ def _of_noun_phrase(words: Sequence[str]) -> AskedKind | None:
         or (is_past(after[0]) and len(phrase.nouns) == 1 and TOPIC not in words)
     )
     if begins and words[0] != "of" and phrase.nouns[-1] != last and clause:
-        return _of_phrase(words, phrase)
+        return _of_list(words, phrase)
     if phrase.nouns and TOPIC in words:
         ends = not after and phrase.owned
         if ends or (begins and after and after[0] in _BEFORE):
-            return _of_phrase(words, phrase)
+            return _of_list(words, phrase)
     described = next((i for i, word in enumerate(words) if word != TOPIC), 0)
     if described and singular_form(words[described]) != words[described]:
-        return _of_phrase(words, _phrase(words, described))  # "Thai recipes with rice"
+        return _of_list(words, _phrase(words, described))  # "Thai recipes with rice"
     for i, word in enumerate(words):
         if word in ("this", "these"):
-            return _of_phrase(words, _phrase(words, i + 1))
+            return _of_list(words, _phrase(words, i + 1))
     return None
 
 
@@ -389,6 +390,14 @@ def _is_qualified(words: Sequence[str], start: int, rest: Sequence[str]) -> bool
         and after != []
         and (plural[0] or after[0] in _BE)
     )
+
+
+def _of_list(words: Sequence[str], phrase: _Phrase) -> AskedKind | None:
+    """As ``_of_phrase``, of a list that is asked for: "the operas that"."""
+    found = _of_phrase(words, phrase)
+    last = words[phrase.stop - 1] if phrase.nouns else TOPIC
+    in_plural = last != TOPIC and base_noun(last) != last
+    return replace(found, which=True) if found is not None and in_plural else found
 
 
 def _of_phrase(words: Sequence[str], phrase: _Phrase) -> AskedKind | None:

@@ -156,12 +156,18 @@ _PLURALS_IN_ICS = frozenset(
 """Nouns in -ics that have a singular, unlike physics."""
 
 
+_PLURAL_IN_ES = re.compile(r"(?:ss|x|z|ch|sh|(?<!sh)(?<!\bcan)(?<!\b[dfht])o)es$")
+"""Heroes and volcanoes, but shoes, canoes and toes."""
+
+
 @lru_cache(maxsize=1 << 14)
 def singular_form(noun: str) -> str:
     """The singular of a noun, by its ending.
 
     >>> [singular_form(noun) for noun in ("countries", "boxes", "colours", "status")]
     ['country', 'box', 'colour', 'status']
+    >>> [singular_form(noun) for noun in ("volcanoes", "shoes", "tomatoes", "echoes")]
+    ['volcano', 'shoe', 'tomato', 'echo']
     """
     if noun in _IRREGULAR_NOUNS:
         return _IRREGULAR_NOUNS[noun]
@@ -171,7 +177,7 @@ def singular_form(noun: str) -> str:
         return noun
     if noun.endswith("ies"):
         return noun[:-3] + "y"
-    if re.search(r"(ss|x|z|ch|sh)es$", noun):
+    if _PLURAL_IN_ES.search(noun):
         return noun[:-2]
     return noun.removesuffix("s")
 

@@ -289,6 +289,20 @@ def test_the_first_of_a_relations_name_compares_nothing(question, relations):
     assert question_constraints(question, ["Bolt"], compared, around, no).values is None
 
 
+def test_two_ranks_compare_by_the_relation_that_has_one_in_its_name():
+    facts = [("Oak", "contact person", "Ann"), ("Elm", "contact person", "Ann"),
+             ("Oak", "first publication year", "1990"),
+             ("Elm", "first publication year", "1954")]  # fmt: skip
+    around, names = named_graph(facts, ["Ann"])
+    question = "What is the first of Ann's trees by first publication year?"
+    compared = value_question(question, ["Ann"])
+    assert compared is not None
+    compared = compared.with_topics(lambda _: names.index("Ann"))
+    no = np.zeros(len(names), bool)
+    constraints = question_constraints(question, ["Ann"], compared, around, no)
+    assert constraints.values is not None
+
+
 def test_a_property_is_called_so_where_a_graph_has_it():
     doubts = constrained("What currency is used in Bern?", "Bern", OFFICES)[1]
     assert min(doubts.values()) >= NOUN_DOUBT
