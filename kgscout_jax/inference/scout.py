@@ -72,6 +72,9 @@ OWN_SUBGRAPHS = ("rog", "nsm")
 """Sources whose questions have their own subgraphs: their size is no default."""
 BEST_K = SelectionConfig()
 """The k best, best first."""
+STEP_BATCH = 32
+"""Questions in steps at one time: each has up to a dozen, with a thousand candidates
+each."""
 
 
 class Scout:
@@ -318,8 +321,14 @@ class Scout:
         def first(queries: Sequence[Query]) -> list[RetrievalResult]:
             return self._retrieve_each(queries, None, BEST_K)
 
-        def inner(queries: Sequence[Query]) -> list[RetrievalResult]:
-            return self._retrieve_each(queries, None, selection)
+        def step(queries: Sequence[Query]) -> list[RetrievalResult]:
+            starts = range(0, len(queries), STEP_BATCH)
+            batches = [queries[i : i + STEP_BATCH] for i in starts]
+            return [
+                result
+                for batch in batches
+                for result in self._retrieve_each(batch, None, selection)
+            ]
 
         def last(queries: Sequence[Query]) -> list[RetrievalResult]:
             return self._retrieve_each(queries, hypotheses, selection)
@@ -329,7 +338,7 @@ class Scout:
         results = in_two_steps(queries, first, last, self.link, least)
         if not is_general(self.exported.config) or not selection.is_joinable:
             return results
-        return with_descriptions(queries, results, inner, self.link, least)
+        return with_descriptions(queries, results, step, self.link, least)
 
     def _retrieve_each(
         self,

@@ -36,6 +36,8 @@ _STOPS = FUNCTION_WORDS | PREPOSITIONS
 _ASKED_OF_NOTHING = FUNCTION_WORDS | _VAGUE | frozenset("else show find get".split())
 MAX_NOUNS = 4
 """Words of a description before what joins it to the topic."""
+MAX_CLAUSE = 5
+"""Words of a clause between "that" and the topic, with "that"."""
 
 
 class _Word:
@@ -121,51 +123,77 @@ def _joined(
     topic: tuple[int, int],
 ) -> tuple[str, tuple[int, int]] | None:
     """ "The composer of X", "the firm that X works for": as of ``_owned``."""
-    end, joint = topic[1], len(before)
-    while joint and before[joint - 1].text in _ARTICLES:
-        joint -= 1
-    if not joint:
+    words = [*before]
+    while words and words[-1].text in _ARTICLES:
+        words.pop()
+    is_bare = len(words) == len(before)
+    place = _joint(words, is_bare=is_bare) if words else None
+    if place is None:
         return None
-    last = before[joint - 1].text
-    if last in _RELATIVE:
-        place, end = joint - 1, _clause_end(after, before[: joint - 1])
-        pronoun = place
-    elif (pronoun := _pronoun(before[:joint])) is not None:
-        place = pronoun
-    elif last in PREPOSITIONS:
-        place = joint - 1
-        if place > 1 and _is_participle(before[place - 1].text):
-            place -= 1
-    elif last.endswith("ing") and joint > 1:
-        place = joint - 1
-    elif joint > 1 and before[joint - 2].text == "the" and joint == len(before):
-        place, end = joint, _clause_end(after, before[:joint])
-        if end == topic[1]:
-            return None  # "the film Heat"
-    else:
-        return None
-    if last in _RELATIVE and end == topic[1]:
-        return None
-    start = _noun_start(question, before[:place])
+    end: int | None = topic[1]
+    if is_bare and {word.text for word in words[place:]} <= _RELATIVE:
+        end = _clause_end(after, words[:place])  # "the firm that X works for"
+    start = _noun_start(question, words[:place])
     if start is None or end is None:
         return None
-    noun = before[place - 1].text
-    begin = before[start].begin
-    has_article = before[start].text in _ARTICLES
-    phrase = question[begin:end]
-    if last == "of" and place == joint - 1:
-        return f"{_asking(noun, has_article)} {phrase}?", (begin, end)
-    nouns = question[before[start + has_article].begin : before[place - 1].end]
-    if end > topic[1]:  # "the firm that Ann works for"
-        clause = _clause(question, topic, end)
-        return f"Which {nouns} {clause}?", (begin, end)
-    if pronoun is not None:  # "the service that produces X"
-        clause = question[before[place].end : end].strip()
-        return f"Which {nouns} {clause}?", (begin, end)
-    rest = question[before[place].begin : end]
-    if before[place].text.endswith("ing"):
-        return f"Name the {nouns} {rest}.", (begin, end)
-    return f"Which {nouns} {_be(noun)} {rest}?", (begin, end)
+    inner = _inner(question, words, start, place, topic, end)
+    return inner, (words[start].begin, end)
+
+
+def _joint(words: Sequence[_Word], *, is_bare: bool) -> int | None:
+    """The place of what joins a noun to the topic behind these words; None for none.
+
+    Args:
+        words: the words before the topic and its article.
+        is_bare: whether it has no article.
+    """
+    last, n = words[-1].text, len(words)
+    for i in range(n - 1, max(n - 1 - MAX_CLAUSE, 1), -1):
+        if words[i].text in _RELATIVE:  # "the service that produces X"
+            return i
+        if words[i].text in _ARTICLES:
+            break
+    if last in PREPOSITIONS:
+        has_participle = n > 2 and _is_participle(words[-2].text)
+        return n - 1 - has_participle
+    if last.endswith("ing") and n > 1:
+        return n - 1
+    if is_bare and n > 1 and words[-2].text == "the":
+        return n  # "the firm X works for"
+    return None
+
+
+def _inner(
+    question: str,
+    words: Sequence[_Word],
+    start: int,
+    place: int,
+    topic: tuple[int, int],
+    end: int,
+) -> str:
+    """The question for a description.
+
+    Args:
+        question: the question.
+        words: the words before the topic.
+        start: the place of the first word of the description's noun phrase.
+        place: that of what joins it to the topic.
+        topic: where the topic begins and ends.
+        end: where the description ends.
+    """
+    noun, has_article = words[place - 1], words[start].text in _ARTICLES
+    if place == len(words) - 1 and words[place].text == "of":
+        asking = _asking(noun.text, has_article)
+        return f"{asking} {question[words[start].begin : end]}?"
+    nouns = question[words[start + has_article].begin : noun.end]
+    if end > topic[1]:
+        return f"Which {nouns} {_clause(question, topic, end)}?"
+    rest = question[words[place].begin : end]
+    if words[place].text in _RELATIVE:
+        return f"Which {nouns} {question[words[place].end : end].strip()}?"
+    if words[place].text.endswith("ing"):
+        return f"Name the {nouns} {rest}."
+    return f"Which {nouns} {_be(noun.text)} {rest}?"
 
 
 def _clause(question: str, topic: tuple[int, int], end: int) -> str:
@@ -178,17 +206,6 @@ def _clause(question: str, topic: tuple[int, int], end: int) -> str:
         return question[topic[0] : end]
     helping = "does" if is_present else "did"
     return f"{helping} {name} {base}{question[verb.end : end]}"
-
-
-def _pronoun(before: Sequence[_Word]) -> int | None:
-    """The place of "that" in "the service that produces"; None without one."""
-    for i in range(len(before) - 1, max(len(before) - 6, 1), -1):
-        text = before[i].text
-        if text in _RELATIVE:
-            return i if i < len(before) - 1 else None
-        if text in _ARTICLES:
-            return None
-    return None
 
 
 def _is_participle(word: str) -> bool:

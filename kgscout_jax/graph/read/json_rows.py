@@ -1,15 +1,16 @@
 """The values of a file of JSON: lines, one array, or lists that one object holds.
 
     {"count": 2, "employees": [{"name": "Ann"}, {"name": "Bob"}]}
+    {"data": {"firm": {"name": "Acme", "employees": [{"name": "Ann"}]}}}
     {"Ann": {"city": "Rome"}, "Bob": {"city": "Bern"}}
 
-Services return the first object, and configurations are the second one.
+Services return the first two objects, and configurations are the third one.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -55,6 +56,8 @@ def json_rows(path: Path) -> Iterator[JsonRow]:
             yield from _listed(JsonText(path, handle))
         elif form.by_name:
             yield from _by_name(JsonText(path, handle))
+        elif form.is_record:
+            yield from _composed("", 1, JsonText(path, handle).value())
         else:
             for line, value in _line_values(path, handle):
                 yield JsonRow(line, "", value)
@@ -67,6 +70,8 @@ class _Form(NamedTuple):
     """Whether it holds lists of objects."""
     by_name: bool = False
     """Whether it holds objects alone, each under its name."""
+    is_record: bool = False
+    """Whether it is one record with a name."""
 
 
 def _form(path: Path, handle: TextIO) -> _Form:
@@ -74,7 +79,7 @@ def _form(path: Path, handle: TextIO) -> _Form:
     text = JsonText(path, handle)
     if text.first() != "{":
         return _Form()
-    lists, objects, others = 0, 0, 0
+    lists, objects, others, is_record = 0, 0, 0, False
     try:
         for key in text.members():
             if text.first() == "[":
@@ -88,17 +93,16 @@ def _form(path: Path, handle: TextIO) -> _Form:
                 continue
             value = text.value()
             if isinstance(value, dict):
-                enveloped = key.casefold() in ENVELOPES and any(
-                    map(_has_objects, value.values())
-                )
+                enveloped = key.casefold() in ENVELOPES and _has_lists(value)
                 lists += enveloped
                 objects += not enveloped
-            elif plain(key) in NAMES and isinstance(value, str):
-                return _Form()  # a record with records within it
             else:
+                is_record |= plain(key) in NAMES and isinstance(value, str)
                 others += 1
         if text.first():
             return _Form()  # the first of several lines
+        if is_record:
+            return _Form(is_record=True)
     except UserError:
         return _Form()  # the reader of lines says what is wrong
     return _Form(lists > 0, objects > 1 and not lists and not others)
@@ -108,8 +112,20 @@ def _has_objects(value: Any) -> bool:
     return isinstance(value, list) and any(isinstance(each, dict) for each in value)
 
 
-def _listed(text: JsonText) -> Iterator[JsonRow]:
-    """The objects of the lists that one object holds."""
+def _has_lists(envelope: Mapping[str, Any]) -> bool:
+    """Whether an envelope holds lists of objects, or an object that does."""
+    return any(
+        _has_objects(value)
+        or (isinstance(value, dict) and any(map(_has_objects, value.values())))
+        for value in envelope.values()
+    )
+
+
+def _listed(text: JsonText, *, enveloped: bool = False) -> Iterator[JsonRow]:
+    """The objects of the lists that one object holds.
+
+    And, in an envelope, those of objects that hold lists.
+    """
     for key in text.members():
         if text.first() == "[":
             for line, value in text.array():
@@ -117,9 +133,42 @@ def _listed(text: JsonText) -> Iterator[JsonRow]:
                     value = plain_binding(value) if key == BINDINGS else value
                     yield JsonRow(line, key, value)
         elif key.casefold() in ENVELOPES and text.first() == "{":
-            yield from _listed(text)
+            yield from _listed(text, enveloped=True)
         else:
-            text.value()
+            line, value = text.line, text.value()
+            if enveloped and isinstance(value, dict) and _has_lists({key: value}):
+                yield from _composed(key, line, value)
+
+
+def _composed(table: str, line: int, record: dict[str, Any]) -> Iterator[JsonRow]:
+    """A record, and those of its lists as tables of their own; their names stay in it.
+
+    As one record with what is in it where something in a list has neither name nor id.
+    """
+    lists = {name: each for name, each in record.items() if _has_objects(each)}
+    if not all(map(_is_table, lists.values())):
+        yield JsonRow(line, table, record)
+        return
+    names = {name: [_name(each) for each in rows] for name, rows in lists.items()}
+    own = record | {name: [*filter(None, each)] for name, each in names.items()}
+    if _name(record):
+        yield JsonRow(line, table, own)
+    for name, rows in lists.items():
+        yield from (JsonRow(line, name, each) for each in rows)
+
+
+def _is_table(rows: list[Any]) -> bool:
+    """Whether each value of a list is an object with a name or an id."""
+    return all(
+        isinstance(each, dict) and (_name(each) or "id" in map(plain, each))
+        for each in rows
+    )
+
+
+def _name(record: Mapping[str, Any]) -> str:
+    """The name of a record; "" without one."""
+    named = (value for key, value in record.items() if plain(key) in NAMES)
+    return next((value for value in named if isinstance(value, str)), "")
 
 
 def _by_name(text: JsonText) -> Iterator[JsonRow]:

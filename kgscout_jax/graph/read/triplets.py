@@ -31,7 +31,7 @@ from kgscout_jax.graph.read.json_records import (
 )
 from kgscout_jax.graph.read.layout import Layout, property_name
 from kgscout_jax.graph.read.markup import MARKUP, markup_elements
-from kgscout_jax.graph.read.node_tables import table_elements
+from kgscout_jax.graph.read.node_tables import qualified, table_elements
 from kgscout_jax.graph.read.ntriples import read_ntriples
 from kgscout_jax.graph.read.options import MISSING, ReadOptions, check_name, excerpt
 from kgscout_jax.graph.read.parquet import parquet_rows, read_parquet
@@ -337,8 +337,18 @@ class TripletFiles:
             partial(self._node_names.get, scope)
             for scope in dict.fromkeys(self._scopes.values())
         ]
+        ids += [
+            partial(self._in_list, self._scope(each), name)
+            for each in self._files
+            if (lists := self._fields(each)) is not None and len(lists.tables) > 1
+            for name in lists.tables
+        ]
         kept = [*self._codes(path), *ids_of_rows]
         return with_code_names(resolved_elements(), codes, ids, (own, kept))
+
+    def _in_list(self, scope: int, name: str, id: str) -> str | None:
+        """The record of a list that has this id; None for none."""
+        return self._node_names.get(scope, qualified(name, id))
 
     def _codes(self, path: Path) -> list[str]:
         """The columns that hold codes of a table's own entities."""

@@ -162,6 +162,45 @@ def test_lists_in_one_object_are_tables_of_what_they_are_called(tmp_path):
     assert records(tmp_path, lists) == expected
 
 
+FIRM = {
+    "name": "Acme", "city": "Bern", "partners": ["Nut", "Bolt"],
+    "staff": [{"id": "L1", "name": "Ann", "languages": ["French"]},
+              {"id": "L2", "name": "Bo", "mentor_id": "L1"},
+              {"id": "L3", "name": "Cy", "mentor_id": "L2"}],
+    "cases": [{"id": "C1", "title": "Hill", "lead_id": "L2"},
+              {"id": "C2", "title": "Dale", "lead_id": "L1"}],
+}  # fmt: skip
+FIRM_FACTS = {
+    *("Acme | city | Bern", "Acme | partners | Nut", "Acme | partners | Bolt"),
+    *(f"Acme | staff | {name}" for name in ("Ann", "Bo", "Cy")),
+    *(f"Acme | cases | {name}" for name in ("Hill", "Dale")),
+    *("Ann | languages | French", "Bo | mentor | Ann", "Cy | mentor | Bo"),
+    *("Hill | lead | Bo", "Dale | lead | Ann"),
+}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        FIRM,
+        {"status": "ok", "meta": {"page": 1}, "data": {"firm": FIRM}},
+        {"data": {"total": 1, "firm": FIRM, "owner": {"name": "Zoe"}}},
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_lists_in_a_record_are_tables_that_it_is_joined_to(tmp_path, value, indent):
+    text = json.dumps(value, indent=indent)
+    found = facts(write(tmp_path / "kg.json", text))
+    assert {fact for fact in found if " | type | " not in fact} == FIRM_FACTS
+
+
+def test_a_record_over_several_lines_is_that_of_one_line(tmp_path):
+    value = {"name": "Ann", "work": [{"role": "lead", "project": "Atlas"}]}
+    texts = [json.dumps(value, indent=indent) for indent in (None, 2)]
+    found = [facts(write(tmp_path / "kg.json", text)) for text in texts]
+    assert found[0] == found[1] and "_:kg:1.1 | project | Atlas" in found[0]
+
+
 def test_objects_in_one_object_are_called_by_their_keys_or_these_are_ids(tmp_path):
     by_name = {"Ann": {"city": "Rome", "boss": "Bo"}, "Bo": {"city": "Bern"}}
     expected = {"Ann | city | Rome", "Ann | boss | Bo", "Bo | city | Bern"}
