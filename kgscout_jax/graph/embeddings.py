@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from jaxtyping import Float16, Float32, Int, Int64
+from jaxtyping import Bool, Float16, Float32, Int, Int64
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.arrays import NamedTriplets, match_rows
@@ -69,7 +69,16 @@ class LazyEmbeddings:
     encoder: SentenceEncoder
     cache: EmbeddingCache
     _ids: Int64[np.ndarray, "k"] = field(default_factory=lambda: np.empty(0, np.int64))
-    _rows: Any = None
+    """Triplets in memory, ascending."""
+    _places: Int64[np.ndarray, "k"] = field(
+        default_factory=lambda: np.empty(0, np.int64)
+    )
+    """Where the row of each is."""
+    _rows: Float16[np.ndarray, "m d"] = field(init=False)
+    """Rows in the order in which they came, then room for more."""
+
+    def __post_init__(self) -> None:
+        self._rows = np.empty((0, self.encoder.identity.dimension), np.float16)
 
     @property
     def whole(self) -> bool:
@@ -99,21 +108,42 @@ class LazyEmbeddings:
         """Embeddings of the triplets ``ids``."""
         with self.encoder.lock:
             if len(self._ids) > MAX_CACHED_ROWS:
-                self._ids, self._rows = self._ids[:0], None
-            missing = np.setdiff1d(ids, self._ids)
-            if len(missing) or self._rows is None:
+                self._ids, self._places = self._ids[:0], self._places[:0]
+            at, known = self._found(ids)
+            if not known.all():
+                missing = np.unique(ids[~known])
                 texts = triplet_texts(self.graph, missing, self.encoder)
-                new = self.cache.embed(texts, what="triplets")
-                cached = [] if self._rows is None else [self._rows]
-                ids_in_memory = np.concatenate([self._ids, missing])
-                order = np.argsort(ids_in_memory)
-                self._rows = np.concatenate([*cached, new])[order]
-                self._ids = ids_in_memory[order]
-            return self._rows[np.searchsorted(self._ids, ids)]
+                self._add(missing, self.cache.embed(texts, what="triplets"))
+                at, _ = self._found(ids)
+            return self._rows[self._places[at]]
+
+    def _found(
+        self, ids: Int[np.ndarray, "k"]
+    ) -> tuple[Int64[np.ndarray, "k"], Bool[np.ndarray, "k"]]:
+        """(place among the triplets in memory, whether it is there)."""
+        at = np.searchsorted(self._ids, ids)
+        known = np.zeros(len(ids), bool)
+        inside = at < len(self._ids)
+        known[inside] = self._ids[at[inside]] == ids[inside]
+        return at, known
+
+    def _add(
+        self, ids: Int64[np.ndarray, "k"], rows: Float16[np.ndarray, "k d"]
+    ) -> None:
+        """Keep the rows of other triplets, ascending, behind those in memory."""
+        begin, end = len(self._ids), len(self._ids) + len(ids)
+        if end > len(self._rows):
+            room = np.empty((max(begin, len(ids)), rows.shape[1]), np.float16)
+            self._rows = np.concatenate([self._rows[:begin], room])
+        self._rows[begin:end] = rows
+        at = np.searchsorted(self._ids, ids)
+        self._ids = np.insert(self._ids, at, ids)
+        self._places = np.insert(self._places, at, np.arange(begin, end))
 
     def check_finite(self) -> None:
         """Raise UserError if some rows are not finite."""
-        if self._rows is not None and not (good := finite_mask(self._rows)).all():
+        good = finite_mask(self._rows[: len(self._ids)])
+        if not good.all():
             raise UserError(
                 f"{self.cache.folder}: {int((~good).sum())} of {len(good)} embeddings "
                 "that were read are not finite, expected none; delete the folder"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from kgscout_jax.graph.build.driver import build_graph, update_graph
 from kgscout_jax.graph.embedding_table import EmbeddingTable
 from kgscout_jax.graph.embeddings import LazyEmbeddings, embeddings_of, stored_table
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.text.cache import EmbeddingCache
 from kgscout_jax.text.linearize import linearize, relation_phrase
 from kgscout_jax.utils import block_checksums, manifest
 
@@ -192,6 +194,21 @@ def test_lazy_embeddings_hold_a_bounded_number_of_rows(encoder, tmp_path, monkey
             assert source.rows(np.array([i])).shape == (1, DIMENSION)
             assert len(source._ids) <= 3
     assert_encoded(graph, source)
+
+
+LINE = KnowledgeGraph.from_triplets([(f"n{i}", "next", f"n{i + 1}") for i in range(40)])
+
+
+@given(st.lists(st.lists(st.integers(0, 39), max_size=12), max_size=12))
+def test_rows_are_the_encoders_in_whatever_order_they_come(calls):
+    rows = HashEncoder().encode([linearize(LINE.triplet(i)) for i in range(40)])
+    with tempfile.TemporaryDirectory() as cache:
+        encoder = HashEncoder()
+        lazy = LazyEmbeddings(LINE, encoder, EmbeddingCache(encoder, Path(cache)))
+        for ids in calls:
+            found = lazy.rows(np.array(ids, np.int32))
+            assert found.shape == (len(ids), DIMENSION)
+            assert np.array_equal(found, rows[ids])
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
