@@ -9,15 +9,16 @@ stands before its row, are read whole.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float16, Int64, UInt64
+from jaxtyping import Bool, Float16, Int, Int32, Int64, UInt64
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.utils.io import NPY_DAMAGE, NPY_HEADERS, sha256_file, whole_file
@@ -32,6 +33,8 @@ MAX_SMALL = 16
 """Small segments, and old ones, from which on they are joined."""
 JOINED_ROWS = 1 << 14
 """Rows of the segments that are joined at one time."""
+MAX_ROWS = 1 << 16
+"""Rows of one segment."""
 ATTEMPTS = 5
 """Times that rows are looked for while other processes join segments."""
 
@@ -39,24 +42,17 @@ Keys = UInt64[np.ndarray, "n 2"]
 Rows = Float16[np.ndarray, "n d"]
 
 
-class _Segment(NamedTuple):
-    """What of a segment stays in memory."""
-
-    file: Path
-    keys: Keys
-    is_small: bool
-
-
 class SegmentFolder:
     """The segments of one folder. Threads may share it, processes the folder."""
 
     def __init__(self, folder: Path, dimension: int) -> None:
         self.folder, self.dimension = folder, dimension
-        self._segments = dict[str, _Segment]()
+        self._numbers = dict[str, int]()
+        """Of the segments in the index, by name."""
+        self._index = _Index()
         self._verified = set[str]()
         """Names of segments whose rows were compared with their checksum."""
         self._lock = threading.Lock()
-        self._index = _Index([])
 
     def read(self, keys: Keys, out: Rows) -> Int64[np.ndarray, "k"]:
         """Fill the rows of ``out`` that are there; the places of the others.
@@ -69,17 +65,17 @@ class SegmentFolder:
                 self._refresh()
                 try:
                     return self._filled(keys, out)
-                except FileNotFoundError as error:  # another process joined it
-                    self._segments.pop(Path(error.filename).name, None)
+                except FileNotFoundError:  # another process joined it
+                    continue
         return np.arange(len(keys))
 
     def save(self, keys: Keys, rows: Rows) -> None:
-        """Write a segment of ``rows``; joins small segments where there are many."""
-        if not len(keys):
-            return
+        """Write ``rows``; joins small segments where there are many."""
         with self._lock:
-            self._write(keys, rows)
-            self._join()
+            for i in range(0, len(keys), MAX_ROWS):
+                self._write(keys[i : i + MAX_ROWS], rows[i : i + MAX_ROWS])
+            if len(keys) < SEGMENT_ROWS:
+                self._join()
 
     def _write(self, keys: Keys, rows: Rows) -> None:
         order = np.argsort(keys[:, 0], kind="stable")
@@ -95,31 +91,32 @@ class SegmentFolder:
             handle.write(raw)
         self._verified.add(name)
 
-    def _refresh(self) -> None:
-        """Index what is in the folder now."""
-        names = {
+    def _files(self) -> dict[str, Path]:
+        """The segments in the folder, by name."""
+        return {
             file.name: file
             for file in sorted(self.folder.glob("*"))
             if file.suffix in (SUFFIX, OLD_SUFFIX) and not file.name.startswith(".")
         }
-        if names.keys() == self._segments.keys() == {*self._index.names}:
-            return
-        found = {}
-        for name, file in names.items():
-            known = self._segments.get(name)
-            try:
-                found[name] = self._opened(file) if known is None else known
-            except FileNotFoundError:
-                continue
-        self._index = _Index([*found.values()])
-        keys = self._index.keys_of_segments()
-        self._segments = {
-            name: each._replace(keys=own)
-            for (name, each), own in zip(found.items(), keys, strict=True)
-        }
 
-    def _opened(self, file: Path) -> _Segment:
-        """A segment whose keys are compared with their checksum.
+    def _refresh(self) -> None:
+        """Index what is in the folder now."""
+        files = self._files()
+        if files.keys() == self._numbers.keys():
+            return
+        gone = [self._numbers.pop(name) for name in {*self._numbers} - {*files}]
+        self._index.remove(gone)
+        new = dict[str, Keys]()
+        for name, file in files.items():
+            if name not in self._numbers:
+                with contextlib.suppress(FileNotFoundError):
+                    new[name] = self._keys(file)
+        first = max(self._numbers.values(), default=-1) + 1
+        self._numbers |= {name: first + i for i, name in enumerate(new)}
+        self._index.add(first, [*new.values()])
+
+    def _keys(self, file: Path) -> Keys:
+        """The keys of a segment, compared with their checksum.
 
         Raises:
             FileNotFoundError: it has gone.
@@ -127,9 +124,8 @@ class SegmentFolder:
         """
         try:
             segment = self._load(file)
-            keys = np.array(segment["key" if file.suffix == OLD_SUFFIX else "keys"])
             if file.suffix == OLD_SUFFIX:
-                return _Segment(file, keys, True)
+                return np.array(segment["key"])
             head = file.stat().st_size - segment["rows"].nbytes
             with file.open("rb") as handle:
                 if not file.name.startswith(_name(handle.read(head), None)):
@@ -138,7 +134,7 @@ class SegmentFolder:
             raise
         except NPY_DAMAGE as error:
             raise _damaged(file, error) from None
-        return _Segment(file, keys, len(keys) < SEGMENT_ROWS)
+        return np.array(segment["keys"])
 
     def _load(self, file: Path) -> Any:
         with NPY_HEADERS:
@@ -153,7 +149,7 @@ class SegmentFolder:
             raise ValueError(f"rows of {segment.dtype}")
         return segment
 
-    def _rows(self, file: Path, at: Int64[np.ndarray, "k"]) -> Rows:
+    def _rows(self, file: Path, at: Int[np.ndarray, "k"]) -> Rows:
         """Rows of a segment, by their places in it.
 
         Raises:
@@ -185,63 +181,84 @@ class SegmentFolder:
 
     def _filled(self, keys: Keys, out: Rows) -> Int64[np.ndarray, "k"]:
         found, which, at = self._index.find(keys)
+        names = {number: name for name, number in self._numbers.items()}
         for number in np.unique(which[found]).tolist():
             mine = found & (which == number)
-            out[mine] = self._rows(self._index.files[number], at[mine])
+            out[mine] = self._rows(self.folder / names[number], at[mine])
         return np.flatnonzero(~found)
 
     def _join(self) -> None:
         """Put small and old segments into one, if there are many."""
-        self._refresh()
-        small = [each for each in self._segments.values() if each.is_small]
-        if len(small) < MAX_SMALL:
-            return
-        joined, n_rows = list[_Segment](), 0
-        for each in sorted(small, key=lambda each: len(each.keys)):
-            n_rows += len(each.keys)
-            if joined and n_rows > JOINED_ROWS:
-                break
-            joined.append(each)
-        if len(joined) < 2:
-            return
+        row = _record(1, self.dimension).itemsize
         try:
-            rows = [self._rows(each.file, np.arange(len(each.keys))) for each in joined]
+            sizes = {
+                file: file.stat().st_size // row for file in self._files().values()
+            }
+            small = [
+                file
+                for file, n in sizes.items()
+                if n < SEGMENT_ROWS or file.suffix == OLD_SUFFIX
+            ]
+            if len(small) < MAX_SMALL:
+                return
+            small.sort(key=lambda file: sizes[file])
+            fits = np.cumsum([sizes[file] for file in small]) <= JOINED_ROWS
+            joined = small[: max(int(fits.sum()), 2)]
+            keys = [self._keys(file) for file in joined]
+            pairs = zip(joined, keys, strict=True)
+            rows = [self._rows(file, np.arange(len(own))) for file, own in pairs]
         except FileNotFoundError:
             return  # another process joins them
-        self._write(np.concatenate([x.keys for x in joined]), np.concatenate(rows))
-        for each in joined:
-            each.file.unlink(missing_ok=True)
+        self._write(np.concatenate(keys), np.concatenate(rows))
+        for file in joined:
+            file.unlink(missing_ok=True)
 
 
 class _Index:
     """Where each key is, over all segments."""
 
-    def __init__(self, segments: Sequence[_Segment]) -> None:
-        self.files = [each.file for each in segments]
-        self.names = [each.file.name for each in segments]
-        keys = [each.keys for each in segments]
-        self._keys = np.concatenate([*keys, np.empty((0, 2), np.uint64)])
-        self._begins = np.cumsum([0, *map(len, keys)])
-        """Where the keys of each segment begin, and where the last ones end."""
-        self._order = np.argsort(self._keys[:, 0], kind="stable").astype(np.int32)
-        self._high = self._keys[self._order, 0]
+    def __init__(self) -> None:
+        self._high = np.empty(0, np.uint64)
+        """First halves of keys, ascending."""
+        self._low = np.empty(0, np.uint64)
+        self._where = np.empty((0, 2), np.int32)
+        """Of each key: the number of its segment, and its place there."""
 
-    def keys_of_segments(self) -> list[Keys]:
-        """The keys of each segment, as parts of one array."""
-        return np.split(self._keys, self._begins[1:-1]) if self.files else []
+    def add(self, first: int, segments: Sequence[Keys]) -> None:
+        """Add the keys of segments with the numbers from ``first`` on."""
+        keys = np.concatenate([*segments, np.empty((0, 2), np.uint64)])
+        where = [
+            np.stack([np.full(len(own), first + i), np.arange(len(own))], axis=1)
+            for i, own in enumerate(segments)
+        ]
+        places = np.concatenate([*where, np.empty((0, 2), np.int64)])
+        order = np.argsort(keys[:, 0], kind="stable")
+        at = np.searchsorted(self._high, keys[order, 0])
+        self._high = np.insert(self._high, at, keys[order, 0])
+        self._low = np.insert(self._low, at, keys[order, 1])
+        self._where = np.insert(self._where, at, places[order], axis=0)
+
+    def remove(self, numbers: Sequence[int]) -> None:
+        """Remove the keys of segments."""
+        if numbers:
+            kept = ~np.isin(self._where[:, 0], numbers)
+            self._high, self._low = self._high[kept], self._low[kept]
+            self._where = self._where[kept]
 
     def find(
         self, keys: Keys
-    ) -> tuple[Bool[np.ndarray, "n"], Int64[np.ndarray, "n"], Int64[np.ndarray, "n"]]:
+    ) -> tuple[Bool[np.ndarray, "n"], Int32[np.ndarray, "n"], Int32[np.ndarray, "n"]]:
         """(whether a key is there, the number of its segment, its place in it)."""
-        if not len(self._high):
-            nothing = np.zeros(len(keys), np.int64)
-            return nothing.astype(bool), nothing, nothing
-        at = np.minimum(np.searchsorted(self._high, keys[:, 0]), len(self._high) - 1)
-        place = self._order[at]
-        found = (self._keys[place] == keys).all(axis=1)
-        which = np.searchsorted(self._begins, place, side="right") - 1
-        return found, which, place - self._begins[which]
+        at = np.searchsorted(self._high, keys[:, 0])
+        found = np.zeros(len(keys), bool)
+        inside = at < len(self._high)
+        there = at[inside]
+        found[inside] = (self._high[there] == keys[inside, 0]) & (
+            self._low[there] == keys[inside, 1]
+        )
+        where = np.zeros((len(keys), 2), np.int32)
+        where[found] = self._where[at[found]]
+        return found, where[:, 0], where[:, 1]
 
 
 def _record(n: int, dimension: int) -> np.dtype:
