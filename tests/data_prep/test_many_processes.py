@@ -95,7 +95,7 @@ def test_partitions_in_any_order_embed_each_triplet_once(
         cache = tmp_path / f"cache{i}"  # of machines that share none
         own = settings(source, tmp_path, cache, part=f"{i}/3")
         results.append(prepare_partition(own))
-        assert len(list(cache.rglob("*.npy"))) > 0
+        assert len(list(cache.rglob("*.segment"))) > 0
     assert results[:2] == [None, None]
     assert len(ids) == len(set(ids)) > 40
     shards = results[2]
