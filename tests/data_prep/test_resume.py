@@ -37,13 +37,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_a_second_run_writes_nothing(cut, source, cache):
     before = {f: (f.stat().st_mtime_ns, f.stat().st_ino) for f in cut.path.rglob("*")}
-    segments = set(cache.rglob("*.npy"))
+    segments = set(cache.rglob("*.segment"))
+    assert segments
     repeated = prepare(settings_for(source, cut.path, cache, max_triplets=12))
     assert repeated.manifest == cut.manifest
     after = {f: (f.stat().st_mtime_ns, f.stat().st_ino) for f in cut.path.rglob("*")}
     assert after.keys() == before.keys()
     assert all(after[f] == before[f] for f in after if f.is_file())
-    assert set(cache.rglob("*.npy")) == segments
+    assert set(cache.rglob("*.segment")) == segments
 
 
 @pytest.mark.extended
