@@ -17,15 +17,15 @@ from kgscout_jax.text.words import FUNCTION_WORDS
 
 _DETERMINERS = frozenset("the a an all any some its their his her".split())
 _RELATIVE = frozenset("that who which".split())
-_AUXILIARIES = frozenset("do does did has have had can will".split())
+AUXILIARIES = frozenset("do does did has have had can will".split())
 _BE = frozenset("is are was were be been".split())
 _ASKING = frozenset("what which many".split())
-_VAGUE = frozenset(
+VAGUE = frozenset(
     "name names list number kind kinds type types sort sorts form forms group part one "
     "other same many called named there".split()
 )
 """Words that are neither asked for nor a step."""
-_NO_CONTENT = FUNCTION_WORDS | PREPOSITIONS | _VAGUE | frozenset([",", ";", ":", "s"])
+_NO_CONTENT = FUNCTION_WORDS | PREPOSITIONS | VAGUE | frozenset([",", ";", ":", "s"])
 
 
 def has_between_noun(question: str, topics: Sequence[str]) -> bool:
@@ -91,7 +91,7 @@ def _asks_beyond(head: Sequence[str], rest: Sequence[str]) -> bool:
     words = [word for word in head if word not in _DETERMINERS]
     if words[-1:] == ["of"]:
         return len(words) > 1 and words[-2] not in _NO_CONTENT
-    helped = not _AUXILIARIES.isdisjoint(words)
+    helped = not AUXILIARIES.isdisjoint(words)
     for i, word in enumerate(words):
         if word in WITHOUT_NOUN:
             if word in ("where", "when") and not _BE.isdisjoint(words[i:]):

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from kgscout_jax.text.between_noun import AUXILIARIES, VAGUE
 from kgscout_jax.text.kinds import (
     base_verb,
     has_participle_ending,
@@ -26,12 +28,8 @@ _OWNER = re.compile(r"(?: ?['’]s|(?<=s)['’])(?=\s)")
 _ARTICLES = frozenset("the a an any all some every each".split())
 _RELATIVE = frozenset("that which who whom".split())
 _ASKING = frozenset("who whom whose what which where when how many much".split())
-_HELPING = frozenset("do does did has have had can will".split())
-_VAGUE = frozenset(
-    "name names number list kind kinds type types sort sorts form forms group part one "
-    "other same full called named there year years date set most".split()
-)
-"""Words that are neither asked for nor a step."""
+_VAGUE = (VAGUE - {"many"}) | frozenset("full year years date set most".split())
+"""Words that are neither asked for nor a step; "how many" asks."""
 _STOPS = FUNCTION_WORDS | PREPOSITIONS
 _ASKED_OF_NOTHING = FUNCTION_WORDS | _VAGUE | frozenset("else show find get".split())
 MAX_NOUNS = 4
@@ -40,14 +38,12 @@ MAX_CLAUSE = 5
 """Words of a clause between "that" and the topic, with "that"."""
 
 
-class _Word:
-    """A word and where it stands in the question."""
+class _Word(NamedTuple):
+    """A word, casefolded, and where it stands in the question."""
 
-    __slots__ = ("begin", "end", "text")
-
-    def __init__(self, match: re.Match[str], offset: int) -> None:
-        self.text = match[0].casefold()
-        self.begin, self.end = match.start() + offset, match.end() + offset
+    text: str
+    begin: int
+    end: int
 
 
 def described_topic(question: str, topic: tuple[int, int]) -> NestedQuestion | None:
@@ -80,24 +76,24 @@ def described_topic(question: str, topic: tuple[int, int]) -> NestedQuestion | N
 
 
 def _words(question: str, begin: int, end: int) -> list[_Word]:
-    part = question[begin:end]
-    return [_Word(match, begin) for match in _WORD.finditer(part)]
+    found = _WORD.finditer(question, begin, end)
+    return [_Word(match[0].casefold(), *match.span()) for match in found]
 
 
 def _owned(
     question: str, before: Sequence[_Word], topic: tuple[int, int], rest: int
 ) -> tuple[str, tuple[int, int]] | None:
     """ "Ann's boss": the inner question, and where the description stands."""
-    nouns, verb = list[_Word](), False
+    nouns, is_owner = list[_Word](), False
     for word in _words(question, rest, len(question)):
         between = question[nouns[-1].end if nouns else rest : word.begin]
         if word.text in _STOPS or re.search(r"[^\s]", between):
             break
         nouns.append(word)
         if _OWNER.match(question, word.end):
-            verb = True  # "Ann's boss's boss": no verb is among the nouns
+            is_owner = True  # "Ann's boss's boss": no verb is among the nouns
             break
-    if not verb:
+    if not is_owner:
         nouns = _without_verb(nouns, before)
     if not 0 < len(nouns) <= MAX_NOUNS:
         return None
@@ -108,7 +104,7 @@ def _owned(
 
 def _without_verb(nouns: list[_Word], before: Sequence[_Word]) -> list[_Word]:
     """The words of a noun phrase without the verb of the question behind them."""
-    helped = any(word.text in _HELPING for word in before)
+    helped = any(word.text in AUXILIARIES for word in before)
     while len(nouns) > 1 and is_past(nouns[-1].text):
         nouns, helped = nouns[:-1], False
     if helped and len(nouns) > 1:
@@ -232,7 +228,7 @@ def _noun_start(question: str, before: Sequence[_Word]) -> int | None:
 def _clause_end(after: Sequence[_Word], before: Sequence[_Word]) -> int | None:
     """Where the clause behind a topic ends: "the firm that Ann works for"."""
     content = [i for i, word in enumerate(after) if word.text not in _STOPS]
-    if any(word.text in _HELPING for word in before):
+    if any(word.text in AUXILIARIES for word in before):
         if len(content) < 2:
             return None  # "what did the film Heat win"
         return after[content[-1] - 1].end
@@ -270,7 +266,7 @@ def _asks_beyond(nested: NestedQuestion) -> bool:
     )
     if asked is not None and asked < 2 and content:
         # "Which films of the director of X": the noun is what is asked for
-        helped = any(word in _HELPING for word in before)
+        helped = any(word in AUXILIARIES for word in before)
         rest = [w for w in before[asked + 1 :] if w in _STOPS]
         return len(content) > 1 or (helped and bool(behind)) or bool(rest)
     if before and before[0] in ("where", "when"):

@@ -13,7 +13,7 @@ import contextlib
 import hashlib
 import io
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +122,7 @@ class SegmentFolder:
             FileNotFoundError: it has gone.
             UserError: it is damaged.
         """
-        try:
+        with _named_damage(file):
             segment = self._load(file)
             if file.suffix == OLD_SUFFIX:
                 return np.array(segment["key"])
@@ -130,11 +130,7 @@ class SegmentFolder:
             with file.open("rb") as handle:
                 if not file.name.startswith(_name(handle.read(head), None)):
                     raise ValueError("checksum differs from its name")
-        except FileNotFoundError:
-            raise
-        except NPY_DAMAGE as error:
-            raise _damaged(file, error) from None
-        return np.array(segment["keys"])
+            return np.array(segment["keys"])
 
     def _load(self, file: Path) -> Any:
         with NPY_HEADERS:
@@ -156,17 +152,13 @@ class SegmentFolder:
             FileNotFoundError: it has gone.
             UserError: it is damaged.
         """
-        try:
+        with _named_damage(file):
             segment = self._load(file)
             rows = segment["row" if file.suffix == OLD_SUFFIX else "rows"]
             if file.name not in self._verified:
                 self._verify(file, rows)
                 self._verified.add(file.name)
-        except FileNotFoundError:
-            raise
-        except NPY_DAMAGE as error:
-            raise _damaged(file, error) from None
-        return rows[at]
+            return rows[at]
 
     def _verify(self, file: Path, rows: Rows) -> None:
         if file.suffix == SUFFIX:
@@ -274,8 +266,15 @@ def _name(head: Any, rows: Any | None) -> str:
     return f"{begin}{hashlib.sha256(rows).hexdigest()[:32]}{SUFFIX}"
 
 
-def _damaged(file: Path, error: BaseException) -> UserError:
-    problem = " ".join(str(error).split())[:200]
-    return UserError(
-        f"{file}: damaged cache segment ({problem}); delete it and run again"
-    )
+@contextlib.contextmanager
+def _named_damage(file: Path) -> Iterator[None]:
+    """Raise UserError for damage, and FileNotFoundError for a segment that has gone."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except NPY_DAMAGE as error:
+        problem = " ".join(str(error).split())[:200]
+        raise UserError(
+            f"{file}: damaged cache segment ({problem}); delete it and run again"
+        ) from None

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, Literal, NamedTuple, TextIO
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.header import NAMES, plain
@@ -47,38 +47,32 @@ def json_rows(path: Path) -> Iterator[JsonRow]:
     with open_text(path) as handle:
         is_array = starts_array(handle)
     with open_text(path) as handle:
-        form = _Form() if is_array else _form(path, handle)
+        form = "lines" if is_array else _form(path, handle)
     with open_text(path) as handle:
         if is_array:
             for line, value in array_values(path, handle):
                 yield JsonRow(line, "", value)
-        elif form.lists:
+        elif form == "lists":
             yield from _listed(JsonText(path, handle))
-        elif form.by_name:
+        elif form == "by name":
             yield from _by_name(JsonText(path, handle))
-        elif form.is_record:
+        elif form == "record":
             yield from _composed("", 1, JsonText(path, handle).value())
         else:
             for line, value in _line_values(path, handle):
                 yield JsonRow(line, "", value)
 
 
-class _Form(NamedTuple):
-    """What one object of a file is; neither: a record, or one of many lines."""
-
-    lists: bool = False
-    """Whether it holds lists of objects."""
-    by_name: bool = False
-    """Whether it holds objects alone, each under its name."""
-    is_record: bool = False
-    """Whether it is one record with a name."""
+_Form = Literal["lines", "lists", "by name", "record"]
+"""What one object of a file is: one of many lines; one that holds lists of objects, or
+objects alone, each under its name; one record with a name."""
 
 
 def _form(path: Path, handle: TextIO) -> _Form:
     """The form of a text that is no array."""
     text = JsonText(path, handle)
     if text.first() != "{":
-        return _Form()
+        return "lines"
     lists, objects, others, is_record = 0, 0, 0, False
     try:
         for key in text.members():
@@ -86,39 +80,39 @@ def _form(path: Path, handle: TextIO) -> _Form:
                 count = 0
                 for _, value in text.array():
                     count += isinstance(value, dict)
-                    if count == _MANY:
-                        return _Form(lists=True)
+                    if count == _MANY and not is_record:
+                        return "lists"
                 lists += count > 0
                 others += not count
                 continue
             value = text.value()
             if isinstance(value, dict):
-                enveloped = key.casefold() in ENVELOPES and _has_lists(value)
+                enveloped = key.casefold() in ENVELOPES and (
+                    _has_lists(value) or any(map(_has_lists, value.values()))
+                )
                 lists += enveloped
                 objects += not enveloped
             else:
                 is_record |= plain(key) in NAMES and isinstance(value, str)
                 others += 1
         if text.first():
-            return _Form()  # the first of several lines
-        if is_record:
-            return _Form(is_record=True)
+            return "lines"  # the first of several
     except UserError:
-        return _Form()  # the reader of lines says what is wrong
-    return _Form(lists > 0, objects > 1 and not lists and not others)
+        return "lines"  # their reader says what is wrong
+    if is_record:
+        return "record"
+    if lists:
+        return "lists"
+    return "by name" if objects > 1 and not others else "lines"
 
 
 def _has_objects(value: Any) -> bool:
     return isinstance(value, list) and any(isinstance(each, dict) for each in value)
 
 
-def _has_lists(envelope: Mapping[str, Any]) -> bool:
-    """Whether an envelope holds lists of objects, or an object that does."""
-    return any(
-        _has_objects(value)
-        or (isinstance(value, dict) and any(map(_has_objects, value.values())))
-        for value in envelope.values()
-    )
+def _has_lists(value: Any) -> bool:
+    """Whether a value is an object that holds lists of objects."""
+    return isinstance(value, dict) and any(map(_has_objects, value.values()))
 
 
 def _listed(text: JsonText, *, enveloped: bool = False) -> Iterator[JsonRow]:
@@ -136,7 +130,7 @@ def _listed(text: JsonText, *, enveloped: bool = False) -> Iterator[JsonRow]:
             yield from _listed(text, enveloped=True)
         else:
             line, value = text.line, text.value()
-            if enveloped and isinstance(value, dict) and _has_lists({key: value}):
+            if enveloped and _has_lists(value):
                 yield from _composed(key, line, value)
 
 

@@ -201,6 +201,13 @@ def test_a_record_over_several_lines_is_that_of_one_line(tmp_path):
     assert found[0] == found[1] and "_:kg:1.1 | project | Atlas" in found[0]
 
 
+def test_a_record_with_many_objects_hides_no_line_behind_it(tmp_path):
+    parts = [{"name": f"p{i}", "n": i} for i in range(1_200)]
+    lines = [{"name": "Big", "parts": parts}, {"name": "Small", "city": "Bern"}]
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    assert "Small | city | Bern" in facts(write(tmp_path / "kg.jsonl", text))
+
+
 def test_objects_in_one_object_are_called_by_their_keys_or_these_are_ids(tmp_path):
     by_name = {"Ann": {"city": "Rome", "boss": "Bo"}, "Bo": {"city": "Bern"}}
     expected = {"Ann | city | Rome", "Ann | boss | Bo", "Bo | city | Bern"}
