@@ -12,10 +12,10 @@ from jaxtyping import Int
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.class_members import class_members
 from kgscout_jax.inference.entity_set import EntitySet
+from kgscout_jax.inference.graph_flags import flags_of
 from kgscout_jax.inference.relation_sides import COLUMNS, sides_called, triplets_of
 from kgscout_jax.inference.topic_neighbours import Topic, joined_by_one
 from kgscout_jax.inference.topics import SearchStart
-from kgscout_jax.inference.whole_graph import flags_of
 from kgscout_jax.text.absence import Absence, absence
 from kgscout_jax.text.count_question import asks_for_count
 from kgscout_jax.text.kinds import HEAD, TAIL

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from jaxtyping import Bool, Int
 
@@ -12,10 +14,15 @@ from kgscout_jax.inference.class_members import (
     leads_to_noun,
     of_class,
 )
-from kgscout_jax.retrieve.kind_mask import kind_mask
+from kgscout_jax.retrieve.kind_mask import GENERIC_NOUNS, kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.asked_kind import asked_kind
-from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.kinds import (
+    HEAD,
+    STATED,
+    base_noun,
+    end_nouns,
+)
 from kgscout_jax.text.relation_words import leads_to_class, relation_words
 from kgscout_jax.text.words import WORD
 
@@ -42,13 +49,24 @@ def entities_of_kind(
     """
     kind = asked_kind(text, [])
     degrees = graph.by_head.degrees(entities) + graph.by_tail.degrees(entities)
-    if kind is None or degrees.sum() > MAX_KIND_TRIPLETS:
+    if kind is None or not 0 < degrees.sum() <= MAX_KIND_TRIPLETS:
         return entities
+    said = {*map(base_noun, WORD.findall(text.casefold()))}
+    if broad := kind.nouns & GENERIC_NOUNS & said:  # birds are not all species
+        kind = replace(kind, nouns=broad)
     if _are_of_other_classes(kind.nouns, graph, entities):
         return entities[:0]
     _, ids = graph.by_head.rows(entities)
     rows = np.asarray(graph.triplets[ids])
     relations = graph.relation_names
+    of_domain = [
+        i
+        for i, name in enumerate(relations)
+        if any(end_nouns(name)[HEAD].get(noun) == STATED for noun in kind.nouns)
+    ]
+    in_domain = np.isin(entities, rows[np.isin(rows[:, 1], of_domain), 0])
+    if in_domain.any():  # ``geography.mountain.elevation_m``
+        return entities[in_domain]
     is_end = any(_end_noun(each) in kind.nouns for each in relations)
     whole = frozenset(noun for noun in kind.nouns if " " in noun)
     titled = rows[leads_to_noun(graph, rows, whole)] if whole else rows[:0]

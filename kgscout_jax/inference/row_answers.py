@@ -20,6 +20,7 @@ from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.aggregate import aggregate_number
 from kgscout_jax.inference.class_members import class_relations
 from kgscout_jax.inference.class_topics import is_class
+from kgscout_jax.inference.compared_values import test_of
 from kgscout_jax.inference.entity_set import EntitySet
 from kgscout_jax.inference.topic_neighbours import (
     Topic,
@@ -29,7 +30,6 @@ from kgscout_jax.inference.topic_neighbours import (
 )
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.inference.value_answers import MATCH_PROBABILITY
-from kgscout_jax.inference.whole_graph import test_of
 from kgscout_jax.retrieve.record_nodes import in_singular, leads_to
 from kgscout_jax.retrieve.value_test import WEIGHTS
 from kgscout_jax.text.aggregate_question import aggregate_question

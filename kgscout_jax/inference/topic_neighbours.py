@@ -11,7 +11,8 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.entities_of_kind import entities_of_kind
 from kgscout_jax.retrieve.value_test import MIN_COVERAGE
-from kgscout_jax.text.kinds import singular
+from kgscout_jax.text.asked_kind import asked_kind
+from kgscout_jax.text.kinds import end_nouns, singular
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.words import WORD, name_span
 
@@ -75,6 +76,23 @@ def joined_to(
     return others, 2 * rows[:, 1] + is_out
 
 
+def _steps_to_kind(
+    steps: Int[np.ndarray, "r"], kind: str, graph: KnowledgeGraph
+) -> Int[np.ndarray, "s"]:
+    """The steps whose relation calls its other end what the question asks for.
+
+    Those who play for a club are its players, those who went to its academy are not.
+    """
+    asked = asked_kind(kind, [])
+    nouns = frozenset[str]() if asked is None else asked.nouns
+    relations, is_out = np.divmod(steps, 2)
+    ends = [end_nouns(graph.relation_names[relation]) for relation in relations]
+    fits = [
+        not nouns.isdisjoint(end[out]) for end, out in zip(ends, is_out, strict=True)
+    ]
+    return steps[fits]
+
+
 def joined_by_one(
     entities: Int[np.ndarray, "h"],
     kind: str,
@@ -99,7 +117,8 @@ def joined_by_one(
     if len(steps) > 1:  # "in series 4", where 4 is a place and an age too
         noun = noun_before(kind, topic)
         names = (graph.relation_names[step // 2] for step in steps)
-        steps = steps[[singular(relation_words(name)) == noun for name in names]]
+        called = steps[[singular(relation_words(name)) == noun for name in names]]
+        steps = called if len(called) else _steps_to_kind(steps, kind, graph)
     if len(steps) != 1:
         return entities[:0]
     every = np.unique(others[relations == steps[0]])

@@ -98,7 +98,7 @@ _ROLES = frozenset(
 """What several have done for one work or club, each something else."""
 MANY = 10
 """Members from which on a class is one of a whole table."""
-_GENERIC = frozenset(
+GENERIC_NOUNS = frozenset(
     "person human people individual member employee worker staff user contact owner "
     "thing object item one everything anything everyone anyone something entity "
     "product work company firm organization organisation institution group body "
@@ -479,8 +479,8 @@ def _penalties(
     if not (named or stated or asked.nouns.isdisjoint(_ROLES)):
         roles = np.array([_other_roles(asked.nouns, r) for r in around.relations])
         conflict = sums(roles) > 0
-    if not (named or stated) and asked.nouns and asked.nouns.isdisjoint(_GENERIC):
-        conflict |= said.otherwise & classes.of_many(MANY, v, around, _GENERIC)
+    if not (named or stated) and asked.nouns and asked.nouns.isdisjoint(GENERIC_NOUNS):
+        conflict |= said.otherwise & classes.of_many(MANY, v, around, GENERIC_NOUNS)
     penalty = STATED_PENALTY if stated else PENALTY
     lost = np.where(wrong, penalty, np.where(doubtful, DOUBT, 0.0))
     return lost.astype(np.float32), called, conflict, bool(stated)

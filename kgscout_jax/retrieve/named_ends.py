@@ -20,9 +20,7 @@ SHARE = 0.3
 """Share of the names at an end of a relation that hold a noun, from which on all of
 them are called so."""
 
-_OF_FIRMS = frozenset(
-    "records books films pictures games studios foods motors airlines".split()
-)
+_OF_FIRMS = frozenset("records books films pictures games foods motors".split())
 """Last words of the names of firms: Sire Records is no record."""
 
 

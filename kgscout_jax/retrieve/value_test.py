@@ -20,7 +20,7 @@ from kgscout_jax.retrieve.readings import node_readings
 from kgscout_jax.text.relation_words import of_other_years, relation_words
 from kgscout_jax.text.value_column import Value, ValueColumn
 from kgscout_jax.text.value_question import ValueQuestion
-from kgscout_jax.text.value_words import relation_keys, word_key
+from kgscout_jax.text.value_words import measured_keys, relation_keys, word_key
 from kgscout_jax.text.values import quantity_of
 
 PENALTY = 6.0
@@ -32,7 +32,8 @@ NEAR = 3.0
 """Nodes this far below the best node of all are not what the question asks for."""
 MIN_COVERAGE = 0.5
 """Least share of the nodes to choose from whose values are known, for a superlative."""
-WEIGHTS = (2.0, 1.5, 1.0)
+IMPLIED = 1.0
+WEIGHTS = (2.0, 1.5, IMPLIED)
 """Of a relation's word that stands next to the comparing word, elsewhere in the
 question, or that the comparing word implies."""
 POPULATION = word_key("population")
@@ -300,7 +301,7 @@ def _attribute(
             values[node], of_value[node] = value, slot
     return Attribute(
         relation=relation,
-        match=_match(asked, keys),
+        match=_match(asked, relation),
         values=values,
         slots=of_value,
         limits=tuple(each.negated() for each in limits) if by_age else limits,
@@ -330,8 +331,11 @@ def _is_ahead(
     return value.number < other.number
 
 
-def _match(asked: ValueQuestion, keys: frozenset[str]) -> float:
+def _match(asked: ValueQuestion, relation: str) -> float:
     """How well the question's words fit a relation's: 2 where all stand near."""
+    keys = relation_keys(relation)
+    if keys.isdisjoint(asked.words | asked.word.implied):
+        return IMPLIED * (not measured_keys(relation).isdisjoint(asked.word.implied))
     places = (asked.near, asked.words, asked.word.implied)
     weights = [
         max(

@@ -30,6 +30,19 @@ LIMIT = re.compile(
 _SCALE = re.compile(rf"(?:{SCALE})\b")
 _AT_TIME = re.compile(r"\b(?:in|during)(?: the year)? $|\bon $")
 _HAS = re.compile(r"\b(?:has|have|had|having|with) ((?:exactly )?)$")
+NUMBER_WORDS = {
+    word: n
+    for n, word in enumerate(
+        "two three four five six seven eight nine ten eleven twelve".split(), 2
+    )
+}
+_NUMBER_WORD = "|".join(NUMBER_WORDS)
+_HAS_WORD = re.compile(
+    rf"\b(?:has|have|had|having|with) ((?:exactly )?)({_NUMBER_WORD})(?= (?!as\b)[a-z])"
+)
+_WORD_LIMIT = re.compile(
+    rf" (?:than |least |most )?({_NUMBER_WORD})( (?:{_UNIT})\b)?(?: ?[a-z]|\W*$)"
+)
 _NOUN = re.compile(r" (?!as\b)[a-z]")
 _BETWEEN = re.compile(r"\b(between|from)(?: the years?)? $")
 _DECADE = re.compile(r"\b(?:in|during|from) the ((?:1[5-9]|20)\d)0s\b")
@@ -48,6 +61,22 @@ class Interval(NamedTuple):
     """Whether it is one time: "in 2003"."""
 
 
+def word_limit(text: str, start: int) -> str:
+    """What a word for a number says right behind a comparing one; "" for none.
+
+    Args:
+        text: a casefolded question.
+        start: where the comparing word ends.
+
+    >>> word_limit("plays of more than three acts", 13), word_limit("over 3 acts", 4)
+    ('3', '')
+    >>> word_limit("over two hours", 4)
+    '2 hours'
+    """
+    found = _WORD_LIMIT.match(text, start)
+    return f"{NUMBER_WORDS[found[1]]}{found[2] or ''}" if found else ""
+
+
 def interval(text: str) -> Interval | None:
     """The first interval of a casefolded question; None without such.
 
@@ -58,6 +87,8 @@ def interval(text: str) -> Interval | None:
     >>> interval("the towns with between 1 and 2 million people").limits
     ('1 million', '2 million')
     >>> interval("which planets have 2 moons?").limits
+    ('2', '2')
+    >>> interval("which planets have two moons?").limits
     ('2', '2')
     >>> interval("which books were published in the 1960s?").limits
     ('1960', '1969')
@@ -78,6 +109,9 @@ def interval(text: str) -> Interval | None:
             return Interval((limit[0], limit[0]), has.start(1), limit.end(), False)
         if (at := _AT_TIME.search(before)) and (is_year(limit[0]) or is_date(limit[0])):
             return Interval((limit[0], limit[0]), at.start(), limit.end(), True)
+    if word := _HAS_WORD.search(text):
+        number = str(NUMBER_WORDS[word[2]])
+        return Interval((number, number), word.start(1), word.end(), False)
     return None
 
 

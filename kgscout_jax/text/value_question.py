@@ -17,14 +17,17 @@ from typing import Literal, NamedTuple
 from kgscout_jax.text.kinds import singular_form
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.value_column import UNITS, Value, ValueColumn
-from kgscout_jax.text.value_limits import LIMIT, interval
+from kgscout_jax.text.value_limits import LIMIT, interval, word_limit
 from kgscout_jax.text.value_words import (
     DEGREES,
     MEASURE_KEYS,
     PREPOSITION_TESTS,
+    RANKS,
+    RATED_KEYS,
     SUPERLATIVES,
     ComparingWord,
     adjective,
+    measured_keys,
     relation_keys,
     with_release,
     word_key,
@@ -128,8 +131,8 @@ class ValueQuestion:
 
     def may_mean(self, relation: str) -> bool:
         """Whether its words name the values of a relation, or imply them."""
-        keys = relation_keys(relation)
-        return bool(keys & self.words or keys & self.word.implied)
+        implied = measured_keys(relation) & self.word.implied
+        return bool(relation_keys(relation) & self.words or implied)
 
     def has_unit_of(self, relation: str) -> bool:
         """Whether its limits are in the unit that a relation's name ends in.
@@ -351,6 +354,8 @@ def _superlative(text: str, tokens: Sequence[_Token]) -> ValueQuestion | None:
             if token.word == "least":
                 found = found._replace(direction=-found.direction)
         found = found or SUPERLATIVES.get(token.word)
+        if found is not None and token.word in RANKS and following in RATED_KEYS:
+            found, width = found._replace(weak=False, implied=RATED_KEYS[following]), 2
         if found is not None and found.of_amount and _counts(text, token):
             found = found._replace(weak=False)
         if found is not None:
@@ -401,7 +406,8 @@ def _comparison(
         elif token.word in PREPOSITION_TESTS:
             # "Who ruled after Otto" may ask for no values.
             found, than = PREPOSITION_TESTS[token.word], True
-            found = found._replace(weak=not LIMIT.search(text, token.stop))
+            limit = LIMIT.search(text, token.stop) or word_limit(text, token.stop)
+            found = found._replace(weak=not limit)
         if found is None:
             continue
         near = _near(tokens, max(at - 3, 0), min(at, 3)) | _near(tokens, at + 1, 5)
@@ -412,7 +418,32 @@ def _comparison(
         elif choice := _offered(text, places):
             test = "highest" if found.direction > 0 else "lowest"
             return ValueQuestion(test, found, near, choice=choice)
-    return None
+    return _or_more(text, tokens)
+
+
+_OR_MORE = re.compile(
+    rf"(?P<limit>{LIMIT.pattern})(?: [a-z]+)? or "
+    r"(?:(?P<above>more|higher|above|over|greater|later|longer)"
+    r"|less|fewer|lower|below|under|earlier|shorter)\b"
+)
+
+
+def _or_more(text: str, tokens: Sequence[_Token]) -> ValueQuestion | None:
+    """The comparison that stands behind its limit: "95 points or more"."""
+    found = _OR_MORE.search(text)
+    if found is None:
+        return None
+    is_above = found["above"] is not None
+    at = sum(token.start < found.start() for token in tokens)
+    stop = sum(token.start < found.end() for token in tokens)
+    return ValueQuestion(
+        "above" if is_above else "below",
+        ComparingWord(+1 if is_above else -1, None),
+        _near(tokens, max(at - 3, 0), min(at, 3)) | _near(tokens, at + 1, stop - at),
+        limits=(found["limit"],),
+        inclusive=True,
+        start=found.start(),
+    )
 
 
 def _follows_the(text: str, found: ValueQuestion) -> bool:
@@ -464,6 +495,8 @@ def _limited(
         limits = (number[0],)
         if not {*text[number.start() - 1 : number.end()]}.isdisjoint(CURRENCIES):
             near |= {word_key("dollar")}
+    elif not rivals and (word := word_limit(text, start)):
+        limits = (word,)
     if not limits and not rivals:
         return None
     return ValueQuestion(

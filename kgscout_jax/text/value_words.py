@@ -13,17 +13,23 @@ from kgscout_jax.text.words import FUNCTION_WORDS
 
 _TIMES = (
     "date year time release released publication published founding founded start "
-    "inception opening opened creation created discovery launch built established"
+    "inception opening opened creation created discovery launch built established "
+    "vintage"
+)
+_HAPPENED = (
+    "carried out done held conducted performed happened occurred dated dating taken "
+    "place made produced written composed painted built drawn recorded filmed"
 )
 _BIRTH = "birth born age"
-_SIZE = "size area population employees"
+_SIZE = "size area population employees capacity"
 _HEIGHT = "height elevation altitude"
+_RATING = "rating score stars grade"
 _TRAFFIC = "passengers ridership traffic visitors customers flights footfall"
 _SYNONYMS = {
     "born": "birth", "died": "death", "dead": "death", "weigh": "weight",
     "inhabitant": "population", "resident": "population", "earn": "salary",
     "paid": "salary", "pay": "salary", "earning": "salary", "wage": "salary",
-    "aged": "age",
+    "aged": "age", **dict.fromkeys("score scores scored scoring".split(), "rat"),
 }  # fmt: skip
 _UNITS = frozenset(
     "km km2 sqkm m m2 cm mm mi ft kg g lb t usd eur gbp kmh mph kw hp k c f min mins "
@@ -131,7 +137,7 @@ _ADJECTIVES = {
     "bright": _word(+1, False, "brightness luminosity"),
     "steep": _word(+1, False, "slope gradient"),
     "fast": _word(+1, False, "speed"), "slow": _word(-1, False, "speed"),
-    "strong": _word(+1, False, "strength power magnitude"),
+    "strong": _word(+1, False, "strength power magnitude alcohol abv"),
     "deadly": _word(+1, False, "deaths fatalities casualties"),
     "cheap": _word(-1, False, "price cost total amount"),
     "rich": _word(+1, False, "wealth income worth"),
@@ -151,6 +157,8 @@ SUPERLATIVES = {
     "least": _word(-1, None, weak=True, of_amount=True),
     "top": _word(+1, None, weak=True),
     "maximum": _word(+1, None), "minimum": _word(-1, None),
+    "best": _word(+1, False, _RATING, weak=True),
+    "worst": _word(-1, False, _RATING, weak=True),
 }  # fmt: skip
 DEGREES = {
     "recent": _word(+1, True, _TIMES), "recently": _word(+1, True, _TIMES),
@@ -168,6 +176,17 @@ DEGREES = {
     "crowded": _word(+1, False, "density passengers visitors attendance"),
 }  # fmt: skip
 """What "most", "least", "more" and "less" may stand before."""
+_RATED = {
+    **dict.fromkeys("rated scoring scored ranked reviewed".split(), _RATING),
+    **dict.fromkeys("selling sold".split(), "sold sales"),
+    "paid": "salary wage income earnings", "performing": "performance score results",
+}  # fmt: skip
+RATED_KEYS = {
+    word: frozenset(map(word_key, words.split())) for word, words in _RATED.items()
+}
+"""What "best" and "worst" may stand before, and keys of what they compare then."""
+RANKS = frozenset("best worst top highest lowest".split())
+"""What may stand before these."""
 HEADCOUNT = frozenset(map(word_key, "population headcount employees members".split()))
 """Keys of words for numbers of people."""
 _LENGTH = "length distance height elevation altitude depth width"
@@ -193,6 +212,20 @@ PREPOSITION_TESTS = {
     "over": _word(+1, None), "above": _word(+1, None), "exceeding": _word(+1, None),
     "under": _word(-1, None), "below": _word(-1, None),
 }  # fmt: skip
+
+
+DATING_KEYS = frozenset(map(word_key, f"{_TIMES} {_HAPPENED}".split()))
+"""Keys of words that say no more than that something was at a time."""
+_DATES = frozenset(map(word_key, f"{_TIMES} day birth death".split()))
+
+
+def says_when(relation: str) -> bool:
+    """Whether the words of a relation's name say that its values are times.
+
+    >>> says_when("year_written"), says_when("opened"), says_when("written_by")
+    (True, True, False)
+    """
+    return not relation_keys(relation).isdisjoint(_DATES)
 
 
 def is_comparing(word: str) -> bool:

@@ -1,0 +1,170 @@
+"""Which of several groups of entities a question means by a noun: clubs or players.
+
+All have a year, say, and no class tells them apart. Relations do: players are heads of
+``plays_for``, and clubs its tails. A noun that no relation knows means what relations
+call nothing: an opera, where composers and theatres are what they call people and
+places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.string_table import texts_of
+from kgscout_jax.inference.class_members import class_members
+from kgscout_jax.retrieve.kind_mask import GENERIC_NOUNS
+from kgscout_jax.retrieve.named_ends import name_nouns
+from kgscout_jax.text.asked_kind import AskedKind, asked_kind
+from kgscout_jax.text.kinds import (
+    GUESSED,
+    HEAD,
+    NAMED,
+    TAIL,
+    end_nouns,
+    names_same,
+    noun_kind,
+)
+from kgscout_jax.text.relation_phrases import word_forms
+from kgscout_jax.text.relation_words import relation_words
+
+HALF = 0.5
+"""Share of a group from which on it is of a kind."""
+NAME_SHARE = 0.1
+"""Share of the names of a group that hold a noun, from which on it means the group."""
+Ends = tuple[bool, bool]
+"""Whether something is said of the heads and of the tails of a relation."""
+
+
+def meant_groups(
+    text: str, graph: KnowledgeGraph, groups: Sequence[Int[np.ndarray, "g"]]
+) -> list[Int[np.ndarray, "h"]]:
+    """Of each group those that a question may mean; all where it asks for no kind.
+
+    Args:
+        text: the question.
+        graph: the graph.
+        groups: entities that it may compare.
+    """
+    asked = asked_kind(text, [])
+    if asked is None:
+        return [*groups]
+    nouns = asked.nouns
+    if any(class_members((*noun.split(),), graph) for noun in nouns):
+        return [*groups]  # classes tell
+    forms = frozenset[str]().union(*(word_forms(noun) for noun in nouns))
+    for is_called in (
+        lambda relation: _named_ends(relation, nouns),
+        lambda relation: (False, not forms.isdisjoint(word_forms(_last(relation)))),
+    ):
+        if any(any(is_called(name)) for name in graph.relation_names):
+            return [group[_at_ends(graph, group, is_called)] for group in groups]
+    shares = [_named_share(graph, group, nouns) for group in groups]
+    best = max(shares, default=0.0)
+    fits = [share > 0 and share > HALF * best for share in shares]
+    if best < NAME_SHARE:
+        fits = [_is_of_kind(asked, graph, group) for group in groups]
+        meant = [group for group, fit in zip(groups, fits, strict=True) if fit]
+        if not all(_overlap(one, other) for one, other in pairwise(meant)):
+            return [group[:0] for group in groups]
+    return [
+        group if fit else group[:0] for group, fit in zip(groups, fits, strict=True)
+    ]
+
+
+def _overlap(one: Int[np.ndarray, "g"], other: Int[np.ndarray, "h"]) -> bool:
+    """Whether half of the smaller group is in the other one."""
+    return len(np.intersect1d(one, other)) >= HALF * min(len(one), len(other))
+
+
+def _named_share(
+    graph: KnowledgeGraph, entities: Int[np.ndarray, "g"], nouns: frozenset[str]
+) -> float:
+    """Share of the entities that are called like a noun: "Retro Studios"."""
+    names = texts_of(graph.entities, entities)
+    found = (not name_nouns(name).isdisjoint(nouns) for name in names)
+    return sum(found) / max(len(entities), 1)
+
+
+def _at_ends(
+    graph: KnowledgeGraph,
+    entities: Int[np.ndarray, "g"],
+    is_called: Callable[[str], Ends],
+) -> Bool[np.ndarray, "g"]:
+    """True at entities at an end of a relation of which something is said."""
+    ends = np.array([is_called(name) for name in graph.relation_names], bool)
+    found = np.zeros(len(entities), bool)
+    for side, index in enumerate((graph.by_head, graph.by_tail)):
+        starts, ids = index.rows(entities)
+        found[starts[ends[graph.triplets[ids, 1], side]]] = True
+    return found
+
+
+def _named_ends(relation: str, nouns: frozenset[str]) -> Ends:
+    """Whether a relation calls its heads and tails what one of the nouns says."""
+    head, tail = (
+        any(names_same(n, nouns) and weight >= GUESSED for n, weight in each.items())
+        for each in end_nouns(relation)
+    )
+    return head, tail
+
+
+def _last(relation: str) -> str:
+    """The last word of a relation."""
+    return (relation_words(relation) or [""])[-1]
+
+
+def _is_of_kind(
+    asked: AskedKind, graph: KnowledgeGraph, entities: Int[np.ndarray, "g"]
+) -> bool:
+    """Whether relations call most entities people or places, as asked, or nothing."""
+    if not len(entities):
+        return False
+    if asked.kind in ("person", "place"):
+        right = _at_ends(graph, entities, lambda name: _kind_ends(name, asked.kind))
+        if asked.nouns.isdisjoint(GENERIC_NOUNS) and asked.nouns:  # players, no coaches
+            right &= ~_at_ends(graph, entities, lambda name: _roles(name, asked))
+        return bool(right.mean() > HALF)
+    other = _at_ends(graph, entities, lambda name: _claimed_ends(name, asked.nouns))
+    return bool(other.mean() <= HALF)
+
+
+def _roles(relation: str, asked: AskedKind) -> Ends:
+    """Whether a relation calls its heads and tails some other sort of such people."""
+    head, tail = (
+        any(
+            noun_kind(noun) == asked.kind
+            and noun not in asked.nouns | GENERIC_NOUNS
+            and weight >= GUESSED
+            for noun, weight in each.items()
+        )
+        for each in end_nouns(relation)
+    )
+    return head, tail
+
+
+def _kind_ends(relation: str, kind: str) -> Ends:
+    """Whether a relation calls its heads and tails people, or places."""
+    words = relation_words(relation)
+    head, tail = (
+        any(noun_kind(noun) == kind for noun in each) for each in end_nouns(relation)
+    )
+    is_place = kind == "place" and words[-1:] in (["at"], ["in"])
+    return head, tail or is_place
+
+
+def _claimed_ends(relation: str, nouns: frozenset[str]) -> Ends:
+    """Whether a relation calls its heads and tails something else than ``nouns``."""
+    head, tail = (
+        any(n not in nouns and weight >= NAMED for n, weight in each.items())
+        for each in end_nouns(relation)
+    )
+    people, places = _kind_ends(relation, "person"), _kind_ends(relation, "place")
+    return (
+        head or people[HEAD] or places[HEAD],
+        tail or people[TAIL] or places[TAIL],
+    )

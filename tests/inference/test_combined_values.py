@@ -1,0 +1,73 @@
+"""Questions of two tests of values, ratings, numbers as words, and counted units."""
+
+from __future__ import annotations
+
+import pytest
+from scout_factory import shared_world
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+
+GAMES = {
+    # title: released, copies in millions, score, players
+    "Moss": ("2009-04-01", "12", "71", "1"),
+    "Ferns": ("2012-09-12", "45", "88", "2"),
+    "Tarn": ("2015-02-20", "8", "93", "4"),
+    "Scree": ("2015-11-02", "21", "64", "6"),
+}
+RELATIONS = ("releaseDate", "unitsSoldMillions", "criticScore", "players")
+GRAPH = KnowledgeGraph.from_triplets([
+    *((game, relation, value) for game, values in GAMES.items()
+      for relation, value in zip(RELATIONS, values, strict=True)),
+    *((game, "publishedBy", "Kea") for game in ("Ferns", "Scree", "Tarn")),
+    *((game, "genre", genre) for game, genre in
+      zip(GAMES, ("Puzzle", "Puzzle", "Racing", "Racing"), strict=True)),
+    ("Kea", "foundedInYear", "2015"),
+])  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def scout(kgscout_cache):
+    return shared_world("general").scout
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("What is the best selling game released before 2013?", "Ferns"),
+        ("What was the first game released in 2015?", "Tarn"),
+        ("What was the last game of them all?", "Scree"),
+        ("Which game released after 2010 has the lowest critic score?", "Scree"),
+        ("Games released after 2010 that sold over 20 million copies", "Ferns Scree"),
+        ("Which game has sold the most copies?", "Ferns"),
+        ("Which games sold more than 40 million copies?", "Ferns"),
+        ("What is the worst rated game?", "Scree"),
+        ("Did Tarn score higher than Ferns?", "yes"),
+        ("Which games scored 88 or more?", "Ferns Tarn"),
+        ("Games with a critic score of 71 or less", "Moss Scree"),
+        ("Which games have four players?", "Tarn"),
+        ("Which games have more than two players?", "Tarn Scree"),
+        ("How many games have at least two players?", "3"),
+        ("List the puzzle games", "Moss Ferns"),
+        ("How many puzzles are there?", "2"),
+        # No graph of games tells what these compare.
+        ("What is the best selling game made for schools?", ""),
+        ("What is the oldest game with more than nine levels?", ""),
+    ],
+)
+def test_values_are_compared_by_all_that_a_question_says(scout, question, answers):
+    found = scout.retrieve(question, GRAPH).answers
+    assert {answer.name for answer in found} == {*answers.split()}
+
+
+def test_units_of_time_tell_a_relation(scout):
+    graph = KnowledgeGraph.from_triplets([
+        ("Stew", "total_minutes", "150"), ("Soup", "total_minutes", "45"),
+        ("Stew", "servings", "4"), ("Soup", "servings", "9"),
+    ])  # fmt: skip
+    for question in (
+        "Which dish takes the longest?",
+        "Which dishes take more than two hours?",
+        "Which dishes take more than 80 minutes?",
+    ):
+        (answer,) = scout.retrieve(question, graph).answers
+        assert answer.name == "Stew"
