@@ -15,11 +15,13 @@ declare -A without=([webqsp]=freebase [metaqa]=metaqa [pathquestion]=pathquestio
 policies=()
 for name in webqsp metaqa pathquestion world; do
     split=test graph=$base/$name.tsv
+    hops=3
     [ $name = webqsp ] && split=dev graph=$data/webqsp_union/kg.tsv
+    [ $name = world ] && hops=4  # as in its preparation
     python recipes/fit_gains.py questions "$base/sets/$name" $split \
         "$out/questions/$name/test.jsonl"
     [ -e "$out/$name/fit.json" ] ||
-        kgscout fit "$graph" --base "$base/without-${without[$name]}" \
+        kgscout fit "$graph" --hops $hops --base "$base/without-${without[$name]}" \
             --questions "$out/questions/$name" --out "$out/$name"
     policies+=("$out/$name")
 done

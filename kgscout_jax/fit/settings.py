@@ -44,9 +44,11 @@ class FitSettings(GraphFileSettings):
     synthetic_questions: int = 10_000
     """Questions made from the graph: 80% train, 10% dev, 10% test."""
     hops: int = 3
-    """Longest path from a topic to its answers in these, in relations; at most 3."""
+    """How far answers may be from a topic, in relations; those of the questions made
+    from the graph are at most 3 away."""
     epochs: int = 3
-    """Passes over the training questions; the first that gains nothing is the last."""
+    """Passes over the training questions; the second in a row that gains nothing is
+    the last."""
     learning_rate: float = 1e-3
     """Peak; decays on a cosine to a tenth."""
     seed: int = 0
@@ -70,8 +72,6 @@ class FitSettings(GraphFileSettings):
             workers=self.workers,
         )
         check_at_least(0, seed=self.seed)
-        if self.hops > 3:
-            raise UserError(f"--hops: found {self.hops}, expected at most 3")
         if not self.learning_rate > 0:
             raise UserError(
                 f"--learning-rate: found {self.learning_rate}, expected above 0"

@@ -13,7 +13,7 @@ import jax
 from data_prep.driver import prepare
 from data_prep.settings import PrepSettings
 from data_prep.synth.run import write_questions
-from data_prep.synth.settings import SynthSettings
+from data_prep.synth.settings import LONGEST, SynthSettings
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
 from kgscout_jax.export.load_trained import load_trained
@@ -24,6 +24,9 @@ from kgscout_jax.learn.train import train
 from kgscout_jax.learn.trained_policy import TrainedPolicy, load_policy
 from kgscout_jax.policy.module import Policy
 
+PATIENCE = 2
+"""Passes in a row that gain nothing, after which training ends: a single one is often
+by chance."""
 HELD_OUT = 10
 """Dev and test questions at least: fewer tell nothing."""
 PREPARATION = (
@@ -51,7 +54,7 @@ def make_questions(settings: FitSettings, work: Work) -> dict[str, Any]:
             graph=settings.graph,
             out=work / "questions",
             questions=settings.synthetic_questions,
-            hops=settings.hops,
+            hops=min(settings.hops, LONGEST),
             seed=settings.seed,
             columns=settings.columns,
             properties=settings.properties,
@@ -138,7 +141,7 @@ def training_config(
         run=work / "run",
         init=path.absolute() if path.exists() else path,
         epochs=settings.epochs,
-        patience=1,
+        patience=PATIENCE,
         learning_rate=settings.learning_rate,
         seed=settings.seed,
         **objective,

@@ -15,6 +15,7 @@ from jaxtyping import Int
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
+from kgscout_jax.inference.answer_kinds import asks_yes_no
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import base_noun
@@ -100,9 +101,22 @@ def without_own_classes(
             for other in links
         )
 
+    def is_held(link: Link) -> bool:
+        """That a wine is one says nothing to "is Steilhang a German wine"."""
+        others = [other.entity for other in links if not is_class(graph, other.entity)]
+        return (
+            asks_yes_no(question)
+            and len(others) > 1
+            and question[link.start : link.stop].islower()
+            and is_class(graph, link.entity)
+            and any(link.entity in _tails(graph, other) for other in others)
+        )
+
     if len(links) < 2:
         return [*links]
-    return [link for link in links if not is_own(link) and not is_part(link)]
+    return [
+        link for link in links if not (is_own(link) or is_part(link) or is_held(link))
+    ]
 
 
 def _tails(graph: KnowledgeGraph, entity: int) -> Int[np.ndarray, "t"]:

@@ -355,7 +355,7 @@ def test_bad_input_is_one_line(world, tmp_path, refused):
         "expected the columns a, b, c",
         *args(films, "--columns", "a,b,c", "--overwrite"),
     )
-    refused("--hops: found 4, expected at most 3", *args(films, "--hops", 4))
+    refused("--hops: found 0, expected at least 1", *args(films, "--hops", 0))
     refused("not an exported policy", *args(films, out=foreign))
     refused("is there and not of kgscout", *args(films, "--work", foreign))
     refused("nothing: expected JSON lines", *args(films, "--questions", "nothing"))

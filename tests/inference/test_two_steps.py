@@ -68,6 +68,9 @@ def test_the_rest_of_the_question_is_about_the_one_that_is_found(scout, topics):
         ("Is there a town like Milan?", ["town", "Milan"]),
         ("What is the town population beside Milan?", ["Milan"]),
         ("Who is the mayor of the town of Milan?", ["Milan"]),
+        ("Is Milan a town in France?", ["Milan", "France"]),
+        ("Is Rhone a town in France?", ["town", "Rhone", "France"]),  # it is none
+        ("Is Milan a town?", ["town", "Milan"]),
     ],
 )
 def test_a_class_before_what_is_of_it_is_no_topic_beside_it(question, kept):
@@ -78,7 +81,8 @@ def test_a_class_before_what_is_of_it_is_no_topic_beside_it(question, kept):
         where = {"start": at, "stop": at + len(name)}
         return Link(entity=entity, name=name, score=1, how="exact", **where)
 
-    links = [link("town"), link("Rhone" if "Rhone" in question else "Milan")]
+    names = [n for n in ("town", "Milan", "Rhone", "France") if n in question]
+    links = [link(name) for name in names]
     found = without_own_classes(question, links, GRAPH)
     assert [each.name for each in found] == kept
 

@@ -22,6 +22,19 @@ _NO_KINDS = _ANYTHING.union(
     "word term question text phrase description note comment subject head".split(),
 )
 """Columns of names that do not say what the rows are."""
+_ROWS = frozenset(
+    "aircraft airline airport album animal artist artwork athlete author beer bird book "
+    "bridge building car castle cheese city cocktail coin company country customer "
+    "dinosaur disease dish dog drug element employee event experiment film fish flower "
+    "fruit game gene hotel ingredient island lake lighthouse medicine mineral molecule "
+    "monument mountain movie museum mushroom novel opera painting paper park patient "
+    "person pet planet plant player podcast poem politician president product project "
+    "protein recipe restaurant river satellite scientist sculpture ship song species "
+    "star statue student supplier teacher temple tool tree university vehicle vessel "
+    "volcano weapon whale whisky wine winery writer".split()
+)
+"""Nouns that a file with one table of them may be called by: ``wine.csv``. Others may
+say whose the rows are, or where: ``library.csv`` has books, ``family.csv`` people."""
 OWN = frozenset("parent manager supervisor boss leader mentor reports_to".split())
 """What columns of ids of the table itself are called."""
 
@@ -36,7 +49,8 @@ def id_column(layout: Layout) -> str:
 def row_kind(path: Path, id_name: str) -> str | None:
     """What each row of a table of facts is; None where nothing says it.
 
-    A column ``employee_id`` does, or a file that is called by a noun in plural.
+    A column ``employee_id`` does, or a file that is called by a noun in plural, or by
+    one for single things.
 
     Args:
         path: the file.
@@ -44,12 +58,15 @@ def row_kind(path: Path, id_name: str) -> str | None:
 
     >>> row_kind(Path("Countries.csv"), "name"), row_kind(Path("data.csv"), "name")
     ('country', None)
+    >>> row_kind(Path("wine.csv"), "name"), row_kind(Path("library.csv"), "name")
+    ('wine', None)
     """
     own, *files = reversed(row_names(path, id_name))
     if files:
         return files[0]
     stem = plain(Path(inner_name(path)).stem)
-    return own if stem.isalpha() and own != stem and own not in _ANYTHING else None
+    several = own != stem or own in _ROWS
+    return own if stem.isalpha() and several and own not in _ANYTHING else None
 
 
 def named_kind(columns: Sequence[str]) -> str | None:
