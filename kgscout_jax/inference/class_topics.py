@@ -7,6 +7,7 @@ all of them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -24,6 +25,7 @@ from kgscout_jax.text.words import WORD
 
 _OF_ONE = frozenset("of that which who whom whose where".split())
 """Words behind a noun that say which one is meant."""
+_SORT = re.compile(r"\b(?:kind|type|sort) of (?:an? )?$")
 MAX_TRIPLETS = 1000
 """The most triplets of an entity that are read to tell whether it is a class."""
 
@@ -112,10 +114,17 @@ def without_own_classes(
             and any(link.entity in _tails(graph, other) for other in others)
         )
 
+    def is_sorted(link: Link) -> bool:
+        """That "what kind of ship is the White Stork" starts from no ship."""
+        before = question[: link.start].casefold()
+        return _SORT.search(before) is not None and is_class(graph, link.entity)
+
     if len(links) < 2:
         return [*links]
     return [
-        link for link in links if not (is_own(link) or is_part(link) or is_held(link))
+        link
+        for link in links
+        if not (is_own(link) or is_part(link) or is_held(link) or is_sorted(link))
     ]
 
 

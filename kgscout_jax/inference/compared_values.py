@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 from collections.abc import Sequence
@@ -177,7 +178,8 @@ def _by_relations(
     implied = asked.is_superlative and 0 < best <= IMPLIED
     levels = _levels(test.attributes) if implied else [equal] if best else []
     strict |= implied and sum(map(len, levels)) > 1
-    kind, holders = kind_text(text, asked, keys), flags_of(text, graph).holders
+    kind = kind_text(text, asked, keys)
+    conditions = [among, flags_of(text, graph).holders, _with_values(kind, graph)]
     members = _members(kind, graph, levels, strict)
     for level in levels:
         groups: list[tuple[Attribute, list[int]]] = []
@@ -187,7 +189,7 @@ def _by_relations(
                 return None  # what cannot be read might pass
             if _are_other_rows(heads, text, graph):
                 return None  # "Which country" asks for no row of a table
-            for others in (holders, among):
+            for others in conditions:
                 if others is not None:
                     heads = heads[np.isin(heads, others)]
             if topic is not None:
@@ -198,6 +200,24 @@ def _by_relations(
             found = _chosen(test, groups, asked)
             return found and found._replace(keys=keys)
     return None
+
+
+def _with_values(kind: str, graph: KnowledgeGraph) -> Int[np.ndarray, "h"] | None:
+    """What has the values that stand before the noun of a question: "flammable ones".
+
+    None where it names none.
+    """
+    asked = asked_kind(kind, [])
+    phrases = [noun.split() for noun in (asked.nouns if asked else ())]
+    phrases = [words for words in phrases if len(words) > 1]
+    nouns = {words[-1] for words in phrases}
+    before = {word for words in phrases for word in words[:-1]} - nouns
+    values = [value for word in before if (value := graph.find(word)) is not None]
+    if not values:
+        return None
+    return functools.reduce(
+        np.intersect1d, (joined_to(value, graph)[0] for value in values)
+    )
 
 
 def _members(

@@ -98,8 +98,7 @@ def whole_graph_choice(
         return None
     topics = _topics_beside(text, graph, start, asked)
     # "When was Heat last shown" asks for a day, and not for one of its shows.
-    most = asked.is_superlative and not asked.word.weak
-    if topics is None or len(topics) > most:
+    if topics is None or len(topics) > (not asked.word.weak):
         return None
     found = compare(text, graph, asked, topics[0] if topics else None)
     if found is None and not topics:

@@ -106,6 +106,7 @@ GENERIC_NOUNS = frozenset(
     "area type kind option example element".split()
 )
 """Nouns for many things, which are called by others as well."""
+_SORT = re.compile(r"\b(?:kind|type|sort) of (?:an? )?([a-z]+)")
 _MOMENT = re.compile(rf"[+-]?{_DAY}(?:T[\d:.Z+-]*)?")
 
 
@@ -252,6 +253,11 @@ def kind_mask(
             penalties[others], by_form[others] = PENALTY, True
         else:
             penalties[values] = np.maximum(penalties[values], DOUBT)
+    if sort := _SORT.search(question.casefold()):  # A ship is no kind of ship.
+        same = np.array(
+            [base_noun(n) == base_noun(sort[1]) for n in around.folded_names]
+        )
+        penalties[there[same]], by_form[there[same]] = PENALTY, True
     elsewhere = _other_places(asked.nouns, around, len(unnamed))
     penalties[elsewhere], by_form[elsewhere] = PENALTY, True
     some = penalties[there]

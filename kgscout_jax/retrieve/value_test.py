@@ -272,6 +272,8 @@ def _attribute(
     relation, nodes = around.relations[index], around.nodes
     slots = np.flatnonzero(around.relation_index == index)
     keys = relation_keys(relation)
+    if relation_words(relation)[-1:] == ["id"]:
+        return None  # the first of the ships has no low ``ship_id``
     names = around.names_of(nodes[slots, 1]) if keys else []
     n_values = sum(quantity_of(name) is not None for name in names)
     if not n_values or n_values < MIN_VALUE_SHARE * len(names):

@@ -175,10 +175,10 @@ def _ends_by_names(
 @lru_cache(maxsize=1 << 14)
 def _verb_stems(relation: str) -> frozenset[str]:
     """Stems of the verbs that may say a relation: of its doer's noun, its own, and one
-    behind a noun, ``year_built``."""
+    beside a noun, ``year_built``, ``feeds_river``."""
     words, verb = relation_words(relation), _predicate(relation)[:1]
     stems = {*_doer_stems(relation), *map(stem, verb)}
-    return frozenset(stems | {*map(stem, words[1:])} if len(words) == 2 else stems)
+    return frozenset(stems | {*map(stem, words)} if len(words) == 2 else stems)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -229,11 +229,11 @@ def _ends_of_clause(clause: Clause, relation: str) -> frozenset[int]:
 def _says_noun_and_verb(clause: Clause, relation: str) -> bool:
     """Whether a relation is called by both: "what year was X built", ``year_built``.
 
-    Or by the verb and a rank, ``first_approved``.
+    So is ``feeds_river``. Or it is called by the verb and a rank, ``first_approved``.
     """
     words = {*relation_words(relation)} - PREPOSITIONS
-    said = {*clause.noun, clause.verb}
-    return clause.topic_first and len(words) > 1 and words - RANKS == said
+    said = {*map(stem, (*clause.noun, clause.verb))}
+    return clause.topic_first and len(words) > 1 and {*map(stem, words - RANKS)} == said
 
 
 def _is_other_object(clause: Clause, relation: str) -> bool:

@@ -47,6 +47,8 @@ def scout(kgscout_cache):
         ("Which games have four players?", "Tarn"),
         ("Which games have more than two players?", "Tarn Scree"),
         ("How many games have at least two players?", "3"),
+        ("Which racing games have more than five players?", "Scree"),
+        ("Which puzzle games sold more than 5 million copies?", "Moss Ferns"),
         ("List the puzzle games", "Moss Ferns"),
         ("How many puzzles are there?", "2"),
         # No graph of games tells what these compare.

@@ -70,6 +70,7 @@ def test_the_rest_of_the_question_is_about_the_one_that_is_found(scout, topics):
         ("Who is the mayor of the town of Milan?", ["Milan"]),
         ("Is Milan a town in France?", ["Milan", "France"]),
         ("Is Milan a town?", ["town", "Milan"]),
+        ("What kind of town is Milan?", ["Milan"]),
     ],
 )
 def test_a_class_before_what_is_of_it_is_no_topic_beside_it(question, kept):

@@ -23,15 +23,16 @@ _NO_KINDS = _ANYTHING.union(
 )
 """Columns of names that do not say what the rows are."""
 _ROWS = frozenset(
-    "aircraft airline airport album animal artist artwork athlete author beer bird book "
-    "bridge building car castle cheese city cocktail coin company country customer "
-    "dinosaur disease dish dog drug element employee event experiment film fish flower "
-    "fruit game gene hotel ingredient island lake lighthouse medicine mineral molecule "
-    "monument mountain movie museum mushroom novel opera painting paper park patient "
-    "person pet planet plant player podcast poem politician president product project "
-    "protein recipe restaurant river satellite scientist sculpture ship song species "
-    "star statue student supplier teacher temple tool tree university vehicle vessel "
-    "volcano weapon whale whisky wine winery writer".split()
+    "aircraft airline airport album animal artist artwork athlete author beer bird "
+    "book bridge building car castle cheese city cocktail coin company country "
+    "customer dinosaur disease dish dog drug element employee event experiment film "
+    "fish flower fruit game gene hotel ingredient island lake lighthouse medicine "
+    "mineral molecule monument mountain movie museum mushroom novel opera painting "
+    "paper park patient person pet planet plant player podcast poem politician "
+    "president product project protein recipe restaurant river satellite scientist "
+    "sculpture ship song species star statue student supplier teacher temple tool "
+    "tree university vehicle vessel volcano weapon whale whisky wine winery "
+    "writer".split()
 )
 """Nouns that a file with one table of them may be called by: ``wine.csv``. Others may
 say whose the rows are, or where: ``library.csv`` has books, ``family.csv`` people."""
