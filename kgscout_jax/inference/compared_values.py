@@ -92,7 +92,12 @@ def compare(
         in_unit = [i for i, name in enumerate(names) if asked.has_unit_of(name)]
         if len(in_unit) == 1 and ({*in_unit} <= {*fitting} or not fitting):
             fitting, asked = in_unit, asked.with_words_of(names[in_unit[0]])
-    return _by_relations(text, graph, asked, fitting, topic, explained)
+    found = _by_relations(text, graph, asked, fitting, topic, explained)
+    if found is None and (dated := asked.dated_by(names)) is not None:
+        # "Who joined before 2012 and earns more than 90": no salary is before 2012.
+        asked = asked.with_words_of(names[dated])
+        found = _by_relations(text, graph, asked, [dated], topic, explained)
+    return found
 
 
 def compare_dates(
@@ -173,10 +178,12 @@ def _by_relations(
         if also is None:
             return None
         among, explained = np.array(also.passed, np.int64), explained | also.keys
-    if unexplained_words(rest, graph, equal, asked, explained, second):
-        return None
     implied = asked.is_superlative and 0 < best <= IMPLIED
-    levels = _levels(test.attributes) if implied else [equal] if best else []
+    levels = [
+        level
+        for level in (_levels(test.attributes) if implied else [equal] if best else [])
+        if not unexplained_words(rest, graph, level, asked, explained, second)
+    ]
     strict |= implied and sum(map(len, levels)) > 1
     kind = kind_text(text, asked, keys)
     conditions = [among, flags_of(text, graph).holders, _with_values(kind, graph)]

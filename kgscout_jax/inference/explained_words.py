@@ -15,9 +15,15 @@ from kgscout_jax.retrieve.value_test import Attribute
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.compared_phrase import phrase_end, without_rank
 from kgscout_jax.text.kinds import base_noun, is_past, singular_form
+from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.second_test import SecondTest
 from kgscout_jax.text.value_limits import NUMBER_WORDS
-from kgscout_jax.text.value_question import NUMERALS, ORDINALS, ValueQuestion
+from kgscout_jax.text.value_question import (
+    NUMERALS,
+    ORDINALS,
+    START_KEYS,
+    ValueQuestion,
+)
 from kgscout_jax.text.value_words import (
     DATING_KEYS,
     MEASURE_KEYS,
@@ -75,6 +81,9 @@ def unexplained_words(
         text = text.replace(limit, " ")
     keys = asked.word.implied.union(*(measured_keys(a.relation) for a in attributes))
     keys |= DATING_KEYS if asked.word.dated else frozenset()
+    if asked.word.dated and not keys.isdisjoint(START_KEYS):
+        keys |= START_KEYS  # "hired last" by ``start_date``
+    forms = frozenset[str]().union(*(relation_forms(a.relation) for a in attributes))
     whole = _WHOLE.search(text) if asked.is_superlative else None
     none = frozenset[str]()
     if whole and not _is_said(whole[1], graph):
@@ -86,6 +95,7 @@ def unexplained_words(
             is_explained(word, keys, nouns)
             or word in _FILLERS
             or word_key(word) in explained
+            or not word_forms(word).isdisjoint(forms)
             or (len(limits) > 0 and word in NUMBER_WORDS)
             or (asked.is_superlative and (word in ORDINALS or word in NUMERALS))
             or (word.isdigit() and not (asked.is_superlative and is_year(word)))

@@ -9,6 +9,7 @@ places.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -31,6 +32,7 @@ from kgscout_jax.text.kinds import (
 )
 from kgscout_jax.text.relation_phrases import word_forms
 from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.value_words import is_comparing
 
 HALF = 0.5
 """Share of a group from which on it is of a kind."""
@@ -53,9 +55,13 @@ def meant_groups(
     asked = asked_kind(text, [])
     if asked is None:
         return [*groups]
-    nouns = asked.nouns
-    if any(class_members((*noun.split(),), graph) for noun in nouns):
-        return [*groups]  # classes tell
+    # "Who is the oldest" asks for no noun.
+    nouns = frozenset(noun for noun in asked.nouns if not is_comparing(noun))
+    asked = replace(asked, nouns=nouns)
+    for noun in sorted(nouns):
+        if (found := class_members((*noun.split(),), graph)) is not None:
+            within = [group[np.isin(group, found[1])] for group in groups]
+            return within if any(map(len, within)) else [*groups]
     forms = frozenset[str]().union(*(word_forms(noun) for noun in nouns))
     for is_called in (
         lambda relation: _named_ends(relation, nouns),

@@ -18,6 +18,7 @@ from jaxtyping import Bool, Float32, Int
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.readings import node_readings
 from kgscout_jax.text.relation_words import of_other_years, relation_words
+from kgscout_jax.text.stated_relation import RANKS
 from kgscout_jax.text.value_column import Value, ValueColumn
 from kgscout_jax.text.value_question import ValueQuestion
 from kgscout_jax.text.value_words import measured_keys, relation_keys, word_key
@@ -32,6 +33,8 @@ NEAR = 3.0
 """Nodes this far below the best node of all are not what the question asks for."""
 MIN_COVERAGE = 0.5
 """Least share of the nodes to choose from whose values are known, for a superlative."""
+_RANKS = frozenset(map(word_key, RANKS))
+"""Keys of words that rank, and do not say which values: ``first_released``."""
 IMPLIED = 1.0
 WEIGHTS = (2.0, 1.5, IMPLIED)
 """Of a relation's word that stands next to the comparing word, elsewhere in the
@@ -337,7 +340,9 @@ def _match(asked: ValueQuestion, relation: str) -> float:
     """How well the question's words fit a relation's: 2 where all stand near."""
     keys = relation_keys(relation)
     if keys.isdisjoint(asked.words | asked.word.implied):
-        return IMPLIED * (not measured_keys(relation).isdisjoint(asked.word.implied))
+        measured = measured_keys(relation) & (asked.word.implied | asked.near)
+        return IMPLIED * bool(measured)
+    keys = keys - _RANKS or keys
     places = (asked.near, asked.words, asked.word.implied)
     weights = [
         max(

@@ -51,6 +51,10 @@ _ASSUMED = frozenset("m metre metres meter meters kg kilogram kilograms".split()
 """Units of values without one, where a question says them."""
 SCALES = {"thousands": 1e3, "millions": 1e6, "mio": 1e6, "billions": 1e9, "bn": 1e9}
 """Words of a relation's name that multiply its values."""
+_MINUTES = re.compile(
+    r"(?:\w+ )?(?:runtime|(?:run|running|playing|cook|cooking|prep|preparation) time)"
+)
+"""Relations whose plain values are minutes."""
 _SIGNS = frozenset(CURRENCIES)
 _GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")
 _TWICE = re.compile(r"[+-]?\d{1,3}(\.\d{3}){2,}")
@@ -112,6 +116,8 @@ class ValueColumn:
         'm'
         >>> ValueColumn.of(["45", "60"], ["cooking", "time", "minutes"]).implied
         'minutes'
+        >>> ValueColumn.of(["94", "131"], ["runtime"]).read_limit("2 hours")
+        Value(number=120.0, parts=0)
         """
         found = [quantity_of(name) for name in names]
         units = Counter(each.unit for each in found if each is not None)
@@ -121,7 +127,8 @@ class ValueColumn:
             commas=any(has_decimal_comma(_number_part(name)) for name in names),
             dated=all(map(_is_time, found, names)),
             day_first=any(map(has_day_first, names)),
-            implied=next((word for word in relation[1:] if word in UNITS), ""),
+            implied=next((word for word in relation[1:] if word in UNITS), "")
+            or ("minutes" if _MINUTES.fullmatch(" ".join(relation)) else ""),
             scale=next((SCALES[word] for word in relation[1:] if word in SCALES), 1.0),
         )
 

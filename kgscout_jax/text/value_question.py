@@ -69,7 +69,7 @@ _DATED_KEYS = frozenset(
     map(word_key, "released published made produced shot issued launched".split())
 )
 """Keys of verbs for what has a year."""
-_START_KEYS = frozenset(map(word_key, "hired joined started employed began".split()))
+START_KEYS = frozenset(map(word_key, "hired joined started employed began".split()))
 """Keys of verbs for the day from which on somebody works."""
 
 
@@ -131,8 +131,8 @@ class ValueQuestion:
 
     def may_mean(self, relation: str) -> bool:
         """Whether its words name the values of a relation, or imply them."""
-        implied = measured_keys(relation) & self.word.implied
-        return bool(relation_keys(relation) & self.words or implied)
+        measured = measured_keys(relation) & (self.word.implied | self.near)
+        return bool(relation_keys(relation) & self.words or measured)
 
     def has_unit_of(self, relation: str) -> bool:
         """Whether its limits are in the unit that a relation's name ends in.
@@ -154,10 +154,10 @@ class ValueQuestion:
             for i, r in enumerate(relations)
             if relation_words(r) in (["year"], ["date"])
         ]
-        verbs = [k for k in (_DATED_KEYS, _START_KEYS) if not self.words.isdisjoint(k)]
+        verbs = [k for k in (_DATED_KEYS, START_KEYS) if not self.words.isdisjoint(k)]
         if not self.limits_time or not verbs:
             return None
-        if not named or verbs == [_START_KEYS]:
+        if not named or verbs == [START_KEYS]:
             named = [  # "came out after 2004" by ``published``
                 i
                 for i, r in enumerate(relations)
@@ -172,7 +172,7 @@ class ValueQuestion:
         A verb for what is dated needs no word then.
         """
         keys = relation_keys(relation)
-        dated = (_DATED_KEYS | _START_KEYS) & self.words
+        dated = (_DATED_KEYS | START_KEYS) & self.words
         word = self.word._replace(implied=self.word.implied | dated)
         return replace(self, word=word, near=self.near | keys, words=self.words | keys)
 

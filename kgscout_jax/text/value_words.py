@@ -14,7 +14,7 @@ from kgscout_jax.text.words import FUNCTION_WORDS
 _TIMES = (
     "date year time release released publication published founding founded start "
     "inception opening opened creation created discovery launch built established "
-    "vintage"
+    "vintage occurred happened"
 )
 _HAPPENED = (
     "carried out done held conducted performed happened occurred dated dating taken "
@@ -187,7 +187,9 @@ RATED_KEYS = {
 """What "best" and "worst" may stand before, and keys of what they compare then."""
 RANKS = frozenset("best worst top highest lowest".split())
 """What may stand before these."""
-HEADCOUNT = frozenset(map(word_key, "population headcount employees members".split()))
+HEADCOUNT = frozenset(
+    map(word_key, "population headcount employees members capacity".split())
+)
 """Keys of words for numbers of people."""
 _LENGTH = "length distance height elevation altitude depth width"
 _DURATION = "time duration length runtime"

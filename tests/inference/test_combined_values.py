@@ -66,6 +66,11 @@ def test_units_of_time_tell_a_relation(scout):
         ("Stew", "total_minutes", "150"), ("Soup", "total_minutes", "45"),
         ("Stew", "servings", "4"), ("Soup", "servings", "9"),
     ])  # fmt: skip
+    films = KnowledgeGraph.from_triplets(
+        [("Heat", "runtime", "170"), ("Alien", "runtime", "117")]
+    )
+    (film,) = scout.retrieve("Films longer than two hours", films).answers
+    assert film.name == "Heat"
     for question in (
         "Which dish takes the longest?",
         "Which dishes take more than two hours?",
@@ -73,3 +78,19 @@ def test_units_of_time_tell_a_relation(scout):
     ):
         (answer,) = scout.retrieve(question, graph).answers
         assert answer.name == "Stew"
+
+
+def test_each_test_has_a_relation_of_its_own(scout):
+    graph = KnowledgeGraph.from_triplets([
+        ("Ann", "Start Date", "2009-02-01"), ("Ann", "Salary", "90000"),
+        ("Bob", "Start Date", "2011-05-01"), ("Bob", "Salary", "140000"),
+        ("Cid", "Start Date", "2019-09-01"), ("Cid", "Salary", "150000"),
+        ("outage", "first_noticed", "2019-02-03"), ("outage", "type", "incident"),
+    ])  # fmt: skip
+    for question, name in (
+        ("Who joined before 2012 and earns more than 120000?", "Bob"),
+        ("Who was hired last?", "Cid"),
+        ("What was the first incident?", "outage"),
+    ):
+        (answer,) = scout.retrieve(question, graph).answers
+        assert answer.name == name

@@ -36,6 +36,7 @@ def scout(kgscout_cache):
         ("Which club is the oldest?", ["Union Halle"]),
         ("Who is the oldest player?", ["Cem Dal"]),
         ("Who is the youngest?", ["Ben Cohn"]),
+        ("Who is the oldest?", ["Cem Dal"]),
         ("What is the oldest ground?", ["Kurt Park"]),
         ("What is the newest stadium?", ["Am Wall"]),  # a word related to ground
         ("Which ground is the biggest?", ["Am Wall"]),
