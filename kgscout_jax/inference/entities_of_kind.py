@@ -103,12 +103,14 @@ def entities_of_kind(
 def _are_of_other_classes(
     nouns: frozenset[str], graph: KnowledgeGraph, entities: Int[np.ndarray, "g"]
 ) -> bool:
-    """Whether one of the nouns is a class, and most entities are of other ones only."""
+    """Whether one of the nouns is a class, and none of the entities is of it."""
     for noun in nouns:
         mask = of_class((*noun.split(),), graph, entities)
-        if mask is None or mask.any():
+        if mask is not None and mask.any():
             return False
-    return any(class_members((*noun.split(),), graph) is not None for noun in nouns)
+    found = [class_members((*noun.split(),), graph) for noun in nouns]
+    members = [each[1] for each in found if each is not None]
+    return bool(members) and not any(np.isin(entities, each).any() for each in members)
 
 
 def _is_only_one(rows: Int[np.ndarray, "m 3"]) -> Bool[np.ndarray, "m"]:

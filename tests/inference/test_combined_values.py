@@ -85,7 +85,7 @@ def test_each_test_has_a_relation_of_its_own(scout):
         ("Ann", "Start Date", "2009-02-01"), ("Ann", "Salary", "90000"),
         ("Bob", "Start Date", "2011-05-01"), ("Bob", "Salary", "140000"),
         ("Cid", "Start Date", "2019-09-01"), ("Cid", "Salary", "150000"),
-        ("outage", "first_noticed", "2019-02-03"), ("outage", "type", "incident"),
+        ("outage", "first_occurred", "2019-02-03"), ("outage", "type", "incident"),
     ])  # fmt: skip
     for question, name in (
         ("Who joined before 2012 and earns more than 120000?", "Bob"),
