@@ -45,6 +45,8 @@ from kgscout_jax.text.value_words import (
     word_key,
 )
 
+MAX_DATING = 50
+"""The most relations to dates that are tried."""
 MAX_VALUES = 20_000
 """The most triplets of the relations that are compared."""
 FEW = 0.2
@@ -115,16 +117,30 @@ def compare_dates(
     kind = asked_kind(text, [])
     if kind is None or not kind.nouns:
         return None
-    found = []
-    for relation, name in enumerate(graph.relation_names):
-        if says_when(name):
-            by_date = asked.with_words_of(name)
-            by_date = replace(by_date, word=by_date.word._replace(implied=DATING_KEYS))
-            one = _by_relations(
-                text, graph, by_date, [relation], None, explained, strict=True
-            )
-            found += [] if one is None else [one]
+    dating = [i for i, name in enumerate(graph.relation_names) if says_when(name)]
+    if len(dating) > MAX_DATING:
+        return None
+    each = (
+        _by_date(text, graph, asked, relation, explained, strict=True)
+        for relation in dating
+    )
+    found = [one for one in each if one is not None]
     return found[0] if len(found) == 1 else None
+
+
+def _by_date(
+    text: str,
+    graph: KnowledgeGraph,
+    asked: ValueQuestion,
+    relation: int,
+    explained: frozenset[str],
+    *,
+    strict: bool = False,
+) -> Comparison | None:
+    """What the dates of a relation say, whether the question names it or not."""
+    asked = asked.with_words_of(graph.relation_names[relation])
+    asked = replace(asked, word=asked.word._replace(implied=DATING_KEYS))
+    return _by_relations(text, graph, asked, [relation], None, explained, strict=strict)
 
 
 def _by_relations(
@@ -271,9 +287,7 @@ def _also_passing(
         names = [a.relation for a in first.attributes if says_when(a.relation)]
         for name in names[:1]:
             relation = graph.relation_names.index(name)
-            dated = asked.with_words_of(name)
-            dated = replace(dated, word=dated.word._replace(implied=DATING_KEYS))
-            found = _by_relations(rest, graph, dated, [relation], None, keys)
+            found = _by_date(rest, graph, asked, relation, keys)
     found = found or compare_dates(rest, graph, asked, keys)
     return None if found is None or found.phrase is not None else found
 
