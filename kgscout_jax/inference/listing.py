@@ -11,6 +11,7 @@ from kgscout_jax.inference.class_members import (
     class_relations,
     of_class,
 )
+from kgscout_jax.inference.compared_values import MAX_VALUES
 from kgscout_jax.inference.entity_set import EntitySet
 from kgscout_jax.inference.graph_flags import flags_of
 from kgscout_jax.inference.relation_sides import COLUMNS, sides_called, triplets_of
@@ -19,8 +20,6 @@ from kgscout_jax.text.count_question import asks_for_count
 from kgscout_jax.text.kinds import HEAD
 from kgscout_jax.text.listing import listing
 
-MAX_VALUES = 20_000
-"""The most triplets that lead to one value."""
 PERSON = ("person",)
 """The noun for people of any class."""
 

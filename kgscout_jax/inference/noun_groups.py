@@ -18,16 +18,17 @@ from jaxtyping import Bool, Int
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.class_members import class_members
-from kgscout_jax.retrieve.kind_mask import GENERIC_NOUNS
+from kgscout_jax.retrieve.kind_mask import GENERIC_NOUNS, kind_weights, named_weights
 from kgscout_jax.retrieve.named_ends import name_nouns
 from kgscout_jax.text.asked_kind import AskedKind, asked_kind
 from kgscout_jax.text.kinds import (
     GUESSED,
     HEAD,
+    KINDS,
     NAMED,
     TAIL,
+    Kind,
     end_nouns,
-    names_same,
     noun_kind,
 )
 from kgscout_jax.text.relation_phrases import word_forms
@@ -112,11 +113,8 @@ def _at_ends(
 
 def _named_ends(relation: str, nouns: frozenset[str]) -> Ends:
     """Whether a relation calls its heads and tails what one of the nouns says."""
-    head, tail = (
-        any(names_same(n, nouns) and weight >= GUESSED for n, weight in each.items())
-        for each in end_nouns(relation)
-    )
-    return head, tail
+    head, tail = named_weights(nouns, relation)
+    return head >= GUESSED, tail >= GUESSED
 
 
 def _last(relation: str) -> str:
@@ -153,14 +151,11 @@ def _roles(relation: str, asked: AskedKind) -> Ends:
     return head, tail
 
 
-def _kind_ends(relation: str, kind: str) -> Ends:
+def _kind_ends(relation: str, kind: Kind) -> Ends:
     """Whether a relation calls its heads and tails people, or places."""
-    words = relation_words(relation)
-    head, tail = (
-        any(noun_kind(noun) == kind for noun in each) for each in end_nouns(relation)
-    )
-    is_place = kind == "place" and words[-1:] in (["at"], ["in"])
-    return head, tail or is_place
+    head, tail = kind_weights(relation)[:, KINDS.index(kind)] > 0
+    is_place = kind == "place" and _last(relation) in ("at", "in")
+    return bool(head), bool(tail) or is_place
 
 
 def _claimed_ends(relation: str, nouns: frozenset[str]) -> Ends:
