@@ -18,14 +18,14 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.answer_kinds import asks_yes_no
 from kgscout_jax.inference.topics import SearchStart
-from kgscout_jax.text.asked_kind import asked_kind
+from kgscout_jax.text.asked_kind import SORT_OF, asked_kind
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.relation_words import is_class_relation, relation_words
 from kgscout_jax.text.words import WORD
 
 _OF_ONE = frozenset("of that which who whom whose where".split())
 """Words behind a noun that say which one is meant."""
-_SORT = re.compile(r"\b(?:kind|type|sort) of (?:an? )?$")
+_SORT = re.compile(rf"{SORT_OF}$")
 MAX_TRIPLETS = 1000
 """The most triplets of an entity that are read to tell whether it is a class."""
 

@@ -66,6 +66,8 @@ class Comparison(NamedTuple):
     """The entities that pass."""
     ahead: tuple[int, ...] = ()
     """Of a superlative those, and some that come next."""
+    topic: Topic | None = None
+    """What all that is compared is joined to."""
     keys: frozenset[str] = frozenset()
     """Of the words that say which values are compared, see ``word_key``."""
 
@@ -184,7 +186,7 @@ def _by_relations(
     explained |= counted_units(text, graph, asked, equal)
     phrase = compared_phrase(text, asked, keys | MEASURE_KEYS.keys() | explained)
     if phrase is not None:
-        return Comparison(asked, phrase)
+        return Comparison(asked, phrase, topic=topic)
     keys |= asked.word.implied | explained
     among = None
     said = {word for a in equal for word in relation_words(a.relation)}
@@ -221,7 +223,7 @@ def _by_relations(
             groups.append((attribute, group))
         if any(group for _, group in groups):
             found = _chosen(test, groups, asked)
-            return found and found._replace(keys=keys)
+            return found and found._replace(topic=topic, keys=keys)
     return None
 
 

@@ -23,7 +23,7 @@ from kgscout_jax.text.kinds import (
     base_noun,
     end_nouns,
 )
-from kgscout_jax.text.relation_words import leads_to_class, relation_words
+from kgscout_jax.text.relation_words import last_word, leads_to_class
 from kgscout_jax.text.words import WORD
 
 MAX_KIND_TRIPLETS = 500_000
@@ -61,8 +61,8 @@ def entities_of_kind(
     relations = graph.relation_names
     of_domain = [
         i
-        for i, name in enumerate(relations)
-        if any(end_nouns(name)[HEAD].get(noun) == STATED for noun in kind.nouns)
+        for i in np.unique(rows[:, 1]).tolist()
+        if any(end_nouns(relations[i])[HEAD].get(n) == STATED for n in kind.nouns)
     ]
     in_domain = np.isin(entities, rows[np.isin(rows[:, 1], of_domain), 0])
     if in_domain.any():  # ``geography.mountain.elevation_m``
@@ -127,7 +127,7 @@ def _is_only_one(rows: Int[np.ndarray, "m 3"]) -> Bool[np.ndarray, "m"]:
 
 def _end_noun(relation: str) -> str:
     """The last word of a relation, in singular."""
-    return base_noun((relation_words(relation) or [""])[-1])
+    return base_noun(last_word(relation))
 
 
 def _named_mask(

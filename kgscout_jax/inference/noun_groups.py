@@ -32,7 +32,7 @@ from kgscout_jax.text.kinds import (
     noun_kind,
 )
 from kgscout_jax.text.relation_phrases import word_forms
-from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.relation_words import last_word
 from kgscout_jax.text.value_words import is_comparing
 
 HALF = 0.5
@@ -66,7 +66,7 @@ def meant_groups(
     forms = frozenset[str]().union(*(word_forms(noun) for noun in nouns))
     for is_called in (
         lambda relation: _named_ends(relation, nouns),
-        lambda relation: (False, not forms.isdisjoint(word_forms(_last(relation)))),
+        lambda relation: (False, not forms.isdisjoint(word_forms(last_word(relation)))),
     ):
         if any(any(is_called(name)) for name in graph.relation_names):
             return [group[_at_ends(graph, group, is_called)] for group in groups]
@@ -117,11 +117,6 @@ def _named_ends(relation: str, nouns: frozenset[str]) -> Ends:
     return head >= GUESSED, tail >= GUESSED
 
 
-def _last(relation: str) -> str:
-    """The last word of a relation."""
-    return (relation_words(relation) or [""])[-1]
-
-
 def _is_of_kind(
     asked: AskedKind, graph: KnowledgeGraph, entities: Int[np.ndarray, "g"]
 ) -> bool:
@@ -154,7 +149,7 @@ def _roles(relation: str, asked: AskedKind) -> Ends:
 def _kind_ends(relation: str, kind: Kind) -> Ends:
     """Whether a relation calls its heads and tails people, or places."""
     head, tail = kind_weights(relation)[:, KINDS.index(kind)] > 0
-    is_place = kind == "place" and _last(relation) in ("at", "in")
+    is_place = kind == "place" and last_word(relation) in ("at", "in")
     return bool(head), bool(tail) or is_place
 
 

@@ -14,6 +14,7 @@ from kgscout_jax.inference.whole_graph import (
     question_about_one,
     walked_text,
     whole_graph_choice,
+    whole_graph_comparison,
 )
 from kgscout_jax.text.value_question import ValueQuestion
 
@@ -48,14 +49,15 @@ def value_start(
 def _start_of(
     text: str, graph: KnowledgeGraph, start: SearchStart, asked: ValueQuestion
 ) -> ValueStart:
-    if about := question_about_one(text, graph, start, asked):
+    found = whole_graph_comparison(text, graph, start, asked)
+    if found and (about := question_about_one(text, graph, found)):
         walked, winner = about
         return ValueStart(
             SearchStart(np.array([winner], np.int32), (), (), walked=walked),
             walked,
             None,
         )
-    if chosen := whole_graph_choice(text, graph, start, asked):
+    if found and (chosen := whole_graph_choice(found)):
         return ValueStart(NOWHERE, text, chosen)
     walked = text if asked.choice else walked_text(text, graph, start, asked)
     return ValueStart(start, walked, asked)

@@ -16,6 +16,7 @@ from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.answer_kinds import asks_yes_no
 from kgscout_jax.inference.compared_values import (
     MAX_VALUES,
+    Comparison,
     compare,
     compare_dates,
 )
@@ -78,15 +79,13 @@ def walked_text(
     return without_test(text, asked, names)
 
 
-def whole_graph_choice(
+def whole_graph_comparison(
     text: str, graph: KnowledgeGraph, start: SearchStart, asked: ValueQuestion
-) -> ValueQuestion | None:
-    """The question with the entities of the graph that pass as its ``choice``.
+) -> Comparison | None:
+    """What the values of the graph say, of all or beside the one topic.
 
-    Of a superlative also those that come next, as evidence. Beside a topic, those that
-    one relation joins to it: "the largest country in Africa".
-
-    None for a question that starts from other topics, or that nothing passes.
+    "The largest country in Africa" is one of those that one relation joins to it. None
+    for a question that starts from other topics.
 
     Args:
         text: the question.
@@ -103,16 +102,25 @@ def whole_graph_choice(
     found = compare(text, graph, asked, topics[0] if topics else None)
     if found is None and not topics:
         found = compare_dates(text, graph, asked)
-    if found is None or found.phrase is not None:
+    return found
+
+
+def whole_graph_choice(found: Comparison) -> ValueQuestion | None:
+    """The question with the entities of the graph that pass as its ``choice``.
+
+    Of a superlative also those that come next, as evidence. None where nothing passes,
+    or the question asks for something else than it compares.
+    """
+    if found.phrase is not None:
         return None
-    choice = found.ahead if asked.is_superlative else found.passed
+    choice = found.ahead if found.asked.is_superlative else found.passed
     return (
         replace(found.asked, choice=choice) if 0 < len(choice) <= MAX_CHOICE else None
     )
 
 
 def question_about_one(
-    text: str, graph: KnowledgeGraph, start: SearchStart, asked: ValueQuestion
+    text: str, graph: KnowledgeGraph, found: Comparison
 ) -> tuple[str, int] | None:
     """The question about the one that values choose, and that entity.
 
@@ -123,15 +131,10 @@ def question_about_one(
     Args:
         text: the question.
         graph: the graph.
-        start: its topics.
-        asked: what it wants of values, with entities for its topics.
+        found: what its values say.
     """
-    if not asked.is_superlative or asked.choice or asks_yes_no(text):
-        return None
-    found = None
-    if _topics_beside(text, graph, start, asked) == []:
-        found = compare(text, graph, asked)
-    if found is None or found.phrase is None:
+    asked = found.asked
+    if not asked.is_superlative or found.phrase is None or found.topic is not None:
         return None
     phrase = found.phrase
     inner, rest = phrase.inner(text), WORD.findall(text[phrase.stop :].casefold())

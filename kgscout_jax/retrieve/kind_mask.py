@@ -22,7 +22,7 @@ from kgscout_jax.retrieve.named_relations import needs_no_word
 from kgscout_jax.retrieve.node_classes import called_nodes, node_classes
 from kgscout_jax.retrieve.type_pairs import TypePairs, type_pairs
 from kgscout_jax.text.amounts import has_other_unit, is_amount
-from kgscout_jax.text.asked_kind import AskedKind, asked_kind
+from kgscout_jax.text.asked_kind import SORT_OF, AskedKind, asked_kind
 from kgscout_jax.text.kinds import (
     HEAD,
     KINDS,
@@ -38,7 +38,11 @@ from kgscout_jax.text.kinds import (
 )
 from kgscout_jax.text.place_names import place_kinds
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
-from kgscout_jax.text.relation_words import is_class_relation, relation_words
+from kgscout_jax.text.relation_words import (
+    is_class_relation,
+    last_word,
+    relation_words,
+)
 from kgscout_jax.text.value_column import UNITS
 from kgscout_jax.text.value_words import measured_keys, word_key
 from kgscout_jax.text.values import is_year, quantity_of
@@ -106,7 +110,7 @@ GENERIC_NOUNS = frozenset(
     "area type kind option example element".split()
 )
 """Nouns for many things, which are called by others as well."""
-_SORT = re.compile(r"\b(?:kind|type|sort) of (?:an? )?([a-z]+)")
+_SORT = re.compile(rf"{SORT_OF}([a-z]+)")
 _MOMENT = re.compile(rf"[+-]?{_DAY}(?:T[\d:.Z+-]*)?")
 
 
@@ -254,9 +258,8 @@ def kind_mask(
         else:
             penalties[values] = np.maximum(penalties[values], DOUBT)
     if sort := _SORT.search(question.casefold()):  # A ship is no kind of ship.
-        same = np.array(
-            [base_noun(n) == base_noun(sort[1]) for n in around.folded_names]
-        )
+        noun = base_noun(sort[1])
+        same = np.array([base_noun(name) == noun for name in around.folded_names])
         penalties[there[same]], by_form[there[same]] = PENALTY, True
     elsewhere = _other_places(asked.nouns, around, len(unnamed))
     penalties[elsewhere], by_form[elsewhere] = PENALTY, True
@@ -306,7 +309,7 @@ def _other_places(
     if len(wanted) != 1:
         return out
     (asked,) = wanted
-    last = [base_noun((relation_words(r) or [""])[-1]) for r in around.relations]
+    last = [base_noun(last_word(r)) for r in around.relations]
     right = np.array([noun in _PLACES[asked] for noun in last], bool)
     other = np.array([any(n in each for each in _PLACES.values()) for n in last], bool)
     heads, tails = around.nodes.T

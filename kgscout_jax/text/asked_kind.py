@@ -67,6 +67,8 @@ _VAGUE = frozenset(
 )
 """Nouns that say nothing of what they stand for."""
 _SORTS = frozenset("kind type sort form".split())
+SORT_OF = r"\b(?:kind|type|sort) of (?:an? )?"
+"""A pattern for what stands before a noun that sorts are asked of."""
 _BROAD = frozenset("place location area region person people".split())
 """Nouns that say no more than a kind."""
 _MEASURES = {

@@ -88,6 +88,15 @@ _ROLES = frozenset("occupation profession job position role title post".split())
 
 
 @cache
+def last_word(relation: str) -> str:
+    """The last word of a relation; "" where it has none.
+
+    >>> last_word("film.director"), last_word("---")
+    ('director', '')
+    """
+    return (relation_words(relation) or [""])[-1]
+
+
 def is_class_relation(relation: str) -> bool:
     """Whether the tails of a relation are classes of its heads.
 

@@ -38,7 +38,7 @@ from kgscout_jax.text.question_clause import (
 )
 from kgscout_jax.text.question_noun import OF, noun_of_answer, noun_of_topic
 from kgscout_jax.text.relation_phrases import other_names, relation_forms, word_forms
-from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
+from kgscout_jax.text.relation_words import PREPOSITIONS, last_word, relation_words
 
 _MUTUAL = frozenset(
     "interact associat marr resembl compet collaborat border adjoin overlap".split()
@@ -138,7 +138,7 @@ def may_lead_to(relation: str, noun: str) -> bool:
     >>> may_lead_to("team", "club"), may_lead_to("department", "firm")
     (True, False)
     """
-    own = base_noun((relation_words(relation) or [""])[-1])
+    own = base_noun(last_word(relation))
     kind = noun_kind(base_noun(noun))
     same = not relation_forms(relation).isdisjoint(word_forms(noun))
     return same or (kind != "thing" and noun_kind(own) != kind)

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from kgscout_jax.text.kinds import singular_form
-from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.relation_words import last_word, relation_words
 from kgscout_jax.text.value_column import UNITS, Value, ValueColumn
-from kgscout_jax.text.value_limits import LIMIT, interval, word_limit
+from kgscout_jax.text.value_limits import LIMIT, NUMBER_WORDS, interval, word_limit
 from kgscout_jax.text.value_words import (
     DEGREES,
     MEASURE_KEYS,
@@ -55,10 +55,7 @@ ORDINALS = {
     "second": 2, "third": 3, "fourth": 4, "fifth": 5,
     "2nd": 2, "3rd": 3, "4th": 4, "5th": 5,
 }  # fmt: skip
-NUMERALS = {
-    word: n
-    for n, word in enumerate("two three four five six seven eight nine ten".split(), 2)
-}
+NUMERALS = {word: n for word, n in NUMBER_WORDS.items() if n <= 10}
 MAX_COUNT = 100
 """The longest list of the largest."""
 _THAN = 6
@@ -139,7 +136,7 @@ class ValueQuestion:
 
         "Mountains over 8500 m" says elevation where ``elevation_m`` is the one in m.
         """
-        last = (relation_words(relation) or [""])[-1]
+        last = last_word(relation)
         units = {(WORD.findall(limit.casefold()) or [""])[-1] for limit in self.limits}
         known = {UNITS[unit] for unit in units & UNITS.keys()}
         return last in UNITS and known == {UNITS[last]}

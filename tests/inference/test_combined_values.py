@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from scout_factory import shared_world
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 
@@ -23,11 +22,6 @@ GRAPH = KnowledgeGraph.from_triplets([
       zip(GAMES, ("Puzzle", "Puzzle", "Racing", "Racing"), strict=True)),
     ("Kea", "foundedInYear", "2015"),
 ])  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def scout(kgscout_cache):
-    return shared_world("general").scout
 
 
 @pytest.mark.parametrize(
@@ -56,12 +50,14 @@ def scout(kgscout_cache):
         ("What is the oldest game with more than nine levels?", ""),
     ],
 )
-def test_values_are_compared_by_all_that_a_question_says(scout, question, answers):
-    found = scout.retrieve(question, GRAPH).answers
+def test_values_are_compared_by_all_that_a_question_says(
+    general_scout, question, answers
+):
+    found = general_scout.retrieve(question, GRAPH).answers
     assert {answer.name for answer in found} == {*answers.split()}
 
 
-def test_units_of_time_tell_a_relation(scout):
+def test_units_of_time_tell_a_relation(general_scout):
     graph = KnowledgeGraph.from_triplets([
         ("Stew", "total_minutes", "150"), ("Soup", "total_minutes", "45"),
         ("Stew", "servings", "4"), ("Soup", "servings", "9"),
@@ -69,18 +65,18 @@ def test_units_of_time_tell_a_relation(scout):
     films = KnowledgeGraph.from_triplets(
         [("Heat", "runtime", "170"), ("Alien", "runtime", "117")]
     )
-    (film,) = scout.retrieve("Films longer than two hours", films).answers
+    (film,) = general_scout.retrieve("Films longer than two hours", films).answers
     assert film.name == "Heat"
     for question in (
         "Which dish takes the longest?",
         "Which dishes take more than two hours?",
         "Which dishes take more than 80 minutes?",
     ):
-        (answer,) = scout.retrieve(question, graph).answers
+        (answer,) = general_scout.retrieve(question, graph).answers
         assert answer.name == "Stew"
 
 
-def test_each_test_has_a_relation_of_its_own(scout):
+def test_each_test_has_a_relation_of_its_own(general_scout):
     graph = KnowledgeGraph.from_triplets([
         ("Ann", "Start Date", "2009-02-01"), ("Ann", "Salary", "90000"),
         ("Bob", "Start Date", "2011-05-01"), ("Bob", "Salary", "140000"),
@@ -92,5 +88,5 @@ def test_each_test_has_a_relation_of_its_own(scout):
         ("Who was hired last?", "Cid"),
         ("What was the first incident?", "outage"),
     ):
-        (answer,) = scout.retrieve(question, graph).answers
+        (answer,) = general_scout.retrieve(question, graph).answers
         assert answer.name == name

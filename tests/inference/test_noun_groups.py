@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from scout_factory import shared_world
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 
@@ -25,11 +24,6 @@ GRAPH = KnowledgeGraph.from_triplets([
 ])  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def scout(kgscout_cache):
-    return shared_world("general").scout
-
-
 @pytest.mark.parametrize(
     ("question", "answers"),
     [
@@ -46,12 +40,14 @@ def scout(kgscout_cache):
         ("Who is the oldest coach?", []),
     ],
 )
-def test_a_noun_tells_which_of_those_with_a_year_are_compared(scout, question, answers):
-    found = scout.retrieve(question, GRAPH).answers
+def test_a_noun_tells_which_of_those_with_a_year_are_compared(
+    general_scout, question, answers
+):
+    found = general_scout.retrieve(question, GRAPH).answers
     assert {answer.name for answer in found} == {*answers}
 
 
-def test_a_relation_that_is_named_comes_before_others(scout):
+def test_a_relation_that_is_named_comes_before_others(general_scout):
     """Somebody may be joined to a club as a player, a former one or its captain."""
     graph = KnowledgeGraph.from_triplets([
         *((who, "birth_date", f"{year}-03-01") for who, year in PLAYERS.items()),
@@ -60,5 +56,5 @@ def test_a_relation_that_is_named_comes_before_others(scout):
         ("Cem Dal", "plays_for", "Union Halle"),
         ("Union Halle", "team_captain", "Cem Dal"),
     ])  # fmt: skip
-    found = scout.retrieve("Who is the youngest player at Union Halle?", graph)
+    found = general_scout.retrieve("Who is the youngest player at Union Halle?", graph)
     assert [answer.name for answer in found.answers] == ["Ada Bergk"]

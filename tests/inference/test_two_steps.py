@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scout_factory import shared_world
 
 from kgscout_jax import Scout
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
@@ -14,7 +13,11 @@ from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.class_topics import without_own_classes
 from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.inference.topics import SearchStart
-from kgscout_jax.inference.whole_graph import compared_entities, whole_graph_choice
+from kgscout_jax.inference.whole_graph import (
+    compared_entities,
+    whole_graph_choice,
+    whole_graph_comparison,
+)
 
 TOWNS = {"Rome": 2800, "Milan": 1300, "Turin": 600, "Lyon": 520, "Paris": 2100}
 FRENCH = ("Lyon", "Paris")
@@ -28,11 +31,6 @@ GRAPH = KnowledgeGraph.from_triplets([
 ])  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def scout(kgscout_cache):
-    return shared_world("general").scout
-
-
 @pytest.mark.parametrize(
     ("question", "answers"),
     [
@@ -42,21 +40,27 @@ def scout(kgscout_cache):
         ("What are the two largest towns in Italy?", {"Rome", "Milan"}),
     ],
 )
-def test_all_that_one_relation_joins_to_the_topic_is_compared(scout, question, answers):
-    result = scout.retrieve(question, GRAPH, k=20)
+def test_all_that_one_relation_joins_to_the_topic_is_compared(
+    general_scout, question, answers
+):
+    result = general_scout.retrieve(question, GRAPH, k=20)
     assert {answer.name for answer in result.answers} == answers
 
 
 @pytest.mark.parametrize("topics", [None, ["France"]])
-def test_the_rest_of_the_question_is_about_the_one_that_is_found(scout, topics):
+def test_the_rest_of_the_question_is_about_the_one_that_is_found(general_scout, topics):
     question = "Who is the mayor of the largest town in France?"
-    result = scout.retrieve(question, GRAPH, k=20, topics=topics)
+    result = general_scout.retrieve(question, GRAPH, k=20, topics=topics)
     assert result.question == question and result.topics == ("Paris",)
     best = (result.answers or result.best_guesses)[0]
     assert best.name == "mayor of Paris"
-    direct = scout.retrieve("Who is the mayor of Paris?", GRAPH, k=20, topics=["Paris"])
+    direct = general_scout.retrieve(
+        "Who is the mayor of Paris?", GRAPH, k=20, topics=["Paris"]
+    )
     sure = (direct.answers or direct.best_guesses)[0].probability
-    first = scout.retrieve("Which town is the largest town in France?", GRAPH, k=20)
+    first = general_scout.retrieve(
+        "Which town is the largest town in France?", GRAPH, k=20
+    )
     assert best.probability == pytest.approx(sure * first.answers[0].probability)
 
 
@@ -87,12 +91,16 @@ def test_a_class_before_what_is_of_it_is_no_topic_beside_it(question, kept):
     assert [each.name for each in found] == kept
 
 
-def test_two_steps_that_are_likely_may_together_be_unlikely(scout):
+def test_two_steps_that_are_likely_may_together_be_unlikely(general_scout):
     question = "Who is the mayor of the largest town in France?"
     sure = SelectionConfig(min_probability=0.0)
-    likely = scout.retrieve(question, GRAPH, k=9, selection=sure).answers[0].probability
+    likely = (
+        general_scout.retrieve(question, GRAPH, k=9, selection=sure)
+        .answers[0]
+        .probability
+    )
     above = SelectionConfig(min_probability=likely + 0.001)
-    result = scout.retrieve(question, GRAPH, k=9, selection=above)
+    result = general_scout.retrieve(question, GRAPH, k=9, selection=above)
     assert result.abstained and not result.answers
     assert result.best_guesses[0].probability == likely
 
@@ -104,7 +112,8 @@ def choice(triplets, topic, question):
     start = SearchStart(np.array([entity], np.int32), (), ())
     asked = compared_entities(question, graph, start)
     assert asked is not None
-    found = whole_graph_choice(question, graph, start, asked)
+    compared = whole_graph_comparison(question, graph, start, asked)
+    found = compared and whole_graph_choice(compared)
     return found and [graph.entities[i] for i in found.choice]
 
 
@@ -170,8 +179,10 @@ POSTS = KnowledgeGraph.from_triplets([
 
 
 def test_who_has_a_post_takes_its_place():
-    scout = Scout.from_pretrained()
-    result = scout.retrieve("What is the salary of the Chief Executive?", POSTS, k=20)
+    general_scout = Scout.from_pretrained()
+    result = general_scout.retrieve(
+        "What is the salary of the Chief Executive?", POSTS, k=20
+    )
     assert result.topics == ("Ann",)
     assert (result.answers or result.best_guesses)[0].name == "300"
     # Not one clerk, and who has the post is asked for itself.
@@ -179,4 +190,4 @@ def test_who_has_a_post_takes_its_place():
         ("What is the salary of the Clerk?", "Clerk"),
         ("Who is the Cook?", "Cook"),
     ):
-        assert scout.retrieve(question, POSTS, k=20).topics == (topic,)
+        assert general_scout.retrieve(question, POSTS, k=20).topics == (topic,)

@@ -20,11 +20,6 @@ GRAPH = KnowledgeGraph.from_triplets([
 ])  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def scout(kgscout_cache):
-    return shared_world("general").scout
-
-
 @pytest.mark.parametrize(
     ("question", "kind", "answer"),
     [
@@ -35,16 +30,16 @@ def scout(kgscout_cache):
         ("Does Turin have a population of at least 600?", "yes_no", "yes"),
     ],
 )
-def test_the_two_that_are_named_are_compared(scout, question, kind, answer):
+def test_the_two_that_are_named_are_compared(general_scout, question, kind, answer):
     topics = [name for name in ("Milan", "Turin") if name in question]
-    result = scout.retrieve(question, GRAPH, topics=topics, k=8)
+    result = general_scout.retrieve(question, GRAPH, topics=topics, k=8)
     assert (result.kind, result.answers[0].name) == (kind, answer)
     path = set(result.answers[0].path)
     assert path == {(town, "population", str(TOWNS[town])) for town in topics}
     assert path <= set(result.triplets)
 
 
-def test_a_choice_is_not_answered_without_values(scout):
+def test_a_choice_is_not_answered_without_values(general_scout):
     graph = KnowledgeGraph.from_triplets(
         [("Rome", "in", "Italy"), ("Pisa", "in", "Rome")]
     )
@@ -52,7 +47,9 @@ def test_a_choice_is_not_answered_without_values(scout):
 
     def abstained(question):
         topics = ["Rome", "Pisa"]
-        found = scout.retrieve(question, graph, topics=topics, selection=any_at_all)
+        found = general_scout.retrieve(
+            question, graph, topics=topics, selection=any_at_all
+        )
         return found.abstained
 
     assert abstained("Which is larger, Rome or Pisa?")
@@ -61,15 +58,19 @@ def test_a_choice_is_not_answered_without_values(scout):
     assert abstained("Which town of Rome is larger than Pisa?")
 
 
-def test_yes_or_no_beyond_the_cut_goes_to_the_network_where_a_value_is_missing(scout):
+def test_yes_or_no_beyond_the_cut_goes_to_the_network_where_a_value_is_missing(
+    general_scout,
+):
     """Values that join the candidates must not, as the network takes no more."""
     towns = ("Milan", "Turin")
     graph = KnowledgeGraph.from_triplets([
         *(("Milan", "population", str(size)) for size in range(50)),
         *((town, "twin_of", f"{town} twin {i}") for town in towns for i in range(40)),
     ])  # fmt: skip
-    result = scout.retrieve("Is Milan larger than Turin?", graph, topics=towns, k=8)
-    assert result.abstained and result.n_candidates == scout.cut.candidates
+    result = general_scout.retrieve(
+        "Is Milan larger than Turin?", graph, topics=towns, k=8
+    )
+    assert result.abstained and result.n_candidates == general_scout.cut.candidates
 
 
 def test_a_policy_without_answers_reads_the_whole_question():
@@ -82,13 +83,13 @@ def test_a_policy_without_answers_reads_the_whole_question():
     assert np.array_equal(search.vectors.whole, scout.encode([question])[0])
 
 
-def test_guesses_at_the_answer_count_beside_the_clause_that_is_left_out(scout):
+def test_guesses_at_the_answer_count_beside_the_clause_that_is_left_out(general_scout):
     question = "Which twins of Rome have a population over 600?"
 
     def whole(text, guesses):
         hypotheses = [guesses]
-        found = scout._searcher.searches(
-            [text], [GRAPH], ["Rome"], hypotheses, scout.link
+        found = general_scout._searcher.searches(
+            [text], [GRAPH], ["Rome"], hypotheses, general_scout.link
         )
         return found[0].vectors.whole
 
@@ -115,9 +116,9 @@ def test_guesses_at_the_answer_count_beside_the_clause_that_is_left_out(scout):
     ],
 )
 def test_without_a_topic_the_values_of_the_whole_graph_are_compared(
-    scout, question, answers
+    general_scout, question, answers
 ):
-    result = scout.retrieve(question, GRAPH, k=20)
+    result = general_scout.retrieve(question, GRAPH, k=20)
     assert {answer.name for answer in result.answers} == answers
     assert not result.topics
     for answer in result.support or result.answers:
@@ -129,10 +130,12 @@ def test_without_a_topic_the_values_of_the_whole_graph_are_compared(
     "Which town ruled by Zorro has the largest population?",
     "Which town has the largest population and a zoo?",
 ])  # fmt: skip
-def test_words_that_values_do_not_explain_are_not_passed_over(scout, question):
-    result = scout.retrieve(question, GRAPH, k=20)
+def test_words_that_values_do_not_explain_are_not_passed_over(general_scout, question):
+    result = general_scout.retrieve(question, GRAPH, k=20)
     assert result.topics or result.abstained
-    named = scout.retrieve("Which town has the largest population?", GRAPH, topics="Oz")
+    named = general_scout.retrieve(
+        "Which town has the largest population?", GRAPH, topics="Oz"
+    )
     assert named.abstained and named.topics_not_found == ("Oz",)
 
 
@@ -148,51 +151,55 @@ def test_words_that_values_do_not_explain_are_not_passed_over(scout, question):
         ("What is the most expensive part in the gadget?", None),
     ],
 )
-def test_a_superlative_without_a_topic_names_what_it_compares(scout, question, answer):
+def test_a_superlative_without_a_topic_names_what_it_compares(
+    general_scout, question, answer
+):
     graph = KnowledgeGraph.from_triplets([
         ("Bolt", "unit-price", "3 EUR"), ("Nut", "unit-price", "1 EUR"),
         ("Gadget", "contains-part", "Nut"),
     ])  # fmt: skip
-    result = scout.retrieve(question, graph)
+    result = general_scout.retrieve(question, graph)
     first = result.answers[0].name if result.answers else None
     assert first == answer or (answer is None and first != "Bolt")
 
 
-def test_a_number_is_no_date(scout):
+def test_a_number_is_no_date(general_scout):
     graph = KnowledgeGraph.from_triplets([
         ("O1", "ordered_on", "2026-01-02"), ("O2", "ordered_on", "2026-02-03"),
         ("O1", "total", "9"), ("O2", "total", "500"),
     ])  # fmt: skip
 
     def found(question):
-        return [a.name for a in scout.retrieve(question, graph).answers]
+        return [a.name for a in general_scout.retrieve(question, graph).answers]
 
     assert found("Which orders are over 300?") != ["O1", "O2"]
     assert found("What was the most expensive order?") == ["O2"]
 
 
-def test_a_measure_is_told_by_its_name_without_its_unit(scout):
+def test_a_measure_is_told_by_its_name_without_its_unit(general_scout):
     graph = KnowledgeGraph.from_triplets([
         *((name, "area_km2", size) for name, size in (("Chad", "9"), ("Mali", "5"))),
         *((name, "population", n) for name, n in (("Chad", "5"), ("Mali", "9"))),
     ])  # fmt: skip
-    first = scout.retrieve("What is the largest country by area?", graph).answers[0]
+    first = general_scout.retrieve(
+        "What is the largest country by area?", graph
+    ).answers[0]
     assert first.name == "Chad"
 
 
-def test_two_relations_that_disagree_are_no_answer(scout):
+def test_two_relations_that_disagree_are_no_answer(general_scout):
     graph = KnowledgeGraph.from_triplets([
         *((name, "height", size) for name, size in (("Rotwand", "9"), ("Alm", "5"))),
         *((name, "altitude", size) for name, size in (("Rotwand", "5"), ("Hut", "9"))),
     ])  # fmt: skip
-    assert scout.retrieve("What is the highest?", graph).abstained
-    assert not scout.retrieve("What has the highest altitude?", graph).abstained
+    assert general_scout.retrieve("What is the highest?", graph).abstained
+    assert not general_scout.retrieve("What has the highest altitude?", graph).abstained
 
 
-def test_values_beyond_the_cut_join_the_candidates(scout):
+def test_values_beyond_the_cut_join_the_candidates(general_scout):
     question = "Which town of Italy has the largest population?"
     plain, valued = (
-        scout.retrieve(text, GRAPH, topics="Italy", k=100)
+        general_scout.retrieve(text, GRAPH, topics="Italy", k=100)
         for text in ("Which town is of Italy?", question)
     )
     sizes = {t for t in valued.triplets if t[1] == "population"}
@@ -234,9 +241,9 @@ REVENUES = KnowledgeGraph.from_triplets([
 ])  # fmt: skip
 
 
-def answers_of(scout, question, graph, **more):
+def answers_of(general_scout, question, graph, **more):
     """The names of the answers; None where there is none."""
-    found = scout.retrieve(question, graph, k=20, **more)
+    found = general_scout.retrieve(question, graph, k=20, **more)
     return None if found.abstained else {answer.name for answer in found.answers}
 
 
@@ -287,43 +294,48 @@ def answers_of(scout, question, graph, **more):
         (REVENUES, "Which firms have a revenue of less than 1 million?", "Dyne"),
     ],
 )
-def test_values_are_within_limits(scout, graph, question, answers):
+def test_values_are_within_limits(general_scout, graph, question, answers):
     expected = None if answers is None else {*answers.split(", ")}
-    assert answers_of(scout, question, graph) == expected
+    assert answers_of(general_scout, question, graph) == expected
 
 
-def test_a_day_of_the_year_is_no_start_of_the_walk(scout):
+def test_a_day_of_the_year_is_no_start_of_the_walk(general_scout):
     any_at_all = SelectionConfig(min_probability=0.0)
     more = {"selection": any_at_all, "topics": "2003-11-11"}
-    assert answers_of(scout, "Which films were shot in 2003?", DATES, **more) is None
-    assert answers_of(scout, "Which films are on 2003-11-11?", DATES, **more)
+    assert (
+        answers_of(general_scout, "Which films were shot in 2003?", DATES, **more)
+        is None
+    )
+    assert answers_of(general_scout, "Which films are on 2003-11-11?", DATES, **more)
 
 
-def test_of_what_a_walk_finds_those_of_the_year_remain(scout):
+def test_of_what_a_walk_finds_those_of_the_year_remain(general_scout):
     any_at_all = SelectionConfig(min_probability=0.0)
     question = "Which films that Ann Moss directed were released in {}?"
     more = {"topics": "Ann Moss", "selection": any_at_all}
     for year, film in (("2003", "Iron Tide"), ("1989", "Old Gate")):
-        assert answers_of(scout, question.format(year), DATES, **more) == {film}
+        assert answers_of(general_scout, question.format(year), DATES, **more) == {film}
 
 
-def test_a_value_that_cannot_be_read_might_pass(scout):
+def test_a_value_that_cannot_be_read_might_pass(general_scout):
     heights = [("Alm", "height", "820 m"), ("Rot", "height", "1.2 km")]
     heights += [(f"Peak {i}", "height", f"{i} m") for i in range(1, 9)]
     question = "Which has the largest height?"
     graph = KnowledgeGraph.from_triplets(heights)
-    assert "Rot" in (answers_of(scout, question, graph) or ())
+    assert "Rot" in (answers_of(general_scout, question, graph) or ())
     unread = KnowledgeGraph.from_triplets([*heights, ("Drum", "height", "9 leagues")])
     any_at_all = SelectionConfig(min_probability=0.0)
-    assert answers_of(scout, question, unread, selection=any_at_all) is None
+    assert answers_of(general_scout, question, unread, selection=any_at_all) is None
 
 
-def test_a_relation_may_say_what_the_comparing_word_says(scout):
+def test_a_relation_may_say_what_the_comparing_word_says(general_scout):
     any_at_all = SelectionConfig(min_probability=0.0)
     question = "What is the highest point of Italy?"
     for relation, is_said in (("highest_point", True), ("border", False)):
         graph = KnowledgeGraph.from_triplets([("Italy", relation, "Rotwand")])
-        found = answers_of(scout, question, graph, topics="Italy", selection=any_at_all)
+        found = answers_of(
+            general_scout, question, graph, topics="Italy", selection=any_at_all
+        )
         assert (found is not None) == is_said
 
 
@@ -340,10 +352,12 @@ MAYORS = [
         ("Who is the mayor of the smallest town?", "Ash"),
     ],
 )
-def test_what_values_choose_is_the_topic_of_a_question_about_it(scout, question, topic):
+def test_what_values_choose_is_the_topic_of_a_question_about_it(
+    general_scout, question, topic
+):
     graph = KnowledgeGraph.from_triplets(MAYORS)
     result, plain = (
-        scout.retrieve(text, graph, topics=names, k=20)
+        general_scout.retrieve(text, graph, topics=names, k=20)
         for text, names in ((question, None), (f"Who is the mayor of {topic}?", topic))
     )
     assert result.topics == (topic,) and result.question == question
@@ -365,12 +379,15 @@ def test_what_values_choose_is_the_topic_of_a_question_about_it(scout, question,
     ],
 )
 def test_what_is_compared_is_not_said_where_something_else_is_asked_for(
-    scout, question, more
+    general_scout, question, more
 ):
     graph = KnowledgeGraph.from_triplets([*MAYORS, *more])
-    assert answers_of(scout, question, graph) is None
+    assert answers_of(general_scout, question, graph) is None
     other = "Which towns have a population over 1,000?"
-    assert answers_of(scout, other, graph) == {"Elm", *(town for town, *_ in more)}
+    assert answers_of(general_scout, other, graph) == {
+        "Elm",
+        *(town for town, *_ in more),
+    }
 
 
 RIVERS = {"Danube": (2850, "Romania"), "Rhine": (1233, "Germany"), "Po": (652, "Italy")}
@@ -391,12 +408,14 @@ CLASSED = KnowledgeGraph.from_triplets([
         ("Which rivers are longer than 1000?", {"Danube", "Rhine"}),
     ],
 )
-def test_a_class_that_a_question_names_is_compared_as_a_whole(scout, question, answers):
-    result = scout.retrieve(question, CLASSED, k=8)
+def test_a_class_that_a_question_names_is_compared_as_a_whole(
+    general_scout, question, answers
+):
+    result = general_scout.retrieve(question, CLASSED, k=8)
     assert {answer.name for answer in result.answers} == answers
 
 
-def test_durations_of_the_kind_that_is_asked_for_are_compared(scout):
+def test_durations_of_the_kind_that_is_asked_for_are_compared(general_scout):
     songs = {"Tide": "3:45", "Oak": "12:05", "Echo": "0:59", "Rain": "4:00"}
     songs |= {"Wake": "3:30", "Neon": "4:45"}
     albums = {"Oak": "39:12", "Dust": "1:02:00", "Salt": "58 min", "Fog": "31:00"}
@@ -409,7 +428,9 @@ def test_durations_of_the_kind_that_is_asked_for_are_compared(scout):
     ])  # fmt: skip
 
     def answers(question):
-        return {each.name for each in scout.retrieve(question, graph, k=9).answers}
+        return {
+            each.name for each in general_scout.retrieve(question, graph, k=9).answers
+        }
 
     assert answers("Which song is the longest?") == {"Oak"}
     assert answers("What is the shortest song?") == {"Echo"}
@@ -445,18 +466,20 @@ CATALOGUE = KnowledgeGraph.from_triplets([
     ],
 )
 def test_what_a_noun_means_is_told_by_relations_before_keywords(
-    scout, question, answers
+    general_scout, question, answers
 ):
-    assert answers_of(scout, question, CATALOGUE) == answers
+    assert answers_of(general_scout, question, CATALOGUE) == answers
 
 
-def test_the_noun_of_a_superlative_is_no_topic(scout):
-    result = scout.retrieve("In which country is the longest river?", CLASSED, k=8)
+def test_the_noun_of_a_superlative_is_no_topic(general_scout):
+    result = general_scout.retrieve(
+        "In which country is the longest river?", CLASSED, k=8
+    )
     assert result.topics == ("Danube",)
 
 
-def test_a_class_stays_a_topic_where_nothing_is_compared(scout):
-    assert scout.retrieve("What is a River?", CLASSED, k=8).topics == ("River",)
+def test_a_class_stays_a_topic_where_nothing_is_compared(general_scout):
+    assert general_scout.retrieve("What is a River?", CLASSED, k=8).topics == ("River",)
 
 
 def test_under_a_name_without_values_compares_nothing():
@@ -484,7 +507,7 @@ def test_under_a_name_without_values_compares_nothing():
     ],
 )
 def test_the_latest_of_columns_by_year_is_meant_unless_a_year_is_said(
-    scout, question, answer
+    general_scout, question, answer
 ):
     sizes = {"Elm": (7, 9), "Oak": (8, 5)}
     triplets = [("Elm", "mayor", "Ann"), ("Oak", "mayor", "Bob")]
@@ -493,11 +516,11 @@ def test_the_latest_of_columns_by_year_is_meant_unless_a_year_is_said(
         triplets.append((town, "population_2021", str(now)))
     graph = KnowledgeGraph.from_triplets(triplets)
     any_at_all = SelectionConfig(min_probability=0.0)
-    result = scout.retrieve(question, graph, k=9, selection=any_at_all)
+    result = general_scout.retrieve(question, graph, k=9, selection=any_at_all)
     assert result.answers[0].name == answer
 
 
-def test_dates_with_slashes_and_abbreviated_columns(scout):
+def test_dates_with_slashes_and_abbreviated_columns(general_scout):
     triplets = [
         ("Alien", "released", "5/25/1979"), ("Heat", "released", "12/15/1995"),
         ("Alien", "msrp", "9"), ("Heat", "msrp", "12"),
@@ -505,7 +528,9 @@ def test_dates_with_slashes_and_abbreviated_columns(scout):
     graph = KnowledgeGraph.from_triplets(triplets)
 
     def answers(question):
-        return [each.name for each in scout.retrieve(question, graph, k=9).answers]
+        return [
+            each.name for each in general_scout.retrieve(question, graph, k=9).answers
+        ]
 
     assert answers("Which films were released in 1995?") == ["Heat"]
     assert answers("Which film was released first?") == ["Alien"]
