@@ -6,7 +6,8 @@ triplet that holds what they state the other way round is a "no"; a path each of
 relations they state, in that direction, is a "yes"; and where names are joined only by
 relations that no word is left for, a "yes" of the walk is not sure.
 
-Synonyms are not looked for: what the words do not state is left to the walk.
+Synonyms are not looked for: what the words do not state is left to the walk. But a "no"
+of the walk about two names that a triplet joins is none, where they state nothing here.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ def read_statement(
         return "no"
     if len(mentions) == 2 and any(x.is_stated or x.is_called for x in pairs):
         return "yes"
-    if any(pair.is_half_called for pair in pairs):
+    if any(pair.is_half_called or pair.is_unstated for pair in pairs):
         return "open"
     joined = any(pair.direct or pair.is_explained for pair in pairs)
     return None if joined or not pairs else "unsure"
@@ -186,6 +187,14 @@ class _Pair:
         article = words.between[-1:] in (("a",), ("an",))
         rest = words.content <= content_lemmas(words.after)
         return article and rest and any(way > 0 for _, way in self.direct)
+
+    @property
+    def is_unstated(self) -> bool:
+        """Whether triplets join the two, and the words state no relation at all: they
+        may be other words for the one that joins them."""
+        states = any(sense and sense.lemmas for sense in self.senses)
+        is_class = self.words.between[-1:] in (("a",), ("an",))
+        return bool(self.direct and self.words.content) and not (states or is_class)
 
     @property
     def is_explained(self) -> bool:

@@ -90,7 +90,8 @@ def chain_nodes(
         if chain is not None and _asks_for_place(chain) and not (nodes & likely).any():
             # "In which city does Ann's wife work": in that of her firm.
             nodes = _next(nodes, _into_places(around), around, None) & likely
-        if 0 < nodes.sum() <= MOST:
+        of_kin = any(isinstance(step, Kin) for step in way)
+        if 0 < nodes.sum() <= MOST and (of_kin or (nodes & likely).any()):
             return nodes
     return None
 
@@ -155,7 +156,7 @@ def _steps(words: Sequence[ChainWord], relations: Sequence[str]) -> list[Step] |
         named = tuple(
             (number, ends)
             for number, relation in likely
-            if (ends := _ends(word.text, word.clause, relation))
+            if (ends := named_step_ends(word.text, word.clause, relation))
         )
         both = _both(relations_of[-1], named) if steps and word.joined else ()
         own = {number for number, _ in named if _names(word.text, relations[number])}
@@ -214,7 +215,9 @@ def _names(word: str, relation: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 16)
-def _ends(word: str, clause: tuple[str, ...], relation: str) -> frozenset[int]:
+def named_step_ends(
+    word: str, clause: tuple[str, ...], relation: str
+) -> frozenset[int]:
     """Where the nodes stand that a word calls by a relation; empty if it does not.
 
     ``clause``: see ``ChainWord``.

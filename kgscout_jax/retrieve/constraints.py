@@ -16,10 +16,11 @@ from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.graph.opaque_names import opaque_mask
 from kgscout_jax.retrieve.chain_nodes import chain_nodes
 from kgscout_jax.retrieve.described_nodes import described_nodes
+from kgscout_jax.retrieve.explained_steps import explained_nodes
 from kgscout_jax.retrieve.flag_nodes import flag_nodes
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, KindMask, kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.member_nodes import alike_nodes, member_nodes
+from kgscout_jax.retrieve.member_nodes import alike_nodes, lone_nodes, member_nodes
 from kgscout_jax.retrieve.named_relations import (
     DETOUR_DOUBT,
     DETOUR_WEIGHT,
@@ -259,7 +260,7 @@ def question_constraints(
     )
     if len(around.mentions) > 1 and of_records and of_records.stated is not None:
         compared = None  # "In 1995" is what a record has, beside all else that is said.
-    chain = shared = stated = members_of_class = None
+    chain = shared = stated = explained = members_of_class = None
     if compared is None and kind is not None and not any(ends) and flags is None:
         members_of_class = member_nodes(words, around, kind.called & ~unnamed)
         shared = stated = members_of_class
@@ -279,6 +280,12 @@ def question_constraints(
             start[around.starts] = True
             records = neighbours(start, around) & unnamed
             shared = stated = stated_nodes(ends, around, possible & ~unnamed, records)
+        if shared is None and not several and flags is None:
+            explained = explained_nodes(question, topics, around, unnamed, likely)
+            shared = explained
+        if shared is None and kind is not None and flags is None:
+            called = kind.called & ~unnamed
+            shared = stated = lone_nodes(words, around, called, relations.named)
     described = described_nodes(question, topics, around, possible & ~unnamed)
     if flags is not None:
         described = flags.holders if described is None else described & flags.holders
@@ -298,7 +305,10 @@ def question_constraints(
     extra = detours(ways, relations.unknown) if values is None else None
     if extra is not None and qualifies_plural(words):
         extra = np.where(ways.steps > 1, np.maximum(extra - 1, 0), extra)
-    gains = way_logits(ways)
+    best = ways
+    if (relations.best != relations.named).any():
+        best = named_ways(relations._replace(named=relations.best), around, v)
+    gains = way_logits(best)
     near = None
     unsaid = None
     one_clause = values is None and chain is None and not several
@@ -306,6 +316,10 @@ def question_constraints(
         near = ways.steps == 1
     if one_clause:
         unsaid = unsaid_steps(question, topics, relations, ends, around, ways, unnamed)
+    if explained is not None:
+        chain = explained
+        near = None if near is None else near & ~explained
+        unsaid = None if unsaid is None else np.where(explained, 0, unsaid)
     if stated is not None and extra is not None:
         extra = np.where(stated, 0, extra)
     if chain is not None:

@@ -14,6 +14,7 @@ from kgscout_jax.text.relation_words import leads_to_class, relation_words
 
 _NEGATING = frozenset("not no never without except".split())
 _ARTICLES = frozenset(("the", "a", "an"))
+_ASKING = frozenset(("which", "what"))
 
 
 def member_nodes(
@@ -43,6 +44,39 @@ def member_nodes(
         for own in (sides == side for side in np.unique(sides))
     )
     return out if all_by_one else None
+
+
+def lone_nodes(
+    words: Sequence[str],
+    around: LocalGraph,
+    called: Bool[np.ndarray, "v"],
+    named: Bool[np.ndarray, "r"],
+) -> Bool[np.ndarray, "v"] | None:
+    """The only nodes beside the one topic that are called what "which" asks for.
+
+    "Which peaks lie inside X" has no word for a relation, and needs none. None where
+    several relations lead to such nodes, or the words name another one of the topic's.
+
+    Args:
+        words: of the question, see ``question_tokens``.
+        around: its candidates.
+        called: True at nodes that are called what is asked for.
+        named: True at relations that the question names.
+    """
+    asks = words[:1] != [] and words[0] in _ASKING
+    if len(around.mentions) != 1 or not asks or not _NEGATING.isdisjoint(words):
+        return None
+    is_topic = np.zeros_like(called)
+    is_topic[around.starts] = True
+    slots, ends = np.nonzero(is_topic[around.nodes[:, ::-1]])
+    nodes, relations = around.nodes[slots, ends], around.relation_index[slots]
+    meant = called[nodes] & ~is_topic[nodes]
+    sides = np.unique(2 * relations[meant] + ends[meant])
+    if len(sides) != 1 or named[relations[relations != sides[0] // 2]].any():
+        return None
+    out = np.zeros_like(called)
+    out[nodes[meant]] = True
+    return out
 
 
 def alike_nodes(

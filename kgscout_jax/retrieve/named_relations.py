@@ -58,6 +58,8 @@ class NamedRelations(NamedTuple):
     a group of related words."""
     other_years: Bool[np.ndarray, "r"]
     """True at relations of years that are not asked for, see ``of_other_years``."""
+    best: Bool[np.ndarray, "r"]
+    """Those of ``named`` of which no other one says the same words and more."""
     implied: Bool[np.ndarray, "r"]
     """True at relations that need no word: "the language of Bern" is that of the state
     that Bern lies in."""
@@ -111,7 +113,29 @@ def named_relations(
         for text, word in zip(texts, words, strict=True)
         if text != "much" or _MEASURING.isdisjoint(texts)
     )
-    return NamedRelations(named, other_years, implied, unknown)
+    best = named & ~_says_less(words, forms)
+    return NamedRelations(named, other_years, best, implied, unknown)
+
+
+def _says_less(
+    words: Sequence[frozenset[str]], relations: Sequence[frozenset[str]]
+) -> Bool[np.ndarray, "r"]:
+    """True where another relation says all the words that a relation does, and more.
+
+    "In what year did Ann die" asks for her death year, not for her birth year.
+
+    Args:
+        words: forms of each word.
+        relations: forms of each relation.
+    """
+    if not words or not relations:
+        return np.zeros(len(relations), bool)
+    says = np.array([
+        [not forms.isdisjoint(word) for word in words] for forms in relations
+    ], bool)  # fmt: skip
+    common = says.astype(np.int64) @ says.T
+    own, others = np.diag(common)[:, None], np.diag(common)[None]
+    return ((common == own) & (own > 0) & (own < others)).any(axis=1)
 
 
 def named_ways(found: NamedRelations, around: LocalGraph, v: int) -> NamedWays:

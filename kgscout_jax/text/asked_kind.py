@@ -69,8 +69,11 @@ _VAGUE = frozenset(
 _SORTS = frozenset("kind type sort form".split())
 SORT_OF = r"\b(?:kind|type|sort) of (?:an? )?"
 """A pattern for what stands before a noun that sorts are asked of."""
-_BROAD = frozenset("place location area region person people".split())
+_ANYBODY = frozenset("everyone everybody anyone anybody someone somebody".split())
+_ANYTHING = frozenset("everything anything something".split())
+_BROAD = frozenset("place location area region person people folk guy".split())
 """Nouns that say no more than a kind."""
+_OF_PARTS = frozenset((("of", TOPIC), ("for", TOPIC)))
 _MEASURES = {
     "high": "height elevation altitude", "tall": "height elevation",
     "long": "length duration runtime pages", "deep": "depth", "wide": "width",
@@ -157,6 +160,8 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
                 continue  # "the country in which": no question word
             if found is None and _asks_for_object(words[i + 1 :]):
                 return AskedKind("thing", which=True)
+            if found and how_many and found.kind == "time":
+                return AskedKind("thing", found.nouns, number=True)  # "how many days"
             return found and replace(found, number=how_many, which=word == "which")
         if word in _COMMANDS and (not i or words[i - 1] not in _BEFORE_NOUN):
             phrase = _phrase(words, i + 1)
@@ -266,8 +271,13 @@ def _is_done(rest: Sequence[str]) -> bool:
 
 
 def _agent(words: Sequence[str]) -> frozenset[str]:
-    """What somebody who does what the verb says is called: who "directed"."""
+    """What somebody who does what the verb says is called: who "directed".
+
+    Nothing where a part is written: who wrote the music of a film is no writer.
+    """
     verb = base_verb(words[0]) if words else None
+    if verb == "write" and any(pair in _OF_PARTS for pair in pairwise(words[2:])):
+        return frozenset()
     noun = kind_words()["agents"].get(verb or "")
     return frozenset({noun} | noun_synonyms({noun})) if noun else frozenset()
 
@@ -417,7 +427,9 @@ def _of_phrase(words: Sequence[str], phrase: _Phrase) -> AskedKind | None:
         rest = [word for word in words[stop:] if word not in ("a", "an", "the")]
         is_class = rest[:1] != [] and rest[0] in _BE and {*rest[1:]} == {TOPIC}
         return replace(found, nouns=found.nouns | {"class"}) if is_class else found
-    if nouns[0] in _VAGUE:
+    if nouns[0] in _ANYBODY:
+        return AskedKind("person", which=True)
+    if nouns[0] in _VAGUE | _ANYTHING:
         return None
     names = {" ".join(nouns)}
     if whole:

@@ -50,6 +50,8 @@ _AUXILIARIES = frozenset("has have is was are were".split())
 _PARTICIPLE = re.compile(r"(ed|born|spoken|written|held|taken|given|won|made|built)$")
 _MEMBERS = frozenset("member citizen employee resident student player".split())
 """What heads are by a name such as "member of department"."""
+_STATES = frozenset("native endemic adjacent relevant next close due active".split())
+"""Words for a state that others than ``-able`` say: "native to country"."""
 _HAVE = frozenset(("has", "have"))
 _INTRANSITIVE = frozenset("act star perform sing teach win".split())
 """Verbs whose past forms say what the head did: "acted in", but "created in"."""
@@ -341,14 +343,17 @@ def _of_statement(relation: str) -> Iterator[Hint]:
 
 
 def _begins_with_verb(words: list[str]) -> bool:
-    """Whether a phrase is a verb, a preposition and a noun.
+    """Whether a phrase is a verb or a state, a preposition and a noun.
 
-    "Roles in film" begin with a noun, and "place of birth" is a place.
+    "Plays in club", "available on platform". "Roles in film" begin with a noun, and
+    "place of birth" is a place.
     """
     if len(words) < 3 or words[1] not in PREPOSITIONS:
         return False
     first = words[0]
-    return first in listed_words("verbs") or _PARTICIPLE.search(first) is not None
+    is_state = first in _STATES or first.endswith(("able", "ible"))
+    is_verb = first in listed_words("verbs") or _PARTICIPLE.search(first) is not None
+    return is_verb or is_state
 
 
 def _owner(words: list[str]) -> str:

@@ -12,16 +12,20 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kgscout_jax.text.asked_kind import TOPIC, question_tokens
-from kgscout_jax.text.kinds import has_participle_ending
-from kgscout_jax.text.question_clause import around_topic, leading_verb
+from kgscout_jax.text.kinds import has_participle_ending, singular_form
+from kgscout_jax.text.question_clause import BE, DO, around_topic, leading_verb
 from kgscout_jax.text.relation_words import PREPOSITIONS
+from kgscout_jax.text.value_words import is_comparing
 from kgscout_jax.text.words import FUNCTION_WORDS
 
 _RELATIVE = frozenset("that who whom which where whose".split())
 _CLAUSES = [[word] for word in _RELATIVE if word != "whose"]
 _ASKING = frozenset("which what many".split())
 _SORTS = frozenset("kind kinds type types sort sorts form forms".split())
-_VAGUE = frozenset("name names list called named full many there fall falls".split())
+_VAGUE = frozenset(
+    "name names list called named full many there fall falls every each various "
+    "several whole entire".split()
+)
 """Words that name no step."""
 _PASSED = FUNCTION_WORDS | _VAGUE | frozenset([",", ";", ":"])
 
@@ -64,11 +68,17 @@ def question_chain(question: str, topics: Sequence[str]) -> QuestionChain | None
     if (parts := around_topic(question_tokens(question, topics))) is None:
         return None
     before, after = parts
+    before = [
+        word
+        for i, word in enumerate(before)
+        if not _is_adverb(word, "".join(before[i + 1 : i + 2]))
+    ]
     kind = None
     for i, (word, following) in enumerate(pairwise(before)):
         if word in _ASKING and i < 2 and following not in _PASSED:
-            kind = following
-            before = before[i + 2 :]
+            rest = before[i + 1 :]
+            rest = rest[is_comparing(following) and len(rest) > 1 :]
+            kind, before = rest[0], rest[1:]
             break
     own, inner = after[:1] == ["s"], _content_places(before)
     clause = bool(before) and before[-1] in _RELATIVE
@@ -101,9 +111,16 @@ def question_chain(question: str, topics: Sequence[str]) -> QuestionChain | None
         # "... that owns Acme": which owns Acme
         verb = ("which", "things", *before[inner[0] :], TOPIC)
         nearest[0] = nearest[0]._replace(clause=verb)
-    if own or clause:
+    inverted = before[-1:] != [] and before[-1] in BE | DO  # "whose plays has Ann seen"
+    if own or clause or inverted:
         return QuestionChain(_joined(trailing, nearest), kind)
     return QuestionChain(_joined(nearest, trailing), kind)
+
+
+def _is_adverb(word: str, following: str) -> bool:
+    """Whether a word says nothing of the step that the next one names: "direct
+    reports"."""
+    return word == "direct" and singular_form(following) != following
 
 
 def _is_kind(following: Sequence[str]) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from kgscout_jax.text.kinds import singular_form
+from kgscout_jax.text.kinds import is_past, singular_form
 from kgscout_jax.text.relation_words import last_word, relation_words
 from kgscout_jax.text.value_column import UNITS, Value, ValueColumn
 from kgscout_jax.text.value_limits import LIMIT, NUMBER_WORDS, interval, word_limit
@@ -224,6 +224,8 @@ def compares_two(question: str) -> bool:
     )
 
 
+_EVENTS = frozenset(("first", "last"))
+"""Superlatives that are adverbs, too."""
 _CLAUSE = re.compile(
     r"[,\s]*\b(?:(?:which|what|that|and|who)\s+)?"
     r"(?:has|have|had|with|whose|is|are|was|were|comes?|by)\b(?:\W+\w+){0,4}\W*$",
@@ -346,6 +348,8 @@ def _superlative(text: str, tokens: Sequence[_Token]) -> ValueQuestion | None:
             continue
         if token.word == "top" and any(adjective(t.word, "est") for t in tokens[at:]):
             continue  # "the top 5 largest"
+        if token.word in _EVENTS and at and _is_of_many(tokens[at - 1].word, following):
+            continue  # "operas first performed in Vienna", "in their first year"
         if found is None and token.word in ("most", "least") and following in DEGREES:
             found, width = DEGREES[following], 2
             if token.word == "least":
@@ -366,6 +370,14 @@ def _superlative(text: str, tokens: Sequence[_Token]) -> ValueQuestion | None:
                 test, found, near, place=place, count=count, start=token.start
             )
     return None
+
+
+def _is_of_many(before: str, following: str) -> bool:
+    """Whether "first" says what each of several had or underwent."""
+    if before in ("its", "their"):
+        return True
+    is_plural = before in ("are", "were") or singular_form(before) != before
+    return is_plural and is_past(following)
 
 
 def _place_and_count(tokens: Sequence[_Token], at: int) -> tuple[int, int]:

@@ -7,7 +7,7 @@ import pytest
 from named_graph import named_graph
 
 from kgscout_jax.retrieve.kind_mask import kind_mask
-from kgscout_jax.retrieve.member_nodes import alike_nodes, member_nodes
+from kgscout_jax.retrieve.member_nodes import alike_nodes, lone_nodes, member_nodes
 from kgscout_jax.text.asked_kind import question_tokens
 
 COUNTRIES = [
@@ -81,3 +81,21 @@ def test_nodes_that_no_word_tells_apart():
     # Another relation of the town may be meant, and one node is no set.
     assert alike("Which hosts run near Dublin?", "Dublin") is None
     assert alike("people in Cork", "Cork") is None
+
+
+def lone(triplets, question, named=()):
+    around, names = named_graph(triplets, ["Acme"])
+    words = question_tokens(question, ["Acme"])
+    called = np.isin(names, ["Ann", "Bo"])
+    found = lone_nodes(words, around, called, np.isin(around.relations, list(named)))
+    return None if found is None else {names[i] for i in np.flatnonzero(found)}
+
+
+def test_the_only_relation_to_what_is_asked_for_needs_no_word():
+    triplets = [*ACME[:-1], ("Acme", "based_in", "Bern")]
+    assert lone(triplets, "Which engineers sit at Acme?") == {"Ann"}
+    assert lone(triplets, "Which engineers sit not at Acme?") is None
+    assert lone(triplets, "Who sits at Acme?") is None
+    # Another relation of the firm is named, or leads to engineers as well.
+    assert lone(triplets, "Which engineers sit at Acme?", ["based_in"]) is None
+    assert lone(ACME, "Which engineers sit at Acme?") is None

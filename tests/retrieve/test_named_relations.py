@@ -71,6 +71,16 @@ def test_a_deputy_and_a_former_one_are_named_by_these_words_alone(question, name
     assert named_relations(question, ["Renal"], relations).named.tolist() == named
 
 
+def test_a_relation_that_says_less_than_another_one_is_not_the_best():
+    relations = ["birth year", "death year", "spouse"]
+    found = named_relations(
+        "In what year did the spouse of Ann die?", ["Ann"], relations
+    )
+    assert found.named.all() and found.best.tolist() == [False, True, True]
+    assert named_relations("Which year?", [], relations[:2]).best.all()
+    assert not len(named_relations("Which year?", [], []).best)
+
+
 def test_words_of_a_topic_name_no_relation():
     found = named_relations("Who saw The Director?", ["The Director"], ["director"])
     assert not found.named.any()
@@ -101,7 +111,7 @@ def test_ways_say_the_most_of_all_shortest_paths(triplets, named, implied):
     graph.add_edges_from((h, t, r) for h, r, t in triplets)
     arcs = {(h, t, r) for h, r, t in triplets}
     found = NamedRelations(
-        np.array(named), np.zeros(len(named), bool), np.array(implied), 0
+        *map(np.array, (named, [False] * len(named), named, implied)), 0
     )
     ways = named_ways(found, local_graph(triplets, [0]), 9)
 

@@ -53,6 +53,9 @@ def test_the_test_the_limit_and_who_is_compared(question, test, rest):
         "What is in the forest west of Rome?",
         "Who reigned before the war?",
         "What happened on 12-22-2011 over there?",
+        # What each of several underwent, or had
+        "Which composers had operas first performed in Rome?",
+        "operas that had their first performance in Rome",
         "",
     ],
 )

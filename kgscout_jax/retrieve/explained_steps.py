@@ -1,0 +1,346 @@
+"""Nodes at the end of steps that the words of a question explain best.
+
+``chain_nodes`` follows steps each of which a word names. People also say of what kind
+the nodes between are ("games by studios from Poland"), and let a preposition stand for
+a step or two: who is from Poland was born, or has an office, in a city there. Here each
+word names a step, or says what nodes are called; a step that no word names costs, and
+so does a word that nothing here explains. The cheapest reading counts, if there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from kgscout_jax.retrieve.chain_nodes import MOST, named_step_ends
+from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.retrieve.named_relations import needs_no_word
+from kgscout_jax.retrieve.node_classes import NodeClasses, called_nodes, node_classes
+from kgscout_jax.text.asked_kind import noun_synonyms, question_tokens
+from kgscout_jax.text.kin_words import one_word_kin
+from kgscout_jax.text.kinds import (
+    HEAD,
+    NAMED,
+    TAIL,
+    base_noun,
+    end_nouns,
+    is_attribute,
+    names_same,
+    noun_kind,
+    singular_form,
+)
+from kgscout_jax.text.question_chain import ChainWord, question_chain
+from kgscout_jax.text.question_clause import around_topic
+from kgscout_jax.text.relation_phrases import own_forms, relation_forms, word_forms
+from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.stated_relation import RANKS
+
+RELATED = 0.1
+"""Cost of a step that a word names by a related one."""
+LESS_LIKELY = 0.3
+"""The same where others are called by that word itself."""
+WITHIN = 0.1
+"""Cost of steps to what lies within a place, after "in" or "from"."""
+UNSAID = 0.4
+"""Cost of another step that a preposition stands for."""
+UNKNOWN = 0.2
+"""Cost of a noun that calls nothing here."""
+HIGHEST = 0.8
+"""Cost of a reading, at most."""
+_DEPTH = 3
+"""Steps to what lies within a place."""
+_PLACING = frozenset("in from at on near inside within".split())
+"""Words before a topic that may stand for where something is."""
+_LINKING = _PLACING | frozenset("of by with for".split())
+"""Words before a topic that may stand for any step."""
+
+_ORIGIN = frozenset("birth birthplace native origin hometown nationality".split())
+"""Words of relations to where somebody is from."""
+
+Mask = Bool[np.ndarray, "v"]
+
+
+class _State(NamedTuple):
+    """Nodes that the words up to one of them lead to."""
+
+    nodes: Mask
+    cost: float
+    hops: int
+    relations: frozenset[int]
+    """Of the last step."""
+    end: int
+    """Where that led."""
+    unsaid: bool = False
+    """Whether no word says the last step, nor what it leads to."""
+    described: bool = False
+    """Whether a word says what the nodes are called."""
+    called: bool = False
+    """Whether the one step so far leads to what a word calls so."""
+
+
+class _Arc(NamedTuple):
+    """A step that a word may be."""
+
+    relation: int
+    end: int
+    """Where it leads."""
+    cost: float
+
+
+class _Word(NamedTuple):
+    """What a word of the question says."""
+
+    named: frozenset[int]
+    """Relations."""
+    arcs: list[_Arc]
+    called: Mask
+    """True at nodes that relations or classes call so."""
+    joined: bool
+    """Whether it may say the same step as the word before it."""
+    is_rank: bool
+    """Whether it is "first" or "last", and joined."""
+    is_people: bool
+    is_attribute: bool
+    """Whether it calls what others have, such as a currency, rather than things."""
+    is_unknown: bool
+    """Whether it is a noun, or one in plural, and says nothing else here."""
+
+
+def explained_nodes(
+    question: str,
+    topics: Sequence[str],
+    around: LocalGraph,
+    unnamed: Mask,
+    likely: Mask,
+) -> Mask | None:
+    """The nodes at the end of the steps that explain a question; None: there are none.
+
+    Two steps or more from its one topic, or one to what the question calls so and to be
+    there ("clubs from London"): single relations are ``stated_nodes``.
+
+    Args:
+        question: the question.
+        topics: names that it mentions.
+        around: its candidates.
+        unnamed: True at nodes without a name.
+        likely: True at nodes that may be of the kind of the answer.
+    """
+    chain = question_chain(question, topics) if len(around.mentions) == 1 else None
+    if chain is None or any(one_word_kin(word.text) for word in chain.words):
+        return None  # ``chain_nodes`` knows relatives.
+    steps = _Steps(around, len(unnamed))
+    tokens = question_tokens(question, topics)
+    if ";" in tokens:
+        return None  # Two clauses, of which one says nothing of the answer.
+    preposition = _preposition(tokens)
+    noun = chain.words[0].text if chain.words else chain.kind or ""
+    states = [*steps.first(preposition, noun_kind(base_noun(noun)) == "person")]
+    named = frozenset[int]()
+    for each in chain.words:
+        word = steps.word(each, named)
+        named = word.named
+        states = _cheapest(s for state in states for s in steps.after(state, word))
+    if chain.kind is not None:
+        word = steps.word(ChainWord(chain.kind), named)
+        states = _cheapest(
+            s for state in states for s in steps.after(state, word, likely)
+        )
+    ends = _cheapest(
+        state._replace(nodes=state.nodes & likely & ~steps.start & ~unnamed)
+        for state in states
+        if state.hops and not state.unsaid
+    )
+    if not ends or (len(ends) > 1 and np.isclose(ends[1].cost, ends[0].cost)):
+        return None
+    best = ends[0]
+    is_way = best.hops > 1 or (best.called and preposition in _PLACING)
+    fits = is_way and best.cost <= HIGHEST and best.nodes.sum() <= MOST
+    return best.nodes if fits else None
+
+
+def _preposition(tokens: Sequence[str]) -> str:
+    """The word beside the topic that may stand for a step; "" for none."""
+    parts = around_topic(tokens)
+    if parts is None:
+        return ""
+    before, after = parts
+    if after[:1] == ["s"]:
+        return "of"
+    before = [word for word in before if word not in ("the", "a", "an")]
+    return before[-1] if before and before[-1] in _LINKING else ""
+
+
+def _cheapest(states: Iterable[_State]) -> list[_State]:
+    """Each set of nodes once, by its least cost, the cheapest first."""
+    best: dict[bytes, _State] = {}
+    for state in states:
+        key = state.nodes.tobytes()
+        known = best.get(key)
+        if state.nodes.any() and (known is None or state.cost < known.cost):
+            best[key] = state
+    return sorted(best.values(), key=lambda state: state.cost)
+
+
+@lru_cache(maxsize=1 << 14)
+def _says_origin(relation: str) -> bool:
+    """Whether who is from a place is so by a relation.
+
+    >>> [_says_origin(each) for each in ("place_of_birth", "birth_year", "lives_in")]
+    [True, False, False]
+    """
+    is_time = noun_kind(" ".join(relation_words(relation))) == "time"
+    return not is_time and not _ORIGIN.isdisjoint(relation_forms(relation))
+
+
+@lru_cache(maxsize=1 << 14)
+def _calls(word: str, relation: str) -> tuple[bool, bool]:
+    """Whether a relation calls its heads and its tails what a word does."""
+    noun = base_noun(word)
+    nouns = frozenset({noun} | noun_synonyms({noun}))
+    head, tail = (
+        any(weight >= NAMED and names_same(n, nouns) for n, weight in end.items())
+        for end in end_nouns(relation)
+    )
+    return head, tail
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """The steps of one question."""
+
+    around: LocalGraph
+    v: int
+
+    @cached_property
+    def start(self) -> Mask:
+        """True at the topic."""
+        out = np.zeros(self.v, bool)
+        out[self.around.starts] = True
+        return out
+
+    def first(self, preposition: str, people: bool) -> Iterator[_State]:
+        """Where the words may begin: at the topic, or after steps that need no word.
+
+        ``people``: whether the first word calls people.
+        """
+        yield _State(self.start, 0.0, 0, frozenset(), HEAD)
+        if not preposition:
+            return
+        implied = frozenset(
+            number
+            for number, relation in enumerate(self.around.relations)
+            if needs_no_word(relation)
+            or (people and preposition == "from" and _says_origin(relation))
+        )
+        if preposition in _PLACING:
+            nodes = within = self.start
+            for depth in range(1, _DEPTH + 1):
+                nodes = self._over(nodes, implied, HEAD) & ~within
+                within = within | nodes
+                yield _State(nodes, WITHIN, depth, implied, HEAD)
+        into = self.around.relation_index[self.start[self.around.nodes[:, 1]]]
+        for relation in np.unique(into).tolist():
+            if preposition not in _PLACING or relation not in implied:
+                step = frozenset([relation])
+                nodes = self._over(self.start, step, HEAD)
+                yield _State(nodes, UNSAID, 1, step, HEAD, unsaid=True)
+
+    def word(self, word: ChainWord, before: frozenset[int]) -> _Word:
+        """What a word says here; ``before``: relations that the one before it names."""
+        relations = self.around.relations
+        forms = word_forms(word.text)
+        arcs: dict[tuple[int, int], float] = {}
+        for number, relation in enumerate(relations):
+            if ends := named_step_ends(word.text, word.clause, relation):
+                own = own_forms(forms & relation_forms(relation))
+                arcs |= {(number, end): 0.0 if own else RELATED for end in ends}
+        if not all(arcs.values()):  # Who designed it seldom is who developed it.
+            arcs = {key: cost and LESS_LIKELY for key, cost in arcs.items()}
+        named = frozenset(number for number, _ in arcs)
+        calls = np.array([_calls(word.text, each) for each in relations], bool)
+        for number, end in np.argwhere(calls).tolist():
+            arcs.setdefault((number, end), RELATED)
+        noun = base_noun(word.text)
+        nouns = {noun} | noun_synonyms({noun})
+        of_class = called_nodes(nouns, self._classes, self.around, self.v)
+        called = of_class.called | of_class.members
+        node, end = self.around.ends
+        called[node[calls.ravel()[end]]] = True
+        return _Word(
+            named,
+            # An "engine type" is no step from a type.
+            [
+                _Arc(*key, cost)
+                for key, cost in arcs.items()
+                if not (word.joined and key[0] in before)
+            ],
+            called,
+            word.joined,
+            word.joined and word.text in RANKS,
+            noun == "person",
+            is_attribute(noun),
+            not (called.any() or named)
+            and (word.is_noun or singular_form(word.text) != word.text),
+        )
+
+    def after(
+        self, state: _State, word: _Word, likely: Mask | None = None
+    ) -> Iterator[_State]:
+        """Where a word leads: a step on, or to those of the nodes that it calls so.
+
+        ``likely``: nodes that may be of the kind of the answer, which the word says;
+        None for other words.
+        """
+        if word.joined and not word.named.isdisjoint(state.relations):
+            yield state
+        if word.is_rank:
+            yield state._replace(cost=state.cost + UNKNOWN)
+        here = state.nodes & word.called
+        if not state.hops and word.is_people:
+            yield state._replace(cost=state.cost + UNKNOWN)  # "people in Bern speak"
+        if state.hops and not state.described:  # No two nouns call the same nodes.
+            said = state._replace(unsaid=False)
+            if here.any():
+                is_first = state.hops == 1 and (state.unsaid or state.cost == WITHIN)
+                yield said._replace(nodes=here, described=True, called=is_first)
+            elif word.is_unknown if likely is None else not word.is_attribute:
+                nodes = state.nodes if likely is None else state.nodes & likely
+                yield said._replace(nodes=nodes, cost=state.cost + UNKNOWN)
+        for arc in word.arcs:
+            step = frozenset([arc.relation])
+            is_return = step <= state.relations and arc.end != state.end
+            if is_return and state.hops:
+                continue
+            cost, hops = state.cost + arc.cost, state.hops + 1
+            if not state.unsaid:
+                nodes = self._over(state.nodes, step, arc.end) & ~state.nodes
+                yield _State(nodes, cost, hops, step, arc.end)
+            if state.hops and arc.end == TAIL and here.any():
+                # "Players with an agent from Acme" have those agents.
+                nodes = self._over(here, step, HEAD) & ~state.nodes
+                yield _State(nodes, cost + RELATED, hops, step, HEAD)
+
+    @cached_property
+    def _classes(self) -> NodeClasses:
+        return node_classes(self.around)
+
+    @cached_property
+    def _triplets(self) -> list[Int[np.ndarray, "k 2"]]:
+        """The triplets of each relation."""
+        index, nodes = self.around.relation_index, self.around.nodes
+        order = np.argsort(index, kind="stable")
+        counts = np.bincount(index, minlength=len(self.around.relations))
+        return np.split(nodes[order], np.cumsum(counts)[:-1])
+
+    def _over(self, nodes: Mask, relations: Iterable[int], end: int) -> Mask:
+        """The nodes at one end of relations whose other ends are these."""
+        out = np.zeros_like(nodes)
+        for relation in relations:
+            triplets = self._triplets[relation]
+            out[triplets[nodes[triplets[:, 1 - end]], end]] = True
+        return out
