@@ -31,6 +31,7 @@ from kgscout_jax.inference.node_answers import (
 )
 from kgscout_jax.inference.question_mentions import Mention, question_mentions
 from kgscout_jax.inference.result import RetrievalResult
+from kgscout_jax.inference.row_label import row_label
 from kgscout_jax.inference.same_values import read_same
 from kgscout_jax.inference.scoring import (
     NO_SCORES,
@@ -406,7 +407,7 @@ class ScoredQuestion:
         ids = candidates.entities[answers.nodes].tolist()
         named = tuple(
             Answer(
-                name=self.name_of(entity),
+                name=row_label(self.graph, entity),
                 probability=probability,
                 path=paths[i] if i < len(paths) else (),
             )

@@ -153,10 +153,14 @@ def _steps(words: Sequence[ChainWord], relations: Sequence[str]) -> list[Step] |
             phrase = word.text, following.text
             if any(all(_names(each, r) for each in phrase) for _, r in likely):
                 kin = None  # "parent peak", which no child has
-        named = tuple(
-            (number, ends)
-            for number, relation in likely
-            if (ends := named_step_ends(word.text, word.clause, relation))
+        named = _most_like(
+            word.text,
+            relations,
+            tuple(
+                (number, ends)
+                for number, relation in likely
+                if (ends := named_step_ends(word.text, word.clause, relation))
+            ),
         )
         both = _both(relations_of[-1], named) if steps and word.joined else ()
         own = {number for number, _ in named if _names(word.text, relations[number])}
@@ -203,6 +207,17 @@ def _both(one: NamedEnds, other: NamedEnds) -> NamedEnds:
     """Relations that both words name."""
     ends = dict(other)
     return tuple((n, own & ends[n] or own) for n, own in one if n in ends)
+
+
+def _most_like(word: str, relations: Sequence[str], named: NamedEnds) -> NamedEnds:
+    """Of relations that only related words name those that most groups of them do: a
+    manager is rather the head coach than the captain."""
+    if any(_names(word, relations[number]) for number, _ in named):
+        return named
+    forms = word_forms(word)
+    shared = [len(forms & relation_forms(relations[number])) for number, _ in named]
+    most = max(shared, default=0)
+    return tuple(each for each, n in zip(named, shared, strict=True) if n == most)
 
 
 def _says(word: str, relation: str) -> bool:

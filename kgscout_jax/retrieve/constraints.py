@@ -285,7 +285,8 @@ def question_constraints(
             shared = explained
         if shared is None and kind is not None and flags is None:
             called = kind.called & ~unnamed
-            shared = stated = lone_nodes(words, around, called, relations.named)
+            fits = likely & ~unnamed
+            shared = stated = lone_nodes(words, around, called, fits, relations.named)
     described = described_nodes(question, topics, around, possible & ~unnamed)
     if flags is not None:
         described = flags.holders if described is None else described & flags.holders

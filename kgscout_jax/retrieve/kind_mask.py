@@ -322,10 +322,27 @@ def _other_places(
     if asked != "city" and (called & ~topics).any():
         within = np.array([needs_no_word(each) for each in around.relations], bool)
         out[heads[within[around.relation_index]]] = True
+    out |= _other_levels(asked, around, topics) & ~called
     out[called | topics] = False
     out[tails[(other & ~right)[around.relation_index]]] = True
     out[tails[right[around.relation_index]]] = False
     return out
+
+
+def _other_levels(
+    asked: str, around: LocalGraph, topics: Bool[np.ndarray, "v"]
+) -> Bool[np.ndarray, "v"]:
+    """True at the country, where a city is asked for that lies in it, and at the city,
+    where the country is: what lies where is known, whatever the names."""
+    within = np.array([needs_no_word(each) for each in around.relations], bool)
+    heads, tails = around.nodes[within[around.relation_index]].T
+    near, far, between = np.zeros((3, len(topics)), bool)
+    near[tails[topics[heads]]] = True
+    near &= ~topics
+    far[tails[near[heads]]] = True
+    far &= ~(near | topics)
+    between[heads[near[heads] & far[tails]]] = True
+    return far if asked == "city" else between
 
 
 def _has_form(asked: AskedKind) -> bool:
@@ -461,6 +478,7 @@ def _penalties(
     # Classed as something else, and of another kind.
     other = said.otherwise & (strict < NAMED)
     called = (strict >= NAMED) | said.members
+    doubtful &= strict < NAMED  # A home ground is a stadium, though no place by name.
     if named or stated:
         match = strict + STATED * said.called + NAMED * said.likely
         # An actor may be somebody's wife, with a place of birth.

@@ -50,9 +50,12 @@ def lone_nodes(
     words: Sequence[str],
     around: LocalGraph,
     called: Bool[np.ndarray, "v"],
+    possible: Bool[np.ndarray, "v"],
     named: Bool[np.ndarray, "r"],
 ) -> Bool[np.ndarray, "v"] | None:
     """The only nodes beside the one topic that are called what "which" asks for.
+
+    And those that the same relation leads to, if they may be called so.
 
     "Which peaks lie inside X" has no word for a relation, and needs none. None where
     several relations lead to such nodes, or the words name another one of the topic's.
@@ -61,9 +64,10 @@ def lone_nodes(
         words: of the question, see ``question_tokens``.
         around: its candidates.
         called: True at nodes that are called what is asked for.
+        possible: False at nodes that are no answers.
         named: True at relations that the question names.
     """
-    asks = words[:1] != [] and words[0] in _ASKING
+    asks = words[:2] == ["how", "many"] or (words[:1] != [] and words[0] in _ASKING)
     if len(around.mentions) != 1 or not asks or not _NEGATING.isdisjoint(words):
         return None
     is_topic = np.zeros_like(called)
@@ -71,12 +75,13 @@ def lone_nodes(
     slots, ends = np.nonzero(is_topic[around.nodes[:, ::-1]])
     nodes, relations = around.nodes[slots, ends], around.relation_index[slots]
     meant = called[nodes] & ~is_topic[nodes]
-    sides = np.unique(2 * relations[meant] + ends[meant])
+    all_sides = 2 * relations + ends
+    sides = np.unique(all_sides[meant])
     if len(sides) != 1 or named[relations[relations != sides[0] // 2]].any():
         return None
     out = np.zeros_like(called)
-    out[nodes[meant]] = True
-    return out
+    out[nodes[all_sides == sides[0]]] = True
+    return out & possible & ~is_topic
 
 
 def alike_nodes(

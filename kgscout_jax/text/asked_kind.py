@@ -67,6 +67,8 @@ _VAGUE = frozenset(
 )
 """Nouns that say nothing of what they stand for."""
 _SORTS = frozenset("kind type sort form".split())
+_HAVING = frozenset("do does did has have had".split())
+"""Words between "what kind of food" and a topic that show that food is asked for."""
 SORT_OF = r"\b(?:kind|type|sort) of (?:an? )?"
 """A pattern for what stands before a noun that sorts are asked of."""
 _ANYBODY = frozenset("everyone everybody anyone anybody someone somebody".split())
@@ -302,7 +304,7 @@ def _of_noun_phrase(words: Sequence[str]) -> AskedKind | None:
         return _of_list(words, phrase)
     if phrase.nouns and TOPIC in words:
         ends = not after and phrase.owned
-        if ends or (begins and after and after[0] in _BEFORE):
+        if ends or (begins and after and after[0] in _BEFORE | {"behind"}):
             return _of_list(words, phrase)
     described = next((i for i, word in enumerate(words) if word != TOPIC), 0)
     if described and singular_form(words[described]) != words[described]:
@@ -425,6 +427,8 @@ def _of_phrase(words: Sequence[str], phrase: _Phrase) -> AskedKind | None:
         found = _of_sort(whole)
         # "What kind of animal is Rex" asks for the class of Rex.
         rest = [word for word in words[stop:] if word not in ("a", "an", "the")]
+        if rest[1:2] == [TOPIC] and rest[0] in _HAVING:
+            found = replace(found, nouns=found.nouns | {" ".join(whole)})
         is_class = rest[:1] != [] and rest[0] in _BE and {*rest[1:]} == {TOPIC}
         return replace(found, nouns=found.nouns | {"class"}) if is_class else found
     if nouns[0] in _ANYBODY:

@@ -12,7 +12,8 @@ _BEGINNING = (
 _COUNT = re.compile(
     r"\bhow many\b"
     rf"|(?P<number>{_BEGINNING}(?:the\s+)?(?:(?:total|exact|overall)\s+)?number\s+of\b)"
-    r"|(?P<count>^\W*(?:please\s+)?count\s+(?:up\s+)?(?=(?:the|all|every|each)\b))",
+    r"|(?P<count>^\W*(?:please\s+)?count\s+(?:up\s+)?(?=(?:the|all|every|each)\b"
+    r"|\w+s\s+(?:that|who|which|with|in|on|at|from|of|by|for)\b))",
     re.IGNORECASE,
 )
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kgscout_jax.text.asked_kind import TOPIC, question_tokens
-from kgscout_jax.text.kinds import has_participle_ending, singular_form
+from kgscout_jax.text.kinds import has_participle_ending, is_past, singular_form
 from kgscout_jax.text.question_clause import BE, DO, around_topic, leading_verb
 from kgscout_jax.text.relation_words import PREPOSITIONS
 from kgscout_jax.text.value_words import is_comparing
@@ -24,7 +24,7 @@ _ASKING = frozenset("which what many".split())
 _SORTS = frozenset("kind kinds type types sort sorts form forms".split())
 _VAGUE = frozenset(
     "name names list called named full many there fall falls every each various "
-    "several whole entire".split()
+    "several whole entire current present".split()
 )
 """Words that name no step."""
 _PASSED = FUNCTION_WORDS | _VAGUE | frozenset([",", ";", ":"])
@@ -67,12 +67,7 @@ def question_chain(question: str, topics: Sequence[str]) -> QuestionChain | None
     """
     if (parts := around_topic(question_tokens(question, topics))) is None:
         return None
-    before, after = parts
-    before = [
-        word
-        for i, word in enumerate(before)
-        if not _is_adverb(word, "".join(before[i + 1 : i + 2]))
-    ]
+    before, after = map(_without_adverbs, parts)
     kind = None
     for i, (word, following) in enumerate(pairwise(before)):
         if word in _ASKING and i < 2 and following not in _PASSED:
@@ -112,15 +107,25 @@ def question_chain(question: str, topics: Sequence[str]) -> QuestionChain | None
         verb = ("which", "things", *before[inner[0] :], TOPIC)
         nearest[0] = nearest[0]._replace(clause=verb)
     inverted = before[-1:] != [] and before[-1] in BE | DO  # "whose plays has Ann seen"
+    if own and nearest and len(trailing) > 1 and is_past(trailing[-1].text):
+        # "Was the coach of Ann's club born"
+        verb = trailing.pop()._replace(joined=False)
+        return QuestionChain([*_joined(trailing, nearest), verb], kind)
     if own or clause or inverted:
         return QuestionChain(_joined(trailing, nearest), kind)
     return QuestionChain(_joined(nearest, trailing), kind)
 
 
-def _is_adverb(word: str, following: str) -> bool:
-    """Whether a word says nothing of the step that the next one names: "direct
-    reports"."""
-    return word == "direct" and singular_form(following) != following
+def _without_adverbs(words: list[str]) -> list[str]:
+    """The words but for those that say nothing of a step: "direct reports", "who was
+    the first to climb it"."""
+    following = [*words[1:], ""]
+    return [
+        word
+        for word, behind in zip(words, following, strict=False)
+        if not (word == "direct" and singular_form(behind) != behind)
+        and (word, behind) != ("first", "to")
+    ]
 
 
 def _is_kind(following: Sequence[str]) -> bool:

@@ -43,8 +43,15 @@ _ABBREVIATIONS = {
     "spg": "steals per game", "bpg": "blocks per game", "gp": "games played",
     "pts": "points", "reb": "rebounds", "ast": "assists", "gdp": "gdp domestic product",
 }  # fmt: skip
-_OTHER_POSTS = frozenset("acting assistant deputy former previous vice".split())
-"""Words of relations that a question has to say."""
+_OTHER_POSTS = {
+    **{word: word for word in "acting assistant deputy vice".split()},
+    **dict.fromkeys("former formerly previous previously ex".split(), "former"),
+}
+"""Words of relations that a question has to say, and what they mean."""
+_SAYING = _OTHER_POSTS | dict.fromkeys(
+    "used past before once earlier".split(), "former"
+)
+"""Words of questions that say so."""
 
 
 def split_words(text: str) -> list[str]:
@@ -157,9 +164,11 @@ def is_another_post(relation: str, asked: Collection[str]) -> bool:
 
     >>> is_another_post("deputy_lead", {"leads"}), is_another_post("lead", {"leads"})
     (True, False)
+    >>> is_another_post("formerly_played_for", {"used", "play"})
+    False
     """
     posts = _posts(relation)
-    return bool(posts) and not posts <= {*asked}
+    return bool(posts) and not posts <= {_SAYING.get(word) for word in asked}
 
 
 def of_other_years(relations: Sequence[str], asked: Collection[str]) -> list[bool]:
@@ -209,8 +218,9 @@ def said_words(relation: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def _posts(relation: str) -> frozenset[str]:
-    """The words of a relation's name that a question has to say."""
-    return _OTHER_POSTS.intersection(relation_words(relation))
+    """What a relation's name says that a question has to say, too."""
+    words = relation_words(relation)
+    return frozenset(_OTHER_POSTS[word] for word in words if word in _OTHER_POSTS)
 
 
 def head_noun(words: list[str]) -> int:

@@ -374,10 +374,10 @@ def _superlative(text: str, tokens: Sequence[_Token]) -> ValueQuestion | None:
 
 def _is_of_many(before: str, following: str) -> bool:
     """Whether "first" says what each of several had or underwent."""
-    if before in ("its", "their"):
-        return True
-    is_plural = before in ("are", "were") or singular_form(before) != before
-    return is_plural and is_past(following)
+    if before in ("its", "their") or following == "to":
+        return True  # "the first to climb it"
+    is_subject = before in ("are", "were", "who") or singular_form(before) != before
+    return is_subject and is_past(following)
 
 
 def _place_and_count(tokens: Sequence[_Token], at: int) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from collections.abc import Set
 from functools import lru_cache
 from typing import NamedTuple
 
-from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.kinds import base_noun, is_measure
 from kgscout_jax.text.relation_words import PREPOSITIONS, said_words
 from kgscout_jax.text.words import FUNCTION_WORDS
 
@@ -52,7 +52,10 @@ def word_key(word: str) -> str:
     >>> word_key("hired") == word_key("hire"), word_key("joined") == word_key("join")
     (True, True)
     """
-    noun = " ".join(said_words(base_noun(word)))
+    said = said_words(base_noun(word))
+    noun = " ".join(said)
+    if len(said) > 1 and is_measure(said[-1]):
+        noun = said[-1]  # deadweight is a weight
     if noun in _SYNONYMS:
         return _SYNONYMS[noun][:_KEY]
     short = _VERB_ENDING.sub("", noun)

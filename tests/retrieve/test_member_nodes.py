@@ -86,14 +86,17 @@ def test_nodes_that_no_word_tells_apart():
 def lone(triplets, question, named=()):
     around, names = named_graph(triplets, ["Acme"])
     words = question_tokens(question, ["Acme"])
-    called = np.isin(names, ["Ann", "Bo"])
-    found = lone_nodes(words, around, called, np.isin(around.relations, list(named)))
+    called, possible = np.isin(names, ["Ann", "Bo"]), ~np.isin(names, ["Dora"])
+    is_named = np.isin(around.relations, list(named))
+    found = lone_nodes(words, around, called, possible, is_named)
     return None if found is None else {names[i] for i in np.flatnonzero(found)}
 
 
 def test_the_only_relation_to_what_is_asked_for_needs_no_word():
     triplets = [*ACME[:-1], ("Acme", "based_in", "Bern")]
     assert lone(triplets, "Which engineers sit at Acme?") == {"Ann"}
+    others = [("Cy", "works_for", "Acme"), ("Dora", "works_for", "Acme")]
+    assert lone([*triplets, *others], "Which engineers sit at Acme?") == {"Ann", "Cy"}
     assert lone(triplets, "Which engineers sit not at Acme?") is None
     assert lone(triplets, "Who sits at Acme?") is None
     # Another relation of the firm is named, or leads to engineers as well.

@@ -13,7 +13,7 @@ from kgscout_jax.graph.link.stop_words import (
     PREPOSITIONS,
     STOP_WORDS,
 )
-from kgscout_jax.text.kinds import listed_words, noun_kind, singular_form
+from kgscout_jax.text.kinds import is_past, listed_words, noun_kind, singular_form
 from kgscout_jax.text.value_words import SUPERLATIVES, adjective, is_comparing
 
 _QUANTIFIERS = frozenset("all any few many most several some these those".split())
@@ -132,7 +132,7 @@ def _noun_follows(question: QuestionTokens, i: int) -> bool:
 def _ends_noun(question: QuestionTokens, i: int) -> bool:
     """Whether a verb, a function word or nothing stands behind word ``i``."""
     after = question.words[i + 1 : i + 2]
-    verb = after and (after[0].endswith("ed") or after[0] in listed_words("verbs"))
+    verb = after and (is_past(after[0]) or after[0] in listed_words("verbs"))
     named = i + 2 < len(question) and not _is_small(question, i + 2)
     acts = named and _is_plural(question, i + 1)  # "which exchange lists Siemens"
     return bool(verb) or acts or GRAMMAR.issuperset(after)

@@ -11,7 +11,7 @@ events, such as orders and matches, have facts and no name.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from kgscout_jax.graph.read.code_columns import code_columns
@@ -23,7 +23,7 @@ from kgscout_jax.graph.read.list_cells import list_separators
 from kgscout_jax.graph.read.node_columns import NodeColumns
 from kgscout_jax.graph.read.options import MISSING, NA
 from kgscout_jax.graph.read.query_results import result_columns
-from kgscout_jax.graph.read.row_names import id_column, row_kind
+from kgscout_jax.graph.read.row_names import id_column, row_kind, row_noun
 from kgscout_jax.graph.row_id import row_id
 from kgscout_jax.text.kinds import (
     base_noun,
@@ -76,6 +76,36 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
         codes=tuple(
             header[i] for i in code_columns(header, columns) if i != nodes.called
         ),
+    )
+
+
+def joining_layout(
+    dialect: Dialect, rows: Sequence[list[str]], nouns: Collection[str]
+) -> Layout | None:
+    """The layout of a table that joins the rows of others, by their names.
+
+    Of ``exhibition,work`` beside tables of exhibitions and of works. None for others.
+
+    Args:
+        dialect: of the table.
+        rows: its first rows.
+        nouns: what rows of the other tables are called.
+    """
+    header, cells = [cell.strip() for cell in rows[0]], rows[1:]
+    width = len(header)
+    if not 2 <= width <= 3 or not cells or any(len(row) != width for row in cells):
+        return None
+    known = {noun for name in header if (noun := row_noun(name)) in nouns}
+    if len(known) < 2 or not _is_header(header, columns_of(cells, width)):
+        return None
+    return Layout(
+        dialect,
+        header=tuple(header),
+        skip_first=True,
+        width=width,
+        nodes=NodeColumns(None, None, None, facts=True),
+        edges=False,
+        sample=list(rows[:4]),
     )
 
 
@@ -136,7 +166,7 @@ def _are_facts(
         return True
     key = nodes.called
     if key is None:
-        return False
+        return True
     if len(header) == 2:
         return plain(header[key]).endswith(NAMES) or any(map(_is_known_noun, header))
     second = columns[1]

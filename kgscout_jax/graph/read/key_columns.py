@@ -53,11 +53,21 @@ def key_columns(
     """
     if (two := _two_names(header, columns)) is not None:
         return two
+    if _are_ids_of_others(header, columns):
+        return NodeColumns(None, None, None, facts=True)
     if (key := _key_column(header, columns)) is not None:
         if _names_a_part(key, header, columns):
             return replace(_named_by(0, [0]), numbered=True)
         return replace(key, numbered=_are_numbered(key, header, columns))
     return _events(header, columns)
+
+
+def _are_ids_of_others(header: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
+    """Whether few columns begin with the ids of two others, as tables of SQL do that
+    join actors and movies; the first of them repeats."""
+    names = [plain(name) for name in header]
+    owners = {_ID.sub("", name) for name in names[:2] if _ID.search(name)} - {""}
+    return len(names) < 4 and len(owners) == 2 and not _is_distinct(columns[0])
 
 
 def _two_names(
@@ -110,7 +120,11 @@ def _key_column(
     # A column of names says more than one of codes before it.
     first = (*named, 0) if _ID.search(plain_names[0]) else (0, *named)
     texts = [i for i in first if not is_numeric(columns[i])]
-    for i in (*texts, *ids):
+    # A number such as VN-310 says more than an id of digits.
+    own = {_ID.sub("", plain_names[i]) for i in ids[:1]} | {""}
+    codes = [i for i in ids if _ID.sub("", plain_names[i]) in own]
+    codes = [i for i in codes if not is_numeric(columns[i])]
+    for i in (*texts, *codes, *ids):
         if header[i] and _is_distinct(columns[i]) and not is_index(header[i]):
             return _named_by(i, ids)
     # Where words stand above numbers, the first row is surely a header.
@@ -193,6 +207,8 @@ def _are_numbered(
     key = nodes.called
     if key is None or not _ID.search(plain(header[key])):
         return False
+    if key != nodes.id and not is_numeric(columns[key]):
+        return False  # People call a voyage VN-310, not by its id.
     codes = all(_CODE.fullmatch(cell) for cell in columns[key])
     others = [i for i in range(len(columns)) if i != key]
     if any(map(_is_key, (columns[i] for i in others))):

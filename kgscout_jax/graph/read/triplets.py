@@ -13,7 +13,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read import rdf
 from kgscout_jax.graph.read.code_names import owner_of, with_code_names
 from kgscout_jax.graph.read.columns import dialect_rows, table_triplets
-from kgscout_jax.graph.read.dialect import TABLES
+from kgscout_jax.graph.read.dialect import TABLES, sample_rows, usual_dialect
 from kgscout_jax.graph.read.elements import (
     Edge,
     Node,
@@ -21,7 +21,7 @@ from kgscout_jax.graph.read.elements import (
     element_triplets,
     left_out_remark,
 )
-from kgscout_jax.graph.read.entity_tables import facts_remark
+from kgscout_jax.graph.read.entity_tables import facts_remark, joining_layout
 from kgscout_jax.graph.read.find_layout import table_layout
 from kgscout_jax.graph.read.json_lines import JSON_LINES, is_graph, json_elements
 from kgscout_jax.graph.read.json_records import (
@@ -108,6 +108,7 @@ class TripletFiles:
         are triplets like others."""
         self._files = list(files)
         self._layouts: dict[Path, Layout] = {}
+        self._joining: dict[Path, Layout | None] = {}
         self._records: dict[Path, RecordFields | None] = {}
         self._names: NodeNames | None = None
         self._told: set[Path] = set()
@@ -119,9 +120,28 @@ class TripletFiles:
         """
         layout = self._own_layout(path)
         nodes = layout.nodes
+        if nodes is None and not layout.header and not self.options.columns:
+            return self._joining_layout(path) or layout
         if nodes is None or not nodes.numbered or self._is_referred_to(path):
             return layout
         return replace(layout, nodes=replace(nodes, id=None, name=None))
+
+    def _joining_layout(self, path: Path) -> Layout | None:
+        """The layout of a table that joins rows of others; None for other tables."""
+        if path not in self._joining:
+            tables = [p for p in self._files if p != path and file_format(p) in COLUMNS]
+            layouts = [(p, self._own_layout(p)) for p in tables]
+            nouns = {
+                noun
+                for p, layout in layouts
+                if layout.nodes is not None
+                for noun in row_names(p, id_column(layout))
+            }
+            dialect = usual_dialect(path)
+            rows = sample_rows(path).get(dialect) if nouns else None
+            found = joining_layout(dialect, rows, nouns) if rows else None
+            self._joining[path] = found
+        return self._joining[path]
 
     def _is_referred_to(self, path: Path) -> bool:
         """Whether another table has a column for ids of this one."""

@@ -373,6 +373,39 @@ def test_rows_that_only_a_number_names_are_events_unless_a_table_has_their_ids(
     assert "H1 | address | 1 Elm St" in facts(write(tmp_path / "listings.csv", homes))
 
 
+def test_a_number_of_letters_names_rows_that_an_id_of_digits_counts(tmp_path):
+    text = "voyage_id,voyage_no,ship_id,port\n" + "".join(
+        f"{i},VN-3{i},{i % 2},{port}\n" for i, port in enumerate(("A", "B", "A", "B"))
+    )
+    assert "VN-31 | port | B" in facts(write(tmp_path / "voyages.csv", text))
+
+
+ACTORS = "actor_id,name,born\n1,Ann Lee,1970\n2,Bo Ray,1980\n3,Cy Fox,1990\n"
+MOVIES = "movie_id,title,year\n1,Heat Wave,2001\n2,Cold Snap,2005\n3,Dry Spell,2011\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ("actor_id,movie_id\n1,1\n1,2\n2,2\n",
+         {"actor | Ann Lee", "movie | Cold Snap"}),
+        (
+            "actor_id,movie_id,role\n1,1,Max\n1,2,Sam\n2,2,Kim\n",
+            {"actor | Ann Lee", "movie | Cold Snap", "role | Sam"},
+        ),
+        ("actor,movie\nAnn Lee,Heat Wave\nAnn Lee,Cold Snap\n",
+         {"actor | Ann Lee", "movie | Cold Snap"}),
+    ],
+)  # fmt: skip
+def test_few_columns_join_the_rows_of_two_tables(tmp_path, table, expected):
+    others = [
+        write(tmp_path / "actors.csv", ACTORS), write(tmp_path / "movies.csv", MOVIES),
+    ]  # fmt: skip
+    found = facts(*others, write(tmp_path / "cast.csv", table))
+    row = {each.removeprefix("_:cast:3 | ") for each in found if "_:cast:3 |" in each}
+    assert {each for each in row if not each.startswith("type")} == expected
+
+
 def test_a_row_that_joins_others_is_not_called_by_a_part_of_it(tmp_path):
     cells = (("Hamlet", 1, 7), ("Ophelia", 1, 8), ("Yorick", 2, 7), ("Iago", 2, 8))
     rows = [f"{i},{play},{who},{name}" for i, (name, play, who) in enumerate(cells)]
