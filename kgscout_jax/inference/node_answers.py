@@ -60,6 +60,9 @@ class NodeAnswers:
     """Of the value."""
     evidence: Mapping[int, Path] = field(default_factory=dict)
     """Node -> candidates that hold the values which decided, the end of its path."""
+    dead_ends: Bool[np.ndarray, "n"] | None = None
+    """Candidates whose tails no path passes where another one is there: that an actor
+    and a film have one id says nothing. None for none."""
 
     def doubted(self, least: float) -> NodeAnswers:
         """The answers to a question that names what the graph does not hold."""
@@ -85,6 +88,16 @@ class NodeAnswers:
     ) -> list[Path]:
         """The path to each of the first ``MAX_PATHS`` nodes; () where there is none."""
         targets = self.nodes[:MAX_PATHS].tolist()
+        if self.dead_ends is not None:
+            ends = candidates.nodes[:, 1]
+            through = ~self.dead_ends | np.isin(ends, [*targets, *self.topics])
+            through = through if allowed is None else through & allowed
+            rest = dataclasses.replace(self, dead_ends=None)
+            paths = rest.paths(candidates, walkers, through)
+            if all(paths):
+                return paths
+            others = rest.paths(candidates, walkers, allowed)
+            return [path or other for path, other in zip(paths, others, strict=True)]
         walks = answer_paths(
             candidates.nodes,
             candidates.relation_index,

@@ -333,8 +333,9 @@ class ScoredQuestion:
             _, report = selection.positions(empty, k, empty.scores, calibration)
             return dataclasses.replace(empty, selection=report)
         closed: list[Path] = []
-        if self.answers is not None and selection.form == "answers":
-            closed = self.answers.paths(self.candidates, walkers)
+        answers = self._with_dead_ends(self.candidates)
+        if answers is not None and selection.form == "answers":
+            closed = answers.paths(self.candidates, walkers)
         depth = selection.depth(k)
         if selection.retriever == "scout":
             logits = self.ranking_logits
@@ -349,19 +350,19 @@ class ScoredQuestion:
         ranking = self._ranking(empty, self.candidates, order, values)
         kept, report = selection.positions(ranking, k, logits, calibration, ranks)
         result = subset(ranking, kept, report)
-        if self.answers is None:
+        if answers is None:
             return result
         if negation := self.negation:
             return dataclasses.replace(
-                result, kind=self.answers.kind, abstained=True, negation=negation
+                result, kind=answers.kind, abstained=True, negation=negation
             )
         kept_candidates = order[np.asarray(kept, np.int64)]
         paths = faithful_paths(
-            self.answers, self.candidates, walkers, kept_candidates, closed
+            answers, self.candidates, walkers, kept_candidates, closed
         )
         rows = dict(zip(kept_candidates.tolist(), result.triplets, strict=True))
         evidence = [tuple(rows[position] for position in path) for path in paths]
-        fields = self._answer_fields(self.candidates, self.answers, evidence)
+        fields = self._answer_fields(self.candidates, answers, evidence)
         return dataclasses.replace(result, **fields)
 
     def _topic_name(self, entity: int) -> str:
@@ -396,6 +397,17 @@ class ScoredQuestion:
             seconds=self.scores.seconds,
             abstained=False,
         )
+
+    def _with_dead_ends(self, candidates: Candidates) -> NodeAnswers | None:
+        """The answers, whose paths pass no ids."""
+        if self.answers is None:
+            return None
+        names = map(self.relation_of, candidates.relations.tolist())
+        of_ids = np.array([relation_words(name)[-1:] == ["id"] for name in names], bool)
+        if not of_ids.any():
+            return self.answers
+        dead = of_ids[candidates.relation_index]
+        return dataclasses.replace(self.answers, dead_ends=dead)
 
     def _answer_fields(
         self,

@@ -212,7 +212,8 @@ def _both(one: NamedEnds, other: NamedEnds) -> NamedEnds:
 def _most_like(word: str, relations: Sequence[str], named: NamedEnds) -> NamedEnds:
     """Of relations that only related words name those that most groups of them do: a
     manager is rather the head coach than the captain."""
-    if any(_names(word, relations[number]) for number, _ in named):
+    own = [relations[number] for number, _ in named]
+    if any(_names(word, each) or kin_relation(each) is not None for each in own):
         return named
     forms = word_forms(word)
     shared = [len(forms & relation_forms(relations[number])) for number, _ in named]

@@ -5,6 +5,7 @@ Evaluation and ``Scout`` lower the same logits by it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -64,6 +65,10 @@ FORM_DOUBT = 25.0
 class, where no better one is left: no place answers "when"."""
 CONFLICT_DOUBT = 10.0
 """The same for a node that is called something else than what is asked for."""
+_VAGUE_VERBS = re.compile(
+    r"\b(?:lies?|lying|comes?|came|coming|located|situated|found)\b", re.I
+)
+"""Verbs that say no more than a preposition: "which peaks lie in"."""
 _IDS = frozenset("id ids identifier identifiers uuid code codes".split())
 """Words of questions for ids."""
 
@@ -286,7 +291,11 @@ def question_constraints(
         if shared is None and kind is not None and flags is None:
             called = kind.called & ~unnamed
             fits = likely & ~unnamed
-            shared = stated = lone_nodes(words, around, called, fits, relations.named)
+            plain = _VAGUE_VERBS.sub(" ", question)
+            noun = words[1 + (words[:1] == ["how"]) :][:1]
+            said = named_relations(plain, [*topics, *noun], around.relations).named
+            said = said & ~relations.implied
+            shared = stated = lone_nodes(words, around, called, fits, said)
     described = described_nodes(question, topics, around, possible & ~unnamed)
     if flags is not None:
         described = flags.holders if described is None else described & flags.holders

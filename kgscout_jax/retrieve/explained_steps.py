@@ -302,7 +302,7 @@ class _Steps:
             yield state._replace(cost=state.cost + UNKNOWN)
         here = state.nodes & word.called
         if not state.hops and word.is_people:
-            yield state._replace(cost=state.cost + UNKNOWN)  # "people in Bern speak"
+            yield state  # What people in Bern speak is what Bern does.
         if state.hops and not state.described:  # No two nouns call the same nodes.
             said = state._replace(unsaid=False)
             if here.any():

@@ -58,14 +58,14 @@ def lone_nodes(
     And those that the same relation leads to, if they may be called so.
 
     "Which peaks lie inside X" has no word for a relation, and needs none. None where
-    several relations lead to such nodes, or the words name another one of the topic's.
+    several relations lead to such nodes, or the words name another one.
 
     Args:
         words: of the question, see ``question_tokens``.
         around: its candidates.
         called: True at nodes that are called what is asked for.
         possible: False at nodes that are no answers.
-        named: True at relations that the question names.
+        named: True at relations that the question names, but for those to places.
     """
     asks = words[:2] == ["how", "many"] or (words[:1] != [] and words[0] in _ASKING)
     if len(around.mentions) != 1 or not asks or not _NEGATING.isdisjoint(words):
@@ -77,7 +77,7 @@ def lone_nodes(
     meant = called[nodes] & ~is_topic[nodes]
     all_sides = 2 * relations + ends
     sides = np.unique(all_sides[meant])
-    if len(sides) != 1 or named[relations[relations != sides[0] // 2]].any():
+    if len(sides) != 1 or np.delete(named, sides[0] // 2).any():
         return None
     out = np.zeros_like(called)
     out[nodes[all_sides == sides[0]]] = True
