@@ -105,6 +105,7 @@ class _Word(NamedTuple):
     is_rank: bool
     """Whether it is "first" or "last", and joined."""
     is_people: bool
+    """Whether it says no more than that people are meant."""
     is_attribute: bool
     """Whether it calls what others have, such as a currency, rather than things."""
     is_unknown: bool
@@ -197,11 +198,16 @@ def _says_origin(relation: str) -> bool:
     return not is_time and not _ORIGIN.isdisjoint(relation_forms(relation))
 
 
+def _nouns(word: str) -> frozenset[str]:
+    """What a word calls things, in singular."""
+    noun = base_noun(word)
+    return frozenset({noun} | noun_synonyms({noun}))
+
+
 @lru_cache(maxsize=1 << 14)
 def _calls(word: str, relation: str) -> tuple[bool, bool]:
     """Whether a relation calls its heads and its tails what a word does."""
-    noun = base_noun(word)
-    nouns = frozenset({noun} | noun_synonyms({noun}))
+    nouns = _nouns(word)
     head, tail = (
         any(weight >= NAMED and names_same(n, nouns) for n, weight in end.items())
         for end in end_nouns(relation)
@@ -266,8 +272,7 @@ class _Steps:
         for number, end in np.argwhere(calls).tolist():
             arcs.setdefault((number, end), RELATED)
         noun = base_noun(word.text)
-        nouns = {noun} | noun_synonyms({noun})
-        of_class = called_nodes(nouns, self._classes, self.around, self.v)
+        of_class = called_nodes(_nouns(word.text), self._classes, self.around, self.v)
         called = of_class.called | of_class.members
         node, end = self.around.ends
         called[node[calls.ravel()[end]]] = True

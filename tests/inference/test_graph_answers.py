@@ -458,6 +458,7 @@ def test_neighbours_are_compared_with_the_other_nodes(
         ("Tell me the number of films", True, False),
         ("Number of films by Ada?", True, False),
         ("Count all films by Ada", True, False),
+        ("count films that Ada made", True, False),
         ("What is the atomic number of iron?", False, False),
         ("Who wrote Count the Stars?", False, False),
         ("IS Bern in Switzerland?", False, True),

@@ -253,6 +253,18 @@ def test_names_of_countries_and_continents_are_known(asked, wrong):
     assert sorted(names[i] for i in np.flatnonzero(kind.by_form)) == wrong
 
 
+@pytest.mark.parametrize(
+    ("asked", "wrong"), [("city", ["Norvaria"]), ("country", ["Duneira"])]
+)
+def test_what_lies_in_another_place_is_the_city_whatever_the_names(asked, wrong):
+    triplets = [("Mann", "based in", "Duneira"), ("Duneira", "located in", "Norvaria")]
+    around, names = named_graph(triplets, ["Mann"])
+    question = f"In which {asked} is Mann based?"
+    kind = kind_mask(question, ["Mann"], around, np.zeros(len(names), bool))
+    assert kind is not None
+    assert [names[i] for i in np.flatnonzero(kind.by_form)] == wrong
+
+
 def test_a_number_may_follow_a_word():
     names = ["Mann", "Room 12", "Bern"]
     nodes = np.array([[0, 1], [0, 2]])

@@ -142,6 +142,23 @@ def test_a_thing_is_asked_for_by_all_its_names():
         assert asked_kind(question, ["Bern"]) == many
 
 
+def test_anybody_is_a_person_and_days_are_counted():
+    everyone = asked_kind("list everyone in the Ada team", ["Ada"])
+    assert everyone is not None and (everyone.kind, everyone.which) == ("person", True)
+    assert asked_kind("Show me everything on Alien", ["Alien"]) is None
+    days = asked_kind("For how many days are they kept?", [])
+    assert days is not None and (days.kind, days.number) == ("thing", True)
+    # Who wrote the music of a film is no writer.
+    music = asked_kind("Who wrote the music of Alien?", ["Alien"])
+    assert music is not None and (music.kind, music.nouns) == ("person", frozenset())
+    food = asked_kind("What kind of food does Alien serve?", ["Alien"])
+    assert food is not None and "food" in food.nouns
+
+
+def test_what_a_relation_leads_to_stands_behind_its_state_and_preposition():
+    assert end_nouns("availableOnPlatform")[1] == {"platform": 1.0}
+
+
 def test_the_last_word_of_a_compound_says_what_it_is():
     flower = asked_kind("what is the state flower of Alien", ["Alien"])
     assert flower is not None and flower.nouns == {"flower", "state flower"}

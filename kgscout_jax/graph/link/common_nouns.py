@@ -17,6 +17,11 @@ from kgscout_jax.text.kinds import is_past, listed_words, noun_kind, singular_fo
 from kgscout_jax.text.value_words import SUPERLATIVES, adjective, is_comparing
 
 _QUANTIFIERS = frozenset("all any few many most several some these those".split())
+_PASTS = frozenset(
+    "sold bought flew drew grew wore drove fought spoke chose brought sent lent caught "
+    "began sank threw rode stole got had made took gave held ran met lost ate".split()
+)
+"""Past forms that have no ending."""
 MOST_WORDS = 3
 """Words that one noun may consist of."""
 _BEGUN = frozenset("that which who whose with without".split())
@@ -132,7 +137,8 @@ def _noun_follows(question: QuestionTokens, i: int) -> bool:
 def _ends_noun(question: QuestionTokens, i: int) -> bool:
     """Whether a verb, a function word or nothing stands behind word ``i``."""
     after = question.words[i + 1 : i + 2]
-    verb = after and (is_past(after[0]) or after[0] in listed_words("verbs"))
+    word = "".join(after)
+    verb = is_past(word) or word in _PASTS or word in listed_words("verbs")
     named = i + 2 < len(question) and not _is_small(question, i + 2)
     acts = named and _is_plural(question, i + 1)  # "which exchange lists Siemens"
-    return bool(verb) or acts or GRAMMAR.issuperset(after)
+    return verb or acts or GRAMMAR.issuperset(after)

@@ -71,6 +71,7 @@ def test_a_whole_name_comes_before_the_kind_that_is_asked_for():
     [
         ("which hut was built first", ["hut"], ["hut"]),
         ("which studio developed it", ["studio"], []),
+        ("which game sold the most", ["game"], []),
         ("in what towns is it", ["towns"], ["towns"]),
         ("tell me what james wrote", [], ["james"]),
         ("which steelers player left", [], []),
