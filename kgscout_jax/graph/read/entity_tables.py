@@ -23,7 +23,7 @@ from kgscout_jax.graph.read.list_cells import list_separators
 from kgscout_jax.graph.read.node_columns import NodeColumns
 from kgscout_jax.graph.read.options import MISSING, NA
 from kgscout_jax.graph.read.query_results import result_columns
-from kgscout_jax.graph.read.row_names import id_column, row_kind, row_noun
+from kgscout_jax.graph.read.row_names import id_column, owner_of_ids, row_kind, row_noun
 from kgscout_jax.graph.row_id import row_id
 from kgscout_jax.text.kinds import (
     base_noun,
@@ -84,7 +84,8 @@ def joining_layout(
 ) -> Layout | None:
     """The layout of a table that joins the rows of others, by their names.
 
-    Of ``exhibition,work`` beside tables of exhibitions and of works. None for others.
+    Of ``exhibition,work`` beside tables of exhibitions and of works, or of two columns
+    that give the rows of one table several values: ``book_id,tag``. None for others.
 
     Args:
         dialect: of the table.
@@ -95,8 +96,12 @@ def joining_layout(
     width = len(header)
     if not 2 <= width <= 3 or not cells or any(len(row) != width for row in cells):
         return None
-    known = {noun for name in header if (noun := row_noun(name)) in nouns}
-    if len(known) < 2 or not _is_header(header, columns_of(cells, width)):
+    owners = [owner_of_ids(name) or row_noun(name) for name in header]
+    known = {noun for noun in owners if noun in nouns}
+    gives_values = width == 2 and owners[0] in known
+    if (len(known) < 2 and not gives_values) or not _is_header(
+        header, columns_of(cells, width)
+    ):
         return None
     return Layout(
         dialect,

@@ -393,11 +393,12 @@ MOVIES = "movie_id,title,year\n1,Heat Wave,2001\n2,Cold Snap,2005\n3,Dry Spell,2
             "actor_id,movie_id,role\n1,1,Max\n1,2,Sam\n2,2,Kim\n",
             {"actor | Ann Lee", "movie | Cold Snap", "role | Sam"},
         ),
+        ("movie_id,tag\n1,sad\n1,odd\n2,odd\n", {"movie | Heat Wave", "tag | odd"}),
         ("actor,movie\nAnn Lee,Heat Wave\nAnn Lee,Cold Snap\n",
          {"actor | Ann Lee", "movie | Cold Snap"}),
     ],
 )  # fmt: skip
-def test_few_columns_join_the_rows_of_two_tables(tmp_path, table, expected):
+def test_few_columns_join_the_rows_of_other_tables(tmp_path, table, expected):
     others = [
         write(tmp_path / "actors.csv", ACTORS), write(tmp_path / "movies.csv", MOVIES),
     ]  # fmt: skip
