@@ -288,8 +288,8 @@ def question_constraints(
         if shared is None and not several and flags is None:
             explained = explained_nodes(question, topics, around, unnamed, likely)
             shared = explained
-        if shared is None and kind is not None and flags is None:
-            called = kind.called & ~unnamed
+        called = None if kind is None else kind.called & ~unnamed
+        if shared is None and flags is None and called is not None and called.any():
             fits = likely & ~unnamed
             plain = _VAGUE_VERBS.sub(" ", question)
             noun = words[1 + (words[:1] == ["how"]) :][:1]

@@ -23,7 +23,6 @@ from kgscout_jax.text.relation_words import (
     names_what_it_classes,
     split_words,
 )
-from kgscout_jax.text.values import is_date, quantity_of
 from kgscout_jax.text.words import question_words
 
 _BROAD_CLASSES = frozenset(
@@ -160,8 +159,7 @@ def called_nodes(
         is_phrase = is_noun.copy()
         is_phrase[there] &= [" " in name for name in names]
         whole[heads[is_phrase[tails]]] = True
-    is_value = [quantity_of(name) is not None or is_date(name) for name in names]
-    entities = there[~np.array(is_value, bool)]
+    entities = around.entities
     if not len(entities) or has_class[entities].mean() < MIN_CLASSED:
         return replace(nothing, members=called)
     node, end = around.ends
