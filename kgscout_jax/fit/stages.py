@@ -153,7 +153,7 @@ def halfway(base: TrainedPolicy, trained: TrainedPolicy) -> TrainedPolicy:
 
     Training on questions of templates forgets some of what the base policy knows of
     people's; the mean keeps it, and what was learned (Wortsman et al., 2022, "Robust
-    fine-tuning of zero-shot models"). Figures: ``docs/decisions.md``.
+    fine-tuning of zero-shot models"). Figures: ``docs/decisions/synthetic.md``.
     """
     both = base.policy.weights, trained.policy.weights
     weights = jax.tree.map(lambda one, other: (one + other) / 2, *both)

@@ -16,7 +16,13 @@ from kgscout_jax.cli.main import main
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     path
-    for pattern in ("README.md", "docs/*.md", "recipes/*.md", "benchmarks/*.md")
+    for pattern in (
+        "README.md",
+        "docs/*.md",
+        "docs/decisions/*.md",
+        "recipes/*.md",
+        "benchmarks/*.md",
+    )
     for path in sorted(ROOT.glob(pattern))
 ]
 PROGRAMS = {
@@ -120,3 +126,13 @@ def test_flags_are_read_from_the_help_and_not_from_descriptions():
 def test_the_index_of_docs_names_every_page():
     index = set(LINK.findall(text_of(ROOT / "docs/README.md")))
     assert {page.name for page in (ROOT / "docs").glob("*.md")} <= index | {"README.md"}
+
+
+def test_the_index_of_decisions_and_the_site_name_every_chapter():
+    page = ROOT / "docs/decisions.md"
+    chapters = [
+        f"decisions/{file.name}" for file in (ROOT / "docs/decisions").glob("*.md")
+    ]
+    assert sorted(LINK.findall(text_of(page))) == sorted(chapters)
+    site = re.findall(r"- docs/(decisions/\S+)", text_of(ROOT / "mkdocs.yml"))
+    assert sorted(site) == sorted(chapters)

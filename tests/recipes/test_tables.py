@@ -22,7 +22,14 @@ import tables  # noqa: E402
 CARD = "kgscout_jax/export/base/README.md"
 PAGES = [
     page
-    for pattern in ("README.md", "docs/*.md", "recipes/*.md", "benchmarks/*.md", CARD)
+    for pattern in (
+        "README.md",
+        "docs/*.md",
+        "docs/decisions/*.md",
+        "recipes/*.md",
+        "benchmarks/*.md",
+        CARD,
+    )
     for page in sorted(ROOT.glob(pattern))
 ]
 
