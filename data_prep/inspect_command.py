@@ -12,6 +12,7 @@ from data_prep.accounting import STAGES
 from kgscout_jax.data.shards import EMBEDDINGS, QUESTIONS, Shards
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.file_settings import GraphFileSettings
+from kgscout_jax.graph.read.folder_files import graph_files
 from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.utils.io import read_json
 
@@ -30,7 +31,8 @@ class InspectSettings(GraphFileSettings):
         tyro.conf.Positional[tuple[Path, ...]],
         tyro.conf.arg(metavar="SHARDS|GRAPH|FILE..."),
     ]
-    """A folder of shards, a GRAPH folder, or triplet files of one graph."""
+    """A folder of shards, a GRAPH folder, or triplet files of one graph, or a folder
+    of them."""
     json: Annotated[bool, tyro.conf.arg(name="json")] = False
     """Print the report on a graph as JSON."""
     verify: bool = False
@@ -49,10 +51,9 @@ def inspect(settings: InspectSettings) -> None:
         if not path.exists():
             raise UserError(f"{path}: no such file or folder")
     folder = settings.paths[0]
-    if len(settings.paths) > 1 or folder.is_file() or _is_graph(folder):
+    if graph_files(settings.paths) != [folder] or folder.is_file() or _is_graph(folder):
         inspect_graph(settings)
         return
-    _check_no_triplet_files(folder)
     if settings.json or settings.read_options != ReadOptions():
         raise UserError(
             f"{folder}: --json, --columns, --properties and --language are "
@@ -146,14 +147,6 @@ def _is_graph(path: Path) -> bool:
         return False
     content = read_json(manifest)
     return isinstance(content, dict) and content.get("format") == "kgscout-graph"
-
-
-def _check_no_triplet_files(folder: Path) -> None:
-    """Raise UserError if a folder holds triplet files and no shards, not even some."""
-    from kgscout_jax.graph.read.file_patterns import check_no_triplet_files
-
-    if not any((folder / name).exists() for name in ("manifest.json", "entities.txt")):
-        check_no_triplet_files(folder)
 
 
 def inspect_graph(settings: InspectSettings) -> None:

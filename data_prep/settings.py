@@ -50,7 +50,8 @@ class PrepSettings(GraphFileSettings, EngineSettings):
     input: Path | None = None
     """Folder (or file) of the data set; world needs none."""
     kg: tuple[Path, ...] = ()
-    """Triplet files of your own graph, or one GRAPH folder (source kg)."""
+    """Triplet files of your own graph, a folder of them, or one GRAPH folder (source
+    kg)."""
     aliases: Path | None = None
     """File of NAME <tab> ALIAS: more names for linking topics."""
     hops: int | None = None

@@ -32,7 +32,7 @@ class FitSettings(GraphFileSettings):
         "work": "work workers cache",
     }
     graph: tyro.conf.Positional[tuple[Path, ...]]
-    """Triplet files, or one GRAPH folder."""
+    """Triplet files, a folder of them, or one GRAPH folder."""
     out: Path
     """Folder of the exported policy."""
     base: str = NAME

@@ -35,7 +35,6 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.arrays import Adjacency
 from kgscout_jax.graph.name_hashes import HASH_VERSION
 from kgscout_jax.graph.name_index import NameIndex
-from kgscout_jax.graph.read.file_patterns import check_no_triplet_files
 from kgscout_jax.graph.string_table import StoredStrings, Strings
 from kgscout_jax.utils.block_checksums import BlockChecksums, block_checksums
 from kgscout_jax.utils.io import read_array, read_arrays, read_json
@@ -237,7 +236,6 @@ def read_manifest(path: Path) -> GraphManifest:
         raise UserError(f"{path}: no such GRAPH folder")
     file = path / "manifest.json"
     if not file.exists():
-        check_no_triplet_files(path)
         raise UserError(
             f"{path}: no manifest.json; not a GRAPH folder, or one whose building was "
             "stopped (kgscout graph --kg FILES --out writes one)"

@@ -34,6 +34,7 @@ from kgscout_jax.graph.folder import GraphFolder
 from kgscout_jax.graph.interning import InternedTriplets, Interner
 from kgscout_jax.graph.opaque_names import opaque_mask
 from kgscout_jax.graph.provenance import Provenance
+from kgscout_jax.graph.read.folder_files import graph_files
 from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.graph.read_graph import read_graph
 from kgscout_jax.text.relation_index import RelationIndex
@@ -105,7 +106,8 @@ class KnowledgeGraph:
         """The graph of a GRAPH folder, memory-mapped, or of triplet files, in memory.
 
         Args:
-            path: a folder that ``kgscout graph`` wrote, a triplet file, or several.
+            path: a folder that ``kgscout graph`` wrote, a triplet file, or several, or
+                a folder of them.
             verify: also compare every byte of a folder with its checksum.
             options: how files are read.
             notes: counts of omitted triplets are added here, see ``TripletFiles.rows``.
@@ -114,7 +116,7 @@ class KnowledgeGraph:
             UserError: a folder or file is missing, unfinished, newer, damaged or no
                 graph, or folders are mixed with files.
         """
-        paths = checked_paths(path)
+        paths = graph_files(checked_paths(path))
         folders = [each for each in paths if each.is_dir()]
         if folders and len(paths) > 1:
             raise UserError(

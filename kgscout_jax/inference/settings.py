@@ -51,7 +51,7 @@ class QuestionSettings(GraphFileSettings):
     """The exported policy: a folder, or owner/name on the Hugging Face hub. Without it
     kgscout-base, which comes with the package."""
     kg: GraphPaths = ()
-    """Triplet files of one graph, or one GRAPH folder."""
+    """Triplet files of one graph, a folder of them, or one GRAPH folder."""
     graphs: NamedGraphs = ()
     """Instead of --kg several graphs, asked as one: what stands in two of them is one
     entity, and each triplet names its graphs. A NAME that comes again has more

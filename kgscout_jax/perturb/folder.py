@@ -18,6 +18,7 @@ from kgscout_jax.graph.build.settings import BuildSettings
 from kgscout_jax.graph.build.versions import exclusive_writer, next_version, publish
 from kgscout_jax.graph.folder import BLOCKS, FORMAT, VERSION, GraphFolder
 from kgscout_jax.graph.name_hashes import HASH_VERSION
+from kgscout_jax.graph.read.folder_files import graph_files
 from kgscout_jax.graph.read.options import ReadOptions
 
 REWRITTEN = ("triplets", "head_offsets", "tail_offsets", "by_tail")
@@ -92,6 +93,7 @@ def folder_writer(
     for path in kg:
         if not path.exists():
             raise UserError(f"{path}: no such file or folder")
+    kg = graph_files(kg)
     with exclusive_writer(out):
         if (out / "manifest.json").exists() and not overwrite:
             raise UserError(

@@ -48,7 +48,7 @@ from kgscout_jax.text.kinds import TAIL, base_noun
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.text.media_files import asks_for_media, media_files
 from kgscout_jax.text.question_noun import noun_of_topic, qualifies_plural
-from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.relation_words import last_word, relation_words
 from kgscout_jax.text.stated_relation import RANKS
 from kgscout_jax.text.value_question import ValueQuestion, value_question
 
@@ -69,6 +69,8 @@ _VAGUE_VERBS = re.compile(
     r"\b(?:lies?|lying|comes?|came|coming|located|situated|found)\b", re.I
 )
 """Verbs that say no more than a preposition: "which peaks lie in"."""
+_ID_WORDS = frozenset(("id", "uuid"))
+"""Last words of relations to ids."""
 _IDS = frozenset("id ids identifier identifiers uuid code codes".split())
 """Words of questions for ids."""
 
@@ -290,12 +292,11 @@ def question_constraints(
             shared = explained
         called = None if kind is None else kind.called & ~unnamed
         if shared is None and flags is None and called is not None and called.any():
-            fits = likely & ~unnamed
-            plain = _VAGUE_VERBS.sub(" ", question)
-            noun = words[1 + (words[:1] == ["how"]) :][:1]
-            said = named_relations(plain, [*topics, *noun], around.relations).named
-            said = said & ~relations.implied
-            shared = stated = lone_nodes(words, around, called, fits, said)
+            lone = lone_nodes(words, around, called, likely & ~unnamed)
+            if lone is not None and not _names_another(
+                lone.relation, question, topics, around.relations, relations.implied
+            ):
+                shared = stated = lone.nodes
     described = described_nodes(question, topics, around, possible & ~unnamed)
     if flags is not None:
         described = flags.holders if described is None else described & flags.holders
@@ -355,6 +356,22 @@ def question_constraints(
     )
 
 
+def _names_another(
+    relation: int,
+    question: str,
+    topics: Sequence[str],
+    relations: Sequence[str],
+    implied: Bool[np.ndarray, "r"],
+) -> bool:
+    """Whether a question names another relation, by a word that is neither its noun nor
+    a vague verb; those that need no word aside."""
+    words = question_tokens(question, topics)
+    noun = words[1 + (words[:1] == ["how"]) :][:1]
+    plain = _VAGUE_VERBS.sub(" ", question)
+    said = named_relations(plain, [*topics, *noun], relations).named
+    return bool(np.delete(said & ~implied, relation).any())
+
+
 def _says_rank(relation: str, words: Sequence[str]) -> bool:
     """Whether a relation is called by a "first" or "last" of the question, and by its
     verb: "when was it first approved" compares nothing with ``first_approved``, and
@@ -394,9 +411,11 @@ def _unwanted_ids(
     """
     if not _IDS.isdisjoint(words):
         return np.zeros_like(unnamed)
+    of_ids = np.array([last_word(r) in _ID_WORDS for r in around.relations], bool)
+    if not of_ids.any():
+        return np.zeros_like(unnamed)
     names = [relation_words(each) for each in around.relations]
     nouns = {*map(base_noun, words)}
-    of_ids = np.array([name[-1:] in (["id"], ["uuid"]) for name in names], bool)
     called = np.array([not nouns.isdisjoint(name[-2:-1]) for name in names], bool)
     own = called[around.relation_index] & ~unnamed[around.nodes[:, 0]]
     called[around.relation_index[own]] = False

@@ -9,13 +9,13 @@ so does a word that nothing here explains. The cheapest reading counts, if there
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool
 
 from kgscout_jax.retrieve.chain_nodes import MOST, named_step_ends
 from kgscout_jax.retrieve.local_graph import LocalGraph
@@ -63,6 +63,8 @@ _ORIGIN = frozenset("birth birthplace native origin hometown nationality".split(
 """Words of relations to where somebody is from."""
 
 Mask = Bool[np.ndarray, "v"]
+Arc = tuple[int, int]
+"""A relation, and the end that a step along it leads to."""
 
 
 class _State(NamedTuple):
@@ -83,21 +85,13 @@ class _State(NamedTuple):
     """Whether the one step so far leads to what a word calls so."""
 
 
-class _Arc(NamedTuple):
-    """A step that a word may be."""
-
-    relation: int
-    end: int
-    """Where it leads."""
-    cost: float
-
-
 class _Word(NamedTuple):
     """What a word of the question says."""
 
     named: frozenset[int]
     """Relations."""
-    arcs: list[_Arc]
+    arcs: dict[Arc, float]
+    """Steps that it may be, and what each costs."""
     called: Mask
     """True at nodes that relations or classes call so."""
     joined: bool
@@ -160,8 +154,7 @@ def explained_nodes(
         return None
     best = ends[0]
     is_way = best.hops > 1 or (best.called and preposition in _PLACING)
-    fits = is_way and best.cost <= HIGHEST and best.nodes.sum() <= MOST
-    return best.nodes if fits else None
+    return best.nodes if is_way and best.nodes.sum() <= MOST else None
 
 
 def _preposition(tokens: Sequence[str]) -> str:
@@ -177,12 +170,17 @@ def _preposition(tokens: Sequence[str]) -> str:
 
 
 def _cheapest(states: Iterable[_State]) -> list[_State]:
-    """Each set of nodes once, by its least cost, the cheapest first."""
+    """Each set of nodes once, by its least cost, the cheapest first.
+
+    Without those that cost more than ``HIGHEST``: no word lowers a cost.
+    """
     best: dict[bytes, _State] = {}
     for state in states:
+        if state.cost > HIGHEST:
+            continue
         key = state.nodes.tobytes()
         known = best.get(key)
-        if state.nodes.any() and (known is None or state.cost < known.cost):
+        if b"\1" in key and (known is None or state.cost < known.cost):
             best[key] = state
     return sorted(best.values(), key=lambda state: state.cost)
 
@@ -246,27 +244,27 @@ class _Steps:
         if preposition in _PLACING:
             nodes = within = self.start
             for depth in range(1, _DEPTH + 1):
-                nodes = self._over(nodes, implied, HEAD) & ~within
+                inside = self._over(nodes, [(number, HEAD) for number in implied])
+                nodes = np.logical_or.reduce([*inside.values(), within]) & ~within
                 within = within | nodes
                 yield _State(nodes, WITHIN, depth, implied, HEAD)
-        into = self.around.relation_index[self.start[self.around.nodes[:, 1]]]
-        for relation in np.unique(into).tolist():
+        every = [(number, HEAD) for number in range(len(self.around.relations))]
+        for (relation, _), nodes in self._over(self.start, every).items():
             if preposition not in _PLACING or relation not in implied:
                 step = frozenset([relation])
-                nodes = self._over(self.start, step, HEAD)
                 yield _State(nodes, UNSAID, 1, step, HEAD, unsaid=True)
 
     def word(self, word: ChainWord, before: frozenset[int]) -> _Word:
         """What a word says here; ``before``: relations that the one before it names."""
         relations = self.around.relations
         forms = word_forms(word.text)
-        arcs: dict[tuple[int, int], float] = {}
+        arcs: dict[Arc, float] = {}
         for number, relation in enumerate(relations):
             if ends := named_step_ends(word.text, word.clause, relation):
                 own = own_forms(forms & relation_forms(relation))
                 arcs |= {(number, end): 0.0 if own else RELATED for end in ends}
         if not all(arcs.values()):  # Who designed it seldom is who developed it.
-            arcs = {key: cost and LESS_LIKELY for key, cost in arcs.items()}
+            arcs = {arc: cost and LESS_LIKELY for arc, cost in arcs.items()}
         named = frozenset(number for number, _ in arcs)
         calls = np.array([_calls(word.text, each) for each in relations], bool)
         for number, end in np.argwhere(calls).tolist():
@@ -279,11 +277,11 @@ class _Steps:
         return _Word(
             named,
             # An "engine type" is no step from a type.
-            [
-                _Arc(*key, cost)
-                for key, cost in arcs.items()
-                if not (word.joined and key[0] in before)
-            ],
+            {
+                arc: cost
+                for arc, cost in arcs.items()
+                if not (word.joined and arc[0] in before)
+            },
             called,
             word.joined,
             word.joined and word.text in RANKS,
@@ -306,46 +304,50 @@ class _Steps:
         if word.is_rank:
             yield state._replace(cost=state.cost + UNKNOWN)
         here = state.nodes & word.called
+        is_here = bool(here.any())
         if not state.hops and word.is_people:
             yield state  # What people in Bern speak is what Bern does.
         if state.hops and not state.described:  # No two nouns call the same nodes.
             said = state._replace(unsaid=False)
-            if here.any():
+            if is_here:
                 is_first = state.hops == 1 and (state.unsaid or state.cost == WITHIN)
                 yield said._replace(nodes=here, described=True, called=is_first)
             elif word.is_unknown if likely is None else not word.is_attribute:
                 nodes = state.nodes if likely is None else state.nodes & likely
                 yield said._replace(nodes=nodes, cost=state.cost + UNKNOWN)
-        for arc in word.arcs:
-            step = frozenset([arc.relation])
-            is_return = step <= state.relations and arc.end != state.end
+        on = {} if state.unsaid else self._over(state.nodes, word.arcs)
+        back = {}
+        if state.hops and is_here:  # "Players with an agent from Acme" have them.
+            back = self._over(here, [(r, HEAD) for r, end in word.arcs if end == TAIL])
+        for (relation, end), cost in word.arcs.items():
+            step = frozenset([relation])
+            is_return = step <= state.relations and end != state.end
             if is_return and state.hops:
                 continue
-            cost, hops = state.cost + arc.cost, state.hops + 1
-            if not state.unsaid:
-                nodes = self._over(state.nodes, step, arc.end) & ~state.nodes
-                yield _State(nodes, cost, hops, step, arc.end)
-            if state.hops and arc.end == TAIL and here.any():
-                # "Players with an agent from Acme" have those agents.
-                nodes = self._over(here, step, HEAD) & ~state.nodes
-                yield _State(nodes, cost + RELATED, hops, step, HEAD)
+            cost, hops = state.cost + cost, state.hops + 1
+            if (nodes := on.get((relation, end))) is not None:
+                yield _State(nodes & ~state.nodes, cost, hops, step, end)
+            nodes = back.get((relation, HEAD)) if end == TAIL else None
+            if nodes is not None:
+                cost += RELATED
+                yield _State(nodes & ~state.nodes, cost, hops, step, HEAD)
 
     @cached_property
     def _classes(self) -> NodeClasses:
         return node_classes(self.around)
 
-    @cached_property
-    def _triplets(self) -> list[Int[np.ndarray, "k 2"]]:
-        """The triplets of each relation."""
-        index, nodes = self.around.relation_index, self.around.nodes
-        order = np.argsort(index, kind="stable")
-        counts = np.bincount(index, minlength=len(self.around.relations))
-        return np.split(nodes[order], np.cumsum(counts)[:-1])
-
-    def _over(self, nodes: Mask, relations: Iterable[int], end: int) -> Mask:
-        """The nodes at one end of relations whose other ends are these."""
-        out = np.zeros_like(nodes)
-        for relation in relations:
-            triplets = self._triplets[relation]
-            out[triplets[nodes[triplets[:, 1 - end]], end]] = True
-        return out
+    def _over(self, nodes: Mask, arcs: Collection[Arc]) -> dict[Arc, Mask]:
+        """Where each arc leads from these nodes; without those that lead nowhere."""
+        is_arc = np.zeros((len(self.around.relations), 2), bool)
+        if arcs:
+            is_arc[(*np.array([*arcs]).T,)] = True
+        slots, side = np.nonzero(nodes[self.around.nodes])
+        relation, end = self.around.relation_index[slots], 1 - side
+        there = is_arc[relation, end]
+        slots, relation, end = slots[there], relation[there], end[there]
+        found, row = np.unique(2 * relation + end, return_inverse=True)
+        out = np.zeros((len(found), self.v), bool)
+        out[row, self.around.nodes[slots, end]] = True
+        return {
+            divmod(key, 2): mask for key, mask in zip(found.tolist(), out, strict=True)
+        }

@@ -11,7 +11,7 @@ from jaxtyping import Int
 
 from kgscout_jax.graph.walk.block_keys import unique_keys
 from kgscout_jax.text.relation_index import RelationIndex
-from kgscout_jax.text.values import is_date, quantity_of
+from kgscout_jax.text.values import is_value
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,7 @@ class LocalGraph:
     @cached_property
     def entities(self) -> Int[np.ndarray, "j"]:
         """``used`` but for quantities and dates, by their names."""
-        names = self.folded_names
-        is_value = [quantity_of(name) is not None or is_date(name) for name in names]
-        return self.used[~np.array(is_value, bool)]
+        return self.used[~np.array([*map(is_value, self.folded_names)], bool)]
 
     @cached_property
     def ends(self) -> tuple[Int[np.ndarray, "p"], Int[np.ndarray, "p"]]:

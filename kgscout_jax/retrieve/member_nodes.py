@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool
@@ -46,26 +47,31 @@ def member_nodes(
     return out if all_by_one else None
 
 
+class LoneNodes(NamedTuple):
+    """Nodes that one relation joins with the topic."""
+
+    nodes: Bool[np.ndarray, "v"]
+    relation: int
+
+
 def lone_nodes(
     words: Sequence[str],
     around: LocalGraph,
     called: Bool[np.ndarray, "v"],
     possible: Bool[np.ndarray, "v"],
-    named: Bool[np.ndarray, "r"],
-) -> Bool[np.ndarray, "v"] | None:
+) -> LoneNodes | None:
     """The only nodes beside the one topic that are called what "which" asks for.
 
     And those that the same relation leads to, if they may be called so.
 
     "Which peaks lie inside X" has no word for a relation, and needs none. None where
-    several relations lead to such nodes, or the words name another one.
+    several relations lead to such nodes. The words may name another one.
 
     Args:
         words: of the question, see ``question_tokens``.
         around: its candidates.
         called: True at nodes that are called what is asked for.
         possible: False at nodes that are no answers.
-        named: True at relations that the question names, but for those to places.
     """
     asks = words[:2] == ["how", "many"] or (words[:1] != [] and words[0] in _ASKING)
     if len(around.mentions) != 1 or not asks or not _NEGATING.isdisjoint(words):
@@ -77,11 +83,11 @@ def lone_nodes(
     meant = called[nodes] & ~is_topic[nodes]
     all_sides = 2 * relations + ends
     sides = np.unique(all_sides[meant])
-    if len(sides) != 1 or np.delete(named, sides[0] // 2).any():
+    if len(sides) != 1:
         return None
     out = np.zeros_like(called)
     out[nodes[all_sides == sides[0]]] = True
-    return out & possible & ~is_topic
+    return LoneNodes(out & possible & ~is_topic, int(sides[0] // 2))
 
 
 def alike_nodes(

@@ -95,9 +95,8 @@ def named_relations(
     words = [word_forms(text) for text in texts]
     kind = clause_noun(question_tokens(question, topics))
     asked = frozenset[str]().union(*words)
-    forms = [relation_forms(each) for each in relations]
-    said = frozenset[str]().union(*forms)
-    named = np.array([not asked.isdisjoint(each) for each in forms], bool)
+    says = _saying(words, [relation_forms(each) for each in relations])
+    named = says.any(axis=1)
     named &= ~np.array([is_another_post(each, asked) for each in relations], bool)
     if kind:  # Who works "in" a department works for a firm: it is not asked for.
         fits = [
@@ -109,31 +108,28 @@ def named_relations(
     named &= ~other_years
     implied = np.array([needs_no_word(each) for each in relations], bool)
     unknown = sum(
-        said.isdisjoint(word) and text not in kind
-        for text, word in zip(texts, words, strict=True)
+        not is_said and text not in kind
+        for text, is_said in zip(texts, says.any(axis=0).tolist(), strict=True)
         if text != "much" or _MEASURING.isdisjoint(texts)
     )
-    best = named & ~_says_less(words, forms)
+    best = named & ~_says_less(says)
     return NamedRelations(named, other_years, best, implied, unknown)
 
 
-def _says_less(
+def _saying(
     words: Sequence[frozenset[str]], relations: Sequence[frozenset[str]]
-) -> Bool[np.ndarray, "r"]:
+) -> Bool[np.ndarray, "r w"]:
+    """Which relations share a form with which words; the forms of each are given."""
+    says = [[not forms.isdisjoint(word) for word in words] for forms in relations]
+    return np.array(says, bool).reshape(len(relations), len(words))
+
+
+def _says_less(says: Bool[np.ndarray, "r w"]) -> Bool[np.ndarray, "r"]:
     """True where another relation says all the words that a relation does, and more.
 
     "In what year did Ann die" asks for her death year, not for her birth year.
-
-    Args:
-        words: forms of each word.
-        relations: forms of each relation.
     """
-    if not words or not relations:
-        return np.zeros(len(relations), bool)
-    says = np.array([
-        [not forms.isdisjoint(word) for word in words] for forms in relations
-    ], bool)  # fmt: skip
-    common = says.astype(np.int64) @ says.T
+    common = says.astype(np.float32) @ says.T
     own, others = np.diag(common)[:, None], np.diag(common)[None]
     return ((common == own) & (own > 0) & (own < others)).any(axis=1)
 

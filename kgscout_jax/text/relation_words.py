@@ -104,6 +104,7 @@ def last_word(relation: str) -> str:
     return (relation_words(relation) or [""])[-1]
 
 
+@cache
 def is_class_relation(relation: str) -> bool:
     """Whether the tails of a relation are classes of its heads.
 

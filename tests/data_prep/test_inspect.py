@@ -14,6 +14,7 @@ from data_prep.accounting import STAGES
 from data_prep.inspect_command import InspectSettings, inspect
 from kgscout_jax.cli.main import main as kgscout
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.build.driver import build_graph
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 
 
@@ -115,14 +116,21 @@ def test_inspect_tells_of_ids_without_their_nodes(tmp_path, capsys):
 def test_a_folder_of_triplet_files_is_told_from_unfinished_shards(tmp_path, capsys):
     folder = tmp_path / "files"
     folder.mkdir()
-    for name in ("a.csv", "b.csv", "c.tsv.gz", "notes.md", ".hidden.csv"):
-        (folder / name).write_text("a,b,c\n")
-    hint = f"give the files: {folder}/*.csv {folder}/*.tsv.gz\n"
-    assert kgscout(["inspect", str(folder)]) == 2
-    assert capsys.readouterr().err.endswith(hint)
-    with pytest.raises(UserError) as refused:
+    (folder / "a.csv").write_text("Ann,knows,Bo\n")
+    (folder / "b.tsv").write_text("Bo\tlives_in\tBern\n")
+    for name in ("notes.md", ".hidden.csv", "README.txt"):
+        (folder / name).write_text("of no graph")
+    assert kgscout(["inspect", str(folder)]) == 0
+    assert "triplets      2;" in capsys.readouterr().out
+    files = [folder / "a.csv", folder / "b.tsv"]
+    both, graph = map(KnowledgeGraph.open, (folder, files))
+    assert both.triplets.tolist() == graph.triplets.tolist()
+    build_graph([folder], tmp_path / "graph")
+    built = KnowledgeGraph.open(tmp_path / "graph")
+    assert {*built.entities} == {"Ann", "Bo", "Bern"}
+    (folder / "c.xlsx").write_bytes(b"PK")
+    with pytest.raises(UserError, match=r"c\.xlsx: unknown triplet format"):
         KnowledgeGraph.open(folder)
-    assert f"{refused.value}\n".endswith(hint)
     write_shards(tmp_path / "shards", {"train": [planted(0, triplets=9)]})
     (tmp_path / "shards" / "manifest.json").unlink()
     assert kgscout(["inspect", str(tmp_path / "shards")]) == 2

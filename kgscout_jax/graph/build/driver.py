@@ -16,6 +16,7 @@ from kgscout_jax.graph.build.settings import BuildSettings
 from kgscout_jax.graph.build.stages import Build
 from kgscout_jax.graph.build.versions import delete_unlisted, exclusive_writer
 from kgscout_jax.graph.folder import GraphFolder, read_manifest
+from kgscout_jax.graph.read.folder_files import graph_files
 from kgscout_jax.graph.read.triplets import TripletFiles, file_format
 
 
@@ -74,6 +75,7 @@ def _write(
     settings: BuildSettings,
 ) -> GraphFolder:
     """Write the next version of the folder."""
+    files, remove = graph_files(files), graph_files(remove)
     for path in (*files, *remove):
         file_format(path)
     reader = TripletFiles(settings.read_options, files=[*files, *remove])

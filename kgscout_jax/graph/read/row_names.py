@@ -51,7 +51,7 @@ def row_kind(path: Path, id_name: str) -> str | None:
     """What each row of a table of facts is; None where nothing says it.
 
     A column ``employee_id`` does, or a file that is called by a noun in plural, or by
-    one for single things.
+    one for single things. The file says what ``dept_id`` is short for.
 
     Args:
         path: the file.
@@ -61,13 +61,26 @@ def row_kind(path: Path, id_name: str) -> str | None:
     ('country', None)
     >>> row_kind(Path("wine.csv"), "name"), row_kind(Path("library.csv"), "name")
     ('wine', None)
+    >>> row_kind(Path("departments.csv"), "dept_id"), row_kind(Path("a.csv"), "dept_id")
+    ('department', 'dept')
     """
-    own, *files = reversed(row_names(path, id_name))
-    if files:
-        return files[0]
+    own, *ids = reversed(row_names(path, id_name))
+    if ids:
+        return own if is_short_for(ids[0], own) else ids[0]
     stem = plain(Path(inner_name(path)).stem)
     several = own != stem or own in _ROWS
     return own if stem.isalpha() and several and own not in _ANYTHING else None
+
+
+def is_short_for(short: str, noun: str) -> bool:
+    """Whether a word has some letters of a noun in their order, with the first one.
+
+    >>> is_short_for("dept", "department"), is_short_for("city", "town")
+    (True, False)
+    """
+    rest = iter(noun)
+    fits = short[:1] == noun[:1] and all(letter in rest for letter in short)
+    return fits and len(short) < len(noun)
 
 
 def named_kind(columns: Sequence[str]) -> str | None:

@@ -1,0 +1,56 @@
+"""The triplet files of a folder, for those who give the folder instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.streams import inner_name
+from kgscout_jax.graph.read.triplets import file_format
+
+_BUILT = ("manifest.json", "entities.txt")
+"""Files of folders that are written by kgscout: graphs, and shards, finished or not."""
+_ABOUT = re.compile(
+    r"\.|(readme|license|licence|changelog|citation|schema)\b|makefile$"
+    r"|.*\.(md|rst|pdf|html?|sql|py|sh|ya?ml|log|png|svg)$"
+)
+"""Names of files that are hidden, or about the others."""
+
+
+def graph_files(paths: Sequence[Path]) -> list[Path]:
+    """Paths with each folder of triplet files replaced by its files, by name.
+
+    A GRAPH folder stays, as do shards and a folder without triplet files. Hidden files,
+    and those about the others such as ``README.md``, are left out.
+
+    Raises:
+        UserError: a folder of triplet files holds a file of another format.
+    """
+    return [file for path in paths for file in _files_in(path)]
+
+
+def _files_in(path: Path) -> list[Path]:
+    """The triplet files in a folder; other paths as they are."""
+    if not path.is_dir() or any((path / name).exists() for name in _BUILT):
+        return [path]
+    files = sorted(
+        file
+        for file in path.iterdir()
+        if file.is_file() and _ABOUT.match(inner_name(file)) is None
+    )
+    if not any(map(_is_triplet_file, files)):
+        return [path]
+    for file in files:
+        file_format(file)
+    return files
+
+
+def _is_triplet_file(file: Path) -> bool:
+    """Whether a file has a format that is read."""
+    try:
+        file_format(file)
+    except UserError:
+        return False
+    return True
