@@ -26,6 +26,8 @@ from kgscout_jax.text.words import WORD
 _OF_ONE = frozenset("of that which who whom whose where".split())
 """Words behind a noun that say which one is meant."""
 _SORT = re.compile(rf"{SORT_OF}$")
+_CALLED = re.compile(r"\s+(?:(?:called|named)\s+)?[\"'\u201c\u2018]?", re.I)
+"""Between a class and the name of what is of it."""
 MAX_TRIPLETS = 1000
 """The most triplets of an entity that are read to tell whether it is a class."""
 
@@ -69,7 +71,8 @@ def without_class_topics(
 def without_own_classes(
     question: str, links: Sequence[Link], graph: KnowledgeGraph
 ) -> list[Link]:
-    """The links without classes that stand before what is of them: "order 10248".
+    """The links without classes that stand before what is of them: "order 10248", "the
+    ship called Astra".
 
     Nor is a class a topic that is a part of another noun, or whose one is meant: "the
     course code of Databases", "the office of the instructor of Databases", "who leads
@@ -97,7 +100,7 @@ def without_own_classes(
 
     def is_own(link: Link) -> bool:
         return any(
-            question[link.stop : other.start].isspace()
+            _CALLED.fullmatch(question[link.stop : other.start]) is not None
             and link.entity in _tails(graph, other.entity)
             and is_class(graph, link.entity)
             for other in links

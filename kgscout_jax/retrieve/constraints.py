@@ -33,7 +33,11 @@ from kgscout_jax.retrieve.named_relations import (
 )
 from kgscout_jax.retrieve.node_classes import unasked_classes
 from kgscout_jax.retrieve.record_nodes import record_nodes
-from kgscout_jax.retrieve.shared_nodes import neighbours, shared_nodes
+from kgscout_jax.retrieve.shared_nodes import (
+    are_of_class,
+    neighbours,
+    shared_nodes,
+)
 from kgscout_jax.retrieve.stated_nodes import (
     compared_nodes,
     stated_ends,
@@ -308,6 +312,8 @@ def question_constraints(
     alike = None
     if values is None and stated is None and chain is None and flags is None:
         alike = alike_nodes(words, around, possible & ~unnamed)
+        if shared is not None and are_of_class(shared, around):
+            alike = shared
     nameless = unnamed | _unwanted_files(question, around, v)
     nameless |= _unwanted_ids(words, around, unnamed)
     nameless |= _only_tails(relations.other_years, around, v)

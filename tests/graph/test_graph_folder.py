@@ -204,8 +204,9 @@ def test_open_graph_takes_files_or_one_folder(tmp_path, whole):
         open_graph([])
     with pytest.raises(UserError, match="exactly one GRAPH folder"):
         open_graph([whole, tmp_path / "a.tsv"])
+    (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match="no manifest"):
-        open_graph([tmp_path])
+        open_graph([tmp_path / "empty"])
     assert_equal(open_graph([tmp_path / "a.tsv"]), open_graph([whole]))
 
 

@@ -68,6 +68,7 @@ def test_the_rest_of_the_question_is_about_the_one_that_is_found(general_scout, 
     ("question", "kept"),
     [
         ("When was the town Milan built?", ["Milan"]),
+        ("When was the town called Milan built?", ["Milan"]),
         ("When was the town Rhone built?", ["town", "Rhone"]),  # it is none
         ("Is there a town like Milan?", ["town", "Milan"]),
         ("What is the town population beside Milan?", ["Milan"]),

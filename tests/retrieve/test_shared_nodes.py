@@ -4,9 +4,10 @@ import networkx as nx
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from named_graph import named_graph
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.shared_nodes import shared_nodes
+from kgscout_jax.retrieve.shared_nodes import are_of_class, shared_nodes
 
 V = 9
 edges = st.lists(
@@ -78,3 +79,19 @@ def test_what_the_common_node_leads_to_where_it_is_no_answer():
 def test_a_record_without_a_name_is_no_step():
     # A character and a film meet in a record, which holds the actor.
     assert shared([(6, 0), (6, 1), (6, 7), (8, 0)], [[0], [1]], unnamed=[6]) == {7}
+
+
+def test_all_of_a_class_that_one_relation_joins_with_a_topic():
+    triplets = [
+        ("moss", "type", "package"), ("fern", "type", "package"),
+        ("moss", "licence", "MIT"), ("fern", "licence", "MIT"), ("oak", "by", "MIT"),
+    ]  # fmt: skip
+    around, names = named_graph(triplets, ["package", "MIT"])
+    both = np.isin(names, ["moss", "fern"])
+    assert are_of_class(both, around)
+    assert not are_of_class(both | np.isin(names, ["oak"]), around)
+    # Two relations, or no class, tell the nodes apart.
+    around, names = named_graph([*triplets, ("fern", "by", "MIT")], ["package", "MIT"])
+    assert not are_of_class(np.isin(names, ["moss", "fern"]), around)
+    around, names = named_graph(triplets, ["MIT", "oak"])
+    assert not are_of_class(np.isin(names, ["moss"]), around)

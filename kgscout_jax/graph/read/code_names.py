@@ -26,6 +26,8 @@ FEW_VALUES = 2
 """Different values below which a column tells nothing."""
 _OF_CODE = re.compile(r"(.+?)[_ ]?(?:code|iso\d?|abbr|symbol)", re.IGNORECASE)
 
+_CODED = re.compile(r"(?=\S*\d)(?=\S*[^\W\d])\S+")
+
 Finder = Callable[[str], str | None]
 """The entity of a code or an id; None for one that is none."""
 Codes = Mapping[tuple[int, str], Finder]
@@ -53,6 +55,8 @@ def with_code_names(
     for node in chain(first, rest):
         if found and isinstance(node, Node):
             pairs = [each for x in node.attributes for each in _resolved(*x, found)]
+            if not node.id:  # The id of an object in a record says that it is itself.
+                pairs = [pair for pair in pairs if pair[1] != node.name]
             yield replace(node, attributes=pairs)
         else:
             yield node
@@ -66,7 +70,8 @@ def _references(
 ) -> dict[str, Finder]:
     """The columns that hold codes of entities, with the reader of these.
 
-    And those called so that hold ids of one table only: ``lead_id`` of employees.
+    And those called so, or of words with a digit, that hold ids of one table only:
+    ``lead_id`` of employees, ``replaced_by`` with ``pkg-0227``.
     """
     scope, columns = own
     values: dict[str, list[str]] = {}
@@ -85,7 +90,7 @@ def _references(
         count, _, find = max(counts, key=lambda each: each[:2], default=(0, 0, None))
         if find is not None and count >= CODE_SHARE * len(cells):
             out[name] = find
-        elif OF_ID.fullmatch(name):
+        elif OF_ID.fullmatch(name) or all(map(_CODED.fullmatch, cells)):
             whole = [find for find in ids if all(map(find, cells))]
             if len(whole) == 1:
                 out[name] = whole[0]

@@ -30,6 +30,7 @@ from kgscout_jax.graph.read.json_rows import JsonRow, json_rows
 from kgscout_jax.graph.read.key_columns import key_columns
 from kgscout_jax.graph.read.node_columns import NODE_IDS
 from kgscout_jax.graph.read.node_tables import qualified
+from kgscout_jax.graph.read.quantities import quantity_text
 from kgscout_jax.graph.read.query_results import result_columns
 from kgscout_jax.graph.read.row_names import (
     OWN,
@@ -43,6 +44,8 @@ from kgscout_jax.types import replace_surrogates
 
 _LINKED_DATA = frozenset(("@context", "@id"))
 """Fields of JSON-LD, which ``rdf`` reads."""
+_REFERENCE = frozenset("type kind ref href url uri link self".split())
+"""Fields of an object that but refers to a record, beside its id."""
 SAMPLE_RECORDS = 1_000
 """Records that tell which fields hold names and codes."""
 
@@ -171,6 +174,17 @@ def _scalars(row: Mapping[str, Any]) -> dict[str, str]:
     return {name: text for name, text in pairs.items() if text is not None}
 
 
+def _referred_id(fields: Mapping[str, str]) -> str | None:
+    """The id in an object that but refers to a record; None in another object.
+
+    >>> _referred_id({"type": "users", "id": "usr-7"})
+    'usr-7'
+    """
+    ids = [text for name, text in fields.items() if plain(name) in NODE_IDS]
+    others = {plain(name) for name in fields} - {*NODE_IDS} - _REFERENCE
+    return ids[0] if len(ids) == 1 and not others else None
+
+
 def _single(pairs: Attributes) -> dict[str, str]:
     """The values of fields; "" for several, of which none is the code of one entity."""
     out: dict[str, str] = {}
@@ -275,7 +289,14 @@ class _Record:
             listed = isinstance(each, list)
             for item in each if listed else [each]:
                 if isinstance(item, dict):
-                    pairs += self._object(item, name, owner, kind, listed=listed)
+                    fields = _scalars(item)
+                    fields = fields if len(fields) == len(item) else {}
+                    if (text := quantity_text(fields)) is not None:
+                        pairs.append((name, text))
+                    elif (text := _referred_id(fields)) is not None:
+                        pairs.append((f"{name}_id", text))
+                    else:
+                        pairs += self._object(item, name, owner, kind, listed=listed)
                 elif (text := text_of(item)) is not None:
                     pairs.append((name, text))
         return pairs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -15,6 +16,7 @@ from kgscout_jax.graph.read.rdf_labels import (
     is_label,
     label_rank,
 )
+from kgscout_jax.graph.read.rdf_schema import Schema
 from kgscout_jax.graph.read.streams import bounded_lines, open_text
 from kgscout_jax.types import Triplet
 
@@ -54,9 +56,10 @@ def read_ntriples(
     Literals of ``LABEL_IRIS`` go to ``labels`` where there is one.
 
     A statement with a blank literal names no entity. It is left out and counted in
-    ``notes["blank_triplets"]``. A ``scope`` begins the names of blank nodes.
+    ``notes["blank_triplets"]``, and one about the schema in ``schema_triplets``. A
+    ``scope`` begins the names of blank nodes.
     """
-    names = Cache(iri_name)
+    names, schema = Cache(iri_name), Schema()
     empty = True
     with open_text(path) as handle:
         for number, line in enumerate(bounded_lines(path, handle), start=1):
@@ -103,6 +106,9 @@ def read_ntriples(
             if not tail.strip():
                 notes["blank_triplets"] = notes.get("blank_triplets", 0) + 1
                 continue
+            if schema.has(subject or head, predicate, iri or tail):
+                notes["schema_triplets"] = notes.get("schema_triplets", 0) + 1
+                continue
             yield head, relation, tail
     if empty:
         raise UserError(f"{path}: holds no triplets")
@@ -112,22 +118,31 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 _NUMBERS = frozenset(
     f"{XSD}{name}" for name in "decimal integer int long double float".split()
 )
+_POWER = re.compile(r"[+-]?\d+(?:\.\d+)?[eE][+-]?\d{1,2}")
+"""A number in scientific notation."""
 _MIDNIGHT = re.compile(r"T00:00:00(?:\.0+)?(?:Z|[+-]00:00)?$")
 
 
 def literal_name(text: str, datatype: str | None) -> str:
     """The name of a literal: its text, as people write it.
 
-    Wikidata's numbers have a plus sign, and its dates are times at midnight.
+    Wikidata's numbers have a plus sign, and its dates are times at midnight. Doubles in
+    scientific notation, as processors of JSON-LD write them, are plain numbers.
 
     >>> literal_name("+1094", XSD + "decimal"), literal_name("+49", None)
     ('1094', '+49')
     >>> literal_name("1949-05-23T00:00:00Z", XSD + "dateTime")
     '1949-05-23'
+    >>> literal_name("9.25E1", XSD + "double"), literal_name("1.2E6", XSD + "double")
+    ('92.5', '1200000')
     """
     if datatype == f"{XSD}dateTime":
         return _MIDNIGHT.sub("", text)
-    return text.removeprefix("+") if datatype in _NUMBERS else text
+    if datatype not in _NUMBERS:
+        return text
+    if _POWER.fullmatch(text):  # JSON-LD has 92.5 as 9.25E1
+        return f"{Decimal(text):f}"
+    return text.removeprefix("+")
 
 
 CACHED = 1 << 20

@@ -17,12 +17,14 @@ from kgscout_jax.graph.read.ntriples import (
     matches_language,
 )
 from kgscout_jax.graph.read.options import check_name
+from kgscout_jax.graph.read.quantities import with_quantities
 from kgscout_jax.graph.read.rdf_labels import (
     LABEL_IRIS,
     LabelSink,
     is_label,
     label_rank,
 )
+from kgscout_jax.graph.read.rdf_schema import Schema
 from kgscout_jax.graph.read.streams import (
     file_scope,
     inner_name,
@@ -55,13 +57,27 @@ def read_rdf(
     Literals of ``LABEL_IRIS`` go to ``labels`` where there is one.
 
     Names are those of N-Triples; a ``scope`` begins those of labelled blank nodes.
-    Unlabelled nodes are numbered in the order of the file. Left out and counted in
-    ``notes``: ``blank_triplets`` (a blank literal), ``other_language`` and
+    Unlabelled nodes are numbered in the order of the file, and those that are but a
+    value with its unit are literals. Left out and counted in ``notes``:
+    ``blank_triplets`` (a blank literal), ``other_language``, ``schema_triplets`` and
     ``quoted_triplets`` (a statement about a statement).
 
     Raises:
         UserError: (on iteration) the file is missing, damaged or no valid RDF.
     """
+    unlabelled = f"_:{file_scope(path)}#"
+    statements = _statements(path, notes, language, labels, scope)
+    return with_quantities(statements, lambda name: name.startswith(unlabelled))
+
+
+def _statements(
+    path: Path,
+    notes: dict[str, int],
+    language: str | None,
+    labels: LabelSink | None,
+    scope: str,
+) -> Iterator[Triplet]:
+    """The triplets of ``read_rdf`` as they stand in the file."""
     try:
         import pyoxigraph as ox
     except ImportError:
@@ -69,7 +85,7 @@ def read_rdf(
             f"{path}: reading this format needs pyoxigraph (pip install pyoxigraph)"
         ) from None
     format_ = getattr(ox.RdfFormat, FORMATS[Path(inner_name(path)).suffix])
-    names = _Names(path, scope)
+    names, schema = _Names(path, scope), Schema()
     empty = True
     with open_bytes(path) as handle:
         marked = handle.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
@@ -113,6 +129,9 @@ def read_rdf(
                 continue
             else:
                 end = names.of(tail, ox.BlankNode)
+            if schema.has(subject.value, predicate.value, tail.value):
+                notes["schema_triplets"] = notes.get("schema_triplets", 0) + 1
+                continue
             yield (
                 names.of(subject, ox.BlankNode),
                 names.of(predicate, ox.BlankNode),

@@ -99,6 +99,22 @@ def test_an_object_with_a_name_is_an_entity_and_another_one_more_fields(tmp_path
     }
 
 
+def test_an_object_may_be_a_quantity_or_refer_to_a_record(tmp_path):
+    ann, bo = {"type": "users", "id": "usr-1"}, {"type": "users", "id": "usr-2"}
+    rows = [
+        {"id": "pkg-1", "name": "moss", "size": {"value": 3, "unit": "kB"}},
+        {"id": "pkg-2", "name": "fern", "keepers": [ann, bo], "instead": "pkg-1"},
+        {"id": "pkg-3", "name": "oak", "keepers": [bo], "instead": "pkg-2"},
+        {"id": "usr-1", "name": "Ann", "fee": {"amount": 0, "currency": "GBP"}},
+        {"id": "usr-2", "name": "Bo", "at": {"value": 1, "rank": 2}},
+    ]
+    assert records(tmp_path, rows) == {
+        "moss | size | 3 kB", "fern | keepers | Ann", "fern | keepers | Bo",
+        "oak | keepers | Bo", "fern | instead | moss", "oak | instead | fern",
+        "Ann | fee | 0 GBP", "Bo | at_value | 1", "Bo | at_rank | 2",
+    }  # fmt: skip
+
+
 def test_objects_of_a_list_without_a_name_are_nodes_without_one(tmp_path):
     order = {"day": 3, "goods": [{"name": "lamp"}, {"name": "desk"}]}
     expected = {

@@ -64,10 +64,52 @@ def test_literals_are_written_as_people_do(tmp_path, name):
         ("1949-05-23T00:00:00Z", "dateTime", "1949-05-23"),
         ("1949-05-23T10:00:00Z", "dateTime", "1949-05-23T10:00:00Z"),
         ("+49 30", "string", "+49 30"),
+        ("9.25E1", "double", "92.5"),
     ]
     line = '<http://x/a> <http://x/r> "{}"^^<{}{}> .\n'
     text = "".join(line.format(value, xsd, kind) for value, kind, _ in values)
     assert [tail for *_, tail in read(tmp_path, name, text)] == [x for *_, x in values]
+
+
+SCHEMA = """\
+@prefix x: <http://x/> .  @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix wb: <http://wikiba.se/ontology#> .
+x:capital a owl:ObjectProperty ; rdfs:comment "of a state" .
+x:P6 wb:directClaim x:p6 ; x:note "a property" .  x:area rdfs:range x:Number .
+x:State a owl:Class ; rdfs:subClassOf x:Place .
+x:Peru a x:State ; x:capital x:Lima ; wb:sitelinks 3 .
+"""
+
+
+def test_what_is_said_of_properties_is_no_fact(tmp_path):
+    notes: dict[str, int] = {}
+    assert read(tmp_path, "kg.ttl", SCHEMA, notes=notes) == [
+        ("State", "subClassOf", "Place"),
+        ("Peru", "type", "State"),
+        ("Peru", "capital", "Lima"),
+    ]
+    assert notes == {"schema_triplets": 7}
+
+
+POWER = """\
+@prefix x: <http://x/> .
+x:A x:power [ a x:QuantitativeValue ; x:value 310 ; x:unitText "MW" ; x:unitCode "MAW" ] ,
+    [ x:value 5 ; x:value 6 ] ; x:staff [ x:value 12 ] ; x:place [ x:lat 1.5 ] .
+"""
+
+
+def test_a_value_with_its_unit_is_a_literal(tmp_path):
+    found = read(tmp_path, "kg.ttl", POWER)
+    assert {(r, t) for h, r, t in found if h == "A" and not t.startswith("_:")} == {
+        ("power", "310 MW"),
+        ("staff", "12"),
+    }
+    # Two values, and a place, are nodes as before.
+    inner = sorted((r, t) for h, r, t in found if h != "A")
+    assert inner == [("lat", "1.5"), ("value", "5"), ("value", "6")]
+    many = "@prefix x: <http://x/> . x:a x:of ( " + "x:b " * 1_500 + ") ."
+    assert len(read(tmp_path, "list.ttl", many)) == 3_001
 
 
 def test_nodes_without_label_are_numbered(tmp_path):
