@@ -75,6 +75,8 @@ def entities_of_kind(
     called = rows[leads_to_noun(graph, rows, kind.nouns)]
     if not len(called):  # a backend engineer is an engineer
         titles = rows[_is_only_one(rows)]
+        # Of "Hill Wines" more is known: it is no title of the wine that it makes.
+        titles = titles[graph.by_head.degrees(titles[:, 2]) == 0]
         called = titles[leads_to_noun(graph, titles, kind.nouns, last=True)]
     # Keywords call some databases so; the tail of ``used_in_database`` is one as well.
     of_class = [i for i, name in enumerate(relations) if leads_to_class(name)]

@@ -27,13 +27,17 @@ from kgscout_jax.text.kin_words import (
 from kgscout_jax.text.kinds import noun_kind
 from kgscout_jax.text.question_chain import ChainWord, QuestionChain, question_chain
 from kgscout_jax.text.relation_phrases import own_forms, relation_forms, word_forms
-from kgscout_jax.text.relation_words import is_another_post
+from kgscout_jax.text.relation_words import is_another_post, relation_words
 from kgscout_jax.text.stated_relation import answer_ends, noun_ends
 
 NamedEnds = tuple[tuple[int, frozenset[int]], ...]
 """Relations by number, with the ends where a step may lead."""
 Step = Kin | NamedEnds
 """To relatives, or by named relations."""
+_PEOPLE = frozenset("people persons inhabitants residents citizens".split())
+_LIVING = frozenset("live lives living lived reside".split())
+_POPULATION = frozenset("population inhabitants".split())
+"""Words of relations to how many live somewhere."""
 MOST = 60
 """Nodes of an answer."""
 
@@ -63,7 +67,7 @@ def chain_nodes(
     kin = asked_kin(question, topics)
     if kin and _has_own_relation(kin, around.relations):
         kin = []
-    chain = question_chain(question, topics)
+    chain = chain_here(question, topics, around.relations)
     chains = [] if chain is None else _ways(chain, around.relations)
     if not kin and not chains:
         return None
@@ -94,6 +98,23 @@ def chain_nodes(
         if 0 < nodes.sum() <= MOST and (of_kin or (nodes & likely).any()):
             return nodes
     return None
+
+
+def chain_here(
+    question: str, topics: Sequence[str], relations: Sequence[str]
+) -> QuestionChain | None:
+    """The chain of a question to a graph with these relations.
+
+    How many people live in Bern is one step, where one leads to its population.
+    """
+    chain = question_chain(question, topics)
+    if chain is None or not chain.words or chain.kind not in _PEOPLE:
+        return chain
+    if chain.words[-1].text not in _LIVING:
+        return chain
+    if all(_POPULATION.isdisjoint(relation_words(each)) for each in relations):
+        return chain
+    return QuestionChain([*chain.words[:-1], ChainWord("population")], None)
 
 
 def _asks_for_place(chain: QuestionChain) -> bool:

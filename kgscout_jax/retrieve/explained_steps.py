@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool
 
-from kgscout_jax.retrieve.chain_nodes import MOST, named_step_ends
+from kgscout_jax.retrieve.chain_nodes import MOST, chain_here, named_step_ends
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_relations import needs_no_word
 from kgscout_jax.retrieve.node_classes import NodeClasses, called_nodes, node_classes
@@ -34,7 +34,7 @@ from kgscout_jax.text.kinds import (
     noun_kind,
     singular_form,
 )
-from kgscout_jax.text.question_chain import ChainWord, question_chain
+from kgscout_jax.text.question_chain import ChainWord
 from kgscout_jax.text.question_clause import around_topic
 from kgscout_jax.text.relation_phrases import own_forms, relation_forms, word_forms
 from kgscout_jax.text.relation_words import relation_words
@@ -125,7 +125,9 @@ def explained_nodes(
         unnamed: True at nodes without a name.
         likely: True at nodes that may be of the kind of the answer.
     """
-    chain = question_chain(question, topics) if len(around.mentions) == 1 else None
+    chain = None
+    if len(around.mentions) == 1:
+        chain = chain_here(question, topics, around.relations)
     if chain is None or any(one_word_kin(word.text) for word in chain.words):
         return None  # ``chain_nodes`` knows relatives.
     steps = _Steps(around, len(unnamed))

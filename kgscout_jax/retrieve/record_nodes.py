@@ -71,7 +71,11 @@ def record_nodes(
     if not records.any():
         return None
     held = neighbours(records, around) & ~unnamed & ~is_topic
-    conditions = _named_in(question, held, around)
+    # A series 9 is not named by "Boeing 787-9".
+    rest = question.casefold()
+    for topic in topics:
+        rest = rest.replace(topic.casefold(), " ; ")
+    conditions = _named_in(rest, held, around)
     kept = _with_conditions(records, conditions, around, named)
     nodes = neighbours(kept, around) & possible & ~unnamed & ~is_topic & ~conditions
     asked = asked_kind(question, topics)
@@ -101,6 +105,8 @@ def record_nodes(
         # A patient has a town, but nothing has a medication except visits.
         own = ~unnamed[around.nodes[:, 0]] & stated_by[around.relation_index]
         own |= is_topic[around.nodes[:, 0]] & named[around.relation_index]
+        # An airline that a flight with the aircraft joins with it also operates it.
+        own |= (is_topic[around.nodes] & stated[around.nodes[:, ::-1]]).any(axis=1)
         only = alone or (stated.any() and not own.any())
         nodes = stated if only and len(ways) == 1 else np.zeros_like(nodes)
     if not nodes.any():
@@ -212,8 +218,8 @@ def _with_conditions(
 def _named_in(
     question: str, nodes: Bool[np.ndarray, "v"], around: LocalGraph
 ) -> Bool[np.ndarray, "v"]:
-    """Those nodes whose names a question says, in singular or plural."""
-    text = in_singular(question.casefold())
+    """Those nodes whose names a casefolded question says, in singular or plural."""
+    text = in_singular(question)
     out = np.zeros_like(nodes)
     for node, name in zip(around.used.tolist(), around.folded_names, strict=True):
         if nodes[node] and name not in FUNCTION_WORDS:

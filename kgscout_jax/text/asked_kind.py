@@ -142,6 +142,8 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
     ['genre']
     >>> asked_kind("Mann's wife's birth city?", ["Mann"]).kind
     'place'
+    >>> "kite" in asked_kind("French kites made by Mann", ["Mann"]).nouns
+    True
     >>> sorted(asked_kind("Kites with more than 10 tails", []).nouns)
     ['kite']
     >>> asked_kind("What is Ada Lovelace known for?", ["Ada Lovelace"])
@@ -288,10 +290,10 @@ def _of_noun_phrase(words: Sequence[str]) -> AskedKind | None:
     """What a question without a question word asks for: "the wife of Mann".
 
     Or, in plural, "firms with more than 10 employees", "films that Mann directed",
-    "Mann films made before 1990".
+    "Mann films made before 1990", "mystery films made by Mann".
     """
     phrase = _phrase(words, 0)
-    after = words[phrase.stop : phrase.stop + 1]
+    after, by = words[phrase.stop : phrase.stop + 1], words[phrase.stop + 1 :][:1]
     begins = bool(phrase.nouns) and words[0] != TOPIC
     last = "".join(words[phrase.stop - 1 : phrase.stop])
     clause = after and (
@@ -299,6 +301,7 @@ def _of_noun_phrase(words: Sequence[str]) -> AskedKind | None:
         or after[0] in ("with", "without")
         or is_comparing(after[0])
         or (is_past(after[0]) and len(phrase.nouns) == 1 and TOPIC not in words)
+        or (is_past(after[0]) and by == ["by"])
     )
     if begins and words[0] != "of" and phrase.nouns[-1] != last and clause:
         return _of_list(words, phrase)

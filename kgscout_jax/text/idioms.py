@@ -29,6 +29,8 @@ _PHRASES = [
         (r"\btied the knot with\b", "married"),
         (r"\b(?:is|are) in charge of\b(?! \w+ing\b)", "leads"),
         (r"\bwas in charge of\b(?! \w+ing\b)", "led"),
+        (r"\b(?:lies|sits|stands|rises|is located)(?= the (?:high|low)est\b)", "is"),
+        (r" above (?:the )?sea level\b", ""),
         (r"\b(?:portions|helpings)\b", "servings"),
         (r"^how (?:threatened|endangered) (?:is|are)\b",
          "what is the conservation status of"),

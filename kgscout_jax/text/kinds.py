@@ -223,6 +223,8 @@ def end_nouns(relation: str) -> tuple[Nouns, Nouns]:
     >>> heads, tails = end_nouns("directed_by")
     >>> sorted(heads), sorted(tails)
     (['film'], ['director'])
+    >>> end_nouns("wasBornIn") == end_nouns("born_in")
+    True
     """
     words = relation_words(relation)
     ends: tuple[Nouns, Nouns] = ({}, {})
@@ -240,8 +242,9 @@ def end_nouns(relation: str) -> tuple[Nouns, Nouns]:
 
 def _listed(words: list[str]) -> Iterator[Hint]:
     """What the lists say of phrases and words."""
-    lists, phrase = kind_words(), " ".join(words)
-    for key in {phrase, _singular(words), phrase.removeprefix("has ")}:
+    lists = kind_words()
+    own = words[len(words) > 1 and words[0] in _AUXILIARIES :]
+    for key in {" ".join(words), _singular(words), " ".join(own)}:
         yield HEAD, lists["subjects"].get(key, ""), GUESSED
         yield HEAD, lists["reverse_roles"].get(key, ""), NAMED
         yield TAIL, lists["objects"].get(key, ""), GUESSED

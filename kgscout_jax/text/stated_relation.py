@@ -40,10 +40,6 @@ from kgscout_jax.text.question_noun import OF, noun_of_answer, noun_of_topic
 from kgscout_jax.text.relation_phrases import other_names, relation_forms, word_forms
 from kgscout_jax.text.relation_words import PREPOSITIONS, last_word, relation_words
 
-_MUTUAL = frozenset(
-    "interact associat marr resembl compet collaborat border adjoin overlap".split()
-)
-"""Stems of verbs that hold both ways."""
 _MUTUAL_NOUNS = frozenset(
     "spouse wife husband partner sibling brother sister twin cousin friend neighbor "
     "neighbour colleague relative rival peer".split()
@@ -68,15 +64,23 @@ _ENDING = re.compile(r"(ies|ied|ing|ed|es|s|e)$")
 def stem(word: str) -> str:
     """What the forms of a regular verb share, and the base form of an irregular one.
 
-    >>> stem("mentors"), stem("carried"), stem("carries"), stem("wrote")
+    >>> stem("mentors"), stem("carried"), stem("carry"), stem("wrote")
     ('mentor', 'car', 'car', 'writ')
     """
     word = IRREGULAR_VERBS.get(word, word)
     short = _ENDING.sub("", word)
-    short = short if len(short) > 2 else word
+    short = (short if len(short) > 2 else word).removesuffix("y")
     if len(short) > 3 and short[-1] == short[-2] and short[-1] not in "sl":
         short = short[:-1]  # preferred
-    return short.removesuffix("y")
+    return short
+
+
+_MUTUAL = frozenset(map(
+    stem,
+    "interact associate marry resemble compete collaborate border adjoin "
+    "overlap".split(),
+))  # fmt: skip
+"""Stems of verbs that hold both ways."""
 
 
 def answer_ends(words: Sequence[str], relation: str) -> frozenset[int]:

@@ -126,6 +126,15 @@ def test_without_a_topic_the_values_of_the_whole_graph_are_compared(
         assert own in answer.path and own in result.triplets
 
 
+def test_a_maker_called_like_the_noun_does_not_say_what_is_compared(general_scout):
+    graph = KnowledgeGraph.from_triplets([
+        ("Merlot", "price_eur", "9"), ("Shiraz", "price_eur", "5"),
+        ("Shiraz", "made_by", "Hill Wines"), ("Hill Wines", "based_in", "Bern"),
+    ])  # fmt: skip
+    result = general_scout.retrieve("Which wine is the most expensive?", graph, k=9)
+    assert [each.name for each in result.answers] == ["Merlot"]
+
+
 @pytest.mark.parametrize("question", [
     "Which town ruled by Zorro has the largest population?",
     "Which town has the largest population and a zoo?",

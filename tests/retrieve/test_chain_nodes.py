@@ -221,6 +221,18 @@ def test_the_words_of_one_relation_are_one_step():
     assert asked(weaknesses, "Bug related weakness", ["Bug"]) is None
 
 
+def test_how_many_people_live_somewhere_is_one_step_to_a_population():
+    towns = [
+        ("Bern", "country", "Swiss"), ("Swiss", "population", "9"),
+        ("Bern", "population", "1"), ("Swiss", "capital", "Bern"),
+    ]  # fmt: skip
+    assert asked(towns, "How many people live in Bern?", ["Bern"]) is None
+    capital = "How many people live in the capital of Swiss?"
+    assert asked(towns, capital, ["Swiss"]) == {"1"}
+    homes = [("Ann", "lives_in", "Bern"), ("Swiss", "capital", "Bern")]
+    assert asked(homes, capital, ["Swiss"]) == {"Ann"}
+
+
 def test_a_deputy_is_named_only_by_that_word():
     wards = [
         ("Ward 1", "part_of_department", "Renal"),

@@ -89,8 +89,18 @@ def test_what_only_records_have_answers_about_one_that_has_more():
     assert what == ({"migraine"}, {"migraine"})
     when = found("On what date did Ann visit?", ["Ann"], rows, columns, extra)
     assert when == ({"2024-01-02"}, {"2024-01-02"})
+    # Who is beside her needs no record.
+    extra += [("migraine", "often_has", "Ann")]
+    assert found("What diagnosis has Ann?", ["Ann"], rows, columns, extra) is None
     # Of two relations to a date, her own is meant as well.
     assert found("What dates does Ann have?", ["Ann"], rows, columns, extra) is None
+
+
+def test_a_number_in_the_name_of_the_topic_is_no_condition():
+    plane, columns = "Boeing 787-9", ("plane", "airline", "series")
+    rows = [(plane, "Alpha Air", "9"), (plane, "Beta Air", "4")]
+    both = {"Alpha Air", "Beta Air"}
+    assert found(f"Which airline has the {plane}?", [plane], rows, columns)[1] == both
 
 
 def test_the_table_of_records_says_a_verb():

@@ -53,6 +53,8 @@ HEADS, TAILS, BOTH, NONE = {0}, {1}, {0, 1}, set()
         ("What is the capital of Ann Lee?", "location.country.capital", TAILS),
         ("Who are Ann Lee's children?", "has_child", TAILS),
         ("Name the siblings of Ann Lee", "sibling", BOTH),
+        ("Who is Ann Lee married to?", "isMarriedTo", BOTH),
+        ("What did Ann Lee carry?", "carried", TAILS),
         ("Who are the pupils of Ann Lee's wife?", "pupil_of", NONE),
         ("Who is the boss of the pupil of Ann Lee?", "pupil_of", NONE),
         # Who does what a verb says, as a noun of the question or of the graph.

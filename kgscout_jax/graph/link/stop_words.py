@@ -10,14 +10,14 @@ from __future__ import annotations
 GRAMMAR = frozenset(
     """
     a about after all also am an and any are as at be been before being both but by
-    can could did do does done during each either else every for from get gets
+    can could did do does done during each either else every fewer for from get gets
     getting go goes going got had has have having he her here hers him his how i if
-    in into is it its just like many me mine more most much must my near no not now
-    of off on one only or other others our out over own please same shall she should
-    show since so some such tell than that the their them then there these they this
-    those to too under until up us very was way we were what whats when where which
-    while who whom whos whose why will with within without would you your s t re ll
-    ve d m
+    in into is it its just least less like many me mine more most much must my near
+    no not now of off on one only or other others our out over own please same shall
+    she should show since so some such tell than that the their them then there
+    these they this those to too under until up us very was way we were what whats
+    when where which while who whom whos whose why will with within without would
+    you your s t re ll ve d m
     """.split()
 )
 

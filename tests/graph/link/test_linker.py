@@ -344,10 +344,11 @@ def test_a_common_noun_that_is_a_whole_name_is_no_inflected_part_of_another():
 
 
 def test_function_words_are_no_codes_and_superlatives_no_misspelt_names():
-    linker = Linker(build_index(["India", "IN", "light", "Rey", "Peru"]))
+    linker = Linker(build_index(["India", "IN", "light", "Rey", "Peru", "Les Noyers"]))
     assert not linker.link("In which country is Bavaria?")
     assert [x.name for x in linker.link("Which country has the code IN?")] == ["IN"]
     assert not linker.link("Who is the lightest one?")
+    assert not linker.link("wines with less than 10% alcohol")
 
 
 def test_a_name_of_several_words_joins_another_though_its_words_are_common():

@@ -94,7 +94,7 @@ def test_what_is_said_of_properties_is_no_fact(tmp_path):
 
 POWER = """\
 @prefix x: <http://x/> .
-x:A x:power [ a x:QuantitativeValue ; x:value 310 ; x:unitText "MW" ; x:unitCode "MAW" ] ,
+x:A x:power [ a x:Quantity ; x:value 310 ; x:unitCode "MAW" ; x:unitText "MW" ] ,
     [ x:value 5 ; x:value 6 ] ; x:staff [ x:value 12 ] ; x:place [ x:lat 1.5 ] .
 """
 
