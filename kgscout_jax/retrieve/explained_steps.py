@@ -17,33 +17,18 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool
 
-from kgscout_jax.retrieve.chain_nodes import MOST, chain_here, named_step_ends
+from kgscout_jax.retrieve.chain_nodes import MOST, chain_here
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_relations import needs_no_word
-from kgscout_jax.retrieve.node_classes import NodeClasses, called_nodes, node_classes
-from kgscout_jax.text.asked_kind import noun_synonyms, question_tokens
+from kgscout_jax.retrieve.step_words import RELATED, Arc, StepWord, StepWords
+from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.kin_words import one_word_kin
-from kgscout_jax.text.kinds import (
-    HEAD,
-    NAMED,
-    TAIL,
-    base_noun,
-    end_nouns,
-    is_attribute,
-    names_same,
-    noun_kind,
-    singular_form,
-)
+from kgscout_jax.text.kinds import HEAD, TAIL, base_noun, noun_kind
 from kgscout_jax.text.question_chain import ChainWord
 from kgscout_jax.text.question_clause import around_topic
-from kgscout_jax.text.relation_phrases import own_forms, relation_forms, word_forms
+from kgscout_jax.text.relation_phrases import relation_forms
 from kgscout_jax.text.relation_words import relation_words
-from kgscout_jax.text.stated_relation import RANKS
 
-RELATED = 0.1
-"""Cost of a step that a word names by a related one."""
-LESS_LIKELY = 0.3
-"""The same where others are called by that word itself."""
 WITHIN = 0.1
 """Cost of steps to what lies within a place, after "in" or "from"."""
 UNSAID = 0.4
@@ -63,8 +48,6 @@ _ORIGIN = frozenset("birth birthplace native origin hometown nationality".split(
 """Words of relations to where somebody is from."""
 
 Mask = Bool[np.ndarray, "v"]
-Arc = tuple[int, int]
-"""A relation, and the end that a step along it leads to."""
 
 
 class _State(NamedTuple):
@@ -83,27 +66,6 @@ class _State(NamedTuple):
     """Whether a word says what the nodes are called."""
     called: bool = False
     """Whether the one step so far leads to what a word calls so."""
-
-
-class _Word(NamedTuple):
-    """What a word of the question says."""
-
-    named: frozenset[int]
-    """Relations."""
-    arcs: dict[Arc, float]
-    """Steps that it may be, and what each costs."""
-    called: Mask
-    """True at nodes that relations or classes call so."""
-    joined: bool
-    """Whether it may say the same step as the word before it."""
-    is_rank: bool
-    """Whether it is "first" or "last", and joined."""
-    is_people: bool
-    """Whether it says no more than that people are meant."""
-    is_attribute: bool
-    """Whether it calls what others have, such as a currency, rather than things."""
-    is_unknown: bool
-    """Whether it is a noun, or one in plural, and says nothing else here."""
 
 
 def explained_nodes(
@@ -130,7 +92,7 @@ def explained_nodes(
         chain = chain_here(question, topics, around.relations)
     if chain is None or any(one_word_kin(word.text) for word in chain.words):
         return None  # ``chain_nodes`` knows relatives.
-    steps = _Steps(around, len(unnamed))
+    steps, words = _Steps(around, len(unnamed)), StepWords(around, len(unnamed))
     tokens = question_tokens(question, topics)
     if ";" in tokens:
         return None  # Two clauses, of which one says nothing of the answer.
@@ -139,11 +101,11 @@ def explained_nodes(
     states = [*steps.first(preposition, noun_kind(base_noun(noun)) == "person")]
     named = frozenset[int]()
     for each in chain.words:
-        word = steps.word(each, named)
+        word = words.read(each, named)
         named = word.named
         states = _cheapest(s for state in states for s in steps.after(state, word))
     if chain.kind is not None:
-        word = steps.word(ChainWord(chain.kind), named)
+        word = words.read(ChainWord(chain.kind), named)
         states = _cheapest(
             s for state in states for s in steps.after(state, word, likely)
         )
@@ -198,23 +160,6 @@ def _says_origin(relation: str) -> bool:
     return not is_time and not _ORIGIN.isdisjoint(relation_forms(relation))
 
 
-def _nouns(word: str) -> frozenset[str]:
-    """What a word calls things, in singular."""
-    noun = base_noun(word)
-    return frozenset({noun} | noun_synonyms({noun}))
-
-
-@lru_cache(maxsize=1 << 14)
-def _calls(word: str, relation: str) -> tuple[bool, bool]:
-    """Whether a relation calls its heads and its tails what a word does."""
-    nouns = _nouns(word)
-    head, tail = (
-        any(weight >= NAMED and names_same(n, nouns) for n, weight in end.items())
-        for end in end_nouns(relation)
-    )
-    return head, tail
-
-
 @dataclass(frozen=True)
 class _Steps:
     """The steps of one question."""
@@ -256,45 +201,8 @@ class _Steps:
                 step = frozenset([relation])
                 yield _State(nodes, UNSAID, 1, step, HEAD, unsaid=True)
 
-    def word(self, word: ChainWord, before: frozenset[int]) -> _Word:
-        """What a word says here; ``before``: relations that the one before it names."""
-        relations = self.around.relations
-        forms = word_forms(word.text)
-        arcs: dict[Arc, float] = {}
-        for number, relation in enumerate(relations):
-            if ends := named_step_ends(word.text, word.clause, relation):
-                own = own_forms(forms & relation_forms(relation))
-                arcs |= {(number, end): 0.0 if own else RELATED for end in ends}
-        if not all(arcs.values()):  # Who designed it seldom is who developed it.
-            arcs = {arc: cost and LESS_LIKELY for arc, cost in arcs.items()}
-        named = frozenset(number for number, _ in arcs)
-        calls = np.array([_calls(word.text, each) for each in relations], bool)
-        for number, end in np.argwhere(calls).tolist():
-            arcs.setdefault((number, end), RELATED)
-        noun = base_noun(word.text)
-        of_class = called_nodes(_nouns(word.text), self._classes, self.around, self.v)
-        called = of_class.called | of_class.members
-        node, end = self.around.ends
-        called[node[calls.ravel()[end]]] = True
-        return _Word(
-            named,
-            # An "engine type" is no step from a type.
-            {
-                arc: cost
-                for arc, cost in arcs.items()
-                if not (word.joined and arc[0] in before)
-            },
-            called,
-            word.joined,
-            word.joined and word.text in RANKS,
-            noun == "person",
-            is_attribute(noun),
-            not (called.any() or named)
-            and (word.is_noun or singular_form(word.text) != word.text),
-        )
-
     def after(
-        self, state: _State, word: _Word, likely: Mask | None = None
+        self, state: _State, word: StepWord, likely: Mask | None = None
     ) -> Iterator[_State]:
         """Where a word leads: a step on, or to those of the nodes that it calls so.
 
@@ -333,10 +241,6 @@ class _Steps:
             if nodes is not None:
                 cost += RELATED
                 yield _State(nodes & ~state.nodes, cost, hops, step, HEAD)
-
-    @cached_property
-    def _classes(self) -> NodeClasses:
-        return node_classes(self.around)
 
     def _over(self, nodes: Mask, arcs: Collection[Arc]) -> dict[Arc, Mask]:
         """Where each arc leads from these nodes; without those that lead nowhere."""
