@@ -108,8 +108,8 @@ def named_relations(
     named &= ~other_years
     implied = np.array([needs_no_word(each) for each in relations], bool)
     unknown = sum(
-        not is_said and text not in kind
-        for text, is_said in zip(texts, says.any(axis=0).tolist(), strict=True)
+        not says[:, place].any() and text not in kind
+        for place, text in enumerate(texts)
         if text != "much" or _MEASURING.isdisjoint(texts)
     )
     best = named & ~_says_less(says)

@@ -9,6 +9,7 @@ from pathlib import Path
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.streams import inner_name
 from kgscout_jax.graph.read.triplets import file_format
+from kgscout_jax.graph.read.workbook import WORKBOOKS, sheet_files
 
 _BUILT = ("manifest.json", "entities.txt")
 """Files of folders that are written by kgscout: graphs, and shards, finished or not."""
@@ -22,13 +23,21 @@ _ABOUT = re.compile(
 def graph_files(paths: Sequence[Path]) -> list[Path]:
     """Paths with each folder of triplet files replaced by its files, by name.
 
-    A GRAPH folder stays, as do shards and a folder without triplet files. Hidden files,
-    and those about the others such as ``README.md``, are left out.
+    And each spreadsheet by its sheets. A GRAPH folder stays, as do shards and a folder
+    without triplet files. Hidden files, and those about the others such as
+    ``README.md``, are left out.
 
     Raises:
-        UserError: a folder of triplet files holds a file of another format.
+        UserError: a folder of triplet files holds a file of another format, or a
+            spreadsheet cannot be read.
     """
-    return [file for path in paths for file in _files_in(path)]
+    files = [file for path in paths for file in _files_in(path)]
+    return [each for file in files for each in _sheets_of(file)]
+
+
+def _sheets_of(file: Path) -> list[Path]:
+    """The sheets of a spreadsheet; another file as it is."""
+    return sheet_files(file) if file.suffix.lower() in WORKBOOKS else [file]
 
 
 def _files_in(path: Path) -> list[Path]:
@@ -43,12 +52,15 @@ def _files_in(path: Path) -> list[Path]:
     if not any(map(_is_triplet_file, files)):
         return [path]
     for file in files:
-        file_format(file)
+        if file.suffix.lower() not in WORKBOOKS:
+            file_format(file)
     return files
 
 
 def _is_triplet_file(file: Path) -> bool:
     """Whether a file has a format that is read."""
+    if file.suffix.lower() in WORKBOOKS:
+        return True
     try:
         file_format(file)
     except UserError:

@@ -106,11 +106,13 @@ def _statements(
                 break
             empty = False
             subject, predicate, tail = quad.subject, quad.predicate, quad.object
+            if isinstance(tail, ox.Triple) or isinstance(subject, ox.Triple):
+                notes["quoted_triplets"] = notes.get("quoted_triplets", 0) + 1
+                continue
             if isinstance(tail, ox.Literal):
                 if (
                     labels is not None
                     and predicate.value in LABEL_IRIS
-                    and not isinstance(subject, ox.Triple)
                     and is_label(tail.value)
                 ):
                     head = names.of(subject, ox.BlankNode)
@@ -124,9 +126,6 @@ def _statements(
                 if not end.strip():
                     notes["blank_triplets"] = notes.get("blank_triplets", 0) + 1
                     continue
-            elif isinstance(tail, ox.Triple) or isinstance(subject, ox.Triple):
-                notes["quoted_triplets"] = notes.get("quoted_triplets", 0) + 1
-                continue
             else:
                 end = names.of(tail, ox.BlankNode)
             if schema.has(subject.value, predicate.value, tail.value):

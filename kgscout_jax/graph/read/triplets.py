@@ -77,7 +77,7 @@ def file_format(path: Path) -> str:
     raise UserError(
         f"{path}: unknown triplet format; expected .tsv, .txt, .csv, .nt, .ttl, .nq, "
         ".trig, .jsonld, .graphml, .gexf, .json, .jsonl (each also with "
-        f"{', '.join(COMPRESSED)}) or .parquet"
+        f"{', '.join(COMPRESSED)}), .parquet, .xlsx, .xls or .ods"
     )
 
 
