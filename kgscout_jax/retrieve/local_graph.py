@@ -11,7 +11,6 @@ from jaxtyping import Int
 
 from kgscout_jax.graph.walk.block_keys import unique_keys
 from kgscout_jax.text.relation_index import RelationIndex
-from kgscout_jax.text.values import is_value
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,14 @@ class LocalGraph:
 
     @cached_property
     def entities(self) -> Int[np.ndarray, "j"]:
-        """``used`` but for quantities and dates, by their names."""
-        return self.used[~np.array([*map(is_value, self.folded_names)], bool)]
+        """The nodes at the ends of relations where heads of triplets stand, ascending.
+
+        Values and texts stand where nothing has triplets of its own.
+        """
+        node, end = self.ends
+        is_head = np.bincount(self.nodes[:, 0], minlength=node.max(initial=-1) + 1) > 0
+        has_heads = np.bincount(end, is_head[node]) > 0
+        return np.unique(node[has_heads[end]])
 
     @cached_property
     def ends(self) -> tuple[Int[np.ndarray, "p"], Int[np.ndarray, "p"]]:

@@ -37,7 +37,7 @@ MOST = 0.5
 """Share of a class among those with any at the same ends of the same relations, from
 which on a node without a class is likely of it."""
 MIN_CLASSED = 0.1
-"""Least share of the nodes that have a class, numbers and dates aside: where few have
+"""Least share of the entities that have a class, values and texts aside: where few have
 one, those without are not to blame."""
 
 

@@ -81,13 +81,6 @@ def is_date(name: str) -> bool:
     return _date_parts(name) is not None
 
 
-def is_value(name: str) -> bool:
-    """Whether a name is a quantity or a date."""
-    if _DIGIT.search(name) is None:
-        return False
-    return quantity_of(name) is not None or is_date(name)
-
-
 def is_year(name: str) -> bool:
     """Whether a name is a number that can be a year of the common era."""
     return re.fullmatch(r"[12]\d{3}", name) is not None and int(name) <= 2100

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from kgscout_jax.graph.read.header import plain
 from kgscout_jax.text.relation_words import CODE_NOUNS
 
-OF_ID = re.compile(r"(.+?)[_ ]?(?:id|Id|ID)")
+OF_ID = re.compile(r"(.+?)[-_ ]?(?:id|Id|ID)")
 """A column of ids, and whose they are."""
 _DISTINCT = 0.9
 """Share of different codes in a column of codes."""

@@ -34,12 +34,12 @@ def quantity_text(fields: Mapping[str, str]) -> str | None:
     ('12', None)
     """
     by_name = {plain(name): text.strip() for name, text in fields.items()}
-    values = _VALUES & by_name.keys()
+    values = [name for name in by_name if name in _VALUES]
     units = [name for name in _UNITS if by_name.get(name)]
     others = by_name.keys() - _VALUES - {*_UNITS} - _SORTS
     if len(by_name) < len(fields) or len(values) != 1 or others:
         return None
-    number = by_name[values.pop()]
+    number = by_name[values[0]]
     if not is_number(number):
         return None
     return f"{number} {by_name[units[0]]}" if units else number
