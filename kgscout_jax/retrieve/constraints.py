@@ -31,7 +31,7 @@ from kgscout_jax.retrieve.named_relations import (
     named_ways,
     way_logits,
 )
-from kgscout_jax.retrieve.node_classes import unasked_classes
+from kgscout_jax.retrieve.node_classes import numbered_nodes, unasked_classes
 from kgscout_jax.retrieve.record_nodes import record_nodes
 from kgscout_jax.retrieve.shared_nodes import (
     are_of_class,
@@ -248,6 +248,9 @@ def question_constraints(
     flags = flag_nodes(question, around, v)
     question = question if flags is None else flags.rest
     kind = kind_mask(question, topics, around, unnamed)
+    rows = numbered_nodes(around, v)
+    rows[around.starts] = False
+    unnamed = unnamed | (rows if kind is None else rows & ~kind.called)
     words = question_tokens(question, topics)
     ends = stated_ends(words, around)
     if definition is not None:

@@ -39,6 +39,8 @@ which on a node without a class is likely of it."""
 MIN_CLASSED = 0.1
 """Least share of the entities that have a class, values and texts aside: where few have
 one, those without are not to blame."""
+FEW_ROWS = 3
+"""Members of a class from which on numbers as names tell that it is one of rows."""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -201,6 +203,24 @@ def unasked_classes(
     out[around.nodes[only, 1]] = True
     out[around.nodes[only, 0]] = False
     out[around.nodes[~only].ravel()] = False
+    return out
+
+
+def numbered_nodes(around: LocalGraph, v: int) -> Bool[np.ndarray, "v"]:
+    """True at the members of classes that numbers alone name: rows of visits.
+
+    "What was Ann diagnosed with" asks for none of them.
+    """
+    out = np.zeros(v, bool)
+    is_number = np.zeros(v, bool)
+    is_number[around.used] = [name.isdigit() for name in around.names]
+    if not is_number[around.nodes[:, 0]].any():
+        return out
+    classes = node_classes(around)
+    heads, tails = around.nodes[classes.slots].T
+    members, numbers = (np.bincount(tails, w, v) for w in (None, is_number[heads]))
+    rows = (members >= FEW_ROWS) & (numbers == members)
+    out[heads[rows[tails]]] = True
     return out
 
 

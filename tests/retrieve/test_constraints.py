@@ -390,3 +390,24 @@ def test_a_picture_is_an_answer_only_where_it_is_asked_for(question, best):
     asked = question_constraints(question, ["Vermeer"], None, around, unnamed)
     logits, answers = np.zeros(2, np.float32), np.array([-9, 1, 2], np.float32)
     assert np.argmax(asked.logits(logits, answers, general=True).nodes) == best
+
+
+VISITS = [
+    *((f"700{i}", "type", "visit") for i in range(3)),
+    *((f"700{i}", "patient_name", name) for i, name in enumerate(["Ann", "Bo", "Cy"])),
+    ("7000", "diagnosis", "flu"), ("7001", "diagnosis", "cold"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "stated"),
+    [("What was Ann diagnosed with?", "flu"), ("Which visit was that of Ann?", None)],
+)
+def test_rows_that_only_numbers_name_hold_answers(question, stated):
+    around, names = named_graph(VISITS, ["Ann"])
+    unnamed = np.zeros(len(names), bool)
+    found = question_constraints(question, ["Ann"], None, around, unnamed)
+    assert found.unnamed[names.index("7000")] == (stated is not None)
+    if stated is not None:
+        assert found.stated is not None
+        assert np.flatnonzero(found.stated).tolist() == [names.index(stated)]

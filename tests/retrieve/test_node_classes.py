@@ -7,7 +7,7 @@ import pytest
 from named_graph import named_graph
 
 from kgscout_jax.retrieve.kind_mask import DOUBT, STATED_PENALTY, kind_mask
-from kgscout_jax.retrieve.node_classes import class_noun
+from kgscout_jax.retrieve.node_classes import class_noun, numbered_nodes
 from kgscout_jax.text.relation_words import is_class_relation
 
 
@@ -136,3 +136,18 @@ def test_members_of_a_whole_table_are_not_what_nothing_is_called():
     book = [("Dune", "author", "Herbert"), ("Dune", "genre", "novel")]
     assert conflicts("Who translated Dune?", book, "Dune") == {"Herbert"}
     assert not conflicts("Who wrote Dune?", book, "Dune")
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        (["7001", "7002", "7003"], {"7001", "7002", "7003"}),
+        (["1917", "300", "Heat"], set()),  # films, some called by a number
+        (["7001", "7002"], set()),
+    ],
+)
+def test_members_of_a_class_that_only_numbers_name_are_rows(members, expected):
+    rows = [(name, "type", "visit") for name in members]
+    around, names = named_graph([*rows, (members[0], "patient", "Ann")], ["Ann"])
+    found = numbered_nodes(around, len(names))
+    assert {names[i] for i in np.flatnonzero(found)} == expected
