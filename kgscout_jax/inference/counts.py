@@ -18,6 +18,7 @@ from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.retrieve.kind_mask import is_number, value_mask
 from kgscout_jax.retrieve.readings import node_readings
 from kgscout_jax.text.amounts import is_amount
+from kgscout_jax.text.kinds import is_past
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.value_words import relation_keys, word_key
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
@@ -96,8 +97,12 @@ def _leads_to_times(relation: str) -> bool:
 
     >>> _leads_to_times("championship_year"), _leads_to_times("years_of_service")
     (True, False)
+    >>> _leads_to_times("admitted_on"), _leads_to_times("depends_on")
+    (True, False)
     """
-    return not {"year", "date"}.isdisjoint(relation_words(relation))
+    words = relation_words(relation)
+    is_day = len(words) > 1 and words[-1] == "on" and is_past(words[-2])
+    return is_day or not {"year", "date"}.isdisjoint(words)
 
 
 def _best_relation(

@@ -13,7 +13,11 @@ from kgscout_jax.inference.node_answers import NodeAnswers
 from kgscout_jax.inference.scoring import Scores
 from kgscout_jax.inference.yes_no import STATED
 from kgscout_jax.retrieve.flag_nodes import flags_said, without_flag
+from kgscout_jax.retrieve.node_classes import class_noun
+from kgscout_jax.text.asked_kind import noun_synonyms
+from kgscout_jax.text.kinds import base_noun, names_same
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
+from kgscout_jax.text.relation_words import is_class_relation
 from kgscout_jax.text.words import question_words
 
 
@@ -28,7 +32,8 @@ def read_flag(
 ) -> NodeAnswers | None:
     """Yes or no by the flag that a question names; None where it names none.
 
-    None too for a question of two entities, and one that says more than the flag.
+    None too for a question of two entities, and one that says more than the flag, but
+    for what the entity is: "is Tejo a leased plane".
 
     Args:
         question: the question.
@@ -42,15 +47,24 @@ def read_flag(
     if len(found.topics) != 1 or scores.follow is None or not asks_yes_no(question):
         return None
     heads, tails = found.nodes.T
+    of_class = np.array([is_class_relation(each) for each in relations], bool)
+    is_own_class = of_class[found.relation_index] & (heads == found.topics[0])
+    classes = [class_noun(nodes[int(i)]) for i in tails[is_own_class]]
+
+    def says_class(word: str) -> bool:
+        nouns = frozenset([base_noun(word)])
+        return any(names_same(each, nouns | noun_synonyms(nouns)) for each in classes)
+
     for index, wanted in flags_said(question, relations):
         slots = np.flatnonzero(found.relation_index == index)
         values = [nodes[int(i)].casefold() for i in tails[slots]]
         own = slots[heads[slots] == found.topics[0]]
         said = {nodes[int(i)].casefold() for i in tails[own]}
         rest = without_flag(question, relations[index])
-        words = [word_forms(word.text) for word in question_words(rest, topics)]
+        forms = relation_forms(relations[index])
         more = any(
-            forms.isdisjoint(relation_forms(relations[index])) for forms in words
+            forms.isdisjoint(word_forms(word.text)) and not says_class(word.text)
+            for word in question_words(rest, topics)
         )
         if len(said) != 1 or not are_flags(values) or more:
             continue

@@ -224,11 +224,14 @@ def read_answers(
         order, probability = order[passed], probability[passed]
         evidence = {n: outcome.attribute.slots_of([n]) for n in outcome.passed}
     elif counts:
-        if scores.stated is not None and scores.stated[order[:1]].any():
-            # All that the stated relation leads to is right, or nothing of it.
-            same, whole = scores.stated[order], True
-        else:
-            same = np.isin(order, one_reading(order, candidates, scores.logits))
+        same = np.isin(order, one_reading(order, candidates, scores.logits))
+        stated = np.zeros(len(order), bool)
+        if scores.stated is not None:
+            stated = scores.stated[order]
+        if stated[:1].any():
+            # All that the stated relation leads to is right, or nothing of it. The days
+            # of admissions are of one relation.
+            same, whole = (stated & same if of_times else stated), True
         order, probability = order[same], probability[same]
     size, certainty = 0, 0.0
     if whole:

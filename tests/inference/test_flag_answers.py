@@ -14,7 +14,7 @@ GRAPH = KnowledgeGraph.from_triplets([
     ("Soup", "vegetarian", "true"), ("Soup", "is_very_spicy", "no"),
     ("Kebab", "vegetarian", "false"), ("Kebab", "cuisine", "Greek"),
     ("Stew", "rating", "good"), ("Stew", "cuisine", "Greek"),
-    ("Swift", "migratory", "true"),
+    ("Swift", "migratory", "true"), ("Kebab", "type", "dish"),
 ])  # fmt: skip
 
 
@@ -25,6 +25,8 @@ GRAPH = KnowledgeGraph.from_triplets([
         ("Is Kebab vegetarian?", "Kebab", "no"),
         ("is soup very spicy", "Soup", "no"),
         ("Does Swift migrate?", "Swift", "yes"),
+        ("Is Kebab a vegetarian dish?", "Kebab", "no"),
+        ("Is Soup a vegetarian dish?", "Soup", None),  # nothing says that it is one
         ("Is Stew vegetarian?", "Stew", None),  # nothing says it
         ("Is Soup vegetarian and cheap?", "Soup", None),
         ("Which cuisine is Kebab?", "Kebab", None),

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from policy_factory import random_policy, small_config
 
+from kgscout_jax import Scout
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.answer_kinds import (
@@ -250,6 +251,18 @@ def test_times_of_what_is_counted_are_counted():
     names, logits = ["Lakers", "1972", "2009", "2020"], [-9.0, 3.0, 2.5, 2.5]
     question = "How many championships have the Lakers won?"
     result = with_logits(logits, question, names=names, relation="championship year")
+    assert (result.kind, result.answers[0].name) == ("count", "3")
+
+
+def test_days_on_which_something_happened_are_counted():
+    visits = KnowledgeGraph.from_triplets([
+        *((f"700{i}", "type", "visit") for i in range(4)),
+        *((f"700{i}", "patient_name", "Ann" if i else "Bo") for i in range(4)),
+        *((f"700{i}", "admitted_on", f"2024-0{i + 1}-11") for i in range(4)),
+        *((f"700{i}", "emergency_admission", "no") for i in range(4)),
+    ])  # fmt: skip
+    question = "How many times has Ann been admitted?"
+    result = Scout.from_pretrained().retrieve(question, visits, k=30)
     assert (result.kind, result.answers[0].name) == ("count", "3")
 
 
