@@ -118,7 +118,7 @@ def test_a_folder_of_triplet_files_is_told_from_unfinished_shards(tmp_path, caps
     folder.mkdir()
     (folder / "a.csv").write_text("Ann,knows,Bo\n")
     (folder / "b.tsv").write_text("Bo\tlives_in\tBern\n")
-    for name in ("notes.md", ".hidden.csv", "README.txt"):
+    for name in ("notes.md", ".hidden.csv", "README.txt", "schema.sql"):
         (folder / name).write_text("of no graph")
     assert kgscout(["inspect", str(folder)]) == 0
     assert "triplets      2;" in capsys.readouterr().out
@@ -128,8 +128,8 @@ def test_a_folder_of_triplet_files_is_told_from_unfinished_shards(tmp_path, caps
     build_graph([folder], tmp_path / "graph")
     built = KnowledgeGraph.open(tmp_path / "graph")
     assert {*built.entities} == {"Ann", "Bo", "Bern"}
-    (folder / "c.xlsx").write_bytes(b"PK")
-    with pytest.raises(UserError, match=r"c\.xlsx: unknown triplet format"):
+    (folder / "c.mdb").write_bytes(b"PK")
+    with pytest.raises(UserError, match=r"c\.mdb: unknown triplet format"):
         KnowledgeGraph.open(folder)
     write_shards(tmp_path / "shards", {"train": [planted(0, triplets=9)]})
     (tmp_path / "shards" / "manifest.json").unlink()

@@ -27,6 +27,7 @@ FEW_VALUES = 2
 _OF_CODE = re.compile(r"(.+?)[_ ]?(?:code|iso\d?|abbr|symbol)", re.IGNORECASE)
 
 _CODED = re.compile(r"(?=\S*\d)(?=\S*[^\W\d])\S+")
+"""A word with letters and digits: seldom anything but a code."""
 
 Finder = Callable[[str], str | None]
 """The entity of a code or an id; None for one that is none."""
@@ -54,9 +55,14 @@ def with_code_names(
     found = _references(nodes, codes, ids, own)
     for node in chain(first, rest):
         if found and isinstance(node, Node):
-            pairs = [each for x in node.attributes for each in _resolved(*x, found)]
-            if not node.id:  # The id of an object in a record says that it is itself.
-                pairs = [pair for pair in pairs if pair[1] != node.name]
+            # The id of an object in a record says that it is itself.
+            called = "" if node.id else node.name
+            pairs = [
+                each
+                for pair in node.attributes
+                for each in _resolved(*pair, found)
+                if each == pair or each[1] != called
+            ]
             yield replace(node, attributes=pairs)
         else:
             yield node

@@ -14,8 +14,8 @@ from kgscout_jax.graph.read.workbook import WORKBOOKS, sheet_files
 _BUILT = ("manifest.json", "entities.txt")
 """Files of folders that are written by kgscout: graphs, and shards, finished or not."""
 _ABOUT = re.compile(
-    r"\.|(readme|license|licence|changelog|citation|schema)\b|makefile$"
-    r"|.*\.(md|rst|pdf|html?|sql|py|sh|ya?ml|log|png|svg)$"
+    r"\.|(readme|license|licence|changelog)(\.txt)?$|makefile$"
+    r"|.*\.(md|rst|pdf|html?|sql|py|sh|ya?ml|log|png|svg|bib|cff)$"
 )
 """Names of files that are hidden, or about the others."""
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.code_columns import code_columns
+from kgscout_jax.graph.read.code_names import CODE_SHARE
 from kgscout_jax.graph.read.elements import Attributes, Edge, Node
 from kgscout_jax.graph.read.header import NO_NAME, name_rank, plain
 from kgscout_jax.graph.read.json_lines import (
@@ -75,6 +76,8 @@ class RecordFields:
     """Those that hold a code of each record's entity, see ``code_columns``."""
     varying: frozenset[str] = frozenset()
     """Those whose objects say something else of one entity in each record: a role."""
+    referring: frozenset[str] = frozenset()
+    """Those whose objects but refer to records, by their ids."""
 
     @property
     def nouns(self) -> list[str]:
@@ -110,14 +113,12 @@ def record_fields(path: Path) -> RecordFields | None:
     }
     if len(tables) < len(by_table):
         return None
-    fields = RecordFields(tables, (), (), _varying(rows))
+    fields = RecordFields(tables, (), (), _varying(rows), _referring(rows, tables))
     nodes = [each for row in rows for each in _Record(path, row, fields).nodes()]
     columns = _columns([_single(node.attributes) for node in nodes])
     codes = code_columns([*columns], [*columns.values()])
     names = [*columns]
-    return RecordFields(
-        tables, (*names,), tuple(names[i] for i in codes), fields.varying
-    )
+    return replace(fields, names=(*names,), codes=tuple(names[i] for i in codes))
 
 
 def record_elements(path: Path, fields: RecordFields) -> Iterator[Node | Edge]:
@@ -213,6 +214,26 @@ def _varying(rows: Sequence[JsonRow]) -> frozenset[str]:
     return frozenset(out)
 
 
+def _referring(
+    rows: Sequence[JsonRow], tables: Mapping[str, RecordTable]
+) -> frozenset[str]:
+    """The fields of ``RecordFields.referring``: nearly all of their ids are known."""
+    ids: dict[str, list[str | None]] = defaultdict(list)
+    known = set[str | None]()
+    for row in rows:
+        known.add(text_of(row.value.get(tables[row.table].id)))
+        for name, value in row.value.items():
+            for each in value if isinstance(value, list) else [value]:
+                if isinstance(each, dict):
+                    ids[name].append(_referred_id(_scalars(each)))
+    known -= {None, ""}
+    return frozenset(
+        name
+        for name, each in ids.items()
+        if sum(id in known for id in each) >= CODE_SHARE * len(each)
+    )
+
+
 @dataclass
 class _Record:
     """One record as nodes: its own, and those of the objects in it."""
@@ -290,11 +311,12 @@ class _Record:
             for item in each if listed else [each]:
                 if isinstance(item, dict):
                     fields = _scalars(item)
-                    fields = fields if len(fields) == len(item) else {}
-                    if (text := quantity_text(fields)) is not None:
+                    text = quantity_text(fields) if len(fields) == len(item) else None
+                    id = _referred_id(fields) if key in self.fields.referring else None
+                    if text is not None:
                         pairs.append((name, text))
-                    elif (text := _referred_id(fields)) is not None:
-                        pairs.append((f"{name}_id", text))
+                    elif id is not None:
+                        pairs.append((f"{name}_id", id))
                     else:
                         pairs += self._object(item, name, owner, kind, listed=listed)
                 elif (text := text_of(item)) is not None:

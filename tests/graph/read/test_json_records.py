@@ -107,11 +107,13 @@ def test_an_object_may_be_a_quantity_or_refer_to_a_record(tmp_path):
         {"id": "pkg-3", "name": "oak", "keepers": [bo], "instead": "pkg-2"},
         {"id": "usr-1", "name": "Ann", "fee": {"amount": 0, "currency": "GBP"}},
         {"id": "usr-2", "name": "Bo", "at": {"value": 1, "rank": 2}},
+        {"id": "usr-3", "name": "Cy", "card": {"id": "c-9", "type": "gold"}},
     ]
     assert records(tmp_path, rows) == {
         "moss | size | 3 kB", "fern | keepers | Ann", "fern | keepers | Bo",
         "oak | keepers | Bo", "fern | instead | moss", "oak | instead | fern",
         "Ann | fee | 0 GBP", "Bo | at_value | 1", "Bo | at_rank | 2",
+        "Cy | card_id | c-9", "Cy | card_type | gold",  # There is no such record.
     }  # fmt: skip
 
 
