@@ -13,6 +13,8 @@ from kgscout_jax.graph.read.workbook import WORKBOOKS, sheet_files
 
 _BUILT = ("manifest.json", "entities.txt")
 """Files of folders that are written by kgscout: graphs, and shards, finished or not."""
+_QUESTIONS = re.compile(r"(train|dev|test)\.jsonl")
+"""Names of files of questions, whose folder is no graph."""
 _ABOUT = re.compile(
     r"\.|(readme|license|licence|changelog)(\.txt)?$|makefile$"
     r"|.*\.(md|rst|pdf|html?|sql|py|sh|ya?ml|log|png|svg|bib|cff)$"
@@ -23,8 +25,8 @@ _ABOUT = re.compile(
 def graph_files(paths: Sequence[Path]) -> list[Path]:
     """Paths with each folder of triplet files replaced by its files, by name.
 
-    And each spreadsheet by its sheets. A GRAPH folder stays, as do shards and a folder
-    without triplet files. Hidden files, and those about the others such as
+    And each spreadsheet by its sheets. A GRAPH folder stays, as do shards, questions
+    and a folder without triplet files. Hidden files, and those about the others such as
     ``README.md``, are left out.
 
     Raises:
@@ -43,6 +45,8 @@ def _sheets_of(file: Path) -> list[Path]:
 def _files_in(path: Path) -> list[Path]:
     """The triplet files in a folder; other paths as they are."""
     if not path.is_dir() or any((path / name).exists() for name in _BUILT):
+        return [path]
+    if any(_QUESTIONS.match(file.name) for file in path.iterdir()):
         return [path]
     files = sorted(
         file
