@@ -39,7 +39,6 @@ from kgscout_jax.text.kinds import (
 from kgscout_jax.text.place_names import place_kinds
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import (
-    is_class_relation,
     last_word,
     relation_words,
 )
@@ -444,7 +443,7 @@ def _penalties(
     by_kind = np.concatenate([kind_weights(relation) for relation in around.relations])
     by_kind = by_kind.reshape(-1, 2, len(KINDS))
     classes = node_classes(around)
-    by_kind[[*map(is_class_relation, around.relations)], HEAD] = 0.0
+    by_kind[around.to_class, HEAD] = 0.0
     by_kind[pairs.relations] = 0.0
     by_class = STATED * classes.kinds(around, v) + NAMED * pairs.kinds
     total = sums(by_kind.sum(axis=2)) + by_class.sum(axis=1)

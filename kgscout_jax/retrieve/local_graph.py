@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
 from kgscout_jax.graph.walk.block_keys import unique_keys
 from kgscout_jax.text.relation_index import RelationIndex
+from kgscout_jax.text.relation_words import is_class_relation
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,11 @@ class LocalGraph:
         is_head = np.bincount(self.nodes[:, 0], minlength=node.max(initial=-1) + 1) > 0
         has_heads = np.bincount(end, is_head[node]) > 0
         return np.unique(node[has_heads[end]])
+
+    @cached_property
+    def to_class(self) -> Bool[np.ndarray, "r"]:
+        """True at the relations whose tails are classes of their heads."""
+        return np.array([*map(is_class_relation, self.relations)], bool)
 
     @cached_property
     def ends(self) -> tuple[Int[np.ndarray, "p"], Int[np.ndarray, "p"]]:

@@ -18,7 +18,6 @@ from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.kinds import KINDS, base_noun, names_same, noun_kind
 from kgscout_jax.text.question_noun import noun_of_topic
 from kgscout_jax.text.relation_words import (
-    is_class_relation,
     leads_to_class,
     names_what_it_classes,
     split_words,
@@ -100,8 +99,7 @@ class NodeClasses:
 
 def node_classes(around: LocalGraph) -> NodeClasses:
     """The classes that triplets state."""
-    of_class = np.array([is_class_relation(each) for each in around.relations], bool)
-    slots = np.flatnonzero(of_class[around.relation_index])
+    slots = np.flatnonzero(around.to_class[around.relation_index])
     names = around.names_of(around.nodes[slots, 1])
     nouns = [class_noun(name) for name in names]
     tells = np.array([noun not in _BROAD_CLASSES for noun in nouns], bool)

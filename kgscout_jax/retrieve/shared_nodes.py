@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.text.relation_words import is_class_relation, leads_to_role
+from kgscout_jax.text.relation_words import leads_to_role
 
 
 def shared_nodes(
@@ -58,7 +58,6 @@ def are_of_class(nodes: Bool[np.ndarray, "v"], around: LocalGraph) -> bool:
     joins them with the other: "which packages are under the MIT License"."""
     if len(around.mentions) != 2:
         return False
-    of_class = np.array([is_class_relation(each) for each in around.relations], bool)
     ways = []
     for mention in around.mentions:
         is_topic = np.isin(around.nodes, mention)
@@ -67,7 +66,7 @@ def are_of_class(nodes: Bool[np.ndarray, "v"], around: LocalGraph) -> bool:
         if len(relations) != 1 or joining.sum() < nodes.sum():
             return False
         ways.append(relations[0])
-    return int(of_class[ways].sum()) == 1
+    return int(around.to_class[ways].sum()) == 1
 
 
 def _holders(

@@ -10,21 +10,10 @@ import re
 from pathlib import Path
 
 import pytest
+from project_pages import PAGES, ROOT
 
 from kgscout_jax.cli.main import main
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGES = [
-    path
-    for pattern in (
-        "README.md",
-        "docs/*.md",
-        "docs/decisions/*.md",
-        "recipes/*.md",
-        "benchmarks/*.md",
-    )
-    for path in sorted(ROOT.glob(pattern))
-]
 PROGRAMS = {
     "kgscout": (),
     "train.py": ("train",),

@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import project_pages
 import pytest
 
 from kgscout_jax.errors import UserError
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = project_pages.ROOT
 sys.path.append(str(ROOT / "recipes"))
 
 import extracts  # noqa: E402
@@ -20,18 +21,7 @@ import fit_gains  # noqa: E402
 import tables  # noqa: E402
 
 CARD = "kgscout_jax/export/base/README.md"
-PAGES = [
-    page
-    for pattern in (
-        "README.md",
-        "docs/*.md",
-        "docs/decisions/*.md",
-        "recipes/*.md",
-        "benchmarks/*.md",
-        CARD,
-    )
-    for page in sorted(ROOT.glob(pattern))
-]
+PAGES = [*project_pages.PAGES, ROOT / CARD]
 
 
 def test_the_tables_of_the_pages_are_those_of_their_extracts():

@@ -34,12 +34,21 @@ def graph_files(paths: Sequence[Path]) -> list[Path]:
             spreadsheet cannot be read.
     """
     files = [file for path in paths for file in _files_in(path)]
-    return [each for file in files for each in _sheets_of(file)]
+    return [
+        each
+        for file in files
+        for each in (sheet_files(file) if _is_workbook(file) else [file])
+    ]
 
 
-def _sheets_of(file: Path) -> list[Path]:
-    """The sheets of a spreadsheet; another file as it is."""
-    return sheet_files(file) if file.suffix.lower() in WORKBOOKS else [file]
+def _is_workbook(file: Path) -> bool:
+    return file.suffix.lower() in WORKBOOKS
+
+
+def _check_format(file: Path) -> None:
+    """Raise UserError for a file of a format that is not read."""
+    if not _is_workbook(file):
+        file_format(file)
 
 
 def _files_in(path: Path) -> list[Path]:
@@ -56,17 +65,14 @@ def _files_in(path: Path) -> list[Path]:
     if not any(map(_is_triplet_file, files)):
         return [path]
     for file in files:
-        if file.suffix.lower() not in WORKBOOKS:
-            file_format(file)
+        _check_format(file)
     return files
 
 
 def _is_triplet_file(file: Path) -> bool:
     """Whether a file has a format that is read."""
-    if file.suffix.lower() in WORKBOOKS:
-        return True
     try:
-        file_format(file)
+        _check_format(file)
     except UserError:
         return False
     return True
