@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class GraphSettings(GraphFileSettings):
     """Index triplet files as a GRAPH folder, which opens memory-mapped.
 
-    Formats: .tsv .txt .csv .nt .ttl .nq .trig .jsonld .graphml .gexf .json .jsonl
+    Formats: .tsv .txt .csv .nt .ttl .nq .trig .rdf .jsonld .graphml .gexf .json .jsonl
     (each also .gz .bz2 .xz .zst) .parquet.
 
     Example: kgscout graph --kg facts.tsv.gz more.nt --out graph/

@@ -71,8 +71,8 @@ def without_class_topics(
 def without_own_classes(
     question: str, links: Sequence[Link], graph: KnowledgeGraph
 ) -> list[Link]:
-    """The links without classes that stand before what is of them: "order 10248", "the
-    ship called Astra".
+    """The links without classes that stand beside what is of them: "order 10248", "the
+    ship called Astra", "the Astra ship".
 
     Nor is a class a topic that is a part of another noun, or whose one is meant: "the
     course code of Databases", "the office of the instructor of Databases", "who leads
@@ -100,7 +100,10 @@ def without_own_classes(
 
     def is_own(link: Link) -> bool:
         return any(
-            _CALLED.fullmatch(question[link.stop : other.start]) is not None
+            (
+                _CALLED.fullmatch(question[link.stop : other.start]) is not None
+                or question[other.stop : link.start].isspace()
+            )
             and link.entity in _tails(graph, other.entity)
             and is_class(graph, link.entity)
             for other in links

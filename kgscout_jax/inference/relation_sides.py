@@ -11,7 +11,7 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.kinds import HEAD, TAIL
 from kgscout_jax.text.relation_words import split_words
-from kgscout_jax.text.stated_relation import all_answer_ends
+from kgscout_jax.text.stated_relation import named_ends
 
 COLUMNS = {HEAD: 0, TAIL: 2}
 """Of triplets, by end."""
@@ -31,7 +31,7 @@ def sides_called(noun: Sequence[str], graph: KnowledgeGraph) -> list[Side]:
     """
     names = graph.relation_names
     words = [word for each in noun for word in split_words(each)]
-    ends = all_answer_ends([TOPIC, "s", *words], names)
+    ends = named_ends([TOPIC, "s", *words], names)
     return [(i, max(each)) for i, each in enumerate(ends) if each]
 
 

@@ -15,7 +15,7 @@ from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.inference.question_mentions import Mention
 from kgscout_jax.inference.yes_no import Stated
 from kgscout_jax.text.asked_kind import question_tokens
-from kgscout_jax.text.same_question import same_question
+from kgscout_jax.text.same_question import same_questions
 from kgscout_jax.text.stated_relation import all_answer_ends
 
 
@@ -37,15 +37,17 @@ def read_same(
         mentions: its names.
         relation_of: the name of a relation.
     """
-    asked = same_question(question_tokens(question, names))
-    if not asked or len(mentions) != 2:
+    forms = same_questions(question_tokens(question, names))
+    if not forms or len(mentions) != 2:
         return None
-    stated = compared = False
     relations = [relation_of(int(each)) for each in candidates.relations]
-    for number, ends in enumerate(all_answer_ends(asked, relations)):
+    ends = next(
+        (ends for asked in forms if any(ends := all_answer_ends(asked, relations))), []
+    )
+    compared = False
+    for number, of_relation in enumerate(ends):
         triplets = candidates.nodes[candidates.relation_index == number]
-        for end in ends:
-            stated = True
+        for end in of_relation:
             one, other = (
                 set(triplets[np.isin(triplets[:, 1 - end], [*each.nodes]), end])
                 for each in mentions
@@ -53,6 +55,6 @@ def read_same(
             if one & other:
                 return "yes"
             compared |= bool(one and other)
-    if not stated:
+    if not ends:
         return None
     return "no" if compared else "unsure"

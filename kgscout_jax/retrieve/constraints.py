@@ -40,6 +40,7 @@ from kgscout_jax.retrieve.shared_nodes import (
 )
 from kgscout_jax.retrieve.stated_nodes import (
     compared_nodes,
+    lacks_relation,
     stated_ends,
     stated_nodes,
 )
@@ -51,7 +52,7 @@ from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import TAIL, base_noun
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.text.media_files import asks_for_media, media_files
-from kgscout_jax.text.question_noun import noun_of_topic, qualifies_plural
+from kgscout_jax.text.question_noun import OF, noun_of_topic, qualifies_plural
 from kgscout_jax.text.relation_words import last_word, relation_words
 from kgscout_jax.text.stated_relation import RANKS
 from kgscout_jax.text.value_question import ValueQuestion, value_question
@@ -67,8 +68,12 @@ between the topic and its answer."""
 FORM_DOUBT = 25.0
 """Logits by which "there is no answer" is ahead of a node of another form, or of a
 class, where no better one is left: no place answers "when"."""
+LACK_DOUBT = 8.0
+"""The same for all nodes, where the topic lacks the relation that the question says."""
 CONFLICT_DOUBT = 10.0
 """The same for a node that is called something else than what is asked for."""
+_VAGUE_WORDS = frozenset(("who", "whom", "where"))
+"""Question words that a stated relation says better."""
 _VAGUE_VERBS = re.compile(
     r"\b(?:lies?|lying|comes?|came|coming|located|situated|found)\b", re.I
 )
@@ -128,6 +133,8 @@ class QuestionConstraints:
     """Nodes that no word tells apart, see ``alike_nodes``."""
     negated: bool = False
     """Whether it negates what triplets deny: "not vegetarian"."""
+    lacking: bool = False
+    """Whether the topic lacks the relation that the question says."""
     members: bool = False
     """Whether ``stated`` are members of the class that it asks for."""
 
@@ -194,6 +201,8 @@ class QuestionConstraints:
     def _doubts(self) -> Float32[np.ndarray, "v"]:
         """By how much "there is no answer" is ahead of each node."""
         out = np.zeros(self.v, np.float32)
+        if self.lacking:
+            out += np.float32(LACK_DOUBT)
         if self.kind is not None:
             out += np.float32(FORM_DOUBT) * self.kind.by_form
             out += np.float32(CONFLICT_DOUBT) * self.kind.conflict
@@ -264,6 +273,11 @@ def question_constraints(
         called = stated_nodes(ends, around, ~unnamed)
         if kind is not None and called is not None:
             kind = kind.without(called)  # No word says better what a period is.
+    if kind is not None and any(ends) and words[0] in _VAGUE_WORDS:
+        # "Who owns X" may ask for a firm, and "where does X work" too.
+        called = stated_nodes(ends, around, ~(unnamed | kind.by_form))
+        if called is not None and not (called & ~kind.wrong).any():
+            kind = kind.without(called)
     possible = np.ones(v, bool) if kind is None else ~kind.wrong
     if flags is not None and (possible & flags.holders).any():
         possible &= flags.holders
@@ -279,7 +293,9 @@ def question_constraints(
         members_of_class = member_nodes(words, around, kind.called & ~unnamed)
         shared = stated = members_of_class
     if compared is None and stated is None:
-        if not several and flags is None:
+        # The place of birth is one step.
+        whole = any(ends) and OF in noun_of_topic(words)
+        if not several and flags is None and not whole:
             shared = chain = chain_nodes(
                 question, topics, around, unnamed, possible, likely
             )
@@ -361,6 +377,7 @@ def question_constraints(
         chain=chain,
         alike=alike,
         negated=flags is not None and flags.negated,
+        lacking=one_clause and shared is None and lacks_relation(words, around),
         members=members_of_class is not None,
     )
 

@@ -69,8 +69,9 @@ _NUMBER = re.compile(r"[+-]?\d[\d,. ]*(?:[eE][+-]?\d{1,3})?")
 _FIRST = frozenset("+-0123456789")
 """What numbers and dates begin with."""
 _DAY = r"\d{3,4}-\d\d(?:-\d\d)?"
+_YEAR = r"(?:1\d|2[01])\d\d"
 _DATED = re.compile(
-    rf"(?<![\d.,])(?:{_DAY}(?!\d)|[12]\d{{3}}(?![.,]?\d)|\d\d?[./]\d\d?[./]\d{{2,4}}\b"
+    rf"(?<![\d.,])(?<![A-Z]_)(?:{_DAY}(?!\d)|{_YEAR}(?![.,]?\d)|\d\d?[./]\d\d?[./]\d{{2,4}}\b"
     r"|\d?\d:\d\d\b)"
 )
 _TIME_WORDS = frozenset(
@@ -237,6 +238,9 @@ def kind_mask(
         if _is_measured(asked):
             years = _years(around, len(unnamed))
         lost, kept = _by_name(asked, around.names)
+        if asked.kind == "time":  # 2,024 citations are no year.
+            measured = np.isin(around.used, _measuring_tails(around))
+            lost, kept = lost | measured, kept & ~measured
         if _is_measured(asked):
             lost |= _other_measures(asked.nouns, around)
         if of_day:
@@ -385,6 +389,13 @@ def _other_measures(nouns: frozenset[str], around: LocalGraph) -> Bool[np.ndarra
     measured = around.nodes[np.array(fits, bool)[around.relation_index], 1]
     values = value_mask(around.names)
     return values & ~np.isin(around.used, measured) if len(measured) else values & False
+
+
+def _measuring_tails(around: LocalGraph) -> Int[np.ndarray, "n"]:
+    """Tails of relations that count or measure, and that none leads to which dates."""
+    measuring = np.array([is_measure(last_word(r)) for r in around.relations], bool)
+    index, tails = around.relation_index, around.nodes[:, 1]
+    return np.setdiff1d(tails[measuring[index]], tails[~measuring[index]])
 
 
 def _is_no_measure(nouns: frozenset[str], name: str) -> bool:

@@ -17,9 +17,7 @@ from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.compared_set import compared_set
 from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import HEAD, TAIL
-from kgscout_jax.text.question_clause import is_clause
-from kgscout_jax.text.question_noun import noun_of_answer, noun_of_topic
-from kgscout_jax.text.stated_relation import all_answer_ends
+from kgscout_jax.text.stated_relation import all_answer_ends, says_relation
 from kgscout_jax.text.subclasses import is_subclass_relation, subclass_end
 
 
@@ -42,9 +40,26 @@ def stated_ends(words: Sequence[str], around: LocalGraph) -> list[frozenset[int]
     several = [all_answer_ends(each, around.relations) for each in joined_nouns(words)]
     if several and all(map(any, several)):
         return [frozenset[int]().union(*each) for each in zip(*several, strict=True)]
-    if not (is_clause(words) or noun_of_topic(words) or noun_of_answer(words)):
+    if not says_relation(words):
         return [frozenset()] * len(around.relations)
-    return all_answer_ends(words, around.relations)
+    at_topic = np.isin(around.nodes, around.starts).any(axis=1)
+    index = np.unique(around.relation_index[at_topic]).tolist()
+    near = [str(around.relations[i]) for i in index]
+    return all_answer_ends(words, around.relations, near)
+
+
+def lacks_relation(words: Sequence[str], around: LocalGraph) -> bool:
+    """Whether a question says relations that are here, and none of which its topic has.
+
+    Args:
+        words: of the question, see ``question_tokens``.
+        around: its candidates.
+    """
+    if len(around.mentions) != 1 or not says_relation(words):
+        return False
+    said = all_answer_ends(words, around.relations)
+    everywhere = np.ones(around.nodes.max(initial=0) + 1, bool)
+    return any(said) and stated_nodes(said, around, everywhere) is None
 
 
 def compared_nodes(

@@ -282,7 +282,8 @@ def _said(words: list[str]) -> Iterator[Hint]:
     elif words[-1] not in PREPOSITIONS:  # "depends on" names nobody
         if words[0] in PREPOSITIONS:
             words = words[1:]
-        elif _begins_with_verb(words):  # "plays in club" names a club
+        elif _begins_with_verb(words):  # "plays in club" names a club, of players
+            yield HEAD, lists["agents_in"].get(active or words[0], ""), GUESSED
             words = words[2:]
         if len(words) > 1 and (_PARTICIPLE.search(words[-1]) or words[-1] in _UNITS):
             words = words[:-1]  # "languages spoken" are languages

@@ -29,6 +29,7 @@ OF = "of"
 _COMING = frozenset(("come", "comes", "originate", "originates", "is", "are"))
 """What stands before "from" in a question for those of an origin."""
 _CALLED = frozenset(("called", "named"))
+_ARTICLES = frozenset(("the", "a", "an"))
 _WHOSE = frozenset("of what which whom who".split())
 
 
@@ -179,7 +180,7 @@ def _noun_of_answer(words: tuple[str, ...]) -> tuple[str, ...]:
     elif QUESTION_WORDS.isdisjoint(before[:2]) or have > MOST_NOUN_WORDS + 1:
         return ()
     elif after[:1] == ["as"] and have == last - 1:
-        noun = after[1:]
+        noun = after[1 + (after[1:2] in (["its"], ["their"], ["his"], ["her"])) :]
     else:
         noun = [] if after else before[have + 1 :]
     noun = noun[_asking(noun) :]
@@ -203,7 +204,7 @@ def _inverse_noun(before: Sequence[str], after: Sequence[str]) -> Sequence[str]:
     kind = [word for word in before[:-1] if word not in _WHOSE]
     asks = before[1:] and before[0] in _WHOSE and before[-1] in BE
     asks = asks and len(kind) <= MOST_NOUN_WORDS and NO_NOUNS.isdisjoint(kind)
-    if asks and after[:1] == ["the"]:
+    if asks and after[:1] and after[0] in _ARTICLES:
         noun = after[1:]
         if OF in before:
             return noun

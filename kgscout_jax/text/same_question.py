@@ -38,25 +38,27 @@ _OF_NOUN = [
 _OF_VERB = [
     re.compile(form)
     for form in (
-        r"(?P<verb>do|did|are|were) @ and @ (?P<said>[^@]+?) the same [^@]+",
-        r"(?P<verb>does|did|is|was) @ (?P<said>[^@]+?) the same [^@]+ as @",
+        r"(?P<verb>do|did|are|were) @ and @ (?P<said>[^@]+?) the same (?P<noun>[^@]+)",
+        r"(?P<verb>does|did|is|was) @ (?P<said>[^@]+?) the same (?P<noun>[^@]+) as @",
     )
 ]
 
 
-def same_question(words: Sequence[str]) -> list[str]:
-    """The question for what one of them has; [] for other questions.
+def same_questions(words: Sequence[str]) -> list[list[str]]:
+    """The questions for what one of them has, the first that states a relation counts.
+
+    [] for other questions.
 
     Args:
         words: of the question, ``TOPIC`` for those of its topics' names.
 
-    >>> same_question("do  and  have the same home town".split(" "))
-    ['the', 'home', 'town', 'of', '']
-    >>> same_question("is  s home town the same as that of ".split(" "))
-    ['the', 'home', 'town', 'of', '']
-    >>> same_question("were  and  born in the same city".split(" "))
-    ['what', 'was', '', 'born', 'in']
-    >>> same_question("is the capital of  the same as ".split(" "))
+    >>> same_questions("do  and  have the same home town".split(" "))
+    [['the', 'home', 'town', 'of', '']]
+    >>> same_questions("is  s home town the same as that of ".split(" "))
+    [['the', 'home', 'town', 'of', '']]
+    >>> same_questions("do  and  play for the same club".split(" "))
+    [['what', 'club', 'does', '', 'play', 'for'], ['what', 'does', '', 'play', 'for']]
+    >>> same_questions("is the capital of  the same as ".split(" "))
     []
     """
     text = " ".join(word or _PLACE for word in topic_as_one(words))
@@ -64,9 +66,10 @@ def same_question(words: Sequence[str]) -> list[str]:
         return []
     for form in _OF_NOUN:
         if found := form.fullmatch(text):
-            return ["the", *found["noun"].split(), "of", TOPIC]
+            return [["the", *found["noun"].split(), "of", TOPIC]]
     for form in _OF_VERB:
         if found := form.fullmatch(text):
             verb = _VERBS.get(found["verb"], found["verb"])
-            return ["what", verb, TOPIC, *found["said"].split()]
+            rest = [verb, TOPIC, *found["said"].split()]
+            return [["what", *found["noun"].split(), *rest], ["what", *rest]]
     return []

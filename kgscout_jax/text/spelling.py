@@ -18,7 +18,8 @@ SHORTEST = 4
 """Letters of the shortest word that may be misspelt."""
 LONG = 8
 """Letters from which on a word may have two errors, and not one only."""
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"(?<!\w)[^\W\d_]+(?!\w)")
+"""A word, which is no part of a longer name: of ``john_smith``."""
 _USUAL = {
     "wich": "which", "whcih": "which", "whch": "which", "wat": "what", "waht": "what",
     "teh": "the", "hte": "the", "adn": "and", "thier": "their", "wehre": "where",

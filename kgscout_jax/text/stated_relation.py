@@ -10,9 +10,10 @@ up, because that takes seconds to load: words are compared by their stems.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
+from kgscout_jax.text.full_question import full_question, made_noun, vague_noun
 from kgscout_jax.text.kinds import (
     HEAD,
     IRREGULAR_VERBS,
@@ -37,6 +38,7 @@ from kgscout_jax.text.question_clause import (
     is_clause,
 )
 from kgscout_jax.text.question_noun import OF, noun_of_answer, noun_of_topic
+from kgscout_jax.text.relation_groups import names_in_group
 from kgscout_jax.text.relation_phrases import other_names, relation_forms, word_forms
 from kgscout_jax.text.relation_words import PREPOSITIONS, last_word, relation_words
 
@@ -55,6 +57,10 @@ RANKS = frozenset(("first", "last"))
 """Words that rank in a question, and in the names of relations."""
 _REPORTS = frozenset(("report", "subordinate"))
 """What those are who report to somebody."""
+_BY = "by"
+"""Marks the groups of those who made something."""
+_TIMES = frozenset("year years date day month decade century time".split())
+"""What no relation of ``names_in_group`` leads to."""
 _NOUN = 2
 """Words of a noun that is no clause, at most."""
 _ENDING = re.compile(r"(ies|ied|ing|ed|es|s|e)$")
@@ -106,24 +112,125 @@ def answer_ends(words: Sequence[str], relation: str) -> frozenset[int]:
 
 
 def all_answer_ends(
-    words: Sequence[str], relations: Sequence[str]
+    words: Sequence[str],
+    relations: Sequence[str],
+    near: Collection[str] | None = None,
 ) -> list[frozenset[int]]:
     """``answer_ends`` of each relation; the question is read once.
 
     Where none is called by the noun that is asked for, other phrases for them count:
-    the symptoms of a disease are its phenotypes.
+    the symptoms of a disease are its phenotypes, and who employs Ann is whom she works
+    for.
+
+    Args:
+        words: see ``answer_ends``.
+        relations: their names.
+        near: those that may go by other phrases; None: all.
     """
-    own = _ends_by_names(words, relations)
-    is_noun = noun_of_topic(words) or noun_of_answer(words)
-    if any(own) or not (is_noun or is_clause(words)):
-        return own
-    noun = () if is_noun else asked_noun(words)
+    words = full_question(words)
+    ends = _ends_by_names(words, relations)
+    if any(ends) or not says_relation(words):
+        return ends
+    likely = relations if near is None else near
+    found = _ends_by_phrases(words, likely) or _ends_by_groups(words, likely)
+    return [found.get(each, frozenset()) for each in relations]
+
+
+def named_ends(words: Sequence[str], relations: Sequence[str]) -> list[frozenset[int]]:
+    """``all_answer_ends`` by the relations' names, and other phrases for them alone."""
+    ends = _ends_by_names(words, relations)
+    if any(ends) or not says_relation(words):
+        return ends
+    found = _ends_by_phrases(words, relations)
+    return [found.get(each, frozenset()) for each in relations]
+
+
+def says_relation(words: Sequence[str]) -> bool:
+    """Whether a question has the form of those that say one relation."""
+    words = full_question(words)
+    has_noun = noun_of_topic(words) or noun_of_answer(words) or made_noun(words)
+    return bool(has_noun or is_clause(words) or vague_noun(words))
+
+
+_Ends = dict[str, frozenset[int]]
+"""The ends of relations, without those that a question does not say."""
+
+
+def _ends_by_phrases(words: Sequence[str], relations: Collection[str]) -> _Ends:
+    """``all_answer_ends`` by other phrases for each relation."""
+    noun = _clause_noun(words)
     # "Actors portray people" are several nouns, or a clause of their own.
     if noun and not (len(noun) <= _NOUN and _has_preposition(words)):
-        return own
-    others = [each for each in relations if not noun or may_lead_to(each, noun[-1])]
-    ends = {each: _ends_by_other_names(words, each) for each in others}
-    return [ends.get(each, frozenset()) for each in relations]
+        return {}
+    likely = [each for each in relations if not noun or may_lead_to(each, noun[-1])]
+    ends = {each: _ends_by_other_names(words, each) for each in likely}
+    return {relation: each for relation, each in ends.items() if each}
+
+
+def _ends_by_groups(words: Sequence[str], relations: Collection[str]) -> _Ends:
+    """``all_answer_ends`` by the names of each relation's groups."""
+    if noun := made_noun(words):
+        ends = {each: _end_of_makers(each) for each in relations}
+        return _of_noun(noun, ends)
+    noun = _clause_noun(words)
+    if words[0] == "when" or len(noun) > _NOUN or not _TIMES.isdisjoint(noun):
+        return {}
+    ends = {each: _ends_by_group(tuple(words), each) for each in relations}
+    if any(ends.values()):
+        return _of_noun(noun, ends)
+    if noun_form := vague_noun(words):
+        own = _ends_by_names(noun_form, [*relations])
+        found = dict(zip(relations, own, strict=True))
+        if not any(own):
+            found = _ends_by_groups(noun_form, relations)
+        return {relation: each for relation, each in found.items() if each}
+    return {}
+
+
+def _clause_noun(words: Sequence[str]) -> tuple[str, ...]:
+    """The noun behind "which", where the question is no noun phrase itself."""
+    is_noun = noun_of_topic(words) or noun_of_answer(words)
+    return () if is_noun else asked_noun(words)
+
+
+def _of_noun(noun: Sequence[str], ends: _Ends) -> _Ends:
+    """The ends without those of relations that have no such noun, where others do."""
+    said = " ".join(singular([*noun])) if noun else ""
+    found = {relation: each for relation, each in ends.items() if each}
+    fitting = {
+        relation: each
+        for relation, each in found.items()
+        if any(name == said for name, _ in names_in_group(relation))
+    }
+    return fitting or found
+
+
+def _end_of_makers(relation: str) -> frozenset[int]:
+    """The end of what somebody made: "books by X" are those that X wrote."""
+    return frozenset(
+        HEAD if inverse else TAIL
+        for name, inverse in names_in_group(relation)
+        if name == _BY
+    )
+
+
+def _ends_by_group(words: tuple[str, ...], relation: str) -> frozenset[int]:
+    """``answer_ends`` by the names of its group; none where these contradict."""
+    clause = clause_of(words)
+    if clause is not None and _is_other_object(clause, relation):
+        return frozenset()
+    ends = {
+        1 - end if inverse else end
+        for name, inverse in names_in_group(relation)
+        for end in _ends_by_name(words, name)
+    }
+    return frozenset(ends) if len(ends) == 1 else frozenset()
+
+
+@lru_cache(maxsize=1 << 12)
+def _ends_by_name(words: tuple[str, ...], name: str) -> frozenset[int]:
+    """``_ends_by_names`` of one name."""
+    return _ends_by_names(words, [name])[0]
 
 
 def _has_preposition(words: Sequence[str]) -> bool:

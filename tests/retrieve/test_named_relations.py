@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgscout_jax.retrieve.constraints import question_constraints
+from kgscout_jax.retrieve.constraints import LACK_DOUBT, question_constraints
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_relations import (
     CENTRE,
@@ -194,7 +194,8 @@ def test_detours_lower_logits_and_raise_doubts_of_policies_for_any_graph():
     logits, answers = np.zeros(3, np.float32), np.zeros(4, np.float32)
     found = asked.logits(logits, answers, general=True)
     assert asked.unsaid is not None
-    of_detours = found.doubts - asked.unsaid
+    assert asked.lacking  # nothing says who directed Heat
+    of_detours = found.doubts - asked.unsaid - np.float32(LACK_DOUBT)
     assert of_detours.tolist() == [0, 0, 2 * DETOUR_DOUBT, 2 * DETOUR_DOUBT]
     assert not asked.logits(logits, answers, general=False).doubts.any()
     without = replace(asked, detours=None).logits(logits, answers, general=True)

@@ -70,6 +70,22 @@ HEADS, TAILS, BOTH, NONE = {0}, {1}, {0, 1}, set()
         ("Which firms is Ann Lee the owner of?", "owner", HEADS),
         ("Of what is Ann Lee the capital?", "capital", HEADS),
         ("How many firms share the owner Ann Lee?", "owner", HEADS),
+        # Another name of the relation, or of its inverse.
+        ("Who employs Ann Lee?", "worksFor", TAILS),
+        ("Who are the employees of Ann Lee?", "worksFor", HEADS),
+        ("Which band is Ann Lee a member of?", "has_member", HEADS),
+        ("What band is Ann Lee in?", "bandMember", HEADS),
+        ("Who was Ann Lee's doctoral advisor?", "academic_advisor_of", HEADS),
+        ("Which country does Ann Lee belong to?", "located_in", TAILS),
+        ("Which league does Ann Lee play in?", "plays_in_club", NONE),
+        ("When was Ann Lee released?", "publisher", NONE),
+        # Words are left out.
+        ("books written by Ann Lee", "author", HEADS),
+        ("all books by Ann Lee", "hasAuthor", HEADS),
+        ("films starring Ann Lee", "acted_in", TAILS),
+        ("movies that Ann Lee directed", "director", HEADS),
+        ("cities in Ann Lee", "located_in", HEADS),
+        ("Go services owned by Ann Lee", "owns", NONE),
         # Words that only ask for an answer.
         ("Could you please tell me Ann Lee's mentor?", "mentored_by", TAILS),
         ("I'd like to know who mentors Ann Lee", "mentored_by", TAILS),

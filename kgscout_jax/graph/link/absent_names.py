@@ -92,12 +92,12 @@ def _absent_codes(
 
 
 def _is_name(word: str) -> bool:
-    """Whether a word is written as a name, and neither a month nor an abbreviation."""
+    """Whether a word is written as a name, such as Rome and iPhone, and no month."""
     plain = word.casefold()
     return (
         len(word) > 2
-        and word[0].isupper()
-        and word[1:].islower()
+        and any(map(str.isupper, word))
+        and any(map(str.islower, word))
         and plain not in STOP_WORDS
         and plain not in _TIMES
     )

@@ -10,6 +10,7 @@ import numpy as np
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.hypernodes import hypernode_mask
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.link import main_titles
 from kgscout_jax.graph.link.aliases import read_aliases
 from kgscout_jax.graph.link.demonyms import demonym_aliases, demonyms_sha256
 from kgscout_jax.graph.link.index import MANIFEST, LinkIndex
@@ -34,7 +35,7 @@ def open_or_build_index(
 
     Hypernodes are left out: a question that names the parts of a fact is about these.
     Words for what is from a country are further names of it, see ``demonyms``, and so
-    are those that triplets give, see ``other_names``.
+    are those that triplets give, see ``other_names``, and titles without subtitles.
     A stored index that is damaged or was built from other names or aliases is built
     again. If the folder cannot be written, the index stays in memory.
 
@@ -49,7 +50,7 @@ def open_or_build_index(
     if folder is None and graph.storage is not None:
         # Among the graph's data, so that an update replaces it too.
         folder = graph.storage.path / graph.storage.manifest["data"] / FOLDER
-    checksum = demonyms_sha256()
+    checksum = rules_sha256()
     if aliases is not None:
         if not aliases.is_file():
             raise UserError(f"{aliases}: no such file")
@@ -66,6 +67,7 @@ def open_or_build_index(
     named, only_names = other_names(graph)
     listed += named
     listed += demonym_aliases(graph.find_every)
+    listed += main_titles.main_titles(graph)
     index = build_index(
         graph.entities,
         aliases=listed,
@@ -81,6 +83,11 @@ def open_or_build_index(
         except OSError as error:
             logger.info("%s: cannot be written (%s)", folder, error.strerror)
     return index
+
+
+def rules_sha256() -> str:
+    """Checksum of what gives entities further names: other rules need a new index."""
+    return demonyms_sha256() + main_titles.VERSION
 
 
 def _ids_with_labels(graph: KnowledgeGraph) -> list[tuple[str, int]]:

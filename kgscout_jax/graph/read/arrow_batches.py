@@ -20,7 +20,7 @@ from kgscout_jax.graph.read.dialect import TABLES
 from kgscout_jax.graph.read.options import MAX_NAME, MISSING
 from kgscout_jax.graph.read.parquet import batches, open_parquet
 from kgscout_jax.graph.read.streams import BROKEN, open_bytes
-from kgscout_jax.graph.read.table_terms import is_naming, is_rdf_relation
+from kgscout_jax.graph.read.table_terms import TAGGED, is_naming, is_rdf_relation
 from kgscout_jax.graph.read.triplets import TripletFiles, file_format
 
 ROWS = 1 << 16
@@ -144,7 +144,7 @@ def _table(path: Path, files: TripletFiles) -> Iterator[Columns]:
                 ):
                     raise _NeedsExactReader
                 columns = tuple(batch.column(name) for name in used)
-                if _has_terms(columns[0], columns[1], files.labels is not None):
+                if _has_terms(*columns, named=files.labels is not None):
                     raise _NeedsExactReader
                 for column in columns:
                     sizes = pc.min_max(pc.binary_length(column))
@@ -164,11 +164,14 @@ def _table(path: Path, files: TripletFiles) -> Iterator[Columns]:
     tell_missing(path, left_out)
 
 
-def _has_terms(heads: Any, relations: Any, named: bool) -> bool:
+def _has_terms(heads: Any, relations: Any, tails: Any, *, named: bool) -> bool:
     """Whether rows hold RDF terms, or (``named``) may name identifiers."""
     pc = compute()
     kinds = [each for each in pc.unique(relations).to_pylist() if each is not None]
     if any(map(is_rdf_relation, kinds)) or (named and any(map(is_naming, kinds))):
+        return True
+    quoted = tails.filter(pc.starts_with(tails, '"'))
+    if pc.any(pc.match_substring_regex(quoted, TAGGED)).as_py():
         return True
     return bool(pc.any(pc.starts_with(heads, "<")).as_py())
 

@@ -53,19 +53,30 @@ def with_code_names(
     first = [*islice(rest, SAMPLE_NODES)]
     nodes = [element for element in first if isinstance(element, Node)]
     found = _references(nodes, codes, ids, own)
+    repeated = _repeated_ids(nodes)
     for node in chain(first, rest):
-        if found and isinstance(node, Node):
+        if isinstance(node, Node):
             # The id of an object in a record says that it is itself.
             called = "" if node.id else node.name
             pairs = [
                 each
                 for pair in node.attributes
-                for each in _resolved(*pair, found)
+                if pair[0] not in repeated
+                for each in _resolved(*pair, found, ids)
                 if each == pair or each[1] != called
             ]
             yield replace(node, attributes=pairs)
         else:
             yield node
+
+
+def _repeated_ids(nodes: Sequence[Node]) -> set[str]:
+    """The attributes that but repeat the id of each entity, as an address of itself."""
+    same: dict[str, list[bool]] = {}
+    for node in nodes:
+        for name, value in node.attributes if node.id else ():
+            same.setdefault(name, []).append("://" in value and value == node.id)
+    return {name for name, each in same.items() if len(each) > 1 and all(each)}
 
 
 def _references(
@@ -104,10 +115,16 @@ def _references(
 
 
 def _resolved(
-    name: str, value: str, found: Mapping[str, Finder]
+    name: str, value: str, found: Mapping[str, Finder], ids: Sequence[Finder]
 ) -> list[tuple[str, str]]:
-    """A property, once for each entity whose code is in its value."""
+    """A property, once for each entity whose code is in its value.
+
+    An address that is the id of an entity is this entity, whatever else a column holds.
+    """
     entities = _entities(value, found[name]) if name in found else []
+    if not entities and "://" in value:
+        named = {entity for find in ids if (entity := find(value)) is not None}
+        entities = [*named] if len(named) == 1 else []
     if not entities:
         return [(name, value)]
     return [(owner_of(name) or name, entity) for entity in entities]

@@ -111,6 +111,9 @@ def table_triplets(
 ) -> Iterator[Triplet]:
     """Rows as head, relation, tail; a header is skipped.
 
+    Below a header, a row without a tail has no value, which is left out as one of
+    ``missing`` is.
+
     Args:
         path: the file.
         layout: its columns.
@@ -131,14 +134,15 @@ def table_triplets(
             skip = False
             continue
         head, relation, tail = cells[h], constant or cells[r], cells[t]
-        if not (head.strip() and relation.strip() and tail.strip()):
+        no_value = bool(layout.header and not tail.strip())
+        if not (head.strip() and relation.strip() and (tail.strip() or no_value)):
             raise UserError(f"{path}:{number}: {blank(head, relation)}")
         if len(head) + len(relation) + len(tail) > MAX_NAME:
             for name in (head, relation, tail):
                 check_name(name, f"{path}:{number}")
         empty = False
-        if head in missing or tail in missing:
-            left_out[head if head in missing else tail] += 1
+        if no_value or head in missing or tail in missing:
+            left_out[head if head in missing else tail.strip() or "empty"] += 1
             continue
         yield head, relation, tail
         if extra:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,10 @@ SEPARATIONS = {
     ";": "semicolon-separated",
     "|": "bar-separated",
 }
+_OTHERS = ("^", "~", "::", "\x1f", "\x01")
+"""Other separators, which count where lines of a file have as many of them."""
+_SHARE = 0.95
+"""Share of such lines; in others a separator may stand in quotes."""
 TABLES = {".tsv": "\t", ".txt": "\t", ".csv": ","}
 """Suffix of a text table -> its usual column separator."""
 
@@ -61,6 +66,15 @@ def dialects(suffix: str) -> list[Dialect]:
     ]
 
 
+def separation(separator: str) -> str:
+    """How cells are separated, in words.
+
+    >>> separation(";"), separation("^")
+    ('semicolon-separated', "'^'-separated")
+    """
+    return SEPARATIONS.get(separator, f"{separator!r}-separated")
+
+
 def usual_dialect(path: Path) -> Dialect:
     """The dialect that the name of a text table says."""
     suffix = Path(inner_name(path)).suffix
@@ -74,9 +88,17 @@ def sample_rows(path: Path) -> dict[Dialect, list[list[str]]]:
         UserError: the file cannot be read.
     """
     lines, whole = _first_lines(path)
+    filled = [line for line in lines if line.strip()]
+    others = [
+        Dialect(separator, len(separator) == 1)
+        for separator in _OTHERS
+        if (counts := Counter(line.count(separator) for line in filled))
+        and counts.most_common(1)[0][0]
+        and counts.most_common(1)[0][1] >= _SHARE * len(filled)
+    ]
     return {
         dialect: rows
-        for dialect in dialects(Path(inner_name(path)).suffix)
+        for dialect in [*dialects(Path(inner_name(path)).suffix), *others]
         if (rows := _rows(dialect, lines, whole))
     }
 

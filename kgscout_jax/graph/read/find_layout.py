@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,9 +10,9 @@ from pathlib import Path
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.dialect import (
-    SEPARATIONS,
     Dialect,
     sample_rows,
+    separation,
     usual_dialect,
 )
 from kgscout_jax.graph.read.entity_tables import columns_of, entity_layout
@@ -35,6 +36,11 @@ from kgscout_jax.graph.read.node_columns import (
 )
 from kgscout_jax.graph.read.options import ReadOptions, excerpt
 
+_FACT_ID = re.compile(r"<id_\S+>")
+_FACT_WIDTHS = (4, 5)
+_TERM = re.compile(r'<[^\s<>]+>|"|\w+:\w')
+"""The beginning of an RDF term."""
+
 
 def table_layout(path: Path, options: ReadOptions) -> Layout:
     """The layout of a text table, from its first rows.
@@ -53,7 +59,7 @@ def table_layout(path: Path, options: ReadOptions) -> Layout:
         nodes = _list_of_nodes(samples, options.columns)
         return nodes or given_layout(path, options.columns, samples, usual)
     rows = samples.get(usual)
-    if rows and (found := _header_layout(usual, rows)):
+    if rows and (found := _fact_columns(usual, rows) or _header_layout(usual, rows)):
         return found
     in_quotes = Dialect(usual.separator, True)
     if in_quotes in samples and (
@@ -78,12 +84,23 @@ def table_layout(path: Path, options: ReadOptions) -> Layout:
             found = entity_layout(dialect, rows) or _header_of_relation(dialect, rows)
             if found:
                 return found
-            words = SEPARATIONS[dialect.separator]
+            words = separation(dialect.separator)
             return Layout(dialect, sample=rows, doubt=f"found {words} columns")
     for dialect, rows in samples.items():
         if found := entity_layout(dialect, rows):
             return found
     return Layout(_likely_dialect(usual, samples))
+
+
+def _fact_columns(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
+    """The layout of a table of YAGO: a fact's id, the fact, and often its value."""
+    width = len(rows[0])
+    if width not in _FACT_WIDTHS or any(len(row) != width for row in rows):
+        return None
+    terms = all(not row[0] or _FACT_ID.fullmatch(row[0]) for row in rows) and all(
+        _TERM.match(cell) for row in rows for cell in row[1:4]
+    )
+    return Layout(dialect, 1, 2, 3, width=width, sample=list(rows)) if terms else None
 
 
 def _likely_dialect(usual: Dialect, samples: dict[Dialect, list[list[str]]]) -> Dialect:

@@ -41,6 +41,7 @@ ENDS = (
     ("subject_entity", "object_entity"),
     ("src", "tgt"),
     ("entity", "value"),
+    ("subj", "obj"),
     ("subjekt", "objekt"),
     ("quelle", "ziel"),
     ("von", "nach"),
@@ -76,6 +77,7 @@ RELATIONS = (
     "verb",
     "relation_id",
     "predicate_id",
+    "pred",
     "prädikat",
     "beziehung",
     "prédicat",
@@ -93,6 +95,16 @@ SURE_RELATIONS = frozenset(("relation", "relationship", "predicate"))
 
 NAMES = ("name", "label", "title")
 """Properties that name a node, the first match counts."""
+
+FULL_NAMES = frozenset(
+    first + joint + last
+    for first, last in (
+        *(("display", "name"), ("full", "name"), ("preferred", "name")),
+        *(("pref", "label"), ("preferred", "label"), ("display", "label")),
+    )
+    for joint in ("", "_")
+)
+"""Other names of such a property."""
 
 TITLE, OF_NAME, NO_NAME = 1, 2, 3
 """``name_rank`` of titles and labels, of columns whose names end in one of the three,
@@ -133,12 +145,14 @@ def plain(cell: str) -> str:
 def name_rank(name: str) -> int:
     """How likely a column names what its rows are, by its plain name; the least first.
 
-    >>> [name_rank(each) for each in ("name", "title", "label", "city_name", "city")]
+    >>> [name_rank(each) for each in ("name", "title", "full_name", "city_name", "x")]
     [0, 1, 1, 2, 3]
     """
     if name == NAMES[0]:
         return 0
-    return TITLE if name in NAMES else OF_NAME if name.endswith(NAMES) else NO_NAME
+    if name in NAMES or name in FULL_NAMES:
+        return TITLE
+    return OF_NAME if name.endswith(NAMES) else NO_NAME
 
 
 def column_order(cells: Sequence[str]) -> tuple[int, int, int] | None:

@@ -20,7 +20,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.code_columns import code_columns
 from kgscout_jax.graph.read.code_names import CODE_SHARE
 from kgscout_jax.graph.read.elements import Attributes, Edge, Node
-from kgscout_jax.graph.read.header import NO_NAME, name_rank, plain
+from kgscout_jax.graph.read.header import NAMES, NO_NAME, TITLE, name_rank, plain
 from kgscout_jax.graph.read.json_lines import (
     is_element,
     name_field,
@@ -47,6 +47,8 @@ _LINKED_DATA = frozenset(("@context", "@id"))
 """Fields of JSON-LD, which ``rdf`` reads."""
 _REFERENCE = frozenset("type kind ref href url uri link self".split())
 """Fields of an object that but refers to a record, beside its id."""
+_NAMES_BESIDE = (*NAMES, "display_name")
+"""What ends the name of a field that names the address in another."""
 SAMPLE_RECORDS = 1_000
 """Records that tell which fields hold names and codes."""
 
@@ -186,6 +188,23 @@ def _referred_id(fields: Mapping[str, str]) -> str | None:
     return ids[0] if len(ids) == 1 and not others else None
 
 
+def _with_names_at_addresses(value: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an object, with names for addresses that fields beside them name.
+
+    >>> _with_names_at_addresses({"host": "https://a.org/P1", "host_name": "ACM"})
+    {'host': 'ACM'}
+    """
+    named = {
+        name: other
+        for name, each in value.items()
+        if isinstance(each, str) and "://" in each
+        for end in _NAMES_BESIDE
+        if isinstance(value.get(other := f"{name}_{end}"), str)
+    }
+    fields = {name: value[named.get(name, name)] for name in value}
+    return {name: each for name, each in fields.items() if name not in named.values()}
+
+
 def _single(pairs: Attributes) -> dict[str, str]:
     """The values of fields; "" for several, of which none is the code of one entity."""
     out: dict[str, str] = {}
@@ -270,6 +289,7 @@ class _Record:
             said: each
             for name, each in value.items()
             if name not in known and (said := table.fields.get(name, name))
+            if each != called or name_rank(plain(name)) > TITLE
         }
         labels = () if table.kind is None else (table.kind,)
         pairs = self._pairs(rest, called, table.kind)
@@ -305,7 +325,7 @@ class _Record:
             prefix: what the names of fields begin with.
         """
         pairs: Attributes = []
-        for key, each in value.items():
+        for key, each in _with_names_at_addresses(value).items():
             name = replace_surrogates(f"{prefix}_{key}" if prefix else key)
             listed = isinstance(each, list)
             for item in each if listed else [each]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kgscout_jax.graph.read.dialect import SEPARATIONS, Dialect
+from kgscout_jax.graph.read.dialect import Dialect, separation
 from kgscout_jax.graph.read.header import plain
 from kgscout_jax.graph.read.node_columns import NODE_IDS, NodeColumns
 from kgscout_jax.graph.read.options import excerpt
@@ -100,7 +100,7 @@ def property_name(cell: str) -> str:
 
 def wrong_width(layout: Layout, number: int, found: int) -> str:
     """What is wrong with a row of ``found`` cells, for an error."""
-    words = SEPARATIONS[layout.dialect.separator]
+    words = separation(layout.dialect.separator)
     origin = ", as in the header" if layout.skip_first and layout.width != 3 else ""
     hint = ""
     if number == 1 and found == 1:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.jsonld_context import with_local_contexts
 from kgscout_jax.graph.read.ntriples import (
     Cache,
     iri_name,
@@ -37,10 +38,15 @@ FORMATS = {
     ".ttl": "TURTLE",
     ".trig": "TRIG",
     ".nq": "N_QUADS",
+    ".n3": "N3",
+    ".rdf": "RDF_XML",
+    ".owl": "RDF_XML",
     ".jsonld": "JSON_LD",
 }
 """Suffix -> pyoxigraph's name of the format."""
 
+_SAMPLE_BYTES = 1_024
+"""The beginning of a file, which tells XML from Turtle."""
 _GENERATED = re.compile(r"[0-9a-f]{20,32}")
 """A random label of the parser for an unlabelled node."""
 
@@ -84,14 +90,18 @@ def _statements(
         raise UserError(
             f"{path}: reading this format needs pyoxigraph (pip install pyoxigraph)"
         ) from None
-    format_ = getattr(ox.RdfFormat, FORMATS[Path(inner_name(path)).suffix])
     names, schema = _Names(path, scope), Schema()
     empty = True
     with open_bytes(path) as handle:
-        marked = handle.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
-    with open_bytes(path) as handle:
+        start = handle.read(_SAMPLE_BYTES)
+        marked = start.startswith(codecs.BOM_UTF8)
+    format_name = _format_name(path, start.removeprefix(codecs.BOM_UTF8))
+    format_ = getattr(ox.RdfFormat, format_name)
+    with open_bytes(path) as stream:
         if marked:  # the parser takes the mark for a name
-            handle.read(len(codecs.BOM_UTF8))
+            stream.read(len(codecs.BOM_UTF8))
+        is_jsonld = format_name == FORMATS[".jsonld"]
+        handle = with_local_contexts(stream.read()) if is_jsonld else stream
         # IRIs are displayed by their last segment, so the base does not matter.
         quads = ox.parse(handle, format_, base_iri="file:///")
         while True:
@@ -140,10 +150,15 @@ def _statements(
         raise UserError(f"{path}: holds no triplets")
 
 
+def _format_name(path: Path, start: bytes) -> str:
+    """The parser's name of a file's format; one of XML that is none is Turtle."""
+    name = FORMATS[Path(inner_name(path)).suffix]
+    is_xml = re.match(rb"\s*<([?!]|[\w:]*RDF\b)", start)
+    return FORMATS[".ttl"] if name == FORMATS[".rdf"] and not is_xml else name
+
+
 def _brief(message: str) -> str:
     """The parser's message without its place, which the error names already."""
-    if "LoadDocumentCallback" in message:
-        return "expected a @context within the file, found the address of one"
     return re.sub(
         r"^Parser error (?:at|between) line \d+ .*?: ", "not valid RDF: ", message
     )

@@ -80,7 +80,7 @@ def is_short_for(short: str, noun: str) -> bool:
     """
     rest = iter(noun)
     fits = short[:1] == noun[:1] and all(letter in rest for letter in short)
-    return fits and len(short) < len(noun)
+    return fits and len(short) < len(noun) and noun.isalpha()
 
 
 def named_kind(columns: Sequence[str]) -> str | None:

@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 
 from kgscout_jax.graph.opaque_names import OPAQUE
-from kgscout_jax.graph.read.ntriples import iri_name
+from kgscout_jax.graph.read.ntriples import iri_name, literal_name
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.types import Triplet
 
@@ -22,7 +22,15 @@ _NAMING = frozenset(
 )
 _BRACKETED = re.compile(r"<([^\s<>]+)>")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
-_LITERAL = re.compile(r'"(.*)"(?:\^\^\S+|@[A-Za-z0-9-]+)?', re.DOTALL)
+_LITERAL = re.compile(r'"(.*)"(?:\^\^(\S+)|@([A-Za-z0-9-]+))?', re.DOTALL)
+TAGGED = r'^\s*"(?s:.*)"(\^\^\S+|@[A-Za-z0-9-]+)\s*$'
+"""A literal with its type or language."""
+_TAGGED = re.compile(TAGGED)
+_OPAQUE = re.compile(OPAQUE)
+_CLASS = re.compile(r"(?:wordnet|wikicat)_(\w+?)(?:_1\d{8})?")
+"""A class of YAGO, with its number in WordNet."""
+_UNKNOWN = re.compile(r"(?:-##)+$")
+"""The month and the day of a date of YAGO that are not known."""
 _CODE = re.compile(rf"{OPAQUE}|[^\W\d_]\w*:\S*\d\S*")
 """An opaque name, or one with the prefix of a vocabulary: CHEBI:15365."""
 _RDF_RELATION = re.compile(r"\s*(<[^\s<>]+>|[A-Za-z][A-Za-z0-9+.-]*://\S+)\s*")
@@ -37,21 +45,40 @@ def plain_triplet(triplet: Triplet) -> Triplet:
     ('Ulm', 'isLocatedIn', 'Germany')
     >>> plain_triplet(("Ada", "homepage", "http://ada.org/"))
     ('Ada', 'homepage', 'http://ada.org/')
+    >>> plain_triplet(("m.0d05w3", "location.name", '"China"@en'))
+    ('m.0d05w3', 'location.name', 'China')
     """
     head, relation, tail = triplet
     bracketed = head.lstrip()[:1] == "<" and _BRACKETED.fullmatch(head.strip())
     if not bracketed and not is_rdf_relation(relation):
+        quoted = tail.lstrip()[:1] == '"'
+        if quoted and (_TAGGED.match(tail) or _OPAQUE.fullmatch(head)):
+            return head, relation, _plain_term(tail)
         return triplet
     return _plain_term(head), _plain_term(relation), _plain_term(tail)
+
+
+def literal_language(term: str) -> str | None:
+    """The language of a literal; None of one without it, and of other terms.
+
+    >>> literal_language('"China"@en')
+    'en'
+    """
+    literal = _LITERAL.fullmatch(term.strip()) if "@" in term else None
+    return literal[3] if literal else None
 
 
 def _plain_term(term: str) -> str:
     """The name of an RDF term."""
     term = term.strip()
     if literal := _LITERAL.fullmatch(term):
-        return literal[1] if literal[1].strip() else term
+        text, type_ = literal[1], (literal[2] or "").strip("<>")
+        text = _UNKNOWN.sub("", literal_name(text, type_))
+        return text if text.strip() else term
     found = _BRACKETED.fullmatch(term)
     inner = found[1] if found else term
+    if of_yago := _CLASS.fullmatch(inner):
+        return of_yago[1]
     return iri_name(inner) if _ADDRESS.fullmatch(inner) else inner
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read import rdf
+from kgscout_jax.graph.read.code_columns import OF_ID
 from kgscout_jax.graph.read.code_names import owner_of, with_code_names
 from kgscout_jax.graph.read.columns import dialect_rows, table_triplets
 from kgscout_jax.graph.read.dialect import TABLES, sample_rows, usual_dialect
@@ -32,11 +33,11 @@ from kgscout_jax.graph.read.json_records import (
 from kgscout_jax.graph.read.layout import Layout, property_name
 from kgscout_jax.graph.read.markup import MARKUP, markup_elements
 from kgscout_jax.graph.read.node_tables import qualified, table_elements
-from kgscout_jax.graph.read.ntriples import read_ntriples
+from kgscout_jax.graph.read.ntriples import matches_language, read_ntriples
 from kgscout_jax.graph.read.options import MISSING, ReadOptions, check_name, excerpt
 from kgscout_jax.graph.read.parquet import parquet_rows, read_parquet
 from kgscout_jax.graph.read.parquet_layout import parquet_layout
-from kgscout_jax.graph.read.rdf_labels import LabelSink
+from kgscout_jax.graph.read.rdf_labels import LabelSink, label_rank
 from kgscout_jax.graph.read.row_names import (
     id_column,
     named_kind,
@@ -46,7 +47,11 @@ from kgscout_jax.graph.read.row_names import (
     row_names,
 )
 from kgscout_jax.graph.read.streams import COMPRESSED, file_scope, inner_name
-from kgscout_jax.graph.read.table_terms import names_identifier, plain_triplet
+from kgscout_jax.graph.read.table_terms import (
+    literal_language,
+    names_identifier,
+    plain_triplet,
+)
 from kgscout_jax.graph.row_id import row_id
 from kgscout_jax.types import Triplet
 
@@ -76,8 +81,8 @@ def file_format(path: Path) -> str:
         return suffix
     raise UserError(
         f"{path}: unknown triplet format; expected .tsv, .txt, .csv, .nt, .ttl, .nq, "
-        ".trig, .jsonld, .graphml, .gexf, .json, .jsonl (each also with "
-        f"{', '.join(COMPRESSED)}), .parquet, .xlsx, .xls or .ods"
+        ".trig, .n3, .rdf, .owl, .jsonld, .graphml, .gexf, .json, .jsonl (each also "
+        f"with {', '.join(COMPRESSED)}), .parquet, .xlsx, .xls or .ods"
     )
 
 
@@ -110,6 +115,7 @@ class TripletFiles:
         self._layouts: dict[Path, Layout] = {}
         self._joining: dict[Path, Layout | None] = {}
         self._records: dict[Path, RecordFields | None] = {}
+        self._mains: dict[Path, Path | None] = {}
         self._names: NodeNames | None = None
         self._told: set[Path] = set()
 
@@ -248,12 +254,19 @@ class TripletFiles:
             missing=MISSING,
         )
         naming, example = 0, None
-        for triplet in map(plain_triplet, rows):
+        language = self.options.language
+        for row in rows:
+            triplet = plain_triplet(row)
+            tag = literal_language(row[2])
             if self.labels is not None and names_identifier(triplet):
-                self.labels(triplet[0], triplet[2], 0)
+                rank = 0 if tag is None else label_rank(tag, language)
+                self.labels(triplet[0], triplet[2], rank)
                 naming, example = naming + 1, example or triplet
-            else:
+            elif matches_language(tag, language):
                 yield triplet
+            else:
+                count = self.notes.get("other_language", 0)
+                self.notes["other_language"] = count + 1
         if example is not None and path not in self._told:
             self._told.add(path)
             logger.info(
@@ -277,7 +290,7 @@ class TripletFiles:
         scope = self._scope(path)
         if path not in self._files:
             self._files.append(path)
-            self._names = None
+            self._names, self._mains = None, {}
         self._remark_ids(path, scope)
         elements = self._elements(path)
         if self._holds_facts(path):
@@ -453,12 +466,57 @@ class TripletFiles:
         return table_elements(path, layout, rows, facts=facts, kind=kind)
 
     def _scope(self, path: Path) -> int:
-        """The scope of a file's ids: its own, or that of tables of nodes and edges."""
+        """The scope of a file's ids: its own, that of the table which names its rows,
+        or that of tables of nodes and edges."""
         own = file_format(path) not in COLUMNS
         if not own:
             layout = self.layout(path)
             own = layout.nodes is not None and (layout.edges or self._holds_facts(path))
-        return self._files.index(path) if own and path in self._files else SHARED
+        place = self._main_table(path) or path
+        return self._files.index(place) if own and place in self._files else SHARED
+
+    def _main_table(self, path: Path) -> Path | None:
+        """The table that names the rows of another, which has the same column of ids.
+
+        ``stops_info.csv`` with ``stop_id`` says more of the rows of ``stops.csv``.
+        """
+        if path not in self._mains:
+            self._mains[path] = self._find_main_table(path)
+        return self._mains[path]
+
+    def _find_main_table(self, path: Path) -> Path | None:
+        tables = [each for each in self._files if file_format(each) in COLUMNS]
+        if path not in tables or not self._is_keyed(path):
+            return None
+        id_name = id_column(self.layout(path))
+
+        def is_main(table: Path) -> bool:
+            """Whether a table is called by what its ids are of."""
+            noun, *stem = row_names(table, id_name)
+            return noun in stem
+
+        def names_rows(table: Path) -> bool:
+            nodes = self.layout(table).nodes
+            return nodes is not None and nodes.name is not None
+
+        if OF_ID.fullmatch(id_name) is None or is_main(path):
+            return None
+        others = [
+            table
+            for table in tables
+            if table != path
+            and self._is_keyed(table)
+            and id_column(self.layout(table)) == id_name
+            and names_rows(table)
+        ]
+        mains = [table for table in others if is_main(table)]
+        found = mains or ([] if names_rows(path) else others)
+        return found[0] if len(found) == 1 else None
+
+    def _is_keyed(self, path: Path) -> bool:
+        """Whether it is a table of facts about entities with ids."""
+        nodes = self.layout(path).nodes
+        return nodes is not None and nodes.id is not None and self._holds_facts(path)
 
     @property
     def _has_edges(self) -> bool:
@@ -483,7 +541,7 @@ class TripletFiles:
             for path in self._files:
                 suffix = file_format(path)
                 if suffix in COLUMNS:
-                    if self.layout(path).nodes is None:
+                    if self.layout(path).nodes is None or self._main_table(path):
                         continue
                 elif suffix not in MARKUP and suffix not in JSON_LINES:
                     continue

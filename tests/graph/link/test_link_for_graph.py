@@ -15,11 +15,11 @@ from kgscout_jax.graph.build.driver import build_graph, update_graph
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import LinkIndex, build_index
 from kgscout_jax.graph.link.aliases import read_aliases
-from kgscout_jax.graph.link.demonyms import demonyms_sha256
 from kgscout_jax.graph.link.graph_index import (
     graph_linker,
     linker_of,
     open_or_build_index,
+    rules_sha256,
 )
 
 TRIPLETS = [
@@ -76,7 +76,7 @@ def test_a_stored_index_is_opened_not_built(graph, tmp_path, caplog):
 
 def test_an_index_that_is_damaged_or_of_other_names_is_rebuilt(graph, tmp_path, caplog):
     caplog.set_level(logging.INFO, "kgscout")
-    build_index(["Somebody"]).save(tmp_path, aliases_sha256=demonyms_sha256())
+    build_index(["Somebody"]).save(tmp_path, aliases_sha256=rules_sha256())
     assert graph_linker(graph, folder=tmp_path).link("tom hanks")[0].name == "Tom Hanks"
     assert "built over 1 names" in caplog.text
     manifest = json.loads((tmp_path / "manifest.json").read_text())

@@ -443,3 +443,18 @@ def test_a_row_without_its_name_is_an_error(tmp_path):
 )
 def test_what_separates_the_values_of_cells(cells, separator):
     assert list_separator(cells) == separator
+
+
+def test_a_second_table_of_the_same_ids_is_about_the_same_entities(tmp_path):
+    stops = "stop_id,stop_name,lat\nM1,Alameda,38\nM2,Rossio,37\nM3,Chelas,36\n"
+    more = "stop_id,opened,zone,m\nM1,1972,L,7\nM3,1998,L,\nM4,2004,1,9\n"
+    found = facts(
+        write(tmp_path / "details.csv", more), write(tmp_path / "stops.csv", stops)
+    )
+    assert {
+        "Alameda | lat | 38",
+        "Alameda | opened | 1972",
+        "Chelas | opened | 1998",
+        "M4 | opened | 2004",
+    } <= found
+    assert not any("details" in fact for fact in found)

@@ -117,6 +117,37 @@ def test_an_object_may_be_a_quantity_or_refer_to_a_record(tmp_path):
     }  # fmt: skip
 
 
+def test_addresses_are_the_entities_of_these_ids(tmp_path):
+    """As in OpenAlex: few references lead to works of the same file."""
+    journal = {
+        "id": "https://a.org/J1",
+        "displayName": "Acta",
+        "host": "https://a.org/P",
+    }
+    rows = [
+        {
+            "id": "https://a.org/W1",
+            "display_name": "Soup",
+            "title": "Soup",
+            "ids": {"own": "https://a.org/W1"},
+        },
+        {
+            "id": "https://a.org/W2",
+            "display_name": "Bread",
+            "ids": {"own": "https://a.org/W2", "mag": "77"},
+            "cites": ["https://a.org/W1", "https://a.org/W9"],
+            "place": {"source": {**journal, "host_name": "Acme"}},
+        },
+    ]
+    assert records(tmp_path, rows) == {
+        "Bread | ids_mag | 77",
+        "Bread | cites | Soup",
+        "Bread | cites | https://a.org/W9",
+        "Bread | place_source | Acta",
+        "Acta | host | Acme",
+    }
+
+
 def test_objects_of_a_list_without_a_name_are_nodes_without_one(tmp_path):
     order = {"day": 3, "goods": [{"name": "lamp"}, {"name": "desk"}]}
     expected = {

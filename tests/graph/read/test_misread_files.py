@@ -49,8 +49,29 @@ FILES = [
     ),
     (
         "missing.csv",
-        "head,relation,tail\nAnn,spouse,NULL\nn/a,knows,Bo\nAnn,knows,Bo\n",
+        "head,relation,tail\nAnn,spouse,NULL\nn/a,knows,Bo\nBo,age,\nAnn,knows,Bo\n",
         {"Ann | knows | Bo"},
+    ),
+    (
+        "caret.csv",
+        'Subj^Pred^Obj\nAnn^knows^Bo\nBo^likes^"^"\nAnn^age^\n' + "a^b^c\n" * 30,
+        {"Ann | knows | Bo", "Bo | likes | ^", "a | b | c"},
+    ),
+    (
+        "yago.tsv",
+        "<id_1>\t<Ulm>\t<isLocatedIn>\t<Germany>\t\n"
+        "\t<Ulm>\trdf:type\t<wordnet_city_108524735>\t\n"
+        '<id_3>\t<Ann>\t<wasBornOnDate>\t"1855-##-##"^^xsd:date\t1855.0\n',
+        {"Ulm | isLocatedIn | Germany", "Ulm | rdf:type | city"}
+        | {"Ann | wasBornOnDate | 1855"},
+    ),
+    (
+        "freebase.tsv",
+        'm.01\ttype.object.name\t"Köln"@de\nm.01\ttype.object.name\t"Cologne"@en\n'
+        'm.01\tlocation.founded\t"0050"^^<http://www.w3.org/2001/XMLSchema#gYear>\n'
+        'm.01\tlocation.area\t"405"\nHeroes\tmusic.album.title\t"Heroes"\n',
+        {"Cologne | location.founded | 0050", "Cologne | location.area | 405"}
+        | {'Heroes | music.album.title | "Heroes"'},
     ),
     (
         "header.csv",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 
 import networkx as nx
 import pytest
@@ -171,11 +172,6 @@ def test_a_byte_order_mark_is_left_out(tmp_path, name, text):
     ("name", "text", "expected"),
     [
         ("jsonld", b'{"@context": {"@vocab": "http://x/"},\n', ":2: not valid RDF"),
-        (
-            "jsonld",
-            b'{"@context": "https://schema.org/", "@id": "http://y/a", "b": "c"}',
-            ":1: expected a @context within the file, found the address of one",
-        ),
         ("ttl", b"<http://x/a> <http://x/b> <c\n", ":1: not valid RDF: Unexpected end"),
         ("ttl", b"@prefix x: <http://x/> .\nx:a y:b x:c .", ":2: not valid RDF"),
         ("ttl", b"<http://x/a> <http://x/b>\n\n", ":"),
@@ -195,3 +191,45 @@ def test_an_error_names_file_and_line(tmp_path, name, text, expected):
         list(read_triplets(path))
     assert str(caught.value).startswith(f"{path}{expected}")
     assert "\n" not in str(caught.value)
+
+
+def test_contexts_by_address_are_vocabularies(tmp_path):
+    page = {
+        "@context": "https://schema.org",
+        "@graph": [
+            {
+                "@id": "https://a.org/soup/#recipe",
+                "@type": "Recipe",
+                "name": "Soup &amp; Bread",
+                "suitableForDiet": "https://schema.org/VeganDiet",
+                "author": {"@id": "https://a.org/ann#person"},
+            },
+            {
+                "@id": "https://a.org/ann#person",
+                "type": "Person",
+                "url": "http://b.org",
+            },
+        ],
+    }
+    assert read(tmp_path, "kg.jsonld", json.dumps(page)) == [
+        ("soup#recipe", "type", "Recipe"),
+        ("soup#recipe", "name", "Soup & Bread"),
+        ("soup#recipe", "suitableForDiet", "VeganDiet"),
+        ("soup#recipe", "author", "ann#person"),
+        ("ann#person", "type", "Person"),
+        ("ann#person", "url", "http://b.org"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["kg.rdf", "kg.owl"])
+def test_xml_and_turtle_by_their_beginning(tmp_path, name):
+    xml = (
+        '<?xml version="1.0"?><rdf:RDF xmlns:x="http://x/" '
+        'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+        '<rdf:Description rdf:about="http://x/a"><x:b rdf:resource="http://x/c"/>'
+        "</rdf:Description></rdf:RDF>"
+    )
+    turtle = "@prefix x: <http://x/> .\nx:a x:b x:c ."
+    assert (
+        read(tmp_path, name, xml) == read(tmp_path, name, turtle) == [("a", "b", "c")]
+    )

@@ -1,0 +1,45 @@
+"""Titles without their subtitles: people say "GloVe" of "GloVe: Global Vectors"."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.string_table import texts_of
+
+VERSION = "main titles 1"
+"""Changes with the titles that are found: stored indexes are built again."""
+MOST = 1 << 20
+"""Entities of the largest graph of which the names are read."""
+_END = ": "
+_LONGEST = 60
+"""Characters of a title; what is longer before a colon is a sentence."""
+
+
+def main_titles(graph: KnowledgeGraph) -> list[tuple[str, int]]:
+    """(main title, entity) of the entities of which triplets tell something.
+
+    Titles that several share, and names of other entities, are none.
+
+    >>> triplets = [("GloVe: Global Vectors", "year", "2014"), ("Life: A", "year", "1")]
+    >>> graph = KnowledgeGraph.from_triplets([*triplets, ("Life: B", "year", "2")])
+    >>> [(title, graph.entities[i]) for title, i in main_titles(graph)]
+    [('GloVe', 'GloVe: Global Vectors')]
+    """
+    if len(graph.entities) > MOST:
+        return []
+    heads = np.flatnonzero(np.diff(graph.by_head.offsets))
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for entity, name in zip(
+        heads.tolist(), texts_of(graph.entities, heads), strict=True
+    ):
+        title, end, _ = name.partition(_END)
+        if end and 1 < len(title) <= _LONGEST and any(map(str.isalpha, title)):
+            found[title].append(entity)
+    return [
+        (title, entities[0])
+        for title, entities in found.items()
+        if len(entities) == 1 and graph.find(title) is None
+    ]

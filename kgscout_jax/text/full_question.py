@@ -1,0 +1,151 @@
+"""Questions that leave words out, as clauses: "books written by X", "films with X".
+
+The rules are for English.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kgscout_jax.text.asked_kind import TOPIC
+from kgscout_jax.text.kinds import is_past
+from kgscout_jax.text.question_clause import (
+    BE,
+    DO,
+    MOST_NOUN_WORDS,
+    NO_NOUNS,
+    QUESTION_WORDS,
+    topic_as_one,
+)
+from kgscout_jax.text.relation_words import PREPOSITIONS
+
+_ASKS = frozenset("list show name give find tell get".split())
+_PASSED = frozenset("me us the all every each of any please".split())
+_PRONOUNS = frozenset(("that", "which", "who", "whom"))
+_WITH = {"starring": "actor", "featuring": "actor", "containing": "ingredient"}
+"""What the topic is to those that stand before a participle."""
+_VAGUE = frozenset(("in", "from", "on", "belong to", "part of", "come from", "lie in"))
+"""Verbs that say no more than the noun before the topic."""
+_FILMS = frozenset("film films movie movies show shows series".split())
+
+
+def full_question(words: Sequence[str]) -> list[str]:
+    """The words of a question with those that it leaves out; others as they are.
+
+    Args:
+        words: of the question, ``TOPIC`` for those of its topic's name.
+
+    >>> " ".join(full_question(["all", "books", "written", "by", TOPIC]))
+    'which books were written by '
+    >>> " ".join(full_question(["films", "that", TOPIC, "directed"]))
+    'which films did  directed'
+    >>> " ".join(full_question(["list", "firms", "that", "own", TOPIC]))
+    'which firms own '
+    >>> " ".join(full_question(["films", "starring", TOPIC]))
+    'which films have  as actor'
+    >>> full_question([TOPIC, "was", "directed", "by", "whom"])[0]
+    'who'
+    """
+    tokens = topic_as_one([word for word in words if word not in ("?", ".", "!")])
+    if tokens.count(TOPIC) != 1:
+        return [*words]
+    if turned := _turned(tokens):
+        return turned
+    start = 0
+    while start < len(tokens) and tokens[start] in _ASKS | _PASSED:
+        start += 1
+    asks = start > 0 and tokens[0] in _ASKS
+    rest = tokens[start:]
+    if not rest or (rest[0] in QUESTION_WORDS and not asks):
+        return [*words]
+    end = next((i for i in range(len(rest)) if not _is_noun(rest, i)), len(rest))
+    noun, behind = rest[:end], rest[end:]
+    # Of several words the first may be a condition: "Go services owned by X".
+    if not 0 < end <= (MOST_NOUN_WORDS if asks else 1) or not behind:
+        return [*words]
+    return _clause(noun, behind) or [*words]
+
+
+def made_noun(words: Sequence[str]) -> tuple[str, ...]:
+    """The noun of "books by X" and "which books are by X"; () of other questions.
+
+    >>> made_noun(["all", "books", "by", TOPIC])
+    ('books',)
+    """
+    tokens = [word for word in topic_as_one(words) if word not in _PASSED | _ASKS]
+    if tokens[-2:] != ["by", TOPIC] or tokens.count(TOPIC) != 1:
+        return ()
+    noun = tokens[:-2]
+    if noun and noun[0] in ("which", "what") and noun[-1] in BE:
+        noun = noun[1:-1]
+    nouns = all(_is_noun([*noun, "by"], i) for i in range(len(noun)))
+    return (*noun,) if 0 < len(noun) <= MOST_NOUN_WORDS and nouns else ()
+
+
+def vague_noun(words: Sequence[str]) -> list[str]:
+    """ "What band is X in" as "what is the band of X"; [] of other questions.
+
+    >>> " ".join(vague_noun(["which", "country", "does", TOPIC, "belong", "to"]))
+    'what is the country of '
+    """
+    tokens = topic_as_one([word for word in words if word not in ("?", ".")])
+    if tokens[:1] not in (["what"], ["which"]) or tokens.count(TOPIC) != 1:
+        return []
+    at = tokens.index(TOPIC)
+    noun = tokens[1 : at - 1]
+    helps = tokens[at - 1] in BE | DO and " ".join(tokens[at + 1 :]) in _VAGUE
+    nouns = all(_is_noun(noun, i) for i in range(len(noun)))
+    if not (helps and nouns and 0 < len(noun) <= MOST_NOUN_WORDS):
+        return []
+    return ["what", "is", "the", *noun, "of", TOPIC]
+
+
+def _clause(noun: list[str], behind: list[str]) -> list[str]:
+    """A clause of what stands behind its noun; [] where there is none."""
+    asked = ["which", *noun]
+    if behind[0] in _PRONOUNS:
+        behind = behind[1:]
+        if behind[:1] == [TOPIC] and len(behind) in (2, 3) and is_past(behind[1]):
+            return [*asked, "did", *behind]
+        if behind[:1] == [TOPIC] and len(behind) in (2, 3):
+            return [*asked, "does", *behind]
+        return [*asked, *behind] if behind[-1:] == [TOPIC] else []
+    if behind == ["in", TOPIC]:
+        return [*asked, "are", *behind]
+    if behind[1:] == [TOPIC]:
+        actor = "actor" if behind[0] == "with" and noun[-1] in _FILMS else ""
+        role = _WITH.get(behind[0], actor)
+        return [*asked, "have", TOPIC, "as", role] if role else []
+    is_verb = is_past(behind[0]) and behind[1:2] and behind[1] in PREPOSITIONS
+    return [*asked, "were", *behind] if is_verb and behind[2:] == [TOPIC] else []
+
+
+def _turned(tokens: list[str]) -> list[str]:
+    """A question in another order, or short of its verb; [] of others.
+
+    "X was directed by whom", "by whom was X directed", "where is X", and "how is X
+    treated".
+    """
+    first, last = tokens[0], tokens[-1]
+    if first == TOPIC and tokens[1:2] and tokens[1] in BE and last in ("whom", "who"):
+        return ["who", tokens[1], TOPIC, *tokens[2:-1]]
+    if (
+        tokens[:2] in (["by", "whom"], ["by", "who"])
+        and tokens[2:3]
+        and tokens[2] in BE
+    ):
+        return ["who", *tokens[2:], "by"]
+    if first == "where" and tokens[2:] == [TOPIC] and tokens[1] in BE:
+        return [*tokens, "located"]
+    if first == "how" and tokens[2:3] == [TOPIC] and tokens[3:] == ["treated"]:
+        return ["what", *tokens[1:], "with"]
+    return []
+
+
+def _is_noun(words: Sequence[str], i: int) -> bool:
+    """Whether a word may be a part of the noun that is asked for."""
+    word, behind = words[i], words[i + 1 : i + 2]
+    if word in NO_NOUNS or word in BE | DO | _PRONOUNS or word == TOPIC:
+        return False
+    is_verb = i > 0 and is_past(word) and behind and behind[0] in PREPOSITIONS
+    return word not in _WITH and not is_verb

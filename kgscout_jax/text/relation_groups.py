@@ -1,0 +1,74 @@
+"""Names of one relation and of its inverse: who "employs" Ann is whom she "works for".
+
+``relation_groups.txt`` has a line for each relation: names whose tails are one thing,
+and behind a bar names whose heads are it. What only questions say begins with +, what
+only relations are called with *.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from kgscout_jax.text.kinds import singular
+from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
+
+_SAID, _KEY = "+", "*"
+_AUXILIARIES = frozenset("has have is was are were been".split())
+
+
+class RelationName(NamedTuple):
+    """Another name of a relation."""
+
+    name: str
+    inverse: bool
+    """Whether its head stands where the relation's tail does."""
+
+
+@lru_cache(maxsize=1 << 14)
+def names_in_group(relation: str) -> tuple[RelationName, ...]:
+    """The other names of a relation, of all groups that it is in.
+
+    >>> names = names_in_group("worksFor")
+    >>> [name for name, inverse in names if inverse][:2]
+    ['employs', 'employee']
+    """
+    words = relation_words(relation)
+    while len(words) > 1 and words[0] in _AUXILIARIES:
+        words = words[1:]
+    forms = [words, [*singular(words)]]
+    if len(words) > 2 and words[-2] in PREPOSITIONS:
+        forms.append(words[:-1])  # "works at company"
+    keys = dict.fromkeys(map(" ".join, forms))
+    out = dict.fromkeys(
+        RelationName(name, other != inverse)
+        for key in keys
+        for group, inverse in _places().get(key, ())
+        for name, other in group
+        if name != key and name[0] != _KEY
+    )
+    return (*out,)
+
+
+@cache
+def _places() -> dict[str, list[tuple[tuple[tuple[str, bool], ...], bool]]]:
+    """Name -> the groups that it is in, and whether among the inverse names."""
+    out: defaultdict[str, list[tuple[tuple[tuple[str, bool], ...], bool]]]
+    out = defaultdict(list)
+    file = Path(__file__).with_name("relation_groups.txt")
+    for line in file.read_text("utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        sides = line.split("|")
+        marked = [
+            (name.strip(), side == 1)
+            for side, names in enumerate(sides)
+            for name in names.split(",")
+        ]
+        group = tuple((name.lstrip(_SAID), inverse) for name, inverse in marked)
+        for name, inverse in marked:
+            if name[0] != _SAID:
+                out[name.lstrip(_KEY)].append((group, inverse))
+    return out
