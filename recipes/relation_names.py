@@ -2,12 +2,11 @@
 
     python recipes/relation_names.py [FILE ...] [--policy EXPORT] [--into FIGURES.json]
 
-A FILE (``relation_names.json``) lists relations between kinds of entities, each with
-names that graphs have for it and for its inverse, and with questions for either end.
+A FILE (all of ``FILES``) lists relations between kinds of entities, each with names
+that graphs have for it and for its inverse, and with questions for either end.
 ``GRAPHS`` graphs are made, the n-th with the n-th name of each relation. A few entities
-lack each relation: what is asked of these has no answer. Prints, by relation, first
-answers that are right, those that are said, and questions without an answer that are
-answered.
+lack each relation: what is asked of these has no answer. Prints, by FILE, first answers
+that are right, those that are said, and questions without an answer that are answered.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from __future__ import annotations
 import json
 import random
 import sys
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,17 +26,20 @@ from kgscout_jax.types import Triplet
 from kgscout_jax.utils.io import write_json
 from kgscout_jax.utils.progress import ProgressBar
 
-FILES = (Path(__file__).with_name("relation_names.json"),)
+FILES = tuple(
+    Path(__file__).with_name(f"relation_names{each}.json")
+    for each in ("", "_culture", "_trade", "_unread")
+)
+"""The last one was written by others, and nothing was mended by its questions."""
 GRAPHS = 10
 STEP = 7
 """Places between the entities of one pair and of the next."""
 
 
 class Question(NamedTuple):
-    """A question, what it is of, and its answers."""
+    """A question and its answers."""
 
     text: str
-    relation: str
     answers: list[str]
 
 
@@ -54,7 +55,7 @@ def made_graph(
     rng = random.Random(number)
     triplets: list[Triplet] = []
     questions: list[Question] = []
-    for place, (title, relation) in enumerate(definition["relations"].items()):
+    for place, relation in enumerate(definition["relations"].values()):
         heads = definition["names"][relation["of"]]
         tails = definition["names"][relation["to"]]
         pairs = [
@@ -75,25 +76,25 @@ def made_graph(
         head, tail = rng.choice(pairs)[0], rng.choice(pairs)[1]
         for form in relation["questions"]:
             of_head = sorted({other for one, other in pairs if one == head})
-            questions.append(Question(form.format(of=head), title, of_head))
+            questions.append(Question(form.format(of=head), of_head))
             lacking = form.format(of=heads[0 if relation.get("mutual") else place % 3])
-            questions.append(Question(lacking, title, []))
+            questions.append(Question(lacking, []))
         for form in relation["inverse_questions"]:
             of_tail = sorted({one for one, other in pairs if other == tail})
-            questions.append(Question(form.format(to=tail), title, of_tail))
+            questions.append(Question(form.format(to=tail), of_tail))
     return triplets, questions
 
 
 def outcomes(
     scout: Scout, definition: Mapping[str, Any], number: int
-) -> Iterator[tuple[str, Outcome]]:
-    """(relation, outcome) of each question of one graph."""
+) -> Iterator[Outcome]:
+    """The outcome of each question of one graph."""
     triplets, questions = made_graph(definition, number)
     graph = KnowledgeGraph.from_triplets(triplets)
     graph.embed(scout.encoder)
     results = scout.retrieve_many([each.text for each in questions], graph)
     for question, result in zip(questions, results, strict=True):
-        yield question.relation, outcome(result, question.answers)
+        yield outcome(result, question.answers)
 
 
 def main(words: list[str] | None = None) -> int:
@@ -106,15 +107,11 @@ def main(words: list[str] | None = None) -> int:
     with ProgressBar(len(args.files) * GRAPHS, "asking", "graphs") as bar:
         for path in args.files:
             definition = json.loads(path.read_text("utf-8"))
-            found: dict[str, list[Outcome]] = defaultdict(list)
+            found: list[Outcome] = []
             for number in range(GRAPHS):
-                for relation, each in outcomes(scout, definition, number):
-                    found[relation].append(each)
+                found += outcomes(scout, definition, number)
                 bar.update()
-            rows += [
-                {"file": path.stem, "set": relation} | figures(each)
-                for relation, each in found.items()
-            ]
+            rows.append({"set": path.stem} | figures(found))
     for row in rows:
         print(json.dumps(row))
     if args.into:

@@ -21,13 +21,16 @@ from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.text.asked_kind import SORT_OF, asked_kind
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.relation_words import is_class_relation, relation_words
-from kgscout_jax.text.words import WORD
+from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
 _OF_ONE = frozenset("of that which who whom whose where".split())
 """Words behind a noun that say which one is meant."""
 _SORT = re.compile(rf"{SORT_OF}$")
 _CALLED = re.compile(r"\s+(?:(?:called|named)\s+)?[\"'\u201c\u2018]?", re.I)
 """Between a class and the name of what is of it."""
+_SUBJECT = re.compile(r"(?:which|what|how many)\s+(?:\w+\s+){1,2}", re.I)
+"""What stands before a verb."""
+_AT = re.compile(r"\s+(?:at|in|on|for|with|to|through|by)\s+(?:the\s+)?", re.I)
 MAX_TRIPLETS = 1000
 """The most triplets of an entity that are read to tell whether it is a class."""
 
@@ -98,11 +101,36 @@ def without_own_classes(
     def is_of_relation(word: str) -> bool:
         return any(word in relation_words(each) for each in graph.relation_names)
 
+    def stand_beside(name: Link, link: Link) -> bool:
+        """Whether at most a noun is between a name and its class: "the Rossio metro
+        stop"."""
+        between = question[name.stop : link.start]
+        words = between.split()
+        return between[:1].isspace() and (
+            not words
+            or (
+                len(words) == 1
+                and words[0].isalpha()
+                and words[0] not in FUNCTION_WORDS
+            )
+        )
+
+    def is_verb(link: Link) -> bool:
+        """That "which lines stop at Rossio" names no stop."""
+        at = _AT.match(question, link.stop)
+        return (
+            at is not None
+            and any(each.start == at.end() for each in links)
+            and _SUBJECT.fullmatch(question[: link.start]) is not None
+            and not question[max(each.stop for each in links) :].strip(" ?.")
+            and is_class(graph, link.entity)
+        )
+
     def is_own(link: Link) -> bool:
         return any(
             (
                 _CALLED.fullmatch(question[link.stop : other.start]) is not None
-                or question[other.stop : link.start].isspace()
+                or stand_beside(other, link)
             )
             and link.entity in _tails(graph, other.entity)
             and is_class(graph, link.entity)
@@ -130,7 +158,10 @@ def without_own_classes(
     return [
         link
         for link in links
-        if not (is_own(link) or is_part(link) or is_held(link) or is_sorted(link))
+        if not any(
+            is_left_out(link)
+            for is_left_out in (is_own, is_part, is_held, is_sorted, is_verb)
+        )
     ]
 
 

@@ -12,11 +12,13 @@ from kgscout_jax.text.kinds import is_past
 from kgscout_jax.text.question_clause import (
     BE,
     DO,
+    HAVE,
     MOST_NOUN_WORDS,
     NO_NOUNS,
     QUESTION_WORDS,
     topic_as_one,
 )
+from kgscout_jax.text.question_noun import OF
 from kgscout_jax.text.relation_words import PREPOSITIONS
 
 _ASKS = frozenset("list show name give find tell get".split())
@@ -26,6 +28,11 @@ _WITH = {"starring": "actor", "featuring": "actor", "containing": "ingredient"}
 """What the topic is to those that stand before a participle."""
 _VAGUE = frozenset(("in", "from", "on", "belong to", "part of", "come from", "lie in"))
 """Verbs that say no more than the noun before the topic."""
+_BESIDE = frozenset(("in", "from", "on", "at", "for"))
+"""Prepositions between a noun and what it belongs to."""
+_TO = frozenset("sequel prequel successor predecessor heir alternative rival".split())
+"""Nouns behind which "to" stands for "of"."""
+_OWN = frozenset("their its his her a an the".split())
 _FILMS = frozenset("film films movie movies show shows series".split())
 
 
@@ -41,6 +48,8 @@ def full_question(words: Sequence[str]) -> list[str]:
     'which films did  directed'
     >>> " ".join(full_question(["list", "firms", "that", "own", TOPIC]))
     'which firms own '
+    >>> " ".join(full_question(["the", "number", "of", "cities", "in", TOPIC]))
+    'which cities are in '
     >>> " ".join(full_question(["films", "starring", TOPIC]))
     'which films have  as actor'
     >>> full_question([TOPIC, "was", "directed", "by", "whom"])[0]
@@ -49,13 +58,22 @@ def full_question(words: Sequence[str]) -> list[str]:
     tokens = topic_as_one([word for word in words if word not in ("?", ".", "!")])
     if tokens.count(TOPIC) != 1:
         return [*words]
+    if tokens[-2:] == ["to", TOPIC] and not _TO.isdisjoint(tokens[-3:-2]):
+        tokens[-2] = OF
+        return tokens
     if turned := _turned(tokens):
         return turned
     start = 0
     while start < len(tokens) and tokens[start] in _ASKS | _PASSED:
         start += 1
+    if tokens[start : start + 2] == ["number", "of"]:
+        start += 2
     asks = start > 0 and tokens[0] in _ASKS
     rest = tokens[start:]
+    if asks and rest[:1] == [TOPIC]:
+        return rest
+    if had := _had(tokens):
+        return had
     if not rest or (rest[0] in QUESTION_WORDS and not asks):
         return [*words]
     end = next((i for i in range(len(rest)) if not _is_noun(rest, i)), len(rest))
@@ -87,15 +105,26 @@ def vague_noun(words: Sequence[str]) -> list[str]:
 
     >>> " ".join(vague_noun(["which", "country", "does", TOPIC, "belong", "to"]))
     'what is the country of '
+    >>> " ".join(vague_noun(["tracks", "on", TOPIC]))
+    'what is the tracks of '
     """
     tokens = topic_as_one([word for word in words if word not in ("?", ".")])
-    if tokens[:1] not in (["what"], ["which"]) or tokens.count(TOPIC) != 1:
+    if tokens.count(TOPIC) != 1:
         return []
     at = tokens.index(TOPIC)
-    noun = tokens[1 : at - 1]
-    helps = tokens[at - 1] in BE | DO and " ".join(tokens[at + 1 :]) in _VAGUE
+    if tokens[:1] in (["what"], ["which"]):
+        noun, behind = tokens[1 : at - 1], " ".join(tokens[at + 1 :])
+        vague = tokens[at - 1] in BE | DO and behind in _VAGUE
+        if not behind and tokens[at - 1] in _BESIDE and tokens[at - 2] in BE:
+            noun, vague = tokens[1 : at - 2], True  # "what tracks are on X"
+    else:
+        tokens = [word for word in tokens if word not in _ASKS | _PASSED]
+        noun, vague = (
+            tokens[:-2],
+            tokens[-1:] == [TOPIC] and not _BESIDE.isdisjoint(tokens[-2:-1]),
+        )
     nouns = all(_is_noun(noun, i) for i in range(len(noun)))
-    if not (helps and nouns and 0 < len(noun) <= MOST_NOUN_WORDS):
+    if not (vague and nouns and 0 < len(noun) <= MOST_NOUN_WORDS):
         return []
     return ["what", "is", "the", *noun, "of", TOPIC]
 
@@ -118,6 +147,17 @@ def _clause(noun: list[str], behind: list[str]) -> list[str]:
         return [*asked, "have", TOPIC, "as", role] if role else []
     is_verb = is_past(behind[0]) and behind[1:2] and behind[1] in PREPOSITIONS
     return [*asked, "were", *behind] if is_verb and behind[2:] == [TOPIC] else []
+
+
+def _had(tokens: list[str]) -> list[str]:
+    """ "Which firms have their seat in X" as "have X as seat"; [] of others."""
+    place = next((i for i, word in enumerate(tokens) if word in HAVE), 0)
+    noun = [word for word in tokens[place + 1 : -2] if word not in _OWN]
+    asks = tokens[0] in ("which", "what", "who") and place <= MOST_NOUN_WORDS + 1
+    if not (place and asks and noun and tokens[-1] == TOPIC and tokens[-2] in _BESIDE):
+        return []
+    nouns = all(_is_noun(noun, i) for i in range(len(noun)))
+    return [*tokens[: place + 1], TOPIC, "as", *noun] if nouns else []
 
 
 def _turned(tokens: list[str]) -> list[str]:

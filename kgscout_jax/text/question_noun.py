@@ -48,6 +48,8 @@ def noun_of_topic(words: Sequence[str]) -> tuple[str, ...]:
     ('aircraft', 'type')
     >>> noun_of_topic(["does", TOPIC, "have", "any", "pupils"])
     ('pupil',)
+    >>> noun_of_topic(["how", "many", "pupils", "does", TOPIC, "have"])
+    ('pupil',)
     >>> noun_of_topic(["what", "is", "the", "unit", "price", "of", "a", TOPIC])
     ('unit', 'price')
     >>> noun_of_topic(["what", "genre", "is", TOPIC])
@@ -184,7 +186,9 @@ def _noun_of_answer(words: tuple[str, ...]) -> tuple[str, ...]:
     else:
         noun = [] if after else before[have + 1 :]
     noun = noun[_asking(noun) :]
-    if not 0 < len(noun) <= MOST_NOUN_WORDS or (NO_NOUNS | BE | DO).intersection(noun):
+    nouns = [word for word in noun[1:-1] if word != OF]  # "head of state"
+    nouns = [*noun[:1], *nouns, *noun[1:][-1:]]
+    if not 0 < len(noun) <= MOST_NOUN_WORDS or (NO_NOUNS | BE | DO).intersection(nouns):
         return ()
     return singular(noun)
 
@@ -209,6 +213,8 @@ def _inverse_noun(before: Sequence[str], after: Sequence[str]) -> Sequence[str]:
         if OF in before:
             return noun
         return noun[:-1] if noun[-1:] == [OF] else ()
+    if asks and kind and after[1:] and after[-1] == OF:
+        return after[:-1]  # "what country is X president of"
     if not before and after[:1] and after[0] in BE and OF in after:
         place = len(after) - 1 - after[::-1].index(OF)
         if place + 1 < len(after) and after[place + 1] in _WHOSE:
@@ -238,7 +244,9 @@ def _had_noun(before: Sequence[str], after: Sequence[str]) -> Sequence[str]:
         return ()
     if len(before) == 1:
         return after[1 + _asking(after[1:]) :]
-    return before[1:-1] if before[0] in ("what", "which") and not after[1:] else ()
+    many = before[:2] == ["how", "many"]
+    asks = many or before[0] in ("what", "which")
+    return before[1 + many : -1] if asks and not after[1:] else ()
 
 
 def _asking(words: Sequence[str]) -> int:

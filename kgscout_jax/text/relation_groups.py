@@ -2,7 +2,7 @@
 
 ``relation_groups.txt`` has a line for each relation: names whose tails are one thing,
 and behind a bar names whose heads are it. What only questions say begins with +, what
-only relations are called with *.
+only relations are called with *. Those of a line that begins with = hold both ways.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from kgscout_jax.text.kinds import singular
 from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
 
-_SAID, _KEY = "+", "*"
+_SAID, _KEY, _MUTUAL = "+", "*", "="
 _AUXILIARIES = frozenset("has have is was are were been".split())
 
 
@@ -31,6 +31,8 @@ class RelationName(NamedTuple):
 def names_in_group(relation: str) -> tuple[RelationName, ...]:
     """The other names of a relation, of all groups that it is in.
 
+    Of a relation that holds both ways each name is among those of the inverse, too.
+
     >>> names = names_in_group("worksFor")
     >>> [name for name, inverse in names if inverse][:2]
     ['employs', 'employee']
@@ -38,13 +40,13 @@ def names_in_group(relation: str) -> tuple[RelationName, ...]:
     words = relation_words(relation)
     while len(words) > 1 and words[0] in _AUXILIARIES:
         words = words[1:]
-    forms = [words, [*singular(words)]]
+    forms = [words, singular(words)]
     if len(words) > 2 and words[-2] in PREPOSITIONS:
         forms.append(words[:-1])  # "works at company"
-    keys = dict.fromkeys(map(" ".join, forms))
+    keys = map(" ".join, forms)
+    key = next((each for each in keys if each in _places()), "")
     out = dict.fromkeys(
         RelationName(name, other != inverse)
-        for key in keys
         for group, inverse in _places().get(key, ())
         for name, other in group
         if name != key and name[0] != _KEY
@@ -61,7 +63,8 @@ def _places() -> dict[str, list[tuple[tuple[tuple[str, bool], ...], bool]]]:
     for line in file.read_text("utf-8").splitlines():
         if line.startswith("#"):
             continue
-        sides = line.split("|")
+        mutual = line.startswith(_MUTUAL)
+        sides = [line.removeprefix(_MUTUAL)] * 2 if mutual else line.split("|")
         marked = [
             (name.strip(), side == 1)
             for side, names in enumerate(sides)

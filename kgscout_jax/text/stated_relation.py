@@ -63,7 +63,8 @@ _TIMES = frozenset("year years date day month decade century time".split())
 """What no relation of ``names_in_group`` leads to."""
 _NOUN = 2
 """Words of a noun that is no clause, at most."""
-_ENDING = re.compile(r"(ies|ied|ing|ed|es|s|e)$")
+_SHORT_VERBS = {"died": "die", "dies": "die", "dying": "die"}
+_ENDING = re.compile(r"(ies|ied|ing|ed|es|(?<!s)s|e)$")
 
 
 @lru_cache(maxsize=1 << 14)
@@ -73,7 +74,7 @@ def stem(word: str) -> str:
     >>> stem("mentors"), stem("carried"), stem("carry"), stem("wrote")
     ('mentor', 'car', 'car', 'writ')
     """
-    word = IRREGULAR_VERBS.get(word, word)
+    word = IRREGULAR_VERBS.get(word, _SHORT_VERBS.get(word, word))
     short = _ENDING.sub("", word)
     short = (short if len(short) > 2 else word).removesuffix("y")
     if len(short) > 3 and short[-1] == short[-2] and short[-1] not in "sl":
@@ -175,16 +176,15 @@ def _ends_by_groups(words: Sequence[str], relations: Collection[str]) -> _Ends:
     noun = _clause_noun(words)
     if words[0] == "when" or len(noun) > _NOUN or not _TIMES.isdisjoint(noun):
         return {}
-    ends = {each: _ends_by_group(tuple(words), each) for each in relations}
-    if any(ends.values()):
-        return _of_noun(noun, ends)
     if noun_form := vague_noun(words):
         own = _ends_by_names(noun_form, [*relations])
         found = dict(zip(relations, own, strict=True))
         if not any(own):
             found = _ends_by_groups(noun_form, relations)
-        return {relation: each for relation, each in found.items() if each}
-    return {}
+        if any(found.values()):
+            return {relation: each for relation, each in found.items() if each}
+    ends = {each: _ends_by_group(tuple(words), each) for each in relations}
+    return _of_noun(noun, ends)
 
 
 def _clause_noun(words: Sequence[str]) -> tuple[str, ...]:
@@ -219,12 +219,14 @@ def _ends_by_group(words: tuple[str, ...], relation: str) -> frozenset[int]:
     clause = clause_of(words)
     if clause is not None and _is_other_object(clause, relation):
         return frozenset()
+    names = names_in_group(relation)
     ends = {
         1 - end if inverse else end
-        for name, inverse in names_in_group(relation)
+        for name, inverse in names
         for end in _ends_by_name(words, name)
     }
-    return frozenset(ends) if len(ends) == 1 else frozenset()
+    mutual = len({name for name, _ in names}) < len(names)
+    return frozenset(ends) if mutual or len(ends) == 1 else frozenset()
 
 
 @lru_cache(maxsize=1 << 12)
@@ -353,6 +355,8 @@ def _is_other_object(clause: Clause, relation: str) -> bool:
     words = relation_words(relation)
     if not clause.noun or not clause.topic_first or len(words) < 3:
         return False
+    if not _predicate(relation):
+        return False  # The state is no object in "head of state".
     last = words[-1]
     if last in PREPOSITIONS or words[-2] not in PREPOSITIONS:
         return False

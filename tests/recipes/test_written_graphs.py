@@ -96,3 +96,21 @@ def test_questions_of_all_forms_have_the_answers_of_the_graph():
             one, other = (of[relation][each] for each in topics)
             assert answers == {"yes" if one == other else "no"}
     assert drawn == {*FORMS}
+
+
+@pytest.mark.parametrize("number", [0, 3])
+def test_questions_by_other_names_have_the_answers_of_the_graph(number):
+    from relation_names import FILES, made_graph
+
+    definition = json.loads(FILES[0].read_text("utf-8"))
+    triplets, questions = made_graph(definition, number)
+    joined = {frozenset((head, tail)) for head, _, tail in triplets}
+    answered = [each for each in questions if each.answers]
+    assert len(answered) == 153 and len(questions) == 233
+    for text, answers in answered:
+        of = [name for names in definition["names"].values() for name in names]
+        topics = [name for name in of if name in text]
+        assert any(
+            all(frozenset((topic, answer)) in joined for answer in answers)
+            for topic in topics
+        )

@@ -1,0 +1,40 @@
+"""Names of one relation and of its inverse."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import kgscout_jax.text.relation_groups as groups
+
+LINES = Path(groups.__file__).with_name("relation_groups.txt").read_text("utf-8")
+
+
+def test_only_names_of_mutual_relations_are_those_of_the_inverse_too():
+    mutual, single = set[str](), set[str]()
+    for line in LINES.splitlines():
+        if line.startswith("#"):
+            continue
+        names = [
+            name.strip(" +*=") for side in line.split("|") for name in side.split(",")
+        ]
+        assert len({*names}) == len(names), line
+        (mutual if line.startswith("=") else single).update(names)
+    for name in single - mutual:
+        sides = defaultdict(set)
+        for other, inverse in groups.names_in_group(name):
+            sides[other].add(inverse)
+        assert not [other for other, found in sides.items() if len(found) > 1], name
+    assert all(
+        {inverse for other, inverse in groups.names_in_group(name) if other != name}
+        == {False, True}
+        for name in mutual - single
+        if groups.names_in_group(name)  # of some only questions speak
+    )
+
+
+def test_a_verb_is_no_plural_noun():
+    names = dict(groups.names_in_group("mentors"))
+    assert names["mentored by"] and not names["advises"]
+    assert dict(groups.names_in_group("hasMentor"))["mentored by"] is False
+    assert dict(groups.names_in_group("works at company"))["employer"] is False
