@@ -46,7 +46,7 @@ from kgscout_jax.retrieve.stated_nodes import (
 )
 from kgscout_jax.retrieve.unsaid_steps import unsaid_steps
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
-from kgscout_jax.text.asked_kind import question_tokens
+from kgscout_jax.text.asked_kind import TOPIC, question_tokens
 from kgscout_jax.text.between_noun import has_between_noun
 from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import TAIL, base_noun
@@ -273,9 +273,12 @@ def question_constraints(
         called = stated_nodes(ends, around, ~unnamed)
         if kind is not None and called is not None:
             kind = kind.without(called)  # No word says better what a period is.
-    if kind is not None and any(ends) and words[0] in _VAGUE_WORDS:
-        # "Who owns X" may ask for a firm, and "where does X work" too.
-        called = stated_nodes(ends, around, ~(unnamed | kind.by_form))
+    if kind is not None and any(ends):
+        # "Who owns X" may ask for a firm, and "where does X work" too. Of meteorites
+        # only those that a collection has may be called so.
+        vague = words[0] in _VAGUE_WORDS
+        others = kind.by_form if vague else kind.by_form | kind.conflict
+        called = stated_nodes(ends, around, ~(unnamed | others))
         if called is not None and not (called & ~kind.wrong).any():
             kind = kind.without(called)
     possible = np.ones(v, bool) if kind is None else ~kind.wrong
@@ -335,6 +338,7 @@ def question_constraints(
             alike = shared
     nameless = unnamed | _unwanted_files(question, around, v)
     nameless |= _unwanted_ids(words, around, unnamed)
+    nameless |= _question_words(words, around, v)
     nameless |= _only_tails(relations.other_years, around, v)
     ways = named_ways(relations, around, v)
     # The way to a value that decides is not what is asked.
@@ -425,6 +429,18 @@ def _unwanted_files(question: str, around: LocalGraph, v: int) -> Bool[np.ndarra
     out = np.zeros(v, bool)
     if not asks_for_media(question):
         out[around.used] = media_files(around.names)
+    return out
+
+
+def _question_words(
+    words: Sequence[str], around: LocalGraph, v: int
+) -> Bool[np.ndarray, "v"]:
+    """True at nodes that are called by a word of the question, which names no topic:
+    the state "Found" does not say who found X. A choice has its words on purpose."""
+    out = np.zeros(v, bool)
+    said = {*words} - {TOPIC, "or"}
+    if "or" not in words:
+        out[around.used] = [name in said for name in around.folded_names]
     return out
 
 

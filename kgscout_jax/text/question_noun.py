@@ -68,6 +68,8 @@ def noun_of_answer(words: Sequence[str]) -> tuple[str, ...]:
     >>> from kgscout_jax.text.asked_kind import TOPIC
     >>> noun_of_answer(["which", "firms", "have", TOPIC, "as", "owner"])
     ('owner',)
+    >>> noun_of_answer(["who", "has", TOPIC, "as", "one", "of", "their", "pupils"])
+    ('pupil',)
     >>> noun_of_answer(["what", "has", "the", "postal", "code", TOPIC])
     ('postal', 'code')
     >>> noun_of_answer(["whose", "mentor", "is", TOPIC])
@@ -182,7 +184,8 @@ def _noun_of_answer(words: tuple[str, ...]) -> tuple[str, ...]:
     elif QUESTION_WORDS.isdisjoint(before[:2]) or have > MOST_NOUN_WORDS + 1:
         return ()
     elif after[:1] == ["as"] and have == last - 1:
-        noun = after[1 + (after[1:2] in (["its"], ["their"], ["his"], ["her"])) :]
+        noun = after[3:] if after[1:3] == ["one", OF] else after[1:]
+        noun = noun[noun[:1] in (["its"], ["their"], ["his"], ["her"]) :]
     else:
         noun = [] if after else before[have + 1 :]
     noun = noun[_asking(noun) :]

@@ -76,8 +76,8 @@ def name_parts(relation: str) -> list[list[str]]:
 def relation_words(relation: str) -> list[str]:
     """The words of the last part of a relation's name.
 
-    >>> relation_words("people.person.spouse_s")
-    ['spouse']
+    >>> relation_words("people.person.spouse_s"), relation_words("parent of this breed")
+    (['spouse'], ['parent'])
     """
     return [*_relation_words(relation)]
 
@@ -87,9 +87,13 @@ def _relation_words(relation: str) -> tuple[str, ...]:
     """The words of the last part of a relation's name."""
     parts = name_parts(relation)
     words = tuple(parts[-1]) if parts else ()
+    end = next((i for i in range(1, len(words)) if words[i : i + 2] == _OF_THIS), None)
+    words = words[:end]  # "owner of this ship, or house"
     return words[:-1] if len(words) > 1 and words[-1] == "s" else words
 
 
+_OF_THIS = ("of", "this")
+"""Behind it stands what the heads of a relation are."""
 _ROLES = frozenset("occupation profession job position role title post".split())
 """Last words of relations to what somebody works as."""
 

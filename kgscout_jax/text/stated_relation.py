@@ -219,10 +219,11 @@ def _ends_by_group(words: tuple[str, ...], relation: str) -> frozenset[int]:
     clause = clause_of(words)
     if clause is not None and _is_other_object(clause, relation):
         return frozenset()
-    names = names_in_group(relation)
+    names, said = names_in_group(relation), _stems(words)
     ends = {
         1 - end if inverse else end
         for name, inverse in names
+        if not said.isdisjoint(_stems_of_name(name))
         for end in _ends_by_name(words, name)
     }
     mutual = len({name for name, _ in names}) < len(names)
@@ -233,6 +234,21 @@ def _ends_by_group(words: tuple[str, ...], relation: str) -> frozenset[int]:
 def _ends_by_name(words: tuple[str, ...], name: str) -> frozenset[int]:
     """``_ends_by_names`` of one name."""
     return _ends_by_names(words, [name])[0]
+
+
+@lru_cache(maxsize=1 << 10)
+def _stems(words: tuple[str, ...]) -> frozenset[str]:
+    """Stems of words, of their singulars, and of the verbs of doers among them."""
+    forms = {*words, *map(base_noun, words)}
+    if "from" in words:
+        forms.add("origin")  # see ``noun_of_answer``
+    return frozenset((*map(stem, forms), *map(_agent_stem, forms))) - {""}
+
+
+@lru_cache(maxsize=1 << 12)
+def _stems_of_name(name: str) -> frozenset[str]:
+    """``_stems`` of a name; a question without one of them does not say it."""
+    return _stems((*relation_words(name),))
 
 
 def _has_preposition(words: Sequence[str]) -> bool:
