@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Int
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.kinds import HEAD, TAIL
 from kgscout_jax.text.relation_words import split_words
 from kgscout_jax.text.stated_relation import named_ends
@@ -31,7 +30,7 @@ def sides_called(noun: Sequence[str], graph: KnowledgeGraph) -> list[Side]:
     """
     names = graph.relation_names
     words = [word for each in noun for word in split_words(each)]
-    ends = named_ends([TOPIC, "s", *words], names)
+    ends = named_ends(words, names)
     return [(i, max(each)) for i, each in enumerate(ends) if each]
 
 

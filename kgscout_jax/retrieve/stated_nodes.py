@@ -17,7 +17,7 @@ from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.compared_set import compared_set
 from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import HEAD, TAIL
-from kgscout_jax.text.stated_relation import all_answer_ends, says_relation
+from kgscout_jax.text.stated_relation import all_answer_ends
 from kgscout_jax.text.subclasses import is_subclass_relation, subclass_end
 
 
@@ -40,8 +40,6 @@ def stated_ends(words: Sequence[str], around: LocalGraph) -> list[frozenset[int]
     several = [all_answer_ends(each, around.relations) for each in joined_nouns(words)]
     if several and all(map(any, several)):
         return [frozenset[int]().union(*each) for each in zip(*several, strict=True)]
-    if not says_relation(words):
-        return [frozenset()] * len(around.relations)
     at_topic = np.isin(around.nodes, around.starts).any(axis=1)
     index = np.unique(around.relation_index[at_topic]).tolist()
     near = [str(around.relations[i]) for i in index]
@@ -55,7 +53,7 @@ def lacks_relation(words: Sequence[str], around: LocalGraph) -> bool:
         words: of the question, see ``question_tokens``.
         around: its candidates.
     """
-    if len(around.mentions) != 1 or not says_relation(words):
+    if len(around.mentions) != 1:
         return False
     said = all_answer_ends(words, around.relations)
     everywhere = np.ones(around.nodes.max(initial=0) + 1, bool)

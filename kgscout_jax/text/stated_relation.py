@@ -13,6 +13,7 @@ import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
+from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.full_question import full_question, made_noun, vague_noun
 from kgscout_jax.text.kinds import (
     HEAD,
@@ -130,25 +131,26 @@ def all_answer_ends(
     """
     words = full_question(words)
     ends = _ends_by_names(words, relations)
-    if any(ends) or not says_relation(words):
+    if any(ends) or not _says_relation(words):
         return ends
     likely = relations if near is None else near
     found = _ends_by_phrases(words, likely) or _ends_by_groups(words, likely)
     return [found.get(each, frozenset()) for each in relations]
 
 
-def named_ends(words: Sequence[str], relations: Sequence[str]) -> list[frozenset[int]]:
-    """``all_answer_ends`` by the relations' names, and other phrases for them alone."""
+def named_ends(noun: Sequence[str], relations: Sequence[str]) -> list[frozenset[int]]:
+    """The ends of relations where a topic's so-called stand: "X's pupils".
+
+    By the relations' names, and other phrases for them, without ``relation_groups``.
+    """
+    words = [TOPIC, "s", *noun]
     ends = _ends_by_names(words, relations)
-    if any(ends) or not says_relation(words):
-        return ends
-    found = _ends_by_phrases(words, relations)
-    return [found.get(each, frozenset()) for each in relations]
+    found = {} if any(ends) else _ends_by_phrases(words, relations)
+    return [found.get(each, end) for each, end in zip(relations, ends, strict=True)]
 
 
-def says_relation(words: Sequence[str]) -> bool:
-    """Whether a question has the form of those that say one relation."""
-    words = full_question(words)
+def _says_relation(words: Sequence[str]) -> bool:
+    """Whether a full question has the form of those that say one relation."""
     has_noun = noun_of_topic(words) or noun_of_answer(words) or made_noun(words)
     return bool(has_noun or is_clause(words) or vague_noun(words))
 

@@ -88,19 +88,23 @@ def sample_rows(path: Path) -> dict[Dialect, list[list[str]]]:
         UserError: the file cannot be read.
     """
     lines, whole = _first_lines(path)
-    filled = [line for line in lines if line.strip()]
     others = [
         Dialect(separator, len(separator) == 1)
         for separator in _OTHERS
-        if (counts := Counter(line.count(separator) for line in filled))
-        and counts.most_common(1)[0][0]
-        and counts.most_common(1)[0][1] >= _SHARE * len(filled)
+        if _separates(separator, lines)
     ]
     return {
         dialect: rows
         for dialect in [*dialects(Path(inner_name(path)).suffix), *others]
         if (rows := _rows(dialect, lines, whole))
     }
+
+
+def _separates(separator: str, lines: Sequence[str]) -> bool:
+    """Whether nearly all lines that are not blank have as many separators."""
+    counts = Counter(line.count(separator) for line in lines if line.strip())
+    count, share = counts.most_common(1)[0] if counts else (0, 0)
+    return count > 0 and share >= _SHARE * counts.total()
 
 
 def _first_lines(path: Path) -> tuple[list[str], bool]:
