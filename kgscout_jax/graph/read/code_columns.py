@@ -10,12 +10,26 @@ from kgscout_jax.text.relation_words import CODE_NOUNS
 
 OF_ID = re.compile(r"(.+?)[-_ ]?(?:id|Id|ID)")
 """A column of ids, and whose they are."""
+OF_KEY = re.compile(
+    r"(.+?)[-_ ]?(?:id|Id|ID|No|Nr|Key|Code)|(.+?)[-_ ](?:no|nr|key|code)"
+)
+"""The same of any key: ``PartNo``."""
 _DISTINCT = 0.9
 """Share of different codes in a column of codes."""
 _CODE = re.compile(r"[A-Z][A-Z0-9._-]{0,11}")
 _SYMBOL = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,11}")
 _NAMES = CODE_NOUNS | frozenset(("short", "alpha2", "alpha3"))
 """What columns of codes are called; those of capitals only may have any name."""
+
+
+def key_owner(column: str) -> str:
+    """Whose keys a column holds by its name; "" where it says none.
+
+    >>> key_owner("PartNo"), key_owner("dept_id"), key_owner("piano")
+    ('Part', 'dept', '')
+    """
+    match = OF_KEY.fullmatch(column)
+    return "" if match is None else match[1] or match[2]
 
 
 def code_columns(header: Sequence[str], columns: Sequence[Sequence[str]]) -> list[int]:

@@ -17,7 +17,13 @@ from pathlib import Path
 from kgscout_jax.graph.read.code_columns import code_columns
 from kgscout_jax.graph.read.dialect import Dialect
 from kgscout_jax.graph.read.header import NAMES, plain
-from kgscout_jax.graph.read.key_columns import NUMBER, is_index, is_numeric, key_columns
+from kgscout_jax.graph.read.key_columns import (
+    NUMBER,
+    is_index,
+    is_key_name,
+    is_numeric,
+    key_columns,
+)
 from kgscout_jax.graph.read.layout import Layout, property_name
 from kgscout_jax.graph.read.list_cells import list_separators
 from kgscout_jax.graph.read.node_columns import NodeColumns
@@ -171,6 +177,9 @@ def _are_facts(
         return True
     key = nodes.called
     if key is None:
+        return True
+    once = len({*columns[0]}) == len(columns[0])
+    if nodes.id == 0 and is_key_name(header[0]) and once:
         return True
     if len(header) == 2:
         return plain(header[key]).endswith(NAMES) or any(map(_is_known_noun, header))

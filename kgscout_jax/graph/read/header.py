@@ -116,6 +116,9 @@ DIRECTIONS = frozenset(("directed", "undirected", "mutual"))
 CANONICAL = (("head", "relation", "tail"), ("subject", "predicate", "object"))
 """Headers without a doubt."""
 
+_HUMP = re.compile(r"(?<=[a-zß-ÿ0-9])(?=[A-ZÀ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""Where a word begins in CamelCase."""
+
 INITIALS = (("h", "r", "t"), ("s", "p", "o"))
 """Headers of one letter a column; in another order or among others they are names."""
 
@@ -134,12 +137,12 @@ class Roles:
 def plain(cell: str) -> str:
     """A column's name in lower case, without the marks of Neo4j and Neptune.
 
-    >>> [plain(name) for name in (":START_ID(Person)", "name:string", "~From")]
-    ['start_id', 'name', 'from']
+    >>> [plain(name) for name in (":START_ID(Person)", "name:string", "~From", "EmpNo")]
+    ['start_id', 'name', 'from', 'emp_no']
     """
-    name = cell.strip().lower().lstrip(":_~")
+    name = cell.strip().lstrip(":_~")
     name = re.split(r"[:(]", name, maxsplit=1)[0]
-    return re.sub(r"[\s.-]+", "_", name.strip())
+    return re.sub(r"[\s.-]+", "_", _HUMP.sub("_", name.strip())).lower()
 
 
 def name_rank(name: str) -> int:

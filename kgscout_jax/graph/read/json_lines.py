@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.day_cells import day_cell
 from kgscout_jax.graph.read.elements import Attributes, Edge, Node
 from kgscout_jax.graph.read.header import (
     CANONICAL,
@@ -273,7 +274,7 @@ def _properties(value: Any, where: str) -> Attributes:
 def text_of(value: Any) -> str | None:
     """A string, number or truth value as text; None for anything else."""
     if isinstance(value, str):
-        return replace_surrogates(value)
+        return day_cell(replace_surrogates(value))
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int | float) else None

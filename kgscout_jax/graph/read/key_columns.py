@@ -15,6 +15,7 @@ from kgscout_jax.graph.read.header import (
     plain,
 )
 from kgscout_jax.graph.read.node_columns import NODE_IDS, NodeColumns
+from kgscout_jax.graph.read.row_names import is_short_for
 from kgscout_jax.text.values import is_date
 
 DISTINCT = 0.8
@@ -38,7 +39,9 @@ PAIRS_OF_NAMES = (
     ("prénom", "nom"),
 )
 """Columns that hold a name in two parts."""
-_ID = re.compile(r"(^|_)(id|key|code|number|no|uuid)$")
+DESCRIPTIONS = ("description", "descr", "desc", "bezeichnung", "designation")
+"""What the columns of short descriptions are called, which name the rows of a code."""
+_ID = re.compile(r"(^|_)(id|key|code|number|no|nr|uuid)$")
 _CODE = re.compile(r"(?=.*\d)\S+")
 
 
@@ -64,10 +67,11 @@ def key_columns(
 
 def _are_ids_of_others(header: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
     """Whether few columns begin with the ids of two others, as tables of SQL do that
-    join actors and movies; the first of them repeats."""
+    join actors and movies; the first of them repeats, and nothing names the rows."""
     names = [plain(name) for name in header]
     owners = {_ID.sub("", name) for name in names[:2] if _ID.search(name)} - {""}
-    return len(names) < 4 and len(owners) == 2 and not _is_distinct(columns[0])
+    unnamed = len(names) < 4 or all(name_rank(name) == NO_NAME for name in names)
+    return len(owners) == 2 and unnamed and len({*columns[0]}) < len(columns[0])
 
 
 def _two_names(
@@ -112,9 +116,15 @@ def _key_column(
             return _named_by(i, ids)
     if len(columns[0]) < FEW_ROWS:
         return None
+    if not named and ids[:1] == [0]:
+        named += [i for i, name in enumerate(plain_names) if _describes(name)]
     # Beside ``product_id`` stands ``product``, and behind a number what it numbers.
     owners = {_ID.sub("", plain_names[i]) for i in ids}
     named += [i for i, name in enumerate(plain_names) if name in owners]
+    if ids[:1] == [0] and is_numeric(columns[0]):  # ``unit_tag`` says more than 5003.
+        own = f"{_ID.sub('', plain_names[0])}_"
+        tags = [i for i, name in enumerate(plain_names) if name.startswith(own)]
+        named += [i for i in tags if i and _is_key(columns[i])]
     if plain_names[0] in NODE_IDS and 0 in ids and is_numeric(columns[0]):
         named += [1] if _is_key(columns[1]) else []
     # A column of names says more than one of codes before it.
@@ -133,6 +143,11 @@ def _key_column(
     keys = [i for i, name in enumerate(header) if name and _is_key(columns[i])]
     keys.sort(key=lambda i: len({*columns[i]}) < len(columns[i]))
     return _named_by(keys[0], ids) if keys and len(header) > 4 else None
+
+
+def _describes(name: str) -> bool:
+    """Whether a column says what a row is, where none names it."""
+    return name.rpartition("_")[2] in DESCRIPTIONS
 
 
 def is_property(
@@ -186,14 +201,15 @@ def _names_a_part(
     has_id = _ID.search(names[0]) is not None and _is_distinct(columns[0])
     if not nodes.called or not has_id:
         return False
-    own = {_ID.sub("", names[0]), *NAMES}
+    own = {short := _ID.sub("", names[0]), *NAMES}
     noun, _, end = names[nodes.called].rpartition("_")
     joined = [
         i
         for i in range(1, len(names))
         if _ID.search(names[i]) and all(columns[i]) and not _is_distinct(columns[i])
     ]
-    return end in NAMES and noun not in {*own, ""} and len(joined) > 1
+    is_own = noun in own or is_short_for(short, noun)
+    return end in NAMES and noun != "" and not is_own and len(joined) > 1
 
 
 def _are_numbered(
@@ -229,6 +245,15 @@ def _named_by(name: int, ids: Sequence[int]) -> NodeColumns:
     if ids[:1] == [0] and name:
         return NodeColumns(0, name, None, facts=True)
     return NodeColumns(name, None, None, facts=True)
+
+
+def is_key_name(name: str) -> bool:
+    """Whether a column is called as ids are.
+
+    >>> is_key_name("PartNo"), is_key_name("code"), is_key_name("city")
+    (True, True, False)
+    """
+    return _ID.search(plain(name)) is not None
 
 
 def is_index(name: str) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.columns import blank
+from kgscout_jax.graph.read.day_cells import day_cell
 from kgscout_jax.graph.read.elements import Attributes, Edge, Node
 from kgscout_jax.graph.read.layout import (
     Layout,
@@ -97,7 +98,7 @@ def _values(layout: Layout, i: int, cell: str) -> list[str]:
         parts = _array(cell)
     else:
         parts = [cell] if separator is None else cell.split(separator)
-    parts = [part.strip() for part in parts]
+    parts = [day_cell(part.strip()) for part in parts]
     return [part for part in parts if part and part not in MISSING]
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kgscout_jax.graph.read.code_columns import OF_ID
+from kgscout_jax.graph.read.code_columns import OF_ID, key_owner
 from kgscout_jax.graph.read.header import NAMES, plain
 from kgscout_jax.graph.read.layout import Layout, property_name
-from kgscout_jax.graph.read.streams import inner_name
+from kgscout_jax.graph.read.streams import table_name
 from kgscout_jax.text.kinds import is_attribute, is_measure, singular_form
 
 _ANYTHING = frozenset(
@@ -67,7 +67,7 @@ def row_kind(path: Path, id_name: str) -> str | None:
     own, *ids = reversed(row_names(path, id_name))
     if ids:
         return own if is_short_for(ids[0], own) else ids[0]
-    stem = plain(Path(inner_name(path)).stem)
+    stem = plain(table_name(path))
     several = own != stem or own in _ROWS
     return own if stem.isalpha() and several and own not in _ANYTHING else None
 
@@ -105,10 +105,11 @@ def row_names(path: Path, id_name: str) -> list[str]:
 
     >>> row_names(Path("data/Towns.csv.gz"), "city_id")
     ['city', 'town']
+    >>> row_names(Path("Part.csv"), "PartNo")
+    ['part', 'part']
     """
-    match = OF_ID.fullmatch(id_name)
-    own = [match[1]] if match else []
-    return [row_noun(name) for name in (*own, Path(inner_name(path)).stem)]
+    own = [owner] if (owner := key_owner(id_name)) else []
+    return [row_noun(name) for name in (*own, table_name(path))]
 
 
 def row_noun(name: str) -> str:
@@ -128,31 +129,57 @@ def owner_of_ids(column: str) -> str:
     """
     if plain(column) in OWN:
         return plain(column)
-    match = OF_ID.fullmatch(column)
-    return row_noun(match[1]) if match else ""
+    return row_noun(owner) if (owner := key_owner(column)) else ""
 
 
 def references(
-    columns: Sequence[str], scopes: Mapping[str, int], own: int
+    columns: Sequence[str],
+    scopes: Mapping[str, int],
+    keys: Mapping[str, tuple[str, int]],
+    own: int,
 ) -> dict[str, tuple[str, int]]:
     """Columns that hold ids of nodes: the relation that they stand for, and the scope
     of the ids.
 
-    ``department_id`` holds those of the table departments, ``manager_id`` its own.
+    ``department_id`` holds those of the table departments, ``manager_id`` its own, and
+    ``ManagerEmpNo`` those of the table whose key is called ``EmpNo``.
 
     Args:
         columns: of the table, but for its own ids.
         scopes: of the tables of nodes, by ``row_names``.
+        keys: what rows are called and their scope, by the column of their ids.
         own: the scope of the table itself.
     """
     out = {}
     for name in columns:
+        if (found := _by_key(name, keys)) is not None:
+            out[name] = found
+            continue
         match = OF_ID.fullmatch(name)
         relation = name if match is None else match[1]
-        owner = owner_of_ids(name)
-        scope = scopes.get(owner) if match else None
-        if scope is None and plain(relation) in OWN:
+        scope = scopes.get(owner_of_ids(name) or row_noun(name))
+        if plain(relation) in OWN and scope is None:
             scope = own
         if scope is not None:
             out[name] = relation, scope
     return out
+
+
+def _by_key(column: str, keys: Mapping[str, tuple[str, int]]) -> tuple[str, int] | None:
+    """The relation and scope of a column that ends like a table's key; None of others.
+
+    >>> keys = {"EmpNo": ("employee", 3)}
+    >>> [_by_key(name, keys) for name in ("EmpNo", "ManagerEmpNo", "Name")]
+    [('employee', 3), ('Manager', 3), None]
+    """
+    if column in keys:
+        return keys[column]
+    for key, (_, scope) in keys.items():
+        first = column.removesuffix(key).rstrip("-_ ")
+        if (
+            first
+            and first != column
+            and plain(column) == f"{plain(first)}_{plain(key)}"
+        ):
+            return first, scope
+    return None

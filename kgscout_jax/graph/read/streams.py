@@ -26,11 +26,20 @@ BROKEN = (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError)
 
 def inner_name(path: Path) -> str:
     """The file's name in lower case, without the suffix of its compression."""
-    name = path.name.lower()
+    return _inner_name(path).lower()
+
+
+def table_name(path: Path) -> str:
+    """What a file is called without its suffixes: ``OrderDetails``."""
+    return Path(_inner_name(path)).stem
+
+
+def _inner_name(path: Path) -> str:
+    """The file's name without the suffix of its compression."""
     for suffix in COMPRESSED:
-        if name.endswith(suffix):
-            return name.removesuffix(suffix)
-    return name
+        if path.name.lower().endswith(suffix):
+            return path.name[: -len(suffix)]
+    return path.name
 
 
 def file_scope(path: Path) -> str:

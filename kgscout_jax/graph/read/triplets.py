@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read import rdf
-from kgscout_jax.graph.read.code_columns import OF_ID
+from kgscout_jax.graph.read.code_columns import OF_ID, key_owner
 from kgscout_jax.graph.read.code_names import owner_of, with_code_names
 from kgscout_jax.graph.read.columns import dialect_rows, table_triplets
 from kgscout_jax.graph.read.dialect import TABLES, sample_rows, usual_dialect
@@ -45,6 +45,7 @@ from kgscout_jax.graph.read.row_names import (
     references,
     row_kind,
     row_names,
+    row_noun,
 )
 from kgscout_jax.graph.read.streams import COMPRESSED, file_scope, inner_name
 from kgscout_jax.graph.read.table_terms import (
@@ -342,21 +343,32 @@ class TripletFiles:
         """
         own, fields = self._scope(path), self._fields(path)
         if fields is not None:
-            columns, ids_of_rows = [*fields.names], fields.ids
+            columns, ids_of_rows, joins = [*fields.names], fields.ids, False
         else:
             layout = self.layout(path)
             columns = [property_name(layout.header[i]) for i in layout.extra]
-            ids_of_rows = [id_column(layout)]
+            own_layout = self._own_layout(path)
+            ids_of_rows = [id_column(own_layout)] if own_layout.nodes else []
+            # Rows without a name that have two values only join two entities.
+            joins = layout.nodes is not None and layout.nodes.called is None
         others = [name for name in columns if name not in ids_of_rows]
-        found = references(others, self._scopes, own)
+        found = references(others, self._scopes, self._keys, own)
+
+        joins = joins and len(columns) == 2
 
         def resolved_elements() -> Iterator[Node | Edge]:
             for element in elements:
                 if isinstance(element, Edge):
                     yield element
+                    continue
+                pairs = element.attributes
+                resolved = [self._resolved(*pair, found) for pair in pairs]
+                if joins and len(pairs) == 2:
+                    (_, name), last = resolved
+                    yield replace(
+                        element, id="", called=name, attributes=[last], labels=()
+                    )
                 else:
-                    pairs = element.attributes
-                    resolved = [self._resolved(*pair, found) for pair in pairs]
                     yield replace(element, attributes=resolved)
 
         codes = {
@@ -404,6 +416,22 @@ class TripletFiles:
             if (id_name := self._id_name(each)) is not None
             for name in [*row_names(each, id_name), *self._lists(each)]
         }
+
+    @property
+    def _keys(self) -> dict[str, tuple[str, int]]:
+        """What the rows of each table are called and their scope, by the column of
+        their ids; of a column that several tables share, none."""
+        out: dict[str, tuple[str, int]] = {}
+        shared = set[str]()
+        for each in self._files:
+            id_name = self._id_name(each) if file_format(each) in COLUMNS else None
+            if id_name is None or not key_owner(id_name):
+                continue
+            noun = row_kind(each, id_name) or row_noun(key_owner(id_name))
+            entry = noun, self._scope(each)
+            if out.setdefault(id_name, entry)[1] != entry[1]:
+                shared.add(id_name)
+        return {name: entry for name, entry in out.items() if name not in shared}
 
     def _lists(self, path: Path) -> list[str]:
         """What the records of each list of a file of JSON are called."""
