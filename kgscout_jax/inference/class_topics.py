@@ -12,15 +12,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Int
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
+from kgscout_jax.graph.link.classes import is_class, tails_of
 from kgscout_jax.inference.answer_kinds import asks_yes_no
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.text.asked_kind import SORT_OF, asked_kind
 from kgscout_jax.text.kinds import base_noun
-from kgscout_jax.text.relation_words import is_class_relation, relation_words
+from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.stated_relation import stem
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
 _OF_ONE = frozenset("of that which who whom whose where".split())
@@ -31,8 +32,6 @@ _CALLED = re.compile(r"\s+(?:(?:called|named)\s+)?[\"'\u201c\u2018]?", re.I)
 _SUBJECT = re.compile(r"(?:which|what|how many)\s+(?:\w+\s+){1,2}", re.I)
 """What stands before a verb."""
 _AT = re.compile(r"\s+(?:at|in|on|for|with|to|through|by)\s+(?:the\s+)?", re.I)
-MAX_TRIPLETS = 1000
-"""The most triplets of an entity that are read to tell whether it is a class."""
 
 
 def without_class_topics(
@@ -99,7 +98,8 @@ def without_own_classes(
         )
 
     def is_of_relation(word: str) -> bool:
-        return any(word in relation_words(each) for each in graph.relation_names)
+        said = stem(word)
+        return any(said in map(stem, relation_words(r)) for r in graph.relation_names)
 
     def stand_beside(name: Link, link: Link) -> bool:
         """Whether at most a noun is between a name and its class: "the Rossio metro
@@ -132,7 +132,7 @@ def without_own_classes(
                 _CALLED.fullmatch(question[link.stop : other.start]) is not None
                 or stand_beside(other, link)
             )
-            and link.entity in _tails(graph, other.entity)
+            and link.entity in tails_of(graph, other.entity)
             and is_class(graph, link.entity)
             for other in links
         )
@@ -145,7 +145,7 @@ def without_own_classes(
             and len(others) > 1
             and question[link.start : link.stop].islower()
             and is_class(graph, link.entity)
-            and any(link.entity in _tails(graph, other) for other in others)
+            and any(link.entity in tails_of(graph, other) for other in others)
         )
 
     def is_sorted(link: Link) -> bool:
@@ -163,16 +163,3 @@ def without_own_classes(
             for is_left_out in (is_own, is_part, is_held, is_sorted, is_verb)
         )
     ]
-
-
-def _tails(graph: KnowledgeGraph, entity: int) -> Int[np.ndarray, "t"]:
-    """What triplets lead to from an entity."""
-    _, ids = graph.by_head.rows(np.array([entity]))
-    return np.asarray(graph.triplets[ids[:MAX_TRIPLETS], 2])
-
-
-def is_class(graph: KnowledgeGraph, entity: int) -> bool:
-    """Whether a triplet says of something that ``entity`` is its class."""
-    _, ids = graph.by_tail.rows(np.array([entity]))
-    relations = np.unique(graph.triplets[ids[:MAX_TRIPLETS], 1]).tolist()
-    return any(is_class_relation(graph.relation_names[each]) for each in relations)

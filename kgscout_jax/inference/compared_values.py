@@ -31,7 +31,13 @@ from kgscout_jax.inference.topic_neighbours import (
     without_topic,
 )
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.value_test import IMPLIED, Attribute, ValueTest, value_test
+from kgscout_jax.retrieve.value_test import (
+    IMPLIED,
+    Attribute,
+    ValueTest,
+    holders_of_values,
+    value_test,
+)
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.compared_phrase import ComparedPhrase, compared_phrase
 from kgscout_jax.text.relation_words import relation_words
@@ -177,7 +183,7 @@ def _by_relations(
         ids = ids[np.isin(graph.triplets[ids, 1], fitting)]
     if not 0 < len(ids) <= MAX_VALUES:
         return None
-    test = test_of(asked, graph, np.asarray(graph.triplets[ids]))
+    test = test_of(asked, graph, _of_owners(np.asarray(graph.triplets[ids]), graph))
     if test is None:
         return None
     best = test.attributes[0].match
@@ -225,6 +231,19 @@ def _by_relations(
             found = _chosen(test, groups, asked)
             return found and found._replace(topic=topic, keys=keys)
     return None
+
+
+def _of_owners(
+    rows: Int[np.ndarray, "k 3"], graph: KnowledgeGraph
+) -> Int[np.ndarray, "k 3"]:
+    """The triplets, those of nodes without a name as their owners'."""
+    heads = np.unique(rows[graph.unnamed_mask[rows[:, 0]], 0])
+    _, ids = graph.by_tail.rows(heads)
+    if not len(ids):
+        return rows
+    into = np.asarray(graph.triplets[ids])[:, [0, 2]]
+    holders = holders_of_values(rows[:, 0], into, graph.unnamed_mask)
+    return np.column_stack([holders, rows[:, 1:]])
 
 
 def _with_values(kind: str, graph: KnowledgeGraph) -> Int[np.ndarray, "h"] | None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence, Set
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.inference.class_topics import is_class
+from kgscout_jax.graph.link.classes import is_class
 from kgscout_jax.retrieve.value_test import Attribute
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.compared_phrase import phrase_end, without_rank

@@ -15,11 +15,11 @@ import numpy as np
 from jaxtyping import Int
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.link.classes import is_class
 from kgscout_jax.graph.row_id import table_of_row
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.aggregate import aggregate_number
 from kgscout_jax.inference.class_members import class_relations
-from kgscout_jax.inference.class_topics import is_class
 from kgscout_jax.inference.compared_values import test_of
 from kgscout_jax.inference.entity_set import EntitySet
 from kgscout_jax.inference.topic_neighbours import (

@@ -27,7 +27,10 @@ from kgscout_jax.graph.hypernodes import OBJECT, SUBJECT
 from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.inference.question_mentions import Mention
 from kgscout_jax.inference.yes_no import Stated
+from kgscout_jax.text.asked_kind import TOPIC
+from kgscout_jax.text.kinds import HEAD, TAIL
 from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
+from kgscout_jax.text.stated_relation import all_answer_ends
 from kgscout_jax.verify.relation_words import (
     ClaimWords,
     claim_words,
@@ -112,7 +115,9 @@ def read_statement(
         pairs.append(_Pair(candidates, names, words, *ends, unnamed, classes_of))
     if any(pair.is_turned for pair in pairs):
         return "no"
-    if len(mentions) == 2 and any(x.is_stated or x.is_called for x in pairs):
+    if len(mentions) == 2 and any(
+        each.is_stated or each.is_called or each.is_said for each in pairs
+    ):
         return "yes"
     if any(pair.is_half_called or pair.is_unstated for pair in pairs):
         return "open"
@@ -168,6 +173,17 @@ class _Pair:
     def is_stated(self) -> bool:
         """Whether a path says all that the words state."""
         return self._joins(spare=0, strict=True)
+
+    @property
+    def is_said(self) -> bool:
+        """Whether a triplet answers by B what the question says of A: "does A play for
+        B" by ``plays_for_club``, as it answers "what does A play for"."""
+        between = [word.casefold() for word in self.words.between]
+        if not self.direct or not between or self.words.after:
+            return False
+        helper = between.pop(0) if between[0] in _COPULAS else "does"
+        ends = all_answer_ends(["what", helper, TOPIC, *between], self.relations)
+        return any((TAIL if way > 0 else HEAD) in ends[r] for r, way in self.direct)
 
     @property
     def is_called(self) -> bool:

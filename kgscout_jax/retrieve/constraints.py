@@ -275,11 +275,15 @@ def question_constraints(
             kind = kind.without(called)  # No word says better what a period is.
     if kind is not None and any(ends):
         # "Who owns X" may ask for a firm, and "where does X work" too. Of meteorites
-        # only those that a collection has may be called so.
+        # only those that a collection has may be called so. But "which architect
+        # built X" asks for its architect, whoever is called the builder.
         vague = words[0] in _VAGUE_WORDS
         others = kind.by_form if vague else kind.by_form | kind.conflict
         called = stated_nodes(ends, around, ~(unnamed | others))
-        if called is not None and not (called & ~kind.wrong).any():
+        start = np.zeros(v, bool)
+        start[around.starts] = True
+        beside = neighbours(start, around) & kind.called
+        if called is not None and not ((called & ~kind.wrong) | beside).any():
             kind = kind.without(called)
     possible = np.ones(v, bool) if kind is None else ~kind.wrong
     if flags is not None and (possible & flags.holders).any():
@@ -330,7 +334,7 @@ def question_constraints(
         both = described if shared is None else described & shared
         shared = both if both.any() else shared
     members = compared and compared_nodes(words, around, ~unnamed)
-    values = value_test(compared, around, members)
+    values = value_test(compared, around, members, unnamed)
     alike = None
     if values is None and stated is None and chain is None and flags is None:
         alike = alike_nodes(words, around, possible & ~unnamed)

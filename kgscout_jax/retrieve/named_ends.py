@@ -33,11 +33,31 @@ def named_ends(asked: Collection[str], around: LocalGraph) -> Bool[np.ndarray, "
     """
     nouns = frozenset(asked)
     called = np.array([not name_nouns(n).isdisjoint(nouns) for n in around.names], bool)
+    near = np.isin(around.nodes, around.starts).any(axis=1)
+    if not called[np.searchsorted(around.used, around.nodes[near].ravel())].any():
+        narrower = [_is_narrower(name, nouns) for name in around.names]
+        called &= ~np.array(narrower, bool)
     node, end = around.ends
     width = 2 * len(around.relations)
     hits = np.bincount(end, called[np.searchsorted(around.used, node)], width)
     counts = np.bincount(end, minlength=width)
     return (hits >= SHARE * np.maximum(counts, 1)).reshape(-1, 2)
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_narrower(name: str, nouns: frozenset[str]) -> bool:
+    """Whether a name says what it is by more words than are asked for.
+
+    A railway station is not just a station; far from the topic, it is another one.
+
+    >>> _is_narrower("Rossio railway station", frozenset(["station"]))
+    True
+    >>> _is_narrower("Rossio Station", frozenset(["station"]))
+    False
+    """
+    before, noun = (["", "", *name.split()])[-2:]
+    phrase = f"{before} {base_noun(noun)}"
+    return before.isalpha() and phrase.islower() and phrase not in nouns
 
 
 @lru_cache(maxsize=1 << 14)

@@ -17,6 +17,8 @@ from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.compared_set import compared_set
 from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import HEAD, TAIL
+from kgscout_jax.text.question_clause import TIMES
+from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.stated_relation import all_answer_ends
 from kgscout_jax.text.subclasses import is_subclass_relation, subclass_end
 
@@ -56,8 +58,24 @@ def lacks_relation(words: Sequence[str], around: LocalGraph) -> bool:
     if len(around.mentions) != 1:
         return False
     said = all_answer_ends(words, around.relations)
+    if words[:1] == ["when"]:  # "Born in" may say where.
+        dated = [*map(is_dating, around.relations)]
+        said = [
+            ends if of_time else frozenset()
+            for ends, of_time in zip(said, dated, strict=True)
+        ]
     everywhere = np.ones(around.nodes.max(initial=0) + 1, bool)
     return any(said) and stated_nodes(said, around, everywhere) is None
+
+
+def is_dating(relation: str) -> bool:
+    """Whether a relation's name says that it leads to a time.
+
+    >>> [is_dating(name) for name in ("died_on", "opening_date", "died_in")]
+    [True, True, False]
+    """
+    words = relation_words(relation)
+    return words[-1:] == ["on"] or not TIMES.isdisjoint(words)
 
 
 def compared_nodes(

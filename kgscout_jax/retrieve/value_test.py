@@ -236,6 +236,7 @@ def value_test(
     asked: ValueQuestion | None,
     around: LocalGraph,
     members: Bool[np.ndarray, "v"] | None = None,
+    unnamed: Bool[np.ndarray, "v"] | None = None,
 ) -> ValueTest | None:
     """The test of a question; None where it compares no values that are here.
 
@@ -243,10 +244,16 @@ def value_test(
         asked: with local nodes for its topics, -1 for one that is not here.
         around: its candidates; nothing is chosen from its topics.
         members: nodes that are compared, where the question says it.
+        unnamed: True at nodes without a name, whose values are their owner's.
     """
     if asked is None:
         return None
-    found = [_attribute(asked, i, around) for i in range(len(around.relations))]
+    holders = around.nodes[:, 0]
+    if unnamed is not None:
+        holders = holders_of_values(holders, around.nodes, unnamed)
+    found = [
+        _attribute(asked, i, around, holders) for i in range(len(around.relations))
+    ]
     years = of_other_years(around.relations, asked.words | {*asked.limits})
     pairs = zip(found, years, strict=True)
     fitting = [each for each, other in pairs if each is not None and not other]
@@ -268,8 +275,32 @@ def value_test(
     )
 
 
+def holders_of_values(
+    heads: Int[np.ndarray, "n"],
+    into: Int[np.ndarray, "m 2"],
+    unnamed: Bool[np.ndarray, "v"],
+) -> Int[np.ndarray, "n"]:
+    """Heads, or their owner where they have no name and but one triplet leads to them.
+
+    Freebase gives a film a node without a name for each cut, which has a runtime.
+
+    Args:
+        heads: nodes that have values.
+        into: heads and tails of all triplets that lead to those without a name.
+        unnamed: True at nodes without a name.
+    """
+    sole = unnamed & (np.bincount(into[:, 1], minlength=len(unnamed)) == 1)
+    owner = np.arange(len(unnamed))
+    leading = sole[into[:, 1]] & ~unnamed[into[:, 0]]
+    owner[into[leading, 1]] = into[leading, 0]
+    return owner[heads]
+
+
 def _attribute(
-    asked: ValueQuestion, index: int, around: LocalGraph
+    asked: ValueQuestion,
+    index: int,
+    around: LocalGraph,
+    holders: Int[np.ndarray, "n"],
 ) -> Attribute | None:
     """The values of a relation; None where it leads to others than are compared."""
     relation, nodes = around.relations[index], around.nodes
@@ -300,7 +331,7 @@ def _attribute(
     for slot, value in zip(slots.tolist(), found, strict=True):
         if value is None:
             continue
-        node, value = int(nodes[slot, 0]), value.negated() if by_age else value
+        node, value = int(holders[slot]), value.negated() if by_age else value
         old = values.get(node)
         if old is None or _is_ahead(asked, value, old, limits):
             values[node], of_value[node] = value, slot
@@ -310,7 +341,7 @@ def _attribute(
         values=values,
         slots=of_value,
         limits=tuple(each.negated() for each in limits) if by_age else limits,
-        unread=frozenset(nodes[slots, 0].tolist()) - values.keys(),
+        unread=frozenset(holders[slots].tolist()) - values.keys(),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from kgscout_jax.text.kinds import kind_words, noun_kind
+from kgscout_jax.text.kinds import is_past, kind_words, noun_kind
 from kgscout_jax.text.value_words import is_comparing
 from kgscout_jax.text.words import FUNCTION_WORDS
 
@@ -22,7 +22,8 @@ _NAMING = frozenset(
 def without_apposition(words: Sequence[str], topic: str) -> list[str]:
     """The words of a question without a noun that stands beside the topic's name.
 
-    Not where a clause begins there: "the firm Ann works for" is what Ann works for.
+    Not where a clause begins there: "the firm Ann works for" is what Ann works for. A
+    noun behind the name says what it is before a verb, "when did X station open".
 
     Args:
         words: of the question.
@@ -36,10 +37,15 @@ def without_apposition(words: Sequence[str], topic: str) -> list[str]:
     'what year was X built'
     >>> " ".join(without_apposition("who owns the firm X works for".split(), "X"))
     'who owns the firm X works for'
+    >>> " ".join(without_apposition("when did X station open".split(), "X"))
+    'when did X open'
     """
     if topic not in words:
         return [*words]
     at = words.index(topic)
+    end = len(words) - [*reversed(words)].index(topic)
+    if set(words[at:end]) == {topic}:
+        words = [*words[:end], *_without_class(words[:at], words[end:])]
     before, after = words[:at], words[at:]
     rest = [word for word in after if word not in (topic, "?", ".", "!")]
     has_article = before[-2:-1] == ["the"]
@@ -53,6 +59,17 @@ def without_apposition(words: Sequence[str], topic: str) -> list[str]:
     helped = helped and bool(rest)
     ends = not rest and leading not in _NAMING and (has_article or leading in _BEFORE)
     return [*words[:start], *after] if helped or ends else [*words]
+
+
+def _without_class(before: Sequence[str], after: Sequence[str]) -> Sequence[str]:
+    """The words behind a topic without a noun for what it is, that a verb follows."""
+    noun, following = (*after, "", "")[:2]
+    leading = next((word for word in before[:-3:-1] if word != "the"), "")
+    is_verb = following not in FUNCTION_WORDS and following.isalpha()
+    if leading in _BE:  # "is X state slogan"
+        is_verb = is_past(following)
+    helped = is_verb and leading in _DO | _BE
+    return after[1:] if helped and is_type_noun(noun) else after
 
 
 @cache

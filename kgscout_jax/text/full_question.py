@@ -52,6 +52,8 @@ def full_question(words: Sequence[str]) -> list[str]:
     'which cities are in '
     >>> " ".join(full_question(["films", "starring", TOPIC]))
     'which films have  as actor'
+    >>> " ".join(full_question(["papers", "citing", TOPIC]))
+    'which papers citing '
     >>> full_question([TOPIC, "was", "directed", "by", "whom"])[0]
     'who'
     """
@@ -77,6 +79,8 @@ def full_question(words: Sequence[str]) -> list[str]:
     if not rest or (rest[0] in QUESTION_WORDS and not asks):
         return [*words]
     end = next((i for i in range(len(rest)) if not _is_noun(rest, i)), len(rest))
+    if end > 1 and rest[end - 1].endswith("ing") and rest[-1] == TOPIC:
+        end -= 1  # "papers citing X", "people working for X"
     noun, behind = rest[:end], rest[end:]
     # Of several words the first may be a condition: "Go services owned by X".
     if not 0 < end <= (MOST_NOUN_WORDS if asks else 1) or not behind:
@@ -141,6 +145,8 @@ def _clause(noun: list[str], behind: list[str]) -> list[str]:
         return [*asked, *behind] if behind[-1:] == [TOPIC] else []
     if behind == ["in", TOPIC]:
         return [*asked, "are", *behind]
+    if behind[0].endswith("ing") and behind[0] not in _WITH:
+        return [*asked, *behind] if len(behind) < 4 else []
     if behind[1:] == [TOPIC]:
         actor = "actor" if behind[0] == "with" and noun[-1] in _FILMS else ""
         role = _WITH.get(behind[0], actor)

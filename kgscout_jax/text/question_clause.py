@@ -27,6 +27,8 @@ PASSED = frozenset(
 NO_NOUNS = (FUNCTION_WORDS | PREPOSITIONS | frozenset(",;:")) - {"name"}
 PLACES = frozenset("in at on".split())
 """Prepositions that "where" stands for."""
+TIMES = frozenset("year years date day month decade century time".split())
+"""Nouns for times."""
 QUESTION_WORDS = frozenset("who whom which what where when many".split())
 WITHOUT_NOUN = frozenset("who whom where when".split())
 """Question words that no noun follows."""
@@ -44,7 +46,8 @@ class Clause(NamedTuple):
     """Whether a form of "be" stands before the verb."""
     topic_first: bool
     """Whether the topic is the subject."""
-    where: bool
+    adverbial: bool
+    """Whether a place or a time is asked for without a preposition."""
     simple: bool
     """Whether it has a verb, and no other one stands before that."""
     noun: tuple[str, ...]
@@ -134,7 +137,6 @@ def clause_of(words: tuple[str, ...]) -> Clause | None:
         tokens = tokens[1:]
     if not tokens or tokens[0] not in QUESTION_WORDS:
         return None
-    where = tokens[0] == "where"
     asking = tokens[0]
     tokens = [word for word in tokens[1:] if word not in PASSED]
     if tokens.count(TOPIC) != 1:
@@ -170,9 +172,11 @@ def clause_of(words: tuple[str, ...]) -> Clause | None:
     if not topic_first and fronted:
         return None
     preposition = fronted or (verb[1] if verb[1:] else "")
+    asks_time = asking == "when" or not TIMES.isdisjoint(noun)
+    adverbial = (asking == "where" or asks_time) and not preposition
     # "Who taught the makers of", "which firm built parts used in"
     simple = not (asking in WITHOUT_NOUN and noun) and not any(map(is_past, noun[:-1]))
     return Clause(
-        verb[0], preposition, passive, topic_first, where,
+        verb[0], preposition, passive, topic_first, adverbial,
         simple and not implied, (*noun,), implied,
     )  # fmt: skip

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.full_question import full_question, made_noun, vague_noun
@@ -33,6 +34,7 @@ from kgscout_jax.text.question_clause import (
     BE,
     DO,
     PLACES,
+    TIMES,
     Clause,
     asked_noun,
     clause_of,
@@ -60,11 +62,13 @@ _REPORTS = frozenset(("report", "subordinate"))
 """What those are who report to somebody."""
 _BY = "by"
 """Marks the groups of those who made something."""
-_TIMES = frozenset("year years date day month decade century time".split())
-"""What no relation of ``names_in_group`` leads to."""
 _NOUN = 2
 """Words of a noun that is no clause, at most."""
 _SHORT_VERBS = {"died": "die", "dies": "die", "dying": "die"}
+_FORMER_WORDS = frozenset("previously formerly former previous past once ex".split())
+_PAST = frozenset("did was were had".split())
+"""Verbs of questions that may ask how it was."""
+_USED_TO = {("used", "to"), ("use", "to")}
 _ENDING = re.compile(r"(ies|ied|ing|ed|es|(?<!s)s|e)$")
 
 
@@ -129,13 +133,74 @@ def all_answer_ends(
         relations: their names.
         near: those that may go by other phrases; None: all.
     """
-    words = full_question(words)
+    plain = without_former(words)
+    former = len(plain) < len(words)
+    words = full_question(plain)
     ends = _ends_by_names(words, relations)
-    if any(ends) or not _says_relation(words):
+    if not any(ends) and _says_relation(words):
+        likely = relations if near is None else near
+        found = _ends_by_phrases(words, likely) or _ends_by_groups(words, likely)
+        ends = [found.get(each, frozenset()) for each in relations]
+    said = [i for i, each in enumerate(ends) if each]
+    if not (said and (former or len(said) > 1)):
         return ends
-    likely = relations if near is None else near
-    found = _ends_by_phrases(words, likely) or _ends_by_groups(words, likely)
-    return [found.get(each, frozenset()) for each in relations]
+    fitting: Sequence[str] = [relations[i] for i in said]
+    if former:
+        fitting = [each for each in fitting if _is_former(each)]
+    elif _PAST.isdisjoint(words):
+        fitting = [each for each in fitting if not _is_former(each)] or fitting
+    fitting = _of_object(fitting, asked_noun(words))
+    return [
+        each if relations[i] in fitting else frozenset() for i, each in enumerate(ends)
+    ]
+
+
+def without_former(words: Sequence[str]) -> list[str]:
+    """The words of a question but for those that ask how it was: "used to play for".
+
+    >>> without_former(["who", "used", "to", "work", "for", TOPIC])
+    ['who', 'work', 'for', '']
+    """
+    out = [word for word in words if word not in _FORMER_WORDS]
+    places = [i for i, pair in enumerate(pairwise(out)) if pair in _USED_TO]
+    return [
+        word for i, word in enumerate(out) if i not in places and i - 1 not in places
+    ]
+
+
+def _of_object(relations: Sequence[str], noun: Sequence[str]) -> Sequence[str]:
+    """Of relations that one question says those that name what it asks for; all where
+    none does.
+
+    "Which national team does X play for" is ``plays_for_national_team`` and not
+    ``plays_for_club``.
+
+    Args:
+        relations: their names.
+        noun: behind "which".
+    """
+    said = singular([*noun])
+    return [
+        each for each in relations if said and _object_of(each) == said
+    ] or relations
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_former(relation: str) -> bool:
+    """Whether a relation's name says that it was so."""
+    return not _FORMER_WORDS.isdisjoint(relation_words(relation))
+
+
+@lru_cache(maxsize=1 << 12)
+def _object_of(relation: str) -> tuple[str, ...]:
+    """What stands behind the preposition of a relation's name, in singular.
+
+    >>> _object_of("plays_for_national_teams")
+    ('national', 'team')
+    """
+    words = relation_words(relation)
+    places = [i for i, word in enumerate(words) if word in PREPOSITIONS]
+    return singular(words[places[-1] + 1 :]) if places else ()
 
 
 def named_ends(noun: Sequence[str], relations: Sequence[str]) -> list[frozenset[int]]:
@@ -176,7 +241,8 @@ def _ends_by_groups(words: Sequence[str], relations: Collection[str]) -> _Ends:
         ends = {each: _end_of_makers(each) for each in relations}
         return _of_noun(noun, ends)
     noun = _clause_noun(words)
-    if words[0] == "when" or len(noun) > _NOUN or not _TIMES.isdisjoint(noun):
+    # No relation of the groups leads to a time.
+    if words[0] == "when" or len(noun) > _NOUN or not TIMES.isdisjoint(noun):
         return {}
     if noun_form := vague_noun(words):
         own = _ends_by_names(noun_form, [*relations])
@@ -344,7 +410,7 @@ def _ends_of_clause(clause: Clause, relation: str) -> frozenset[int]:
         if _is_other_object(clause, relation):
             return frozenset()
         if "by" not in (own, asked):
-            same = own == asked or (clause.where and not asked and own in PLACES)
+            same = own == asked or (clause.adverbial and own in PLACES)
             end = TAIL if clause.topic_first else HEAD
             return frozenset([end]) if same else frozenset()
         if {own, asked} - {"by", ""}:

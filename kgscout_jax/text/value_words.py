@@ -26,7 +26,8 @@ _HEIGHT = "height elevation altitude"
 _RATING = "rating score stars grade"
 _TRAFFIC = "passengers ridership traffic visitors customers flights footfall"
 _SYNONYMS = {
-    "born": "birth", "died": "death", "dead": "death", "weigh": "weight",
+    "born": "birth", "died": "death", "die": "death", "dead": "death",
+    "weigh": "weight",
     "inhabitant": "population", "resident": "population", "earn": "salary",
     "paid": "salary", "pay": "salary", "earning": "salary", "wage": "salary",
     "aged": "age", **dict.fromkeys("score scores scored scoring".split(), "rat"),

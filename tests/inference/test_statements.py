@@ -23,6 +23,7 @@ TRIPLETS = [
     ("Max", "works for", "Beta"),
     ("Max", "teacher of", "Tom"),
     ("Nora", "founded", "Beta"),
+    ("Max", "plays_for_club", "Gamma"),
     ("Ida", "married to", "Rolf"),
     ("Switzerland", "borders", "France"),
     ("Lyon", "located in", "France"),
@@ -153,6 +154,8 @@ def test_the_reverse_of_a_triplet_is_a_no(question):
         "Is Rolf married to Ida?",
         "Does Switzerland border France?",
         "Does France border Switzerland?",
+        # relations that name what they lead to
+        "Does Max play for Gamma?",
         # what is in Lyon is in France
         "Is Lyon in Europe?",
         "Is Lyon located in Europe?",

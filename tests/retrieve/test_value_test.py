@@ -158,3 +158,21 @@ def test_the_extreme_is_that_of_a_loop(facts, word):
     found = test.outcome(logits, ANSWERS)
     assert (found is not None) == (len(values) > 2)
     assert found is None or {*found.passed} == best
+
+
+def test_values_of_a_node_without_a_name_are_those_of_its_only_owner():
+    names = ["Heat", "Alien", "m.1", "m.2", "m.3", "170", "117", "90"]
+    rows = np.array(
+        [(0, 0, 2), (1, 0, 3), (2, 1, 5), (3, 1, 6), (0, 2, 4), (1, 2, 4), (4, 1, 7)]
+    )
+    films = LocalGraph(
+        ["runtime", "film_cut.runtime", "double_bill"], rows[:, 1], rows[:, [0, 2]], [],
+        partial(texts_of, names),
+    )  # fmt: skip
+    unnamed = np.array([name.startswith("m.") for name in names])
+    asked = value_question("Which film has the longest runtime?", [])
+    test = value_test(asked, films, unnamed=unnamed)
+    assert test is not None
+    values = test.attributes[0].values
+    # m.3 has two owners.
+    assert {n: value.number for n, value in values.items()} == {0: 170, 1: 117, 4: 90}

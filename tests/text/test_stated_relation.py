@@ -3,7 +3,7 @@
 import pytest
 
 from kgscout_jax.text.asked_kind import question_tokens
-from kgscout_jax.text.stated_relation import answer_ends
+from kgscout_jax.text.stated_relation import all_answer_ends, answer_ends
 
 HEADS, TAILS, BOTH, NONE = {0}, {1}, {0, 1}, set()
 
@@ -86,6 +86,15 @@ HEADS, TAILS, BOTH, NONE = {0}, {1}, {0, 1}, set()
         ("movies that Ann Lee directed", "director", HEADS),
         ("cities in Ann Lee", "located_in", HEADS),
         ("Go services owned by Ann Lee", "owns", NONE),
+        ("papers citing Ann Lee", "cites", HEADS),
+        ("people working for Ann Lee", "works_for", HEADS),
+        # When, with the relation's preposition.
+        ("When did Ann Lee open?", "opened in", TAILS),
+        ("What year did the Ann Lee station close?", "closed_in", TAILS),
+        ("When was Ann Lee opened?", "opened_by", NONE),
+        # What was so is only asked for as that.
+        ("Who used to work for Ann Lee?", "formerly_worked_for", HEADS),
+        ("Who previously worked for Ann Lee?", "works_for", NONE),
         # Words that only ask for an answer.
         ("Could you please tell me Ann Lee's mentor?", "mentored_by", TAILS),
         ("I'd like to know who mentors Ann Lee", "mentored_by", TAILS),
@@ -108,3 +117,22 @@ HEADS, TAILS, BOTH, NONE = {0}, {1}, {0, 1}, set()
 )
 def test_voice_and_word_order_say_which_end_is_asked_for(question, relation, ends):
     assert answer_ends(question_tokens(question, ["Ann Lee"]), relation) == ends
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Which club does Ann Lee play for?", ["plays_for_club"]),
+        ("Which national team does Ann Lee play for?", ["plays_for_national_team"]),
+        ("Which club did Ann Lee previously play for?", ["previously_played_for"]),
+        ("Who plays for Ann Lee?", ["plays_for_club", "plays_for_national_team"]),
+        (
+            "Whom did Ann Lee play for?",
+            ["plays_for_club", "plays_for_national_team", "previously_played_for"],
+        ),
+    ],
+)
+def test_of_relations_of_one_verb_the_noun_and_the_tense_tell(question, said):
+    relations = ["plays_for_club", "plays_for_national_team", "previously_played_for"]
+    ends = all_answer_ends(question_tokens(question, ["Ann Lee"]), relations)
+    assert [name for name, each in zip(relations, ends, strict=True) if each] == said

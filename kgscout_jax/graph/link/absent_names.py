@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kgscout_jax.graph.link.classes import is_class, tails_of
 from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.graph.link.index import equal_ranges
 from kgscout_jax.graph.link.linker import Link
@@ -54,6 +55,8 @@ def absent_names(
     small = [word[0] for word in words if word[0].islower()]
     if len(small) < LEAST_SMALL:
         return ()  # capitals tell nothing
+    if called := _absent_member(question, links, graph):
+        return called
     free = [
         word[0]
         for word in words[1:]
@@ -72,6 +75,25 @@ def absent_names(
         if not (high > low).all() and noun not in said and word.casefold() not in said:
             absent.append(word)
     return tuple(absent)
+
+
+def _absent_member(
+    question: str, links: Sequence[Link], graph: KnowledgeGraph
+) -> tuple[str, ...]:
+    """A name such as "Edinburgh Castle", where Edinburgh is no castle, and nothing else
+    is named; () of other questions."""
+    if len(links) != 2:
+        return ()
+    first, last = sorted(links, key=lambda link: link.start)
+    name = question[first.start : last.stop]
+    written = all(word[:1].isupper() for word in name.split())
+    beside = question[first.stop : last.start] == " "
+    if not (written and beside and is_class(graph, last.entity)):
+        return ()
+    is_other = is_class(graph, first.entity) or last.entity in tails_of(
+        graph, first.entity
+    )
+    return () if is_other else (name,)
 
 
 def _absent_codes(

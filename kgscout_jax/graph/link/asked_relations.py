@@ -1,8 +1,9 @@
 """Words of a question that name a relation, though an entity is called the same.
 
 "Does Fizz have a license" asks for the license of Fizz, not whether it is linked to the
-keyword ``license``; so do "what license does Fizz use" and "the same license". "Hair",
-where there is a relation ``hair_color``, is no misspelt ``fair``.
+keyword ``license``; so do "what license does Fizz use", "the same license" and "who is
+the account manager of Fizz", where somebody's title is Account Manager. "Hair", where
+there is a relation ``hair_color``, is no misspelt ``fair``.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from kgscout_jax.text.words import WORD
 _NAMED = re.compile(
     r"\b(?:(?:have|has|had|there) +(?:an?|any)|the +same) +(.+?)"
     r"(?= +(?:for|of|in|on|at|as|with) |[?!.,]|$)"
+    r"|\b(?:is|are|was|were) +the +(.+?)(?= +(?:for|of) )"
     r"|\b(?:what|which) +(.+?)(?= +(?:do|does|did|is|are|was|were|has|have|had)\b)",
     re.IGNORECASE,
 )

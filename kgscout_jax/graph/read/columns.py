@@ -6,12 +6,14 @@ import csv
 import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.dialect import Dialect
 from kgscout_jax.graph.read.edge_rows import edge_row, named_ends
 from kgscout_jax.graph.read.find_layout import table_layout
+from kgscout_jax.graph.read.header_files import header_line
 from kgscout_jax.graph.read.layout import Layout, property_name, wrong_width
 from kgscout_jax.graph.read.options import (
     MAX_LINE,
@@ -55,18 +57,21 @@ class _RowLines:
 def dialect_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """(line number, cells) of the rows of a text table, without blank lines.
 
-    A byte order mark is removed.
+    A byte order mark is removed. A header in a file of its own is line 0.
 
     Raises:
         UserError: (on iteration) the file is missing, not text, not valid CSV, or has
             a row over the limit.
     """
+    header = header_line(path)
+    first = 0 if header else 1
     with open_text(path) as handle:
-        lines = bounded_lines(path, handle)
+        lines = chain([header] if header else [], bounded_lines(path, handle))
         if dialect.quoted:
-            yield from _quoted_rows(path, lines, dialect.separator)
+            rows = _quoted_rows(path, lines, dialect.separator)
+            yield from ((number - 1 + first, cells) for number, cells in rows)
         else:
-            for number, line in enumerate(lines, start=1):
+            for number, line in enumerate(lines, start=first):
                 if line.strip():
                     yield number, line.rstrip("\n").split(dialect.separator)
 

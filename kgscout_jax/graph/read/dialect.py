@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kgscout_jax.graph.read.header_files import header_line
 from kgscout_jax.graph.read.options import MAX_NAME
 from kgscout_jax.graph.read.streams import inner_name, open_text
 
@@ -111,8 +112,9 @@ def _first_lines(path: Path) -> tuple[list[str], bool]:
     """The first lines without a byte order mark, and whether these are all."""
     with open_text(path) as handle:
         text = handle.read(SAMPLE_CHARS)
+    text = header_line(path) + text.removeprefix("\ufeff")
     # Not str.splitlines: it knows ends of lines that files do not.
-    lines = io.StringIO(text.removeprefix("\ufeff"), newline="\n").readlines()
+    lines = io.StringIO(text, newline="\n").readlines()
     whole = len(text) < SAMPLE_CHARS
     if not whole:
         lines.pop()

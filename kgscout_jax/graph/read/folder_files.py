@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.header_files import is_header_file
 from kgscout_jax.graph.read.streams import inner_name
 from kgscout_jax.graph.read.triplets import file_format
 from kgscout_jax.graph.read.workbook import WORKBOOKS, sheet_files
@@ -25,20 +26,21 @@ _ABOUT = re.compile(
 def graph_files(paths: Sequence[Path]) -> list[Path]:
     """Paths with each folder of triplet files replaced by its files, by name.
 
-    And each spreadsheet by its sheets. A GRAPH folder stays, as do shards, questions
-    and a folder without triplet files. Hidden files, and those about the others such as
-    ``README.md``, are left out.
+    And each spreadsheet by its sheets; ``x-header.csv`` is the header of ``x.csv``. A
+    GRAPH folder stays, as do shards, questions and a folder without triplet files.
+    Hidden files, and those about the others such as ``README.md``, are left out.
 
     Raises:
         UserError: a folder of triplet files holds a file of another format, or a
             spreadsheet cannot be read.
     """
     files = [file for path in paths for file in _files_in(path)]
-    return [
+    tables = [
         each
         for file in files
         for each in (sheet_files(file) if _is_workbook(file) else [file])
     ]
+    return [each for each in tables if not (each.is_file() and is_header_file(each))]
 
 
 def _is_workbook(file: Path) -> bool:

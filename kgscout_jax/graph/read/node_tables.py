@@ -72,6 +72,8 @@ def table_elements(
             kinds = [part.strip() for part in re.split("[:;]", labels) if part.strip()]
             kinds += [] if kind is None else [kind]
             called = (name.strip() and name) or id if nodes.facts else ""
+            if nodes.space and nodes.name is None and nodes.id is not None:
+                called = cells[nodes.id]  # "Drama", not "Genre-ID:Drama"
             yield Node(number, id, values, kinds, facts, called)
             continue
         relation = layout.constant or cells[layout.relation]

@@ -24,6 +24,7 @@ from kgscout_jax.graph.read.elements import (
 )
 from kgscout_jax.graph.read.entity_tables import facts_remark, joining_layout
 from kgscout_jax.graph.read.find_layout import table_layout
+from kgscout_jax.graph.read.header_files import header_line
 from kgscout_jax.graph.read.json_lines import JSON_LINES, is_graph, json_elements
 from kgscout_jax.graph.read.json_records import (
     RecordFields,
@@ -178,7 +179,7 @@ class TripletFiles:
         layout = self.layout(path)
         others = SHARED in self._node_names.scopes if self._has_node_tables else False
         names = layout.nodes is None and layout.edges and not any(layout.spaces)
-        return names and not others
+        return names and not others and not header_line(path)
 
     def rows(self, path: Path) -> Iterator[Triplet]:
         """The triplets of one file in its order, streaming.

@@ -41,3 +41,23 @@ def test_an_identifier_is_absent_from_a_graph_of_identifiers():
     ):
         links = linker_of(graph).link(question)
         assert absent_names(question, links, graph) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("who designed Edinburgh Castle", ("Edinburgh Castle",)),
+        ("who designed the castle in Edinburgh", ()),
+        ("who designed Pena Castle", ()),  # Pena is one
+        ("who of Edinburgh designed Pena Castle", ()),
+    ],
+)
+def test_a_name_of_an_entity_and_a_class_is_absent_unless_it_is_of_it(
+    question, expected
+):
+    graph = KnowledgeGraph.from_triplets([
+        ("Pena", "type", "Castle"), ("Leeds", "type", "Castle"),
+        ("Ann", "designed", "Pena"), ("Ann", "born in", "Edinburgh"),
+    ])  # fmt: skip
+    links = linker_of(graph).link(question)
+    assert absent_names(question, links, graph) == expected

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.build.driver import build_graph
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.read.folder_files import graph_files
 from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.graph.read.triplets import TripletFiles
 
@@ -188,6 +189,24 @@ def test_properties_that_are_left_out_are_told_once(tmp_path, caplog):
         caplog.clear()
         KnowledgeGraph.open([path], options=ReadOptions(properties=True))
     assert not caplog.messages
+
+
+def test_the_header_of_import_files_may_stand_in_a_file_of_its_own(tmp_path):
+    write(tmp_path / "roles-header.csv", ":START_ID(P),role,:END_ID(G),:TYPE\n")
+    write(tmp_path / "roles-part1.csv", '1,"Neo",Drama,IN\n')
+    write(tmp_path / "roles-part2.csv", "2,,Drama,IN\n")
+    write(tmp_path / "people_header.csv", "id:ID(P),name,:LABEL\n")
+    write(tmp_path / "people.csv", "1,Keanu,Actor\n2,Carrie,Actor\n")
+    write(tmp_path / "genres.csv", "genre:ID(G),:LABEL\nDrama,Genre\n")
+    assert {
+        "Keanu | type | Actor",
+        "Keanu | IN | Drama",
+        "Carrie | IN | Drama",
+        "Drama | type | Genre",
+    } <= facts(graph_files([tmp_path]))
+    write(tmp_path / "people.csv", "1,Keanu,Actor\n2,Carrie\n")
+    with pytest.raises(UserError, match=r"people\.csv:2: expected 3"):
+        facts(graph_files([tmp_path]))
 
 
 def test_import_files_of_neo4j_share_their_ids(tmp_path):

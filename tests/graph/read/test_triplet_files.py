@@ -16,6 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.header import NAMES as HEADER_NAMES
+from kgscout_jax.graph.read.header import plain
+from kgscout_jax.graph.read.key_columns import is_key_name
 from kgscout_jax.graph.read.ntriples import iri_name
 from kgscout_jax.graph.read.options import MISSING
 
@@ -227,6 +230,9 @@ TRIPLETS = st.lists(st.tuples(NAMES, NAMES, NAMES), min_size=1, max_size=8).filt
     lambda rows: (
         rows[0][0].strip().lower() not in ("head", "subject")
         and "\ufeff" not in rows[0][0]
+        # what names or numbers the rows of a table
+        and not any(plain(cell).endswith(HEADER_NAMES) for cell in rows[0])
+        and not is_key_name(rows[0][0])
     )
 )
 

@@ -1,0 +1,29 @@
+"""Entities that are classes: ``River``, where a triplet says that the Rhine is one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Int
+
+from kgscout_jax.text.relation_words import is_class_relation
+
+if TYPE_CHECKING:
+    from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+
+MAX_TRIPLETS = 1000
+"""The most triplets of an entity that are read to tell whether it is a class."""
+
+
+def is_class(graph: KnowledgeGraph, entity: int) -> bool:
+    """Whether a triplet says of something that ``entity`` is its class."""
+    _, ids = graph.by_tail.rows(np.array([entity]))
+    relations = np.unique(graph.triplets[ids[:MAX_TRIPLETS], 1]).tolist()
+    return any(is_class_relation(graph.relation_names[each]) for each in relations)
+
+
+def tails_of(graph: KnowledgeGraph, entity: int) -> Int[np.ndarray, "t"]:
+    """What triplets lead to from an entity."""
+    _, ids = graph.by_head.rows(np.array([entity]))
+    return np.asarray(graph.triplets[ids[:MAX_TRIPLETS], 2])
