@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
@@ -20,11 +19,10 @@ from kgscout_jax.graph.read.options import (
     MAX_NAME,
     ReadOptions,
     check_name,
+    tell_missing,
 )
 from kgscout_jax.graph.read.streams import bounded_lines, open_text
 from kgscout_jax.types import Triplet
-
-logger = logging.getLogger("kgscout")
 
 
 def read_tsv(path: Path) -> Iterator[Triplet]:
@@ -160,17 +158,6 @@ def table_triplets(
     if empty:
         raise UserError(f"{path}: holds no triplets")
     tell_missing(path, left_out)
-
-
-def tell_missing(path: Path, left_out: Counter[str]) -> None:
-    """Log how many rows of a file have which missing values at an end."""
-    if left_out:
-        count, values = left_out.total(), ", ".join(sorted(left_out))
-        rows = "1 row has" if count == 1 else f"{count:,} rows have"
-        left = "is" if count == 1 else "are"
-        logger.info(
-            "%s: %s no value at an end (%s), %s left out", path, rows, values, left
-        )
 
 
 def blank(head: str, relation: str) -> str:

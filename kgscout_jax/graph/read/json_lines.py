@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
@@ -40,7 +41,9 @@ IDS = ("id", "key")
 """Fields with the id of a node, or of an edge, which says nothing."""
 
 
-def json_elements(path: Path, columns: Sequence[str] = ()) -> Iterator[Node | Edge]:
+def json_elements(
+    path: Path, columns: Sequence[str] = (), left_out: Counter[str] | None = None
+) -> Iterator[Node | Edge]:
     """The nodes and edges of JSON lines, of one array, or of one object with lists.
 
     A line, or a value of the array, is a node or relationship of ``apoc.export.json``;
@@ -48,6 +51,8 @@ def json_elements(path: Path, columns: Sequence[str] = ()) -> Iterator[Node | Ed
     by ``columns``; one with an id, a node; one with a name, facts about what is called
     so; or an array of three names. An object with lists of nodes and edges is read by
     ``json_document``, and files of records alone by ``json_records``.
+
+    Triplets whose tail is null are left out, and counted in ``left_out``.
 
     Raises:
         UserError: (on iteration) the file is missing, or a line is something else.
@@ -58,7 +63,10 @@ def json_elements(path: Path, columns: Sequence[str] = ()) -> Iterator[Node | Ed
             yield from _document_elements(path, handle)
         return
     for row in json_rows(path):
-        yield from row_elements(path, row, keys)
+        elements = [*row_elements(path, row, keys)]
+        if not elements and left_out is not None:
+            left_out["null"] += 1
+        yield from elements
 
 
 def row_elements(
@@ -119,8 +127,8 @@ def _elements(
         described = "id" in row and not any(name in row for name in columns)
         if columns and described:
             yield _node(row, where, line)
-        else:
-            yield _triplet(row, columns, where, line)
+        elif (triplet := _triplet(row, columns, where, line)) is not None:
+            yield triplet
     elif (edge := _edge(row, where, line)) is not None:
         yield edge
     elif "id" in row:
@@ -204,8 +212,8 @@ def _edge(row: dict[str, Any], where: str, line: int) -> Edge | None:
 
 def _triplet(
     row: dict[str, Any], columns: tuple[str, ...], where: str, line: int
-) -> Edge:
-    """An object with fields for head, relation and tail."""
+) -> Edge | None:
+    """An object with fields for head, relation and tail; None where that is null."""
     names = list(row)
     roles = find_roles(names)
     keys = columns
@@ -215,6 +223,8 @@ def _triplet(
     cells = [
         fixed if i == 1 and fixed else text_of(row.get(k)) for i, k in enumerate(keys)
     ]
+    if keys[2] in row and row[keys[2]] is None and all(cells[:2]):
+        return None
     for key, cell in zip(keys, cells, strict=True):
         if cell is None or not cell.strip():
             raise UserError(

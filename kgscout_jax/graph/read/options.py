@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import csv
+import logging
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from kgscout_jax.errors import UserError
+
+logger = logging.getLogger("kgscout")
 
 MAX_NAME = 1 << 20
 """Characters of the longest name."""
@@ -75,4 +80,15 @@ def check_name(name: str, where: str) -> None:
         raise UserError(
             f"{where}: a name of {len(name):,} characters, expected at most "
             f"{MAX_NAME:,}: {excerpt(name, 30)}"
+        )
+
+
+def tell_missing(path: Path, left_out: Counter[str]) -> None:
+    """Log how many rows of a file have which missing values at an end."""
+    if left_out:
+        count, values = left_out.total(), ", ".join(sorted(left_out))
+        rows = "1 row has" if count == 1 else f"{count:,} rows have"
+        left = "is" if count == 1 else "are"
+        logger.info(
+            "%s: %s no value at an end (%s), %s left out", path, rows, values, left
         )

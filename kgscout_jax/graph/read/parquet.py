@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from jaxtyping import Int
+
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.edge_rows import edge_row, named_ends
 from kgscout_jax.graph.read.layout import Layout, property_name
-from kgscout_jax.graph.read.options import MAX_NAME, check_name
+from kgscout_jax.graph.read.options import MAX_NAME, check_name, tell_missing
 from kgscout_jax.graph.read.streams import one_line
 from kgscout_jax.types import Triplet
 
@@ -116,7 +120,7 @@ def is_string(type_: Any) -> bool:
 def read_parquet(
     path: Path, layout: Layout, *, properties: bool = False
 ) -> Iterator[Triplet]:
-    """The triplets of a parquet file.
+    """The triplets of a parquet file; those whose tail is null are left out, and told.
 
     Args:
         path: the file.
@@ -128,13 +132,19 @@ def read_parquet(
     extra = [names[i] for i in layout.extra] if properties else []
     columns = [names[i] for i in (layout.head, layout.relation, layout.tail)]
     ends, before = named_ends(names, layout.head, layout.tail), 0
+    left_out: Counter[str] = Counter()
     for batch in batches(path, file, [*columns, *extra], PARQUET_ROWS):
+        valid = batch.column(columns[2]).is_valid()
+        numbers = np.flatnonzero(valid.to_numpy(zero_copy_only=False)) + before + 1
+        before += batch.num_rows
+        if len(numbers) < batch.num_rows:
+            left_out["null"] += batch.num_rows - len(numbers)
+            batch = batch.filter(valid)
         heads, relations, tails = (
-            _cells(path, batch, column, before) for column in columns
+            _cells(path, batch, column, numbers) for column in columns
         )
         if layout.constant:
             relations = [layout.constant] * batch.num_rows
-        before += batch.num_rows
         triplets = zip(heads, relations, tails, strict=True)
         if not extra:
             yield from triplets
@@ -142,12 +152,13 @@ def read_parquet(
         values = [texts(path, batch.column(name)) for name in extra]
         keys = [*map(property_name, extra)]
         rows = zip(triplets, zip(*values, strict=True), strict=True)
-        for number, (triplet, row) in enumerate(rows, before - batch.num_rows + 1):
+        for number, (triplet, row) in zip(numbers.tolist(), rows, strict=True):
             yield triplet
             pairs = zip(keys, row, strict=True)
             yield from edge_row(path, number, ends, triplet, pairs)
     if not before:
         raise UserError(f"{path}: holds no triplets")
+    tell_missing(path, left_out)
 
 
 def parquet_rows(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
@@ -168,17 +179,19 @@ def parquet_rows(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
             yield row, list(cells)
 
 
-def _cells(path: Path, batch: Any, column: str, before: int) -> list[str]:
-    """The names in a column of a batch, which follows ``before`` rows of the file."""
+def _cells(
+    path: Path, batch: Any, column: str, numbers: Int[np.ndarray, "r"]
+) -> list[str]:
+    """The names in a column of a batch, whose rows have these numbers in the file."""
     array = batch.column(column)
     if array.null_count:
-        row = array.is_null().to_pylist().index(True) + before + 1
+        row = numbers[array.is_null().to_pylist().index(True)]
         raise UserError(f"{path}: row {row}: column {column!r} is null")
     values = strings(path, array)
     if not all(map(str.strip, values)):
-        row = next(i for i, v in enumerate(values) if not v.strip())
-        raise UserError(f"{path}: row {row + before + 1}: column {column!r} is empty")
+        row = numbers[next(i for i, v in enumerate(values) if not v.strip())]
+        raise UserError(f"{path}: row {row}: column {column!r} is empty")
     if max(map(len, values), default=0) > MAX_NAME:
         row = next(i for i, v in enumerate(values) if len(v) > MAX_NAME)
-        check_name(values[row], f"{path}: row {row + before + 1}")
+        check_name(values[row], f"{path}: row {numbers[row]}")
     return values

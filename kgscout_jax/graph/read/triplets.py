@@ -35,7 +35,13 @@ from kgscout_jax.graph.read.layout import Layout, property_name
 from kgscout_jax.graph.read.markup import MARKUP, markup_elements
 from kgscout_jax.graph.read.node_tables import qualified, table_elements
 from kgscout_jax.graph.read.ntriples import matches_language, read_ntriples
-from kgscout_jax.graph.read.options import MISSING, ReadOptions, check_name, excerpt
+from kgscout_jax.graph.read.options import (
+    MISSING,
+    ReadOptions,
+    check_name,
+    excerpt,
+    tell_missing,
+)
 from kgscout_jax.graph.read.parquet import parquet_rows, read_parquet
 from kgscout_jax.graph.read.parquet_layout import parquet_layout
 from kgscout_jax.graph.read.rdf_labels import LabelSink, label_rank
@@ -294,7 +300,8 @@ class TripletFiles:
             self._files.append(path)
             self._names, self._mains = None, {}
         self._remark_ids(path, scope)
-        elements = self._elements(path)
+        missing: Counter[str] = Counter()
+        elements = self._elements(path, missing)
         if self._holds_facts(path):
             elements = self._with_references(path, elements)
             self._remark_facts(path)
@@ -305,9 +312,11 @@ class TripletFiles:
         ):
             empty = False
             yield triplet
-        if left_out and path not in self._told:
+        if (left_out or missing) and path not in self._told:
             self._told.add(path)
-            logger.info("%s", left_out_remark(path, left_out))
+            tell_missing(path, missing)
+            if left_out:
+                logger.info("%s", left_out_remark(path, left_out))
         if empty and len(self._files) == 1:
             raise UserError(f"{path}: holds no triplets")
 
@@ -471,8 +480,10 @@ class TripletFiles:
                 path.name,
             )
 
-    def _elements(self, path: Path) -> Iterator[Node | Edge]:
-        """The nodes and edges of a file."""
+    def _elements(
+        self, path: Path, missing: Counter[str] | None = None
+    ) -> Iterator[Node | Edge]:
+        """The nodes and edges of a file; ``missing`` counts triplets without a tail."""
         suffix = file_format(path)
         if suffix in MARKUP:
             return markup_elements(path, MARKUP[suffix])
@@ -480,7 +491,7 @@ class TripletFiles:
             fields = self._fields(path)
             if fields is not None:
                 return record_elements(path, fields)
-            return json_elements(path, self.options.columns)
+            return json_elements(path, self.options.columns, missing)
         layout = self.layout(path)
         rows = (
             parquet_rows(path, layout)

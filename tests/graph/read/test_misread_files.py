@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import unicodedata
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from graph.graph_files import facts
 
@@ -116,6 +119,22 @@ def test_what_is_left_out_or_named_is_told(tmp_path, caplog):
     told = " ".join(caplog.messages)
     assert "1 of its triplets say how an identifier is called" in told
     assert "1 row has no value at an end (NULL), is left out" in told
+
+
+@pytest.mark.parametrize("name", ["kg.jsonl", "kg.parquet"])
+def test_triplets_whose_tail_is_null_are_left_out_and_counted(tmp_path, caplog, name):
+    rows = [("Ann", "boss", "Bo"), ("Bo", "boss", None), ("Cy", "boss", "Bo")]
+    columns = ("head", "relation", "tail")
+    records = [dict(zip(columns, row, strict=True)) for row in rows]
+    if name.endswith(".jsonl"):
+        (tmp_path / name).write_text("\n".join(map(json.dumps, records)))
+    else:
+        pq.write_table(pa.Table.from_pylist(records), tmp_path / name)
+    with caplog.at_level(logging.INFO, "kgscout"):
+        assert facts(tmp_path / name) == {"Ann | boss | Bo", "Cy | boss | Bo"}
+    assert "1 row has no value at an end (null), is left out" in " ".join(
+        caplog.messages
+    )
 
 
 def test_composed_and_decomposed_names_are_one_entity(tmp_path):

@@ -145,7 +145,7 @@ EXPECTED = ": expected columns head, relation, tail of strings (integers too "
 NO_ROWS = parquet(**dict.fromkeys(("head", "relation", "tail"), pa.array([], "string")))
 TWO_STRINGS = parquet(a=["x"], b=["y"], c=[1])
 NUMBERS = parquet(head=["x"], relation=["y"], tail=[1.5])
-NULL = parquet(head=["x", "x"], relation=["y", "y"], tail=["z", None])
+NULL = parquet(head=["x", "x", "x"], relation=["y", "y", None], tail=["z", None, "v"])
 BLANK = parquet(head=["x", " "], relation=["y", "y"], tail=["z", "z"])
 LARGE = parquet(head=["x"] * 999, relation=["y"] * 999, tail=["z"] * 999)
 
@@ -195,7 +195,7 @@ LARGE = parquet(head=["x"] * 999, relation=["y"] * 999, tail=["z"] * 999)
         ),
         ("parquet", TWO_STRINGS, EXPECTED + "as head and tail), found a (string), "),
         ("parquet", NUMBERS, "tail (double)"),
-        ("parquet", NULL, ": row 2: column 'tail' is null"),
+        ("parquet", NULL, ": row 3: column 'relation' is null"),
         ("parquet", BLANK, ": row 2: column 'head' is empty"),
         ("parquet", NO_ROWS, ": holds no triplets"),
         ("parquet", LARGE[:4] + b"\0" * 20 + LARGE[24:], ": "),
