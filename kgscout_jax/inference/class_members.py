@@ -50,7 +50,8 @@ def class_members(
         rows = triplets_of(graph, relation)
         for names in (frozenset((" ".join(noun),)), _names(noun)):
             named = leads_to_noun(graph, rows, names)
-            if named.any():
+            if named.any():  # A capital city is a city too.
+                named |= leads_to_noun(graph, rows, names, last=True)
                 return relation, np.unique(rows[named, 0])
     return None
 

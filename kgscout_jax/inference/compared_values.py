@@ -253,8 +253,7 @@ def _with_values(kind: str, graph: KnowledgeGraph) -> Int[np.ndarray, "h"] | Non
     """
     asked = asked_kind(kind, [])
     phrases = [noun.split() for noun in (asked.nouns if asked else ())]
-    phrases = [words for words in phrases if len(words) > 1]
-    nouns = {words[-1] for words in phrases}
+    nouns = {words[-1] for words in phrases}  # a "city town" is a city
     before = {word for words in phrases for word in words[:-1]} - nouns
     values = [value for word in before if (value := graph.find(word)) is not None]
     if not values:

@@ -72,14 +72,19 @@ def entities_of_kind(
     titled = rows[leads_to_noun(graph, rows, whole)] if whole else rows[:0]
     if len(titled):  # "Account manager" says more than a relation ``manager``.
         return entities[np.isin(entities, titled[:, 0])]
-    called = rows[leads_to_noun(graph, rows, kind.nouns)]
+    # Keywords call some databases so; the tail of ``used_in_database`` is one as well.
+    of_class = [i for i, name in enumerate(relations) if leads_to_class(name)]
+    named = leads_to_noun(graph, rows, kind.nouns)
+    if named.any():  # A capital city is a city too.
+        narrower = leads_to_noun(graph, rows, kind.nouns, last=True)
+        named |= narrower & np.isin(rows[:, 1], of_class)
+    called = rows[named]
     if not len(called):  # a backend engineer is an engineer
         titles = rows[_is_only_one(rows)]
         # Of "Hill Wines" more is known: it is no title of the wine that it makes.
-        titles = titles[graph.by_head.degrees(titles[:, 2]) == 0]
+        plain = graph.by_head.degrees(titles[:, 2]) == 0
+        titles = titles[plain | np.isin(titles[:, 1], of_class)]
         called = titles[leads_to_noun(graph, titles, kind.nouns, last=True)]
-    # Keywords call some databases so; the tail of ``used_in_database`` is one as well.
-    of_class = [i for i, name in enumerate(relations) if leads_to_class(name)]
     decides = called[np.isin(called[:, 1], of_class)] if is_end else called
     if len(decides):
         return entities[np.isin(entities, decides[:, 0])]
@@ -135,9 +140,10 @@ def _end_noun(relation: str) -> str:
 def _named_mask(
     graph: KnowledgeGraph, entities: Int[np.ndarray, "g"], nouns: frozenset[str]
 ) -> Bool[np.ndarray, "g"]:
-    """True at entities whose name ends in one of the nouns."""
+    """True at entities whose name ends in one of the nouns; what stands in brackets
+    but tells some from others, "Dune (1984 film)"."""
     last = [
-        WORD.findall(each.casefold())[-1:]
+        WORD.findall(each.casefold().partition(" (")[0])[-1:]
         for each in texts_of(graph.entities, entities)
     ]
     return np.array([bool(each) and base_noun(each[0]) in nouns for each in last], bool)

@@ -114,6 +114,9 @@ def joined_by_one(
     """
     others, relations = joined_to(topic.entity, graph)
     steps = np.unique(relations[np.isin(others, entities)])
+    # The capital of a country lies in it too.
+    widest = [s for s in steps if np.isin(entities, others[relations == s]).all()]
+    steps = np.array(widest) if len(widest) == 1 else steps
     if len(steps) > 1:  # "in series 4", where 4 is a place and an age too
         noun = noun_before(kind, topic)
         names = (graph.relation_names[step // 2] for step in steps)

@@ -165,8 +165,9 @@ def _topics_beside(
         if link.how != "fuzzy":  # "Which database", where a keyword is called database
             plain = base_noun(name) if name.islower() else ""
             return asked_for is not None and plain in asked_for.nouns
-        words = WORD.findall(name)
-        return name.islower() and {base_noun(word) for word in words} <= nouns
+        words = WORD.findall(name.casefold())
+        small = name.islower() or name.isupper()  # "the cheapest CPU"
+        return small and {base_noun(word) for word in words} <= nouns
 
     if start.unknown:
         return None

@@ -21,7 +21,12 @@ from kgscout_jax.retrieve.explained_steps import explained_nodes
 from kgscout_jax.retrieve.flag_nodes import flag_nodes
 from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, KindMask, kind_mask
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.member_nodes import alike_nodes, lone_nodes, member_nodes
+from kgscout_jax.retrieve.member_nodes import (
+    NEGATING,
+    alike_nodes,
+    lone_nodes,
+    member_nodes,
+)
 from kgscout_jax.retrieve.named_relations import (
     DETOUR_DOUBT,
     DETOUR_WEIGHT,
@@ -37,6 +42,7 @@ from kgscout_jax.retrieve.shared_nodes import (
     are_of_class,
     neighbours,
     shared_nodes,
+    ways_to_mentions,
 )
 from kgscout_jax.retrieve.stated_nodes import (
     compared_nodes,
@@ -131,6 +137,8 @@ class QuestionConstraints:
     chain of them."""
     alike: Bool[np.ndarray, "v"] | None = None
     """Nodes that no word tells apart, see ``alike_nodes``."""
+    groups: Int[np.ndarray, "v"] | None = None
+    """Of several topics the same by number, see ``ways_to_mentions``."""
     negated: bool = False
     """Whether it negates what triplets deny: "not vegetarian"."""
     lacking: bool = False
@@ -191,6 +199,10 @@ class QuestionConstraints:
         for together in (self.stated, self.alike):
             if general and together is not None:
                 answers = closer_together(answers, together)
+        if general and self.groups is not None:
+            members = np.where(self.groups >= 0, answers, -np.inf)
+            best = self.groups[np.argmax(members)]
+            answers = closer_together(answers, self.groups == best)
         found = None
         if self.values is not None:
             found = self.values.outcome(logits, possible)
@@ -340,6 +352,10 @@ def question_constraints(
         alike = alike_nodes(words, around, possible & ~unnamed)
         if shared is not None and are_of_class(shared, around):
             alike = shared
+    groups = None
+    plain = values is None and stated is None and chain is None
+    if plain and shared is not None and NEGATING.isdisjoint(words):
+        groups = ways_to_mentions(shared, around)
     nameless = unnamed | _unwanted_files(question, around, v)
     nameless |= _unwanted_ids(words, around, unnamed)
     nameless |= _question_words(words, around, v)
@@ -384,6 +400,7 @@ def question_constraints(
         stated=stated,
         chain=chain,
         alike=alike,
+        groups=groups,
         negated=flags is not None and flags.negated,
         lacking=one_clause and shared is None and lacks_relation(words, around),
         members=members_of_class is not None,

@@ -13,7 +13,7 @@ from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.members_question import members_noun
 from kgscout_jax.text.relation_words import leads_to_class, relation_words
 
-_NEGATING = frozenset("not no never without except".split())
+NEGATING = frozenset("not no never without except".split())
 _ARTICLES = frozenset(("the", "a", "an"))
 _ASKING = frozenset(("which", "what"))
 
@@ -74,7 +74,7 @@ def lone_nodes(
         possible: False at nodes that are no answers.
     """
     asks = words[:2] == ["how", "many"] or (words[:1] != [] and words[0] in _ASKING)
-    if len(around.mentions) != 1 or not asks or not _NEGATING.isdisjoint(words):
+    if len(around.mentions) != 1 or not asks or not NEGATING.isdisjoint(words):
         return None
     is_topic = np.zeros_like(called)
     is_topic[around.starts] = True
@@ -104,7 +104,7 @@ def alike_nodes(
         around: its candidates.
         possible: False at nodes that are no answers.
     """
-    if len(around.mentions) != 1 or not _NEGATING.isdisjoint(words):
+    if len(around.mentions) != 1 or not NEGATING.isdisjoint(words):
         return None
     is_topic = np.zeros_like(possible)
     is_topic[around.starts] = True

@@ -64,12 +64,15 @@ def _is_narrower(name: str, nouns: frozenset[str]) -> bool:
 def name_nouns(name: str) -> frozenset[str]:
     """The nouns of a name that may say what it is the name of, in singular.
 
+    What stands in brackets only tells some from others: "Dune (1984 film)".
+
     >>> sorted(name_nouns("University of Porto")), sorted(name_nouns("CVE-2017-3581"))
     (['porto', 'university'], ['cve'])
     >>> sorted(name_nouns("Sale of Goods Act 1979"))
     ['act', 'sale']
     """
-    words = [word for word in split_words(name) if word.isalpha()]
+    whole = name.partition(" (")[0]
+    words = [word for word in split_words(whole) if word.isalpha()]
     if not words:
         return frozenset()
     nouns = (words[head_noun(words)], words[-1])

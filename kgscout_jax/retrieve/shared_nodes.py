@@ -8,7 +8,7 @@ to. Figures: ``recipes/answer_kinds.py``.
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.relation_words import leads_to_role
@@ -67,6 +67,36 @@ def are_of_class(nodes: Bool[np.ndarray, "v"], around: LocalGraph) -> bool:
             return False
         ways.append(relations[0])
     return int(around.to_class[ways].sum()) == 1
+
+
+def ways_to_mentions(
+    nodes: Bool[np.ndarray, "v"], around: LocalGraph
+) -> Int[np.ndarray, "v"] | None:
+    """For each node the number of the group whose relations to all mentions are the
+    same: no word of the question tells those apart. -1 elsewhere; None without groups.
+
+    Args:
+        nodes: what the mentions have in common, see ``shared_nodes``.
+        around: candidates of the question.
+    """
+    if len(around.mentions) < 2:
+        return None
+    out = np.full(len(nodes), -1)
+    ways = []
+    for place, mention in enumerate(around.mentions):
+        at_mention = np.isin(around.nodes, mention)
+        for end in (0, 1):
+            slots = np.flatnonzero(at_mention[:, 1 - end] & nodes[around.nodes[:, end]])
+            sides = 2 * around.relation_index[slots] + end
+            place_of = np.full(len(slots), place)
+            ways.append(np.column_stack([around.nodes[slots, end], place_of, sides]))
+    found = np.unique(np.concatenate(ways), axis=0)
+    groups: dict[tuple[int, ...], int] = {}
+    for node in np.unique(found[:, 0]).tolist():
+        way = found[found[:, 0] == node, 1:]
+        if len(np.unique(way[:, 0])) == len(around.mentions):
+            out[node] = groups.setdefault((*way.ravel().tolist(),), len(groups))
+    return out if groups else None
 
 
 def _holders(

@@ -69,7 +69,7 @@ def _without_class(before: Sequence[str], after: Sequence[str]) -> Sequence[str]
     if leading in _BE:  # "is X state slogan"
         is_verb = is_past(following)
     helped = is_verb and leading in _DO | _BE
-    return after[1:] if helped and is_type_noun(noun) else after
+    return after[1:] if helped and noun_kind(noun) == "place" else after
 
 
 @cache

@@ -73,6 +73,9 @@ _IRREGULAR_NOUNS = {
     "statuses": "status", "campuses": "campus", "heroes": "hero", "feet": "foot",
     "teeth": "tooth", "mice": "mouse", "wolves": "wolf", "shelves": "shelf",
     "leaves": "leaf", "knives": "knife", "potatoes": "potato", "tomatoes": "tomato",
+    **{f"{noun}s": noun for noun in (
+        "cpu gpu menu emu gnu guru api taxi ski kiwi wiki bikini safari "
+        "alibi yeti").split()},
 }  # fmt: skip
 _SPELLINGS = {
     "colour": "color", "flavour": "flavor", "behaviour": "behavior", "labour": "labor",

@@ -11,16 +11,23 @@ from kgscout_jax.text.kinds import singular
 from kgscout_jax.text.words import WORD
 
 _NOUN = r"((?:[a-z-]+ ){0,2}?[a-z-]+)"
-_WHERE = r"(?: in the (?:data|graph|table|list))?"
+_WHERE = (
+    r"(?: (?:in|on) (?:the|this|my|our|your|that) (?:data|graph|table|list|file|sheet"
+    r"|spreadsheet|database|dataset|collection|catalogue|catalog)| in here| on file"
+    r"| listed| recorded)?"
+)
+"""Where everything is."""
 _FORMS = tuple(
     re.compile(rf"^\W*{form}\W*$")
     for form in (
         rf"(?:which|what) (?:different )?{_NOUN} (?:are|is|exist)(?: there| available"
         rf"| used| listed| included)?{_WHERE}",
+        rf"(?:which|what) {_NOUN} (?:do|can) (?:you|we|they|i) (?:sell|have|offer|stock"
+        rf"|carry|list|know|keep|see){_WHERE}",
         rf"(?:what|who) are (?:all )?the (?:different )?{_NOUN}",
         rf"(?:list|show|name|give|find)(?: me)?(?: all)?(?: of)?(?: the)? {_NOUN}",
-        rf"how many (?:different |distinct )?{_NOUN} are(?: there)?"
-        rf"(?: in (?:total|all))?{_WHERE}",
+        rf"how many (?:different |distinct )?{_NOUN} (?:are(?: there)?|do (?:we|i) "
+        rf"have)(?: in (?:total|all))?{_WHERE}",
     )
 )
 _NO_NOUN = frozenset("of in at by with one many it this that there".split())
@@ -33,6 +40,8 @@ def listing(question: str) -> tuple[str, ...]:
     (('genre',), ('open', 'task'))
     >>> listing("List all books"), listing("Who are the reporters?")
     (('book',), ('reporter',))
+    >>> listing("how many stouts are in my list"), listing("Which laptops do you sell?")
+    (('stout',), ('laptop',))
     >>> listing("Which genre is it?"), listing("What are the genres of Alien?")
     ((), ())
     """

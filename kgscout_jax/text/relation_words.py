@@ -48,6 +48,8 @@ _OTHER_POSTS = {
     **dict.fromkeys("former formerly previous previously ex".split(), "former"),
 }
 """Words of relations that a question has to say, and what they mean."""
+_ACRONYMS = re.compile(r"[A-Z]{2,}s(?![a-z])")
+"""Several of what capitals stand for: "CPUs"."""
 _SAYING = _OTHER_POSTS | dict.fromkeys(
     "used past before once earlier".split(), "former"
 )
@@ -59,8 +61,11 @@ def split_words(text: str) -> list[str]:
 
     >>> split_words("birthPlace"), split_words("place_of_birth")
     (['birth', 'place'], ['place', 'of', 'birth'])
+    >>> split_words("Desktop CPUs"), split_words("hasIDs")
+    (['desktop', 'cpus'], ['has', 'ids'])
     """
-    return relation_phrase(text).split()
+    plain = _ACRONYMS.sub(lambda match: match[0].capitalize(), text)
+    return relation_phrase(plain).split()
 
 
 def name_parts(relation: str) -> list[list[str]]:

@@ -21,6 +21,8 @@ _OWN = "(?:its|his|her|their|the|an?)"
 _SAME = "(?:the (?:very )?same|a common|one)"
 _EQUAL = "(?:the same(?: as)?|identical(?: to| with)?|equal(?: to)?)"
 _THAT = "(?:the one|the ones|that|those|the (?P=noun))"
+_BETWEEN = frozenset("border borders boundary frontier".split())
+"""What two share that lie side by side: no third one has it."""
 _OF_NOUN = [
     re.compile(form)
     for form in (
@@ -60,12 +62,15 @@ def same_questions(words: Sequence[str]) -> list[list[str]]:
     [['what', 'club', 'does', '', 'play', 'for'], ['what', 'does', '', 'play', 'for']]
     >>> same_questions("is the capital of  the same as ".split(" "))
     []
+    >>> same_questions("does  share a border with ".split(" "))
+    []
     """
     text = " ".join(word or _PLACE for word in topic_as_one(words))
     if text.count(_PLACE) != 2:
         return []
     for form in _OF_NOUN:
-        if found := form.fullmatch(text):
+        found = form.fullmatch(text)
+        if found and found["noun"] not in _BETWEEN:
             return [["the", *found["noun"].split(), "of", TOPIC]]
     for form in _OF_VERB:
         if found := form.fullmatch(text):

@@ -137,10 +137,12 @@ def all_answer_ends(
     former = len(plain) < len(words)
     words = full_question(plain)
     ends = _ends_by_names(words, relations)
-    if not any(ends) and _says_relation(words):
-        likely = relations if near is None else near
+    likely = relations if near is None else near
+    said = any(end for end, each in zip(ends, relations, strict=True) if each in likely)
+    if not said and _says_relation(words):
         found = _ends_by_phrases(words, likely) or _ends_by_groups(words, likely)
-        ends = [found.get(each, frozenset()) for each in relations]
+        if found or not any(ends):
+            ends = [found.get(each, frozenset()) for each in relations]
     said = [i for i, each in enumerate(ends) if each]
     if not (said and (former or len(said) > 1)):
         return ends

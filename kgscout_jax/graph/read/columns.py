@@ -53,7 +53,7 @@ class _RowLines:
 
 
 def dialect_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
-    """(line number, cells) of the rows of a text table, without blank lines.
+    """(line number, cells) of the rows of a text table, without blank ones.
 
     A byte order mark is removed. A header in a file of its own is line 0.
 
@@ -67,10 +67,12 @@ def dialect_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]
         lines = chain([header] if header else [], bounded_lines(path, handle))
         if dialect.quoted:
             rows = _quoted_rows(path, lines, dialect.separator)
-            yield from ((number - 1 + first, cells) for number, cells in rows)
+            for number, cells in rows:
+                if any(map(str.strip, cells)):
+                    yield number - 1 + first, cells
         else:
             for number, line in enumerate(lines, start=first):
-                if line.strip():
+                if line.strip().strip(dialect.separator).strip():
                     yield number, line.rstrip("\n").split(dialect.separator)
 
 

@@ -124,9 +124,10 @@ def _first_lines(path: Path) -> tuple[list[str], bool]:
 def _rows(
     dialect: Dialect, lines: Sequence[str], whole: bool
 ) -> list[list[str]] | None:
-    """The rows of the lines; a row in quotes that goes on beyond them is left out."""
+    """The rows of the lines; one in quotes that goes on beyond them is left out, and
+    so are those without any text."""
     rows = dialect.rows(lines)
     while rows is None and not whole and len(lines) > 1:
         lines = lines[: len(lines) // 2]
         rows = dialect.rows(lines)
-    return rows
+    return rows and [row for row in rows if any(map(str.strip, row))]

@@ -116,7 +116,7 @@ DIRECTIONS = frozenset(("directed", "undirected", "mutual"))
 CANONICAL = (("head", "relation", "tail"), ("subject", "predicate", "object"))
 """Headers without a doubt."""
 
-_HUMP = re.compile(r"(?<=[a-zß-ÿ0-9])(?=[A-ZÀ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
+_HUMP = re.compile(r"(?<=[a-zß-ÿ0-9])(?=[A-ZÀ-Þ])|(?<=[A-Z])(?=[A-Z](?!s\b)[a-z])")
 """Where a word begins in CamelCase."""
 
 INITIALS = (("h", "r", "t"), ("s", "p", "o"))
