@@ -22,9 +22,14 @@ from kgscout_jax.text.words import question_words
 
 _SAYING = frozenset(
     "called named known titled located situated found address title label subject "
-    "headline".split()
+    "headline also".split()
 )
 """Words that say no more of an entity than its other name."""
+_NAMING = frozenset(
+    "called named nicknamed nickname known synonym alias name abbreviation acronym "
+    "title".split()
+)
+"""Those that say that it is one: no class need be known."""
 
 
 def read_alias(
@@ -55,18 +60,22 @@ def read_alias(
     if len(aliased) != 1 or scores.follow is None:
         return None
     asked = asked_kind(question, names) or kind_of_class(question, names)
-    if asked is None or asked.number:
+    text = question.casefold()
+    said = {base_noun(word.text) for word in question_words(question, names)}
+    last = max(link.stop for link in links) == len(question.rstrip(" ?."))
+    is_named = last and not _NAMING.isdisjoint(said)
+    if (asked is None and not is_named) or (asked is not None and asked.number):
         return None
+    nouns = frozenset[str]() if asked is None else asked.nouns
     (node,) = np.flatnonzero(np.isin(found.entities, [*aliased])).tolist() or (-1,)
     is_class = np.array([leads_to_class(each) for each in relations], bool)
     own = is_class[found.relation_index] & (found.nodes[:, 0] == node)
     classes = {
         base_noun(str(nodes[i]).casefold()) for i in found.nodes[own, 1].tolist()
     }
-    said = {base_noun(word.text) for word in question_words(question, names)}
-    if classes.isdisjoint(asked.nouns) or said - asked.nouns - _SAYING:
+    is_of_class = not classes.isdisjoint(nouns) or is_named
+    if not is_of_class or said - nouns - _SAYING - _NAMING:
         return None
-    text = question.casefold()
     named = [str(nodes[i]).casefold() in text for i in found.nodes[:, 1].tolist()]
     evidence = np.flatnonzero(np.array(named, bool) & (found.nodes[:, 0] == node))
     return NodeAnswers(

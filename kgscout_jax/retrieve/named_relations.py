@@ -92,6 +92,9 @@ def named_relations(
     texts = [word.text for word in question_words(question, topics)]
     if texts == ["much"]:  # "how much is a lamp"
         texts = ["price"]
+    if len(texts) > 1:  # A national anthem is said by no ``country``.
+        here = {word for each in relations for word in relation_words(each)}
+        texts = [text for text in texts if text != "national" or text in here]
     words = [word_forms(text) for text in texts]
     kind = clause_noun(question_tokens(question, topics))
     asked = frozenset[str]().union(*words)

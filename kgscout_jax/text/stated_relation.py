@@ -66,6 +66,10 @@ _NOUN = 2
 """Words of a noun that is no clause, at most."""
 _SHORT_VERBS = {"died": "die", "dies": "die", "dying": "die"}
 _FORMER_WORDS = frozenset("previously formerly former previous past once ex".split())
+_PLACES = frozenset(
+    "country nation continent city town state county province district".split()
+)
+_PLACES_AT_ALL = frozenset("place location area region part".split())
 _PAST = frozenset("did was were had".split())
 """Verbs of questions that may ask how it was."""
 _USED_TO = {("used", "to"), ("use", "to")}
@@ -439,7 +443,14 @@ def _is_other_object(clause: Clause, relation: str) -> bool:
     """Whether a relation names its tails, and a question asks for others: a league,
     where X plays in a club."""
     words = relation_words(relation)
-    if not clause.noun or not clause.topic_first or len(words) < 3:
+    if not clause.noun or not clause.topic_first:
+        return False
+    if len(words) == 1 and words[0] in _PLACES:  # no range is a country
+        named = word_forms(words[0])
+        return named.isdisjoint(word_forms(clause.noun[-1])) and not (
+            _PLACES_AT_ALL.intersection(clause.noun)
+        )
+    if len(words) < 3:
         return False
     if not _predicate(relation):
         return False  # The state is no object in "head of state".

@@ -17,7 +17,10 @@ MOST = 1 << 20
 """So many of them at most are names to link by."""
 _RELATIONS = frozenset((
     "name", "alias", "aliases", "alt label", "also known as", "aka", "other name",
-    "other names", "alternative name", "alternative names",
+    "other names", "alternative name", "alternative names", "alternate name",
+    "alternate names", "alternative title", "also called", "synonym", "synonyms",
+    "has synonym", "exact synonym", "official name", "full name", "short name",
+    "acronym", "nickname", "nicknames",
 ))  # fmt: skip
 """Phrases of relations whose tails name their heads."""
 _PHRASES = (["address"], ["title"], ["label"], ["subject"], ["headline"])
