@@ -26,6 +26,7 @@ from kgscout_jax.export.load import Exported
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.asked_relations import without_asked_relations
 from kgscout_jax.graph.link.graph_index import linker_of
+from kgscout_jax.graph.link.languages import with_languages
 from kgscout_jax.graph.merge import Graphs
 from kgscout_jax.inference.answer_kinds import asks_yes_no
 from kgscout_jax.inference.arguments import (
@@ -417,6 +418,7 @@ class Scout:
         links = linker_of(graph).link(question, statement=both)
         links = without_asked_relations(question, links, lambda: graph.relation_index)
         links = without_own_classes(question, links, graph)
+        links = with_languages(question, links, graph)
         return with_code_owners(question, links, graph)
 
     def encode(self, questions: Sequence[str]) -> Float16[np.ndarray, "b d"]:

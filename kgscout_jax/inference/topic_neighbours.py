@@ -10,6 +10,7 @@ from jaxtyping import Int
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
 from kgscout_jax.inference.entities_of_kind import entities_of_kind
+from kgscout_jax.retrieve.named_relations import needs_no_word
 from kgscout_jax.retrieve.value_test import MIN_COVERAGE
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import end_nouns, singular
@@ -115,8 +116,13 @@ def joined_by_one(
     others, relations = joined_to(topic.entity, graph)
     steps = np.unique(relations[np.isin(others, entities)])
     # The capital of a country lies in it too.
-    widest = [s for s in steps if np.isin(entities, others[relations == s]).all()]
-    steps = np.array(widest) if len(widest) == 1 else steps
+    within = [
+        step
+        for step in steps
+        if needs_no_word(graph.relation_names[step // 2])
+        and np.isin(entities, others[relations == step]).all()
+    ]
+    steps = np.array(within) if len(within) == 1 else steps
     if len(steps) > 1:  # "in series 4", where 4 is a place and an age too
         noun = noun_before(kind, topic)
         names = (graph.relation_names[step // 2] for step in steps)

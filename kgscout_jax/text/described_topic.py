@@ -20,6 +20,7 @@ from kgscout_jax.text.kinds import (
     singular_form,
 )
 from kgscout_jax.text.nested_question import NestedQuestion
+from kgscout_jax.text.question_clause import BE
 from kgscout_jax.text.relation_words import PREPOSITIONS
 from kgscout_jax.text.words import FUNCTION_WORDS
 
@@ -59,6 +60,10 @@ def described_topic(question: str, topic: tuple[int, int]) -> NestedQuestion | N
     >>> found = described_topic("Which city does Ann's boss work from?", (16, 19))
     >>> found.inner, found.outer("Bob")
     ("Who is Ann's boss?", 'Which city does Bob work from?')
+    >>> question = "Who rules the country whose capital is Rome?"
+    >>> found = described_topic(question, (39, 43))
+    >>> found.inner, found.outer("Italy")
+    ('Rome is the capital of which country?', 'Who rules Italy?')
     >>> described_topic("Who is the composer of Salome?", (23, 29))
     """
     begin, end = topic
@@ -147,6 +152,8 @@ def _joint(words: Sequence[_Word], *, is_bare: bool) -> int | None:
     for i in range(n - 1, max(n - 1 - MAX_CLAUSE, 1), -1):
         if words[i].text in _RELATIVE:  # "the service that produces X"
             return i
+        if words[i].text == "whose" and last in BE and i < n - 2:
+            return i  # "the country whose capital is X"
         if words[i].text in _ARTICLES:
             break
     if last in PREPOSITIONS:
@@ -185,6 +192,9 @@ def _inner(
     if end > topic[1]:
         return f"Which {nouns} {_clause(question, topic, end)}?"
     rest = question[words[place].begin : end]
+    if words[place].text == "whose":
+        own = question[words[place + 1].begin : words[-2].end]
+        return f"{question[slice(*topic)]} is the {own} of which {nouns}?"
     if words[place].text in _RELATIVE:
         return f"Which {nouns} {question[words[place].end : end].strip()}?"
     if words[place].text.endswith("ing"):

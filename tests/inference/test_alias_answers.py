@@ -14,6 +14,8 @@ GRAPH = KnowledgeGraph.from_triplets([
         ("type", "listing"), ("address", f"{i + 4} {street}"),
         ("price", f"{i + 3}50000"), ("agent", ("Ann Lee", "Bo Ray")[i % 2]),
     )
+] + [
+    ("Ann Lee", "nickname", "Turbo"), ("Ann Lee", "born_on", "1970-02-03"),
 ])  # fmt: skip
 
 
@@ -25,9 +27,12 @@ GRAPH = KnowledgeGraph.from_triplets([
         ("Who is the agent of 5 Oak Ave?", "Bo Ray"),
         ("How much is 5 Oak Ave?", "450000"),
         ("What is the address of HX-1?", "5 Oak Ave"),
+        ("When was Turbo born?", "1970-02-03"),
+        ("Who is nicknamed Turbo?", "Ann Lee"),
+        ("What is the nickname of Ann Lee?", "Turbo"),
     ],
 )
-def test_a_listing_goes_by_its_address(question, answer):
+def test_what_goes_by_an_address_or_a_nickname(question, answer):
     result = Scout.from_pretrained().retrieve(question, GRAPH)
     assert [each.name for each in result.answers] == [answer]
     assert result.answers[0].path

@@ -172,6 +172,33 @@ def test_a_superlative_without_a_topic_names_what_it_compares(
     assert first == answer or (answer is None and first != "Bolt")
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is the largest city in Italy?", "Rome"),  # a capital city
+        ("Which river in Italy is the longest?", "Po"),
+        ("What is the longest film?", "Heat"),  # by its cut, which has no name
+    ],
+)
+def test_narrower_classes_and_nodes_without_a_name_are_compared(
+    general_scout, question, answer
+):
+    graph = KnowledgeGraph.from_triplets([
+        *((name, "country", "Italy") for name in ("Rome", "Milan", "Bari", "Po")),
+        ("Italy", "capital", "Rome"), ("Rome", "instance of", "capital city"),
+        ("Milan", "instance of", "city"), ("Bari", "instance of", "city"),
+        ("Rome", "population", "2800000"), ("Milan", "population", "1300000"),
+        ("Bari", "population", "310000"), ("Po", "instance of", "river"),
+        ("Po", "length", "652"), ("Heat", "instance of", "film"),
+        ("Alien", "instance of", "film"), ("Heat", "film.film.runtime", "m.01abc"),
+        ("Alien", "film.film.runtime", "m.02abc"),
+        ("m.01abc", "film.film_cut.runtime", "170"),
+        ("m.02abc", "film.film_cut.runtime", "117"),
+    ])  # fmt: skip
+    result = general_scout.retrieve(question, graph)
+    assert [each.name for each in result.answers] == [answer]
+
+
 def test_a_number_is_no_date(general_scout):
     graph = KnowledgeGraph.from_triplets([
         ("O1", "ordered_on", "2026-01-02"), ("O2", "ordered_on", "2026-02-03"),

@@ -7,7 +7,11 @@ from hypothesis import strategies as st
 from named_graph import named_graph
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.shared_nodes import are_of_class, shared_nodes
+from kgscout_jax.retrieve.shared_nodes import (
+    are_of_class,
+    shared_nodes,
+    ways_to_mentions,
+)
 
 V = 9
 edges = st.lists(
@@ -95,3 +99,22 @@ def test_all_of_a_class_that_one_relation_joins_with_a_topic():
     assert not are_of_class(np.isin(names, ["moss", "fern"]), around)
     around, names = named_graph(triplets, ["MIT", "oak"])
     assert not are_of_class(np.isin(names, ["moss"]), around)
+
+
+def test_nodes_of_the_same_relations_to_all_mentions_are_of_one_group():
+    # 0 Pacino, 1 De Niro; films 2 and 3 star both, 4 stars one, both were born in 5.
+    triplets = [
+        (2, "starring", 0), (2, "starring", 1), (3, "starring", 0), (3, "starring", 1),
+        (4, "starring", 0), (0, "born in", 5), (1, "born in", 5),
+    ]  # fmt: skip
+    relations = ["starring", "born in"]
+    around = LocalGraph(
+        relations,
+        np.array([relations.index(name) for _, name, _ in triplets]),
+        np.array([(head, tail) for head, _, tail in triplets]),
+        [np.array([0]), np.array([1])],
+        lambda ids: [str(i) for i in ids],
+    )
+    groups = ways_to_mentions(np.array([False, False, True, True, True, True]), around)
+    assert groups is not None
+    assert groups.tolist() == [-1, -1, 0, 0, -1, 1]

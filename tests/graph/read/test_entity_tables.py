@@ -455,6 +455,15 @@ def test_a_row_that_joins_others_is_not_called_by_a_part_of_it(tmp_path):
     assert "Hamlet | person_id | 7" in facts(write(tmp_path / "roles.csv", named))
 
 
+@pytest.mark.parametrize(("suffix", "separator"), [("csv", ","), ("tsv", "\t")])
+def test_rows_without_any_text_are_no_rows(tmp_path, suffix, separator):
+    rows = ["beer,style,abv,ibu", "Alt,Brown,4.8,30", ",,,", "Rye,Porter,5,40", ",,,"]
+    text = "\n".join([*rows, "Ale,IPA,6,60"]).replace(",", separator)
+    found = facts(write(tmp_path / f"beers.{suffix}", text))
+    assert {"Rye | abv | 5", "Alt | style | Brown"} <= found
+    assert not any("_:" in each for each in found)
+
+
 def test_a_row_without_its_name_is_an_error(tmp_path):
     path = write(tmp_path / "kg.csv", "x,name,y,z\n1,Ann,2,5\n3,,4,6\n")
     with pytest.raises(UserError, match=r"kg\.csv:3: name is empty"):
