@@ -369,10 +369,29 @@ def _ends_by_names(
     if clause is None:
         return [frozenset()] * len(relations)
     said, nothing = stem(clause.verb), frozenset[int]()
+    # "Which stops are on X", by ``is_on_line``
+    within = (clause.preposition,) if clause.implied else ("",)
     return [
-        _ends_of_clause(clause, each) if said in _verb_stems(each) else nothing
+        frozenset([HEAD])
+        if _within(each)[:1] == within
+        else _ends_of_clause(clause, each)
+        if said in _verb_stems(each)
+        else nothing
         for each in relations
     ]
+
+
+@lru_cache(maxsize=1 << 14)
+def _within(relation: str) -> tuple[str, ...]:
+    """The preposition and the noun of a relation that has no verb; () for others.
+
+    >>> _within("is on line"), _within("in_team"), _within("located_in")
+    (('on', 'line'), ('in', 'team'), ())
+    """
+    words = relation_words(relation)
+    words = words[words[:1] != [] and words[0] in BE :]
+    placed = 1 < len(words) <= _NOUN + 1 and words[0] in PLACES
+    return (*words,) if placed else ()
 
 
 @lru_cache(maxsize=1 << 14)
@@ -516,6 +535,8 @@ def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:
 
     What a relation calls its tails, or its heads where "of" follows.
     """
+    if singular(_within(relation)[1:]) == noun:
+        return frozenset([TAIL])
     words = relation_words(relation)
     words = _without_auxiliaries(words)
     verb, *rest = _predicate(relation) or ("",)

@@ -92,6 +92,12 @@ HEADS, TAILS, BOTH, NONE = {0}, {1}, {0, 1}, set()
         ("When did Ann Lee open?", "opened in", TAILS),
         ("What year did the Ann Lee station close?", "closed_in", TAILS),
         ("When was Ann Lee opened?", "opened_by", NONE),
+        # A relation of a preposition and a noun.
+        ("Which stops are on Ann Lee?", "is on line", HEADS),
+        ("Which line is Ann Lee on?", "is_on_line", TAILS),
+        # A range is no country.
+        ("Which mountain range is Ann Lee part of?", "country", NONE),
+        ("Who is the prime minister of Ann Lee?", "head of state", NONE),
         # What was so is only asked for as that.
         ("Who used to work for Ann Lee?", "formerly_worked_for", HEADS),
         ("Who previously worked for Ann Lee?", "works_for", NONE),
