@@ -17,7 +17,8 @@ from kgscout_jax.graph.build.stages import Build
 from kgscout_jax.graph.build.versions import delete_unlisted, exclusive_writer
 from kgscout_jax.graph.folder import GraphFolder, read_manifest
 from kgscout_jax.graph.read.folder_files import graph_files
-from kgscout_jax.graph.read.triplets import TripletFiles, file_format
+from kgscout_jax.graph.read.formats import file_format
+from kgscout_jax.graph.read.triplets import TripletFiles
 
 
 def build_graph(

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.formats import file_format
 from kgscout_jax.graph.read.header_files import is_header_file
 from kgscout_jax.graph.read.streams import inner_name
-from kgscout_jax.graph.read.triplets import file_format
 from kgscout_jax.graph.read.workbook import WORKBOOKS, sheet_files
 
 _BUILT = ("manifest.json", "entities.txt")

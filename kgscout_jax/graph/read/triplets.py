@@ -11,10 +11,10 @@ from pathlib import Path
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read import rdf
-from kgscout_jax.graph.read.code_columns import OF_ID, key_owner
+from kgscout_jax.graph.read.code_columns import key_owner
 from kgscout_jax.graph.read.code_names import owner_of, with_code_names
 from kgscout_jax.graph.read.columns import dialect_rows, table_triplets
-from kgscout_jax.graph.read.dialect import TABLES, sample_rows, usual_dialect
+from kgscout_jax.graph.read.dialect import TABLES
 from kgscout_jax.graph.read.elements import (
     Edge,
     Node,
@@ -22,8 +22,8 @@ from kgscout_jax.graph.read.elements import (
     element_triplets,
     left_out_remark,
 )
-from kgscout_jax.graph.read.entity_tables import facts_remark, joining_layout
-from kgscout_jax.graph.read.find_layout import table_layout
+from kgscout_jax.graph.read.entity_tables import facts_remark
+from kgscout_jax.graph.read.formats import COLUMNS, file_format, is_table
 from kgscout_jax.graph.read.header_files import header_line
 from kgscout_jax.graph.read.json_lines import JSON_LINES, is_graph, json_elements
 from kgscout_jax.graph.read.json_records import (
@@ -43,18 +43,17 @@ from kgscout_jax.graph.read.options import (
     tell_missing,
 )
 from kgscout_jax.graph.read.parquet import parquet_rows, read_parquet
-from kgscout_jax.graph.read.parquet_layout import parquet_layout
 from kgscout_jax.graph.read.rdf_labels import LabelSink, label_rank
 from kgscout_jax.graph.read.row_names import (
     id_column,
     named_kind,
-    owner_of_ids,
     references,
     row_kind,
     row_names,
     row_noun,
 )
-from kgscout_jax.graph.read.streams import COMPRESSED, file_scope, inner_name
+from kgscout_jax.graph.read.streams import file_scope
+from kgscout_jax.graph.read.table_layouts import TableLayouts
 from kgscout_jax.graph.read.table_terms import (
     literal_language,
     names_identifier,
@@ -66,32 +65,8 @@ from kgscout_jax.types import Triplet
 logger = logging.getLogger("kgscout")
 
 
-COLUMNS = (*TABLES, ".parquet")
-"""Formats of one table with columns."""
 SHARED = -1
 """The scope of ids of all tables without nodes and edges in one."""
-
-
-def file_format(path: Path) -> str:
-    """The suffix of a triplet file without its compression: ``.tsv``, ``.nt`` ...
-
-    Raises:
-        UserError: a folder, or a name of unknown format.
-    """
-    if path.is_dir():
-        raise UserError(f"{path}: expected a triplet file, found a folder")
-    suffix = Path(inner_name(path)).suffix
-    if suffix in TABLES or suffix == ".nt" or suffix in rdf.FORMATS:
-        return suffix
-    if suffix in MARKUP or suffix in JSON_LINES:
-        return suffix
-    if suffix == ".parquet" and path.suffix.lower() not in COMPRESSED:
-        return suffix
-    raise UserError(
-        f"{path}: unknown triplet format; expected .tsv, .txt, .csv, .nt, .ttl, .nq, "
-        ".trig, .n3, .rdf, .owl, .jsonld, .graphml, .gexf, .json, .jsonl (each also "
-        f"with {', '.join(COMPRESSED)}), .parquet, .xlsx, .xls or .ods"
-    )
 
 
 class TripletFiles:
@@ -120,70 +95,19 @@ class TripletFiles:
         """Receives names in RDF files, and those of identifiers in tables; None: they
         are triplets like others."""
         self._files = list(files)
-        self._layouts: dict[Path, Layout] = {}
-        self._joining: dict[Path, Layout | None] = {}
+        self._tables = TableLayouts(self.options, self._files)
         self._records: dict[Path, RecordFields | None] = {}
-        self._mains: dict[Path, Path | None] = {}
         self._names: NodeNames | None = None
         self._told: set[Path] = set()
 
     def layout(self, path: Path) -> Layout:
-        """The layout of a text table, or of a parquet file.
-
-        Rows that only a number names have no name, unless another table refers to it.
-        """
-        layout = self._own_layout(path)
-        nodes = layout.nodes
-        if nodes is None and not layout.header and not self.options.columns:
-            return self._joining_layout(path) or layout
-        if nodes is None or not nodes.numbered or self._is_referred_to(path):
-            return layout
-        return replace(layout, nodes=replace(nodes, id=None, name=None))
-
-    def _joining_layout(self, path: Path) -> Layout | None:
-        """The layout of a table that joins rows of others; None for other tables."""
-        if path not in self._joining:
-            tables = [p for p in self._files if p != path and file_format(p) in COLUMNS]
-            layouts = [(p, self._own_layout(p)) for p in tables]
-            nouns = {
-                noun
-                for p, layout in layouts
-                if layout.nodes is not None
-                for noun in row_names(p, id_column(layout))
-            }
-            dialect = usual_dialect(path)
-            rows = sample_rows(path).get(dialect) if nouns else None
-            found = joining_layout(dialect, rows, nouns) if rows else None
-            self._joining[path] = found
-        return self._joining[path]
-
-    def _is_referred_to(self, path: Path) -> bool:
-        """Whether another table has a column for ids of this one."""
-        layout = self._own_layout(path)
-        own = id_column(layout)
-        names = row_names(path, own)
-        others = [p for p in self._files if p != path and file_format(p) in COLUMNS]
-        columns = {
-            property_name(name) for p in others for name in self._own_layout(p).header
-        }
-        return own in columns or any(owner_of_ids(name) in names for name in columns)
-
-    def _own_layout(self, path: Path) -> Layout:
-        """The layout of a table by itself."""
-        if path not in self._layouts:
-            if file_format(path) == ".parquet":
-                layout = parquet_layout(path, self.options.columns)
-            else:
-                layout = table_layout(path, self.options)
-            if remark := layout.remark(path):
-                logger.info("%s", remark)
-            self._layouts[path] = layout
-        return self._layouts[path]
+        """The layout of a text table, or of a parquet file; see ``TableLayouts``."""
+        return self._tables.layout(path)
 
     def is_plain_table(self, path: Path) -> bool:
         """Whether the rows of a table are triplets of names, not of ids."""
         layout = self.layout(path)
-        others = SHARED in self._node_names.scopes if self._has_node_tables else False
+        others = SHARED in self._node_names.scopes if self._tables.hold_nodes else False
         names = layout.nodes is None and layout.edges and not any(layout.spaces)
         return names and not others and not header_line(path)
 
@@ -297,8 +221,8 @@ class TripletFiles:
         """The triplets of a file of nodes and edges, by the names of the nodes."""
         scope = self._scope(path)
         if path not in self._files:
-            self._files.append(path)
-            self._names, self._mains = None, {}
+            self._tables.add(path)
+            self._names = None
         self._remark_ids(path, scope)
         missing: Counter[str] = Counter()
         elements = self._elements(path, missing)
@@ -322,12 +246,9 @@ class TripletFiles:
 
     def _holds_facts(self, path: Path) -> bool:
         """Whether it is a table of facts: it says so, or no file has edges."""
-        if file_format(path) not in COLUMNS:
+        if not is_table(path):
             return self._fields(path) is not None
-        layout = self.layout(path)
-        if layout.nodes is None or layout.edges:
-            return False
-        return layout.nodes.facts or not self._has_edges
+        return self._tables.hold_facts(path)
 
     def _fields(self, path: Path) -> RecordFields | None:
         """The fields of the records of JSON; None for other files."""
@@ -339,7 +260,7 @@ class TripletFiles:
 
     def _remark_facts(self, path: Path) -> None:
         """Tell how the rows of a table of facts are read."""
-        if path not in self._told and file_format(path) in COLUMNS:
+        if path not in self._told and is_table(path):
             self._told.add(path)
             if remark := facts_remark(path, self.layout(path)):
                 logger.info("%s", remark)
@@ -357,7 +278,7 @@ class TripletFiles:
         else:
             layout = self.layout(path)
             columns = [property_name(layout.header[i]) for i in layout.extra]
-            own_layout = self._own_layout(path)
+            own_layout = self._tables.own_layout(path)
             ids_of_rows = [id_column(own_layout)] if own_layout.nodes else []
             # Rows without a name that have two values only join two entities.
             joins = layout.nodes is not None and layout.nodes.called is None
@@ -409,7 +330,7 @@ class TripletFiles:
         """The columns that hold codes of a table's own entities."""
         if fields := self._fields(path):
             codes = fields.codes
-        elif file_format(path) in COLUMNS:
+        elif is_table(path):
             codes = self.layout(path).codes
         else:
             return []
@@ -434,7 +355,7 @@ class TripletFiles:
         out: dict[str, tuple[str, int]] = {}
         shared = set[str]()
         for each in self._files:
-            id_name = self._id_name(each) if file_format(each) in COLUMNS else None
+            id_name = self._id_name(each) if is_table(each) else None
             if id_name is None or not key_owner(id_name):
                 continue
             noun = row_kind(each, id_name) or row_noun(key_owner(id_name))
@@ -452,8 +373,8 @@ class TripletFiles:
         """The column of ids of a table of entities; None for another file."""
         if (fields := self._fields(path)) is not None:
             return next(iter(fields.ids), "")
-        is_table = file_format(path) in COLUMNS and self.layout(path).nodes is not None
-        return id_column(self.layout(path)) if is_table else None
+        has_rows = is_table(path) and self.layout(path).nodes is not None
+        return id_column(self.layout(path)) if has_rows else None
 
     def _resolved(
         self, name: str, value: str, found: Mapping[str, tuple[str, int]]
@@ -467,7 +388,7 @@ class TripletFiles:
 
     def _remark_ids(self, path: Path, scope: int) -> None:
         """Tell if a table has ids of nodes (Neo4j) and no file has their names."""
-        if file_format(path) not in COLUMNS or path in self._told:
+        if not is_table(path) or path in self._told:
             return
         spaces = sorted(set(filter(None, self.layout(path).spaces)))
         if spaces and scope not in self._node_names.scopes:
@@ -508,69 +429,12 @@ class TripletFiles:
     def _scope(self, path: Path) -> int:
         """The scope of a file's ids: its own, that of the table which names its rows,
         or that of tables of nodes and edges."""
-        own = file_format(path) not in COLUMNS
+        own = not is_table(path)
         if not own:
             layout = self.layout(path)
             own = layout.nodes is not None and (layout.edges or self._holds_facts(path))
-        place = self._main_table(path) or path
+        place = self._tables.main_table(path) or path
         return self._files.index(place) if own and place in self._files else SHARED
-
-    def _main_table(self, path: Path) -> Path | None:
-        """The table that names the rows of another, which has the same column of ids.
-
-        ``stops_info.csv`` with ``stop_id`` says more of the rows of ``stops.csv``.
-        """
-        if path not in self._mains:
-            self._mains[path] = self._find_main_table(path)
-        return self._mains[path]
-
-    def _find_main_table(self, path: Path) -> Path | None:
-        tables = [each for each in self._files if file_format(each) in COLUMNS]
-        if path not in tables or not self._is_keyed(path):
-            return None
-        id_name = id_column(self.layout(path))
-
-        def is_main(table: Path) -> bool:
-            """Whether a table is called by what its ids are of."""
-            noun, *stem = row_names(table, id_name)
-            return noun in stem
-
-        def names_rows(table: Path) -> bool:
-            nodes = self.layout(table).nodes
-            return nodes is not None and nodes.name is not None
-
-        if OF_ID.fullmatch(id_name) is None or is_main(path):
-            return None
-        others = [
-            table
-            for table in tables
-            if table != path
-            and self._is_keyed(table)
-            and id_column(self.layout(table)) == id_name
-            and names_rows(table)
-        ]
-        mains = [table for table in others if is_main(table)]
-        found = mains or ([] if names_rows(path) else others)
-        return found[0] if len(found) == 1 else None
-
-    def _is_keyed(self, path: Path) -> bool:
-        """Whether it is a table of facts about entities with ids."""
-        nodes = self.layout(path).nodes
-        return nodes is not None and nodes.id is not None and self._holds_facts(path)
-
-    @property
-    def _has_edges(self) -> bool:
-        """Whether a file may hold edges."""
-        return any(
-            file_format(path) not in COLUMNS or self.layout(path).edges
-            for path in self._files
-        )
-
-    @property
-    def _has_node_tables(self) -> bool:
-        """Whether a table of the files holds nodes."""
-        tables = [path for path in self._files if file_format(path) in COLUMNS]
-        return any(self.layout(path).nodes is not None for path in tables)
 
     @property
     def _node_names(self) -> NodeNames:
@@ -581,7 +445,7 @@ class TripletFiles:
             for path in self._files:
                 suffix = file_format(path)
                 if suffix in COLUMNS:
-                    if self.layout(path).nodes is None or self._main_table(path):
+                    if self.layout(path).nodes is None or self._tables.main_table(path):
                         continue
                 elif suffix not in MARKUP and suffix not in JSON_LINES:
                     continue

@@ -1,0 +1,42 @@
+"""Formats of triplet files, by their names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read import rdf
+from kgscout_jax.graph.read.dialect import TABLES
+from kgscout_jax.graph.read.json_lines import JSON_LINES
+from kgscout_jax.graph.read.markup import MARKUP
+from kgscout_jax.graph.read.streams import COMPRESSED, inner_name
+
+COLUMNS = (*TABLES, ".parquet")
+"""Formats of one table with columns."""
+
+
+def file_format(path: Path) -> str:
+    """The suffix of a triplet file without its compression: ``.tsv``, ``.nt`` ...
+
+    Raises:
+        UserError: a folder, or a name of unknown format.
+    """
+    if path.is_dir():
+        raise UserError(f"{path}: expected a triplet file, found a folder")
+    suffix = Path(inner_name(path)).suffix
+    if suffix in TABLES or suffix == ".nt" or suffix in rdf.FORMATS:
+        return suffix
+    if suffix in MARKUP or suffix in JSON_LINES:
+        return suffix
+    if suffix == ".parquet" and path.suffix.lower() not in COMPRESSED:
+        return suffix
+    raise UserError(
+        f"{path}: unknown triplet format; expected .tsv, .txt, .csv, .nt, .ttl, .nq, "
+        ".trig, .n3, .rdf, .owl, .jsonld, .graphml, .gexf, .json, .jsonl (each also "
+        f"with {', '.join(COMPRESSED)}), .parquet, .xlsx, .xls or .ods"
+    )
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file is one table with columns."""
+    return file_format(path) in COLUMNS
