@@ -276,15 +276,21 @@ def _properties(value: Any, where: str) -> Attributes:
     pairs = []
     for name, values in value.items():
         for each in values if isinstance(values, list) else [values]:
-            if (text := text_of(each)) is not None:
+            if (text := fact_text(each)) is not None:
                 pairs.append((replace_surrogates(name), text))
     return pairs
+
+
+def fact_text(value: Any) -> str | None:
+    """``text_of`` what is said of an entity: a time at midnight is its day."""
+    text = text_of(value)
+    return None if text is None else day_cell(text)
 
 
 def text_of(value: Any) -> str | None:
     """A string, number or truth value as text; None for anything else."""
     if isinstance(value, str):
-        return day_cell(replace_surrogates(value))
+        return replace_surrogates(value)
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int | float) else None

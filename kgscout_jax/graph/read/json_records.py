@@ -22,6 +22,7 @@ from kgscout_jax.graph.read.code_names import CODE_SHARE
 from kgscout_jax.graph.read.elements import Attributes, Edge, Node
 from kgscout_jax.graph.read.header import NAMES, NO_NAME, TITLE, name_rank, plain
 from kgscout_jax.graph.read.json_lines import (
+    fact_text,
     is_element,
     name_field,
     row_elements,
@@ -339,7 +340,7 @@ class _Record:
                         pairs.append((f"{name}_id", id))
                     else:
                         pairs += self._object(item, name, owner, kind, listed=listed)
-                elif (text := text_of(item)) is not None:
+                elif (text := fact_text(item)) is not None:
                     pairs.append((name, text))
         return pairs
 

@@ -117,7 +117,11 @@ def _key_column(
     if len(columns[0]) < FEW_ROWS:
         return None
     if not named and ids[:1] == [0]:
-        named += [i for i, name in enumerate(plain_names) if _describes(name)]
+        named += [
+            i
+            for i, name in enumerate(plain_names)
+            if name.rpartition("_")[2] in DESCRIPTIONS and _is_key(columns[i])
+        ]
     # Beside ``product_id`` stands ``product``, and behind a number what it numbers.
     owners = {_ID.sub("", plain_names[i]) for i in ids}
     named += [i for i, name in enumerate(plain_names) if name in owners]
@@ -143,11 +147,6 @@ def _key_column(
     keys = [i for i, name in enumerate(header) if name and _is_key(columns[i])]
     keys.sort(key=lambda i: len({*columns[i]}) < len(columns[i]))
     return _named_by(keys[0], ids) if keys and len(header) > 4 else None
-
-
-def _describes(name: str) -> bool:
-    """Whether a column says what a row is, where none names it."""
-    return name.rpartition("_")[2] in DESCRIPTIONS
 
 
 def is_property(
