@@ -24,7 +24,7 @@ from kgscout_jax.export.format import is_exported
 from kgscout_jax.export.load import load_exported
 from kgscout_jax.export.write import parameters_of
 from kgscout_jax.fit.settings import FitSettings
-from kgscout_jax.graph.read.folder_files import graph_files
+from kgscout_jax.graph.read.folder_files import source_files
 from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.learn.trained_policy import TrainedPolicy
 from kgscout_jax.utils.io import read_json, sha256_file, write_json
@@ -57,7 +57,7 @@ def inputs_of(settings: FitSettings) -> dict[str, Any]:
     inputs: dict[str, Any] = {
         "format": FORMAT,
         "settings": settings.to_json(),
-        "graph": [_file_hash(path) for path in graph_files(settings.graph)],
+        "graph": [_file_hash(path) for path in source_files(settings.graph)],
         "questions": {split: sha256_file(file) for split, file in files.items()},
     }
     if settings.read_options != ReadOptions():

@@ -21,7 +21,7 @@ from kgscout_jax.graph.embeddings import storage_fingerprint
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.merge import Graphs
 from kgscout_jax.graph.open_graph import named_files
-from kgscout_jax.graph.read.folder_files import graph_files
+from kgscout_jax.graph.read.folder_files import source_files
 from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout
@@ -219,5 +219,5 @@ def graph_fingerprint(settings: RetrieveSettings, graph: GraphOrStore) -> Any:
 def files_fingerprint(graph: KnowledgeGraph, paths: Sequence[Path]) -> Any:
     """A hash of a graph's folder or files."""
     if graph.storage is None:
-        return [sha256_file(path) for path in graph_files(paths)]
+        return [sha256_file(path) for path in source_files(paths)]
     return storage_fingerprint(graph.storage)

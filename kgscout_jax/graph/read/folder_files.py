@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.formats import file_format
-from kgscout_jax.graph.read.header_files import is_header_file
+from kgscout_jax.graph.read.header_files import header_file, is_header_file
 from kgscout_jax.graph.read.streams import inner_name
 from kgscout_jax.graph.read.workbook import WORKBOOKS, sheet_files
 
@@ -41,6 +41,13 @@ def graph_files(paths: Sequence[Path]) -> list[Path]:
         for each in (sheet_files(file) if _is_workbook(file) else [file])
     ]
     return [each for each in tables if not (each.is_file() and is_header_file(each))]
+
+
+def source_files(paths: Sequence[Path]) -> list[Path]:
+    """``graph_files`` and those of their headers: all that a graph is read from."""
+    files = graph_files(paths)
+    headers = (header_file(each) for each in files if each.is_file())
+    return [*files, *dict.fromkeys(each for each in headers if each is not None)]
 
 
 def _is_workbook(file: Path) -> bool:

@@ -18,14 +18,20 @@ _SUFFIXES = (".csv", ".tsv")
 
 def header_line(path: Path) -> str:
     """The line that names the columns of a table in another file; "" without one."""
-    for suffix in _SUFFIXES:
-        name = table_name(path)
-        for stem in dict.fromkeys((name, _PART.sub("", name))):
-            for joint in "-_.":
+    header = header_file(path)
+    return "" if header is None else _only_line(header)
+
+
+def header_file(path: Path) -> Path | None:
+    """The file that may have the header of a table; None for none."""
+    name = table_name(path)
+    for stem in dict.fromkeys((name, _PART.sub("", name))):
+        for joint in "-_.":
+            for suffix in _SUFFIXES:
                 header = path.with_name(f"{stem}{joint}header{suffix}")
                 if header != path and header.is_file():
-                    return _only_line(header)
-    return ""
+                    return header
+    return None
 
 
 def is_header_file(path: Path) -> bool:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.build.driver import build_graph
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.read.folder_files import graph_files
+from kgscout_jax.graph.read.folder_files import graph_files, source_files
 from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.graph.read.triplets import TripletFiles
 
@@ -204,6 +204,8 @@ def test_the_header_of_import_files_may_stand_in_a_file_of_its_own(tmp_path):
         "Carrie | IN | Drama",
         "Drama | type | Genre",
     } <= facts(graph_files([tmp_path]))
+    sources = {each.name for each in source_files([tmp_path])}
+    assert {"people.csv", "people_header.csv", "roles-header.csv"} <= sources
     write(tmp_path / "people.csv", "1,Keanu,Actor\n2,Carrie\n")
     with pytest.raises(UserError, match=r"people\.csv:2: expected 3"):
         facts(graph_files([tmp_path]))
