@@ -19,7 +19,13 @@ from kgscout_jax.retrieve.chain_nodes import chain_nodes
 from kgscout_jax.retrieve.described_nodes import described_nodes
 from kgscout_jax.retrieve.explained_steps import explained_nodes
 from kgscout_jax.retrieve.flag_nodes import flag_nodes
-from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, KindMask, kind_mask
+from kgscout_jax.retrieve.kind_mask import (
+    DOUBT,
+    PENALTY,
+    STATED_PENALTY,
+    KindMask,
+    kind_mask,
+)
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.member_nodes import (
     NEGATING,
@@ -291,6 +297,7 @@ def question_constraints(
         # built X" asks for its architect, whoever is called the builder.
         vague = words[0] in _VAGUE_WORDS
         others = kind.by_form if vague else kind.by_form | kind.conflict
+        others = others | (kind.penalties >= STATED_PENALTY)  # a class of another kind
         called = stated_nodes(ends, around, ~(unnamed | others))
         start = np.zeros(v, bool)
         start[around.starts] = True

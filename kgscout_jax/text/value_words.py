@@ -21,7 +21,7 @@ _HAPPENED = (
     "place made produced written composed painted built drawn recorded filmed"
 )
 _BIRTH = "birth born age"
-_SIZE = "size area population employees capacity tonnage"
+_SIZE = "size area population employees capacity tonnage diameter radius"
 _HEIGHT = "height elevation altitude"
 _RATING = "rating score stars grade"
 _TRAFFIC = "passengers ridership traffic visitors customers flights footfall"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from kgscout_jax.graph.link.classes import is_class, tails_of
@@ -30,6 +31,8 @@ SHARE = 0.05
 _CODE = re.compile(r"\b[a-z]\w*(?:[-_]\w+)+\b")
 """An identifier of several words in small letters."""
 _WORD = re.compile(r"[^\W\d_]+")
+_OF_NAME = re.compile(r" (of|for) (?:the )?([^\W\d_]+)")
+"""How a name goes on behind its first word."""
 _OPENING = " \"'(\u201c\u2018"
 _ENDS = (".", "?", "!", ":")
 _TIMES = frozenset(
@@ -64,6 +67,8 @@ def absent_names(
         and not question[: word.start()].rstrip(_OPENING).endswith(_ENDS)
         and not any(x.start <= word.start() and word.end() <= x.stop for x in links)
     ]
+    if other := _other_names(question, links):
+        return other
     if not free:
         return ()
     known = linker_of(graph).index.tables.words
@@ -75,6 +80,20 @@ def absent_names(
         if not (high > low).all() and noun not in said and word.casefold() not in said:
             absent.append(word)
     return tuple(absent)
+
+
+def _other_names(question: str, links: Sequence[Link]) -> tuple[str, ...]:
+    """The names that were linked to others of which they share only a part: no
+    Department of Music is the Department of Physics."""
+    out = []
+    for link in links:
+        rest = _OF_NAME.match(question, link.stop) if link.how == "fuzzy" else None
+        if rest is None or f" {rest[1]} " not in link.name or rest[2].islower():
+            continue
+        own = [word.casefold() for word in _WORD.findall(link.name)]
+        if not get_close_matches(rest[2].casefold(), own, 1):
+            out.append(question[link.start : rest.end()])
+    return tuple(out)
 
 
 def _absent_member(

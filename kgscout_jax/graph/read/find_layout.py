@@ -33,6 +33,7 @@ from kgscout_jax.graph.read.node_columns import (
     is_marked,
     lists_nodes,
     node_columns,
+    with_kinds,
 )
 from kgscout_jax.graph.read.options import ReadOptions, excerpt
 
@@ -139,6 +140,8 @@ def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None
     )
     if roles is None:
         columns = columns_of(rows[1:], len(header))
+        if nodes is not None:
+            layout = replace(layout, nodes=with_kinds(nodes, header, columns))
         return replace(layout, lists=list_separators(header, columns))
     certain = nodes is not None or header[roles.head].startswith((":", "_", "~"))
     doubt = "several columns could be meant"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kgscout_jax.graph.read.header import NAMES, plain
 
@@ -64,6 +64,25 @@ def node_columns(header: Sequence[str], *, with_edges: bool) -> NodeColumns | No
         labels[0] if labels else None,
         id_space(header[id]),
     )
+
+
+def with_kinds(
+    nodes: NodeColumns, header: Sequence[str], columns: Sequence[Sequence[str]]
+) -> NodeColumns:
+    """The columns, with ``label`` beside ``name`` as kinds, where few are different.
+
+    Args:
+        nodes: the columns that describe nodes.
+        header: the names of the columns.
+        columns: the first cells of each.
+    """
+    if nodes.labels is not None or nodes.name is None:
+        return nodes
+    for i, name in enumerate(header):
+        kinds = plain(name) in ("label", "labels") and i not in (nodes.id, nodes.name)
+        if kinds and 2 * len({*columns[i]}) <= len(columns[i]):
+            return replace(nodes, labels=i)
+    return nodes
 
 
 def is_marked(cell: str) -> bool:

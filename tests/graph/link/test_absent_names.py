@@ -61,3 +61,19 @@ def test_a_name_of_an_entity_and_a_class_is_absent_unless_it_is_of_it(
     ])  # fmt: skip
     links = linker_of(graph).link(question)
     assert absent_names(question, links, graph) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Where is the Department of Music?", ("Department of Music",)),
+        ("Where is the Department of Physics?", ()),
+        ("Where is the Department of Phsyics?", ()),
+    ],
+)
+def test_a_name_that_shares_its_first_word_with_another_is_absent(question, expected):
+    graph = KnowledgeGraph.from_triplets([
+        ("Department of Physics", "in", "Hall A"), ("Ann", "teaches", "Music Theory"),
+    ])  # fmt: skip
+    links = linker_of(graph).link(question)
+    assert absent_names(question, links, graph) == expected

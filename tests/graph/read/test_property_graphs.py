@@ -211,6 +211,17 @@ def test_the_header_of_import_files_may_stand_in_a_file_of_its_own(tmp_path):
         facts(graph_files([tmp_path]))
 
 
+def test_labels_that_repeat_beside_names_are_kinds(tmp_path):
+    nodes = "id,label,name\n1,Ward,ICU\n2,Ward,A3\n3,Device,CT\n4,Device,MRI\n"
+    edges = write(tmp_path / "edges.csv", "source,target,type\n3,1,INSTALLED_IN\n")
+    found = facts([edges, write(tmp_path / "nodes.csv", nodes)])
+    assert {"CT | INSTALLED_IN | ICU", "CT | type | Device"} <= found
+    # Each label is another one: it says more of each node.
+    nodes = "id,label,name\n1,Intensive care,ICU\n2,Surgery,A3\n3,Tomograph,CT\n"
+    found = facts([edges, write(tmp_path / "nodes.csv", nodes)])
+    assert {"CT | INSTALLED_IN | ICU", "CT | label | Tomograph"} <= found
+
+
 def test_import_files_of_neo4j_share_their_ids(tmp_path):
     files = [
         write(
