@@ -143,6 +143,8 @@ def all_answer_ends(
     ends = _ends_by_names(words, relations)
     likely = relations if near is None else near
     said = any(end for end, each in zip(ends, relations, strict=True) if each in likely)
+    if noun_of_topic(words) or noun_of_answer(words):
+        said = any(ends)  # A graph that knows presidents means no other head by it.
     if not said and _says_relation(words):
         found = _ends_by_phrases(words, likely) or _ends_by_groups(words, likely)
         if found or not any(ends):
