@@ -43,9 +43,11 @@ _ABBREVIATIONS = {
     "spg": "steals per game", "bpg": "blocks per game", "gp": "games played",
     "pts": "points", "reb": "rebounds", "ast": "assists", "gdp": "gdp domestic product",
 }  # fmt: skip
+FORMER = frozenset("former formerly previous previously ex".split())
+"""Words of relations to what was so."""
 _OTHER_POSTS = {
     **{word: word for word in "acting assistant deputy vice".split()},
-    **dict.fromkeys("former formerly previous previously ex".split(), "former"),
+    **dict.fromkeys(FORMER, "former"),
 }
 """Words of relations that a question has to say, and what they mean."""
 _ACRONYMS = re.compile(r"[A-Z]{2,}s(?![a-z])")

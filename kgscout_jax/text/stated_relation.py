@@ -43,7 +43,12 @@ from kgscout_jax.text.question_clause import (
 from kgscout_jax.text.question_noun import OF, noun_of_answer, noun_of_topic
 from kgscout_jax.text.relation_groups import names_in_group
 from kgscout_jax.text.relation_phrases import other_names, relation_forms, word_forms
-from kgscout_jax.text.relation_words import PREPOSITIONS, last_word, relation_words
+from kgscout_jax.text.relation_words import (
+    FORMER,
+    PREPOSITIONS,
+    last_word,
+    relation_words,
+)
 
 _MUTUAL_NOUNS = frozenset(
     "spouse wife husband partner sibling brother sister twin cousin friend neighbor "
@@ -65,7 +70,7 @@ _BY = "by"
 _NOUN = 2
 """Words of a noun that is no clause, at most."""
 _SHORT_VERBS = {"died": "die", "dies": "die", "dying": "die"}
-_FORMER_WORDS = frozenset("previously formerly former previous past once ex".split())
+_FORMER_WORDS = FORMER | {"past", "once"}
 _PLACES = frozenset(
     "country nation continent city town state county province district".split()
 )

@@ -15,10 +15,9 @@ from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.arrow import compute
-from kgscout_jax.graph.read.columns import tell_missing
 from kgscout_jax.graph.read.dialect import TABLES
 from kgscout_jax.graph.read.formats import file_format
-from kgscout_jax.graph.read.options import MAX_NAME, MISSING
+from kgscout_jax.graph.read.options import MAX_NAME, MISSING, tell_missing
 from kgscout_jax.graph.read.parquet import batches, open_parquet
 from kgscout_jax.graph.read.streams import BROKEN, open_bytes
 from kgscout_jax.graph.read.table_terms import TAGGED, is_naming, is_rdf_relation
