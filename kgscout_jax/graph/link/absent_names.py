@@ -18,6 +18,7 @@ from kgscout_jax.graph.link.linker import Link
 from kgscout_jax.graph.link.question_tokens import tokenise_question
 from kgscout_jax.graph.link.stop_words import STOP_WORDS
 from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.word_segmentation import word_costs
 
 if TYPE_CHECKING:
     from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
@@ -30,6 +31,12 @@ SHARE = 0.05
 """Share of identifiers among them, from which on others are missed."""
 _CODE = re.compile(r"\b[a-z]\w*(?:[-_]\w+)+\b")
 """An identifier of several words in small letters."""
+_IDENTIFIER = re.compile(r"(?<![\w-])(?=[\w-]*[A-Z])[A-Za-z][\w-]*\d[\w-]*(?![\w-])")
+"""An identifier of letters, a capital among them, and digits: JAK2, CLN-31."""
+_LAST = re.compile(
+    r"\b(?:with|for|of|in|at|to|by|from|on|against) (?:the |an? )?([a-z]{4,})\W*$"
+)
+"""What a question ends with, in small letters."""
 _WORD = re.compile(r"[^\W\d_]+")
 _OF_NAME = re.compile(r" (of|for) (?:the )?([^\W\d_]+)")
 """How a name goes on behind its first word."""
@@ -51,7 +58,9 @@ def absent_names(
         links: the entities that were found in it.
         graph: the graph.
     """
-    unlinked = _absent_codes(question, links, graph)
+    unlinked = _absent_codes(question, links, graph) or _absent_noun(
+        question, links, graph
+    )
     if unlinked:
         return unlinked
     words = [*_WORD.finditer(question)]
@@ -118,18 +127,54 @@ def _absent_member(
 def _absent_codes(
     question: str, links: Sequence[Link], graph: KnowledgeGraph
 ) -> tuple[str, ...]:
-    """Names such as ``billing-portal`` of a graph that writes its names so."""
+    """Names such as ``billing-portal`` and ``CLN-31`` of a graph that has others of
+    their form."""
     spans = [(link.start, link.stop) for link in links]
     free = [
         match[0]
         for match in _CODE.finditer(question)
         if not any(b < match.end() and match.start() < e for b, e in spans)
     ]
-    if not free:
+    marked = [
+        match[0]
+        for match in _IDENTIFIER.finditer(question)
+        if not any(b <= match.start() and match.end() <= e for b, e in spans)
+    ]
+    if not (free or marked):
         return ()
     names = [str(graph.entities[i]) for i in range(min(len(graph.entities), SAMPLE))]
     codes = sum(_CODE.fullmatch(name) is not None for name in names)
-    return tuple(free) if codes >= SHARE * len(names) else ()
+    forms = {_form(name) for name in names} if marked else set[str]()
+    out = [each for each in marked if _form(each) in forms]
+    return (*(free if codes >= SHARE * len(names) else ()), *out)
+
+
+def _form(name: str) -> str:
+    """Where a name has capitals, small letters and digits.
+
+    >>> _form("CLN-31"), _form("JAK2") == _form("EGFR1")
+    ('A-9', True)
+    """
+    name = re.sub(r"[a-z]+", "a", re.sub(r"[A-Z]+", "A", name))
+    return re.sub(r"\d+", "9", name)
+
+
+def _absent_noun(
+    question: str, links: Sequence[Link], graph: KnowledgeGraph
+) -> tuple[str, ...]:
+    """A rare noun at the end, as in "the genes associated with lupus", of a question
+    that names nothing but kinds; () of other questions."""
+    found = _LAST.search(question)
+    if found is None or found[1] in word_costs():
+        return ()
+    if not all(is_class(graph, link.entity) for link in links):
+        return ()
+    word, said = found[1], graph.relation_index.relations
+    low, high = equal_ranges(
+        linker_of(graph).index.tables.words, tokenise_question(word).hashes
+    )
+    known = (high > low).all() or word in said or base_noun(word) in said
+    return () if known else (word,)
 
 
 def _is_name(word: str) -> bool:

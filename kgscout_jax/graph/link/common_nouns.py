@@ -69,6 +69,16 @@ def _is_noun_before(question: QuestionTokens, first: int, last: int) -> bool:
     return not counts and not _ends_noun(question, first - 1)
 
 
+def is_modified_noun(question: QuestionTokens, i: int, name: str) -> bool:
+    """Whether word ``i`` is one of a kind that a noun tells from others: "department"
+    in "the dermatology department", where ``name`` has no such word."""
+    if i < 2 or not (_is_small(question, i) and _is_small(question, i - 1)):
+        return False
+    kind = question.words[i - 1]
+    tells = kind not in STOP_WORDS and kind not in name.casefold().split()
+    return tells and question.words[i - 2] in ARTICLES
+
+
 def is_described_noun(question: QuestionTokens, i: int) -> bool:
     """Whether word ``i``, beside a name, is rather a kind of thing than a name.
 

@@ -16,7 +16,11 @@ from kgscout_jax.graph.link.candidates import (
     key_candidates,
     word_candidates,
 )
-from kgscout_jax.graph.link.common_nouns import is_asked_noun, is_described_noun
+from kgscout_jax.graph.link.common_nouns import (
+    is_asked_noun,
+    is_described_noun,
+    is_modified_noun,
+)
 from kgscout_jax.graph.link.index import LinkIndex
 from kgscout_jax.graph.link.question_tokens import (
     MAX_CHARACTERS,
@@ -301,6 +305,7 @@ class Linker:
         name behind "in" is the place: "airports in Berlin" names no ``Europe/Berlin``.
         "Thai recipes" are those of ``Thai``, and not about ``Pad Thai``, and so is what
         "Is Ratatouille French" says of it. "In the list" is no ``Schindler's List``.
+        "The dermatology department" is no ``Emergency Department``.
         "In" is no code ``IN``, and "lightest" no ``light``.
         """
         settings = self.settings
@@ -393,6 +398,8 @@ class Linker:
                 and (beside or score < settings.threshold)
                 and is_described_noun(question, c.first)
             ):
+                return True
+            if one_word and is_modified_noun(question, c.first, name):
                 return True
             if not identifiers or (one_word and c.misspelt):
                 return False

@@ -20,7 +20,12 @@ from kgscout_jax.graph.read.formats import file_format
 from kgscout_jax.graph.read.options import MAX_NAME, MISSING, tell_missing
 from kgscout_jax.graph.read.parquet import batches, open_parquet
 from kgscout_jax.graph.read.streams import BROKEN, open_bytes
-from kgscout_jax.graph.read.table_terms import TAGGED, is_naming, is_rdf_relation
+from kgscout_jax.graph.read.table_terms import (
+    BELIEFS,
+    TAGGED,
+    is_naming,
+    is_rdf_relation,
+)
 from kgscout_jax.graph.read.triplets import TripletFiles
 
 ROWS = 1 << 16
@@ -105,6 +110,8 @@ def _table(path: Path, files: TripletFiles) -> Iterator[Columns]:
         raise _NeedsExactReader from None
     if not plain or layout.constant or (files.options.properties and layout.extra):
         raise _NeedsExactReader
+    if layout.named or layout.dated:
+        raise _NeedsExactReader
     names = [str(i) for i in range(layout.width)]
     used = [str(i) for i in (layout.head, layout.relation, layout.tail)]
     # A quote in any column could hide a separator.
@@ -173,7 +180,8 @@ def _has_terms(heads: Any, relations: Any, tails: Any, *, named: bool) -> bool:
     quoted = tails.filter(pc.starts_with(tails, '"'))
     if pc.any(pc.match_substring_regex(quoted, TAGGED)).as_py():
         return True
-    return bool(pc.any(pc.starts_with(heads, "<")).as_py())
+    beliefs = pc.starts_with(heads, BELIEFS)
+    return bool(pc.any(pc.or_(pc.starts_with(heads, "<"), beliefs)).as_py())
 
 
 def _parquet(path: Path, files: TripletFiles) -> Iterator[Columns]:

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.dialect import Dialect
+from kgscout_jax.graph.read.dialect import Dialect, comment_lines, is_comment
 from kgscout_jax.graph.read.edge_rows import edge_row, named_ends
 from kgscout_jax.graph.read.find_layout import table_layout
 from kgscout_jax.graph.read.header_files import header_line
@@ -21,7 +21,9 @@ from kgscout_jax.graph.read.options import (
     check_name,
     tell_missing,
 )
+from kgscout_jax.graph.read.rdf_labels import LabelSink
 from kgscout_jax.graph.read.streams import bounded_lines, open_text
+from kgscout_jax.graph.read.table_terms import plain_term
 from kgscout_jax.types import Triplet
 
 
@@ -55,7 +57,8 @@ class _RowLines:
 def dialect_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """(line number, cells) of the rows of a text table, without blank ones.
 
-    A byte order mark is removed. A header in a file of its own is line 0.
+    A byte order mark is removed, and comments above the table. A header in a file of
+    its own is line 0.
 
     Raises:
         UserError: (on iteration) the file is missing, not text, not valid CSV, or has
@@ -65,6 +68,8 @@ def dialect_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]
     first = 0 if header else 1
     with open_text(path) as handle:
         lines = chain([header] if header else [], bounded_lines(path, handle))
+        lines, left_out = _without_comments(lines)
+        first += left_out
         if dialect.quoted:
             rows = _quoted_rows(path, lines, dialect.separator)
             for number, cells in rows:
@@ -73,7 +78,19 @@ def dialect_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]
         else:
             for number, line in enumerate(lines, start=first):
                 if line.strip().strip(dialect.separator).strip():
-                    yield number, line.rstrip("\n").split(dialect.separator)
+                    for cells in dialect.cells(line):
+                        yield number, cells
+
+
+def _without_comments(lines: Iterator[str]) -> tuple[Iterator[str], int]:
+    """The lines without the comments above a table, and the number of these."""
+    marked: list[str] = []
+    for line in lines:
+        marked.append(line)
+        if not is_comment(line):
+            break
+    count = comment_lines(marked)
+    return chain(marked[count:], lines), count
 
 
 def _quoted_rows(
@@ -113,6 +130,7 @@ def table_triplets(
     *,
     properties: bool = False,
     missing: Collection[str] = (),
+    labels: LabelSink | None = None,
 ) -> Iterator[Triplet]:
     """Rows as head, relation, tail; a header is skipped.
 
@@ -125,9 +143,12 @@ def table_triplets(
         properties: whether further columns become triplets, see ``edge_row``.
         missing: values that stand for none; rows with one at an end are left out, and
             the log has their number.
+        labels: receives the names of ids that stand in columns of their own; None: they
+            take the places of the ids.
     """
     h, r, t, width = layout.head, layout.relation, layout.tail, layout.width
-    constant, extra = layout.constant, layout.extra if properties else ()
+    constant = layout.constant
+    extra = layout.extra if properties or layout.dated else ()
     skip, empty = layout.skip_first, True
     ends = named_ends(layout.header, h, t)
     left_out: Counter[str] = Counter()
@@ -145,6 +166,8 @@ def table_triplets(
         if len(head) + len(relation) + len(tail) > MAX_NAME:
             for name in (head, relation, tail):
                 check_name(name, f"{path}:{number}")
+        if layout.named:
+            head, relation, tail = _named(layout, cells, (head, relation, tail), labels)
         empty = False
         if no_value or head in missing or tail in missing:
             left_out[head if head in missing else tail.strip() or "empty"] += 1
@@ -156,10 +179,31 @@ def table_triplets(
                 for i in extra
                 if cells[i] not in missing
             ]
-            yield from edge_row(path, number, ends, (head, relation, tail), values)
+            said = ("", relation) if layout.dated else ends
+            yield from edge_row(path, number, said, (head, relation, tail), values)
     if empty:
         raise UserError(f"{path}: holds no triplets")
     tell_missing(path, left_out)
+
+
+def _named(
+    layout: Layout, cells: list[str], triplet: Triplet, labels: LabelSink | None
+) -> Triplet:
+    """A row of ids whose names stand in other columns, with those of relations.
+
+    Ids of entities stay, and ``labels`` receives their names.
+    """
+    h, r, t = (
+        "" if place is None else plain_term(cells[place]).strip()
+        for place in layout.named
+    )
+    head, relation, tail = triplet[0], r or triplet[1], triplet[2]
+    if labels is None:
+        return h or head, relation, t or tail
+    for id, name in ((head, h), (tail, t)):
+        if name and name != id:
+            labels(id, name, 0)
+    return head, relation, tail
 
 
 def blank(head: str, relation: str) -> str:

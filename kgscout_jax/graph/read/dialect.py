@@ -7,6 +7,7 @@ import io
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from kgscout_jax.graph.read.header_files import header_line
@@ -27,8 +28,10 @@ _OTHERS = ("^", "~", "::", "\x1f", "\x01")
 """Other separators, which count where lines of a file have as many of them."""
 _SHARE = 0.95
 """Share of such lines; in others a separator may stand in quotes."""
-TABLES = {".tsv": "\t", ".txt": "\t", ".csv": ","}
+TABLES = {".tsv": "\t", ".txt": "\t", ".csv": ",", ".sif": "\t"}
 """Suffix of a text table -> its usual column separator."""
+SIF = ".sif"
+"""The simple interaction format of Cytoscape."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +41,25 @@ class Dialect:
     separator: str
     quoted: bool
     """Whether cells may be in quotes, as spreadsheets write them."""
+    several: bool = False
+    """Whether further tails may follow the first (SIF of Cytoscape)."""
+
+    def cells(self, line: str) -> list[list[str]]:
+        """The rows of a line without quotes: one, or one for each tail.
+
+        >>> Dialect(" ", False, True).cells("a binds b c\\n")
+        [['a', 'binds', 'b'], ['a', 'binds', 'c']]
+        """
+        row = line.rstrip("\n").split(self.separator)
+        if not self.several:
+            return [row]
+        row = [cell for cell in row if cell]
+        return [[*row[:2], tail] for tail in row[2:]]
 
     def rows(self, lines: Sequence[str]) -> list[list[str]] | None:
         """The rows of some lines without blank ones; None if they are not valid."""
         if not self.quoted:
-            stripped = (line.rstrip("\n") for line in lines if line.strip())
-            return [line.split(self.separator) for line in stripped]
+            return [row for line in lines if line.strip() for row in self.cells(line)]
         csv.field_size_limit(MAX_NAME)
         try:
             reader = csv.reader(lines, delimiter=self.separator, strict=True)
@@ -58,6 +74,8 @@ def dialects(suffix: str) -> list[Dialect]:
         return [Dialect(separator, True) for separator in ",;\t|"] + [
             Dialect("|", False)
         ]
+    if suffix == SIF:  # Nodes without an edge stand alone on a line.
+        return [Dialect("\t", False, True), Dialect(" ", False, True)]
     return [
         Dialect("\t", False),
         Dialect("\t", True),
@@ -79,7 +97,7 @@ def separation(separator: str) -> str:
 def usual_dialect(path: Path) -> Dialect:
     """The dialect that the name of a text table says."""
     suffix = Path(inner_name(path)).suffix
-    return Dialect(TABLES[suffix], suffix == ".csv")
+    return Dialect(TABLES[suffix], suffix == ".csv", suffix == SIF)
 
 
 def sample_rows(path: Path) -> dict[Dialect, list[list[str]]]:
@@ -115,10 +133,42 @@ def _first_lines(path: Path) -> tuple[list[str], bool]:
     text = header_line(path) + text.removeprefix("\ufeff")
     # Not str.splitlines: it knows ends of lines that files do not.
     lines = io.StringIO(text, newline="\n").readlines()
+    lines = lines[comment_lines(lines) :]
     whole = len(text) < SAMPLE_CHARS
     if not whole:
         lines.pop()
     return lines[:SAMPLE_ROWS], whole and len(lines) <= SAMPLE_ROWS
+
+
+def comment_lines(lines: Sequence[str]) -> int:
+    """How many of the lines at the start of a table are comments about it.
+
+    They begin with ``#`` and have other columns than the first line that does not.
+
+    Args:
+        lines: from the start of the file, up to one that begins otherwise.
+
+    >>> comment_lines(["# exported in May\\n", "id\\tname\\n"])
+    1
+    >>> comment_lines(["#id\\tname\\n", "1\\tAnna\\n"])
+    0
+    """
+    marked = [*takewhile(is_comment, lines)]
+    if not marked or len(marked) == len(lines):
+        return 0
+    table = _widths(lines[len(marked)])
+    return len([*takewhile(lambda line: table.isdisjoint(_widths(line)), marked)])
+
+
+def is_comment(line: str) -> bool:
+    """Whether a line may be a comment."""
+    return line.lstrip("\ufeff").startswith("#")
+
+
+def _widths(line: str) -> set[tuple[str, int]]:
+    """How often each separator stands in a line, of those that do."""
+    counts = {(separator, line.count(separator)) for separator in SEPARATIONS}
+    return {(separator, count) for separator, count in counts if count}
 
 
 def _rows(

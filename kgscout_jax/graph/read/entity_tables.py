@@ -127,11 +127,16 @@ def columns_of(rows: Sequence[list[str]], width: int) -> list[list[str]]:
 
 
 def _is_header(header: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row names the columns: none of it stands below."""
+    """Whether the first row names the columns: none of it stands below.
+
+    Columns side by side may have one name, each with a value of it.
+    """
     names = [name for name in header if name]
+    once = [name for i, name in enumerate(header) if name != header[i - 1]]
     return (
         len(names) >= max(2, len(header) - 1)
-        and len({*map(str.casefold, names)}) == len(names)
+        and len({*map(str.casefold, once)}) == len(once)
+        and len(once) >= min(3, len(header))
         and all(len(name) <= MOST_HEADER for name in names)
         and not any(map(NUMBER.fullmatch, names))
         and all(

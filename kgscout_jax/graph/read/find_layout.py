@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,12 +18,14 @@ from kgscout_jax.graph.read.entity_tables import columns_of, entity_layout
 from kgscout_jax.graph.read.given_columns import given_layout
 from kgscout_jax.graph.read.header import (
     SURE_RELATIONS,
+    described_relation,
     find_ends,
     find_roles,
     plain,
     without_directions,
 )
 from kgscout_jax.graph.read.key_columns import is_numeric, is_property
+from kgscout_jax.graph.read.known_layouts import known_layout, name_columns
 from kgscout_jax.graph.read.layout import Layout
 from kgscout_jax.graph.read.list_cells import list_separators
 from kgscout_jax.graph.read.node_columns import (
@@ -36,11 +37,6 @@ from kgscout_jax.graph.read.node_columns import (
     with_kinds,
 )
 from kgscout_jax.graph.read.options import ReadOptions, excerpt
-
-_FACT_ID = re.compile(r"<id_\S+>")
-_FACT_WIDTHS = (4, 5)
-_TERM = re.compile(r'<[^\s<>]+>|"|\w+:\w')
-"""The beginning of an RDF term."""
 
 
 def table_layout(path: Path, options: ReadOptions) -> Layout:
@@ -60,7 +56,7 @@ def table_layout(path: Path, options: ReadOptions) -> Layout:
         nodes = _list_of_nodes(samples, options.columns)
         return nodes or given_layout(path, options.columns, samples, usual)
     rows = samples.get(usual)
-    if rows and (found := _fact_columns(usual, rows) or _header_layout(usual, rows)):
+    if rows and (found := known_layout(usual, rows) or _header_layout(usual, rows)):
         return found
     in_quotes = Dialect(usual.separator, True)
     if in_quotes in samples and (
@@ -91,17 +87,6 @@ def table_layout(path: Path, options: ReadOptions) -> Layout:
         if found := entity_layout(dialect, rows):
             return found
     return Layout(_likely_dialect(usual, samples))
-
-
-def _fact_columns(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
-    """The layout of a table of YAGO: a fact's id, the fact, and often its value."""
-    width = len(rows[0])
-    if width not in _FACT_WIDTHS or any(len(row) != width for row in rows):
-        return None
-    terms = all(not row[0] or _FACT_ID.fullmatch(row[0]) for row in rows) and all(
-        _TERM.match(cell) for row in rows for cell in row[1:4]
-    )
-    return Layout(dialect, 1, 2, 3, width=width, sample=list(rows)) if terms else None
 
 
 def _likely_dialect(usual: Dialect, samples: dict[Dialect, list[list[str]]]) -> Dialect:
@@ -153,6 +138,7 @@ def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None
         relation=roles.relation,
         tail=roles.tail,
         spaces=(id_space(header[roles.head]), id_space(header[roles.tail])),
+        named=name_columns(header, roles),
         doubt=doubt if roles.ambiguous and not certain else None,
     )
 
@@ -218,6 +204,18 @@ def _header_of_ends(
         )
     if events := _events_between(dialect, rows, ends[:2]):
         return events
+    if (place := described_relation(header)) is not None:
+        return Layout(
+            dialect,
+            ends[0],
+            place,
+            ends[1],
+            header=header,
+            skip_first=True,
+            width=len(header),
+            sample=list(rows[:4]),
+            doubt=f"{header[place]} is taken for the relation",
+        )
     raise missing_relation(f"{path}:1", header, head, tail)
 
 

@@ -110,6 +110,12 @@ TITLE, OF_NAME, NO_NAME = 1, 2, 3
 """``name_rank`` of titles and labels, of columns whose names end in one of the three,
 and of those that name nothing."""
 
+_DESCRIPTIONS = (
+    *("description", "relationship_description", "relation_description"),
+    *("fact", "statement", "keywords", "sentence", "text"),
+)
+"""Columns that say in words how two entities are related, the first match counts."""
+
 DIRECTIONS = frozenset(("directed", "undirected", "mutual"))
 """What Gephi writes below ``Type``."""
 
@@ -208,6 +214,19 @@ def find_roles(cells: Sequence[str]) -> Roles | None:
         return None
     doubt = ends[2] or len(relations) > 1 or names.count(relations[0]) > 1
     return Roles(ends[0], names.index(relations[0]), ends[1], doubt)
+
+
+def described_relation(header: Sequence[str]) -> int | None:
+    """The column that says in words how two entities are related; None without one.
+
+    Graphs that language models make of texts (GraphRAG) have no other relation.
+
+    >>> described_relation(["id", "source", "target", "description", "weight"])
+    3
+    """
+    names = [*map(plain, header)]
+    found = (names.index(name) for name in _DESCRIPTIONS if name in names)
+    return next(found, None)
 
 
 def in_roles(columns: Sequence[str]) -> Sequence[str]:

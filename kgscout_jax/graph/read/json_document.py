@@ -1,7 +1,8 @@
 """Streaming reader of one JSON object with a list of nodes and a list of edges.
 
-networkx (``node_link_data``, ``cytoscape_data``), D3, Cytoscape.js, vis.js and
-graphology write them.
+networkx (``node_link_data``, ``cytoscape_data``), D3, Cytoscape.js, vis.js,
+graphology, the JSON Graph Format and LlamaIndex's property graphs have this form. The
+last two may hold the nodes, and LlamaIndex its relations, in an object by their ids.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from kgscout_jax.graph.read.json_array import JsonText
 NODES = "nodes"
 ELEMENTS = "elements"
 """An object with both lists, or one list of all."""
+_GRAPHS = (ELEMENTS, "graph")
+"""Objects around the lists."""
 LISTS = (
     *(NODES, "edges", "links", "rels", "relationships", "relations"),
     *("triplets", "triples", ELEMENTS),
@@ -31,7 +34,9 @@ def is_document(path: Path, handle: TextIO) -> bool:
         for key in text.members():
             if key in (NODES, ELEMENTS):
                 return text.first() in ("[", "{")
-            text.value()
+            value = text.value()
+            if key in _GRAPHS and isinstance(value, dict) and NODES in value:
+                return True
     except UserError:
         pass  # The reader of lines says what is wrong.
     return False
@@ -58,11 +63,16 @@ def document_rows(
 
 def _rows(text: JsonText, others: list[str]) -> Iterator[tuple[int, str, Any]]:
     for key in text.members():
-        if key == ELEMENTS and text.first() == "{":
+        if key in _GRAPHS and text.first() == "{":
             yield from _rows(text, others)
         elif key in LISTS and text.first() == "[":
             for line, value in text.array():
                 yield line, key, value
+        elif key in LISTS and text.first() == "{":
+            for id in text.members():
+                line, value = text.line, text.value()
+                has_id = key != NODES or not isinstance(value, dict)
+                yield line, key, value if has_id else {"id": id, **value}
         else:
             value = text.value()
             if isinstance(value, list) and any(

@@ -26,16 +26,15 @@ from kgscout_jax.graph.read.json_document import (
     document_rows,
     is_document,
 )
+from kgscout_jax.graph.read.json_exports import NESTED
 from kgscout_jax.graph.read.json_rows import JsonRow, json_rows
 from kgscout_jax.graph.read.options import excerpt
 from kgscout_jax.graph.read.streams import open_text
 from kgscout_jax.types import replace_surrogates
 
-JSON_LINES = (".jsonl", ".ndjson", ".json")
+JSON_LINES = (".jsonl", ".ndjson", ".json", ".cyjs")
 NAMELESS = CANONICAL[0]
 """The fields of an array of three names."""
-NESTED = ("properties", "attributes", "data")
-"""Fields of nodes and edges whose fields are theirs."""
 _IDS_OF_NEO4J = {"node": "id", "relationship": "start"}
 IDS = ("id", "key")
 """Fields with the id of a node, or of an edge, which says nothing."""
@@ -150,6 +149,10 @@ def _document_elements(path: Path, handle: TextIO) -> Iterator[Node | Edge]:
     others: list[str] = []
     for line, part, row in document_rows(path, handle, others):
         where = f"{path}:{line}"
+        if isinstance(row, list) and len(row) == len(NAMELESS) and part != NODES:
+            edges += 1
+            yield from row_elements(path, JsonRow(line, part, row))
+            continue
         if not isinstance(row, dict):
             raise UserError(f"{where}: expected an object, found {excerpt(row)}")
         edge = None if part == NODES else _edge(row, where, line)

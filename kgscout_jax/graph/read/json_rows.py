@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, TextIO
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.header import NAMES, plain
 from kgscout_jax.graph.read.json_array import JsonText, array_values, starts_array
+from kgscout_jax.graph.read.json_exports import in_neo4j_form
 from kgscout_jax.graph.read.query_results import plain_binding
 from kgscout_jax.graph.read.streams import bounded_lines, open_text
 
@@ -41,9 +42,18 @@ class JsonRow(NamedTuple):
 def json_rows(path: Path) -> Iterator[JsonRow]:
     """The values of a file that is no document of nodes and edges.
 
+    Those of other programs are in Neo4j's form, see ``in_neo4j_form``.
+
     Raises:
         UserError: (on iteration) the file is missing, or is not valid JSON.
     """
+    for row in _rows(path):
+        for value in in_neo4j_form(row.value):
+            yield row if value is row.value else row._replace(value=value)
+
+
+def _rows(path: Path) -> Iterator[JsonRow]:
+    """The values as they are."""
     with open_text(path) as handle:
         is_array = starts_array(handle)
     with open_text(path) as handle:

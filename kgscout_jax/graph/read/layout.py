@@ -42,6 +42,11 @@ class Layout:
     """Columns in which "NA" is a missing value."""
     codes: tuple[str, ...] = ()
     """Columns of codes of the rows' entities, see ``code_columns``."""
+    named: tuple[int | None, ...] = ()
+    """The columns that hold the names of the ids of head, relation and tail; () where
+    none does."""
+    dated: bool = False
+    """Whether each row is an event: what else it holds is always read."""
     doubt: str | None = None
     """Why the triplets may be read wrongly."""
     sample: list[list[str]] = field(default_factory=list, compare=False)
@@ -67,6 +72,11 @@ class Layout:
             for i, name in enumerate(self.header)
             if i not in used and property_name(name) and ":IGNORE" not in name.upper()
         ]
+
+    @property
+    def is_kgtk(self) -> bool:
+        """Whether it is a file of edges of KGTK."""
+        return {"node1", "label", "node2"} <= {*map(plain, self.header)}
 
     def remark(self, path: Path) -> str | None:
         """What to tell about a doubtful layout: the first triplets, and a remedy."""

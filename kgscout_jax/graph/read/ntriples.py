@@ -101,7 +101,7 @@ def read_ntriples(
                 for name in (head, relation, tail):
                     check_name(name, f"{path}:{number}")
             if labels is not None and is_name and is_label(tail):
-                labels(head, tail, label_rank(tag, language))
+                labels(head, tail, label_rank(tag, language, predicate))
                 continue
             if not tail.strip():
                 notes["blank_triplets"] = notes.get("blank_triplets", 0) + 1

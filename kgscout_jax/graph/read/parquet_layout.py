@@ -17,6 +17,7 @@ from kgscout_jax.graph.read.header import (
     RELATIONS,
     Roles,
     column_order,
+    described_relation,
     find_ends,
     find_roles,
     in_roles,
@@ -180,10 +181,15 @@ def _named_layout(path: Path, schema: Any) -> Layout | None:
             doubt = "several columns could be meant"
     elif ends and ({*ends[:2]} <= {*strings} or len(strings) < 3):
         middle = ends[:2] == (0, 2) and 1 in strings and {*strings} <= {0, 1, 2}
-        if not middle:
+        described = described_relation(names)
+        if middle:
+            places = 0, 1, 2
+            doubt = "the middle column is taken for the relation"
+        elif described in strings:
+            places = ends[0], described, ends[1]
+            doubt = f"{names[described]} is taken for the relation"
+        else:
             raise missing_relation(str(path), names, names[ends[0]], names[ends[1]])
-        places = 0, 1, 2
-        doubt = "the middle column is taken for the relation"
     else:
         places = tuple(strings[:3])
         doubt = "the first columns of strings are taken"

@@ -126,7 +126,8 @@ def _statements(
                     and is_label(tail.value)
                 ):
                     head = names.of(subject, ox.BlankNode)
-                    labels(head, tail.value, label_rank(tail.language, language))
+                    rank = label_rank(tail.language, language, predicate.value)
+                    labels(head, tail.value, rank)
                     continue
                 if not matches_language(tail.language, language):
                     notes["other_language"] = notes.get("other_language", 0) + 1

@@ -16,10 +16,17 @@ from kgscout_jax.graph.read.dialect import sample_rows, usual_dialect
 from kgscout_jax.graph.read.entity_tables import joining_layout
 from kgscout_jax.graph.read.find_layout import table_layout
 from kgscout_jax.graph.read.formats import file_format, is_table
+from kgscout_jax.graph.read.header import plain
 from kgscout_jax.graph.read.layout import Layout, property_name
 from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.graph.read.parquet_layout import parquet_layout
-from kgscout_jax.graph.read.row_names import id_column, owner_of_ids, row_names
+from kgscout_jax.graph.read.row_names import (
+    id_column,
+    owner_of_ids,
+    row_names,
+    row_noun,
+)
+from kgscout_jax.graph.read.streams import table_name
 
 logger = logging.getLogger("kgscout")
 
@@ -48,13 +55,17 @@ class TableLayouts:
     def layout(self, path: Path) -> Layout:
         """The layout of a table among the others.
 
-        Rows that only a number names have no name, unless another table refers to it.
+        Rows that only a number names have no name, unless another table refers to it,
+        and no rows do that only the key of another table names.
         """
         layout = self.own_layout(path)
         nodes = layout.nodes
         if nodes is None and not layout.header and not self._options.columns:
             return self._joining_layout(path) or layout
-        if nodes is None or not nodes.numbered or self._is_referred_to(path):
+        if nodes is None:
+            return layout
+        numbered = nodes.numbered and not self._is_referred_to(path)
+        if not numbered and not self._has_keys_of_another(path):
             return layout
         return replace(layout, nodes=replace(nodes, id=None, name=None))
 
@@ -74,6 +85,28 @@ class TableLayouts:
             found = joining_layout(dialect, rows, nouns) if rows else None
             self._joining[path] = found
         return self._joining[path]
+
+    def _has_keys_of_another(self, path: Path) -> bool:
+        """Whether rows are called by the key of another table alone: ``game_code`` of
+        awards, beside games with a ``code``."""
+        layout = self.own_layout(path)
+        nodes, key = layout.nodes, id_column(layout)
+        if nodes is None or nodes.called != nodes.id or not key_owner(key):
+            return False
+        owner, *own = row_names(path, key)
+        others = [p for p in self._files if p != path and is_table(p)]
+        return owner not in own and any(
+            row_noun(table_name(other)) == owner
+            and (id := self._bare_key(other))
+            and plain(key).endswith(f"_{id}")
+            for other in others
+        )
+
+    def _bare_key(self, path: Path) -> str:
+        """The column of ids of a table, if it says not whose they are: ``code``."""
+        layout = self.own_layout(path)
+        name = id_column(layout) if layout.nodes is not None else ""
+        return "" if key_owner(name) else plain(name)
 
     def _is_referred_to(self, path: Path) -> bool:
         """Whether another table has a column for ids of this one."""

@@ -1,7 +1,8 @@
 """Rows of text tables that hold more than names: RDF terms, and names of identifiers.
 
 YAGO's tables write ``<Albert_Einstein>`` and ``"1879-03-14"^^xsd:date``, exports of
-RDF stores whole addresses. They are named as in N-Triples. A triplet such as ``DB00945,
+RDF stores whole addresses. They are named as in N-Triples. ConceptNet's terms are
+``/c/en/ice_cream/n``, NELL's ``concept:city:new_york``. A triplet such as ``DB00945,
 name, Aspirin`` says how an identifier is called: it is a label of it, as
 ``rdfs:label`` is in RDF.
 """
@@ -31,9 +32,21 @@ _CLASS = re.compile(r"(?:wordnet|wikicat)_(\w+?)(?:_1\d{8})?")
 """A class of YAGO, with its number in WordNet."""
 _UNKNOWN = re.compile(r"(?:-##)+$")
 """The month and the day of a date of YAGO that are not known."""
+_CONCEPT = re.compile(r"/c/[a-z_-]+/([^/\s]+)(?:/\S*)?|/r/(\S+)")
+"""A term or a relation of ConceptNet."""
+BELIEFS = "concept:"
+"""Entities, classes and relations of NELL; digits at the start follow an n."""
+_NUMBERED = re.compile(r"concept:[a-z0-9_]+:n(\d\S*)")
+GENERALIZATIONS = "generalizations"
+"""The relation of NELL's entities to their classes."""
+_KGTK_TEXT = re.compile(r"'(.*)'@[A-Za-z-]+", re.DOTALL)
+_KGTK_TIME = re.compile(r"\^(-?\d{4,})-(\d\d)-(\d\d)T[\d:.]*Z?(?:/(\d+))?")
+_KGTK_QUANTITY = re.compile(r"\+?(-?\d+(?:\.\d+)?)(?:\[[^\]]*\])?(?:Q\d+)?")
+_YEARS, _MONTHS = 9, 10
+"""Precisions of times of Wikidata."""
 _CODE = re.compile(rf"{OPAQUE}|[^\W\d_]\w*:\S*\d\S*")
 """An opaque name, or one with the prefix of a vocabulary: CHEBI:15365."""
-_RDF_RELATION = re.compile(r"\s*(<[^\s<>]+>|[A-Za-z][A-Za-z0-9+.-]*://\S+)\s*")
+_RDF_RELATION = re.compile(r"\s*(<[^\s<>]+>|[A-Za-z][A-Za-z0-9+.-]*://\S+|/r/\S+)\s*")
 _IDENTIFIER = re.compile(rf"{OPAQUE}|\S*[^\W\d_]\S*\d{{3,}}|[0-9a-f-]{{16,}}")
 """A word that ends in three digits or more, or is opaque: no word that people use."""
 
@@ -47,15 +60,60 @@ def plain_triplet(triplet: Triplet) -> Triplet:
     ('Ada', 'homepage', 'http://ada.org/')
     >>> plain_triplet(("m.0d05w3", "location.name", '"China"@en'))
     ('m.0d05w3', 'location.name', 'China')
+    >>> plain_triplet(("/c/en/ice_cream/n", "/r/IsA", "/c/en/food"))
+    ('ice cream', 'IsA', 'food')
+    >>> plain_triplet(("concept:city:rome", "concept:incountry", "concept:country:it"))
+    ('concept:city:rome', 'incountry', 'concept:country:it')
     """
     head, relation, tail = triplet
+    if head.startswith(BELIEFS):
+        return _belief(triplet)
     bracketed = head.lstrip()[:1] == "<" and _BRACKETED.fullmatch(head.strip())
     if not bracketed and not is_rdf_relation(relation):
         quoted = tail.lstrip()[:1] == '"'
         if quoted and (_TAGGED.match(tail) or _OPAQUE.fullmatch(head)):
-            return head, relation, _plain_term(tail)
+            return head, relation, plain_term(tail)
         return triplet
-    return _plain_term(head), _plain_term(relation), _plain_term(tail)
+    return plain_term(head), plain_term(relation), plain_term(tail)
+
+
+def _belief(triplet: Triplet) -> Triplet:
+    """A row of NELL; its entities keep their ids, see ``belief_name``."""
+    head, relation, tail = triplet
+    if relation == GENERALIZATIONS:
+        return head, "type", tail.removeprefix(BELIEFS)
+    return head, relation.removeprefix(BELIEFS), tail
+
+
+def belief_name(id: str) -> str | None:
+    """What an entity of NELL is called; None for other names.
+
+    >>> belief_name("concept:city:new_york"), belief_name("concept:date:n1976")
+    ('new york', '1976')
+    """
+    if not id.startswith(BELIEFS) or id.count(":") < 2:
+        return None
+    if found := _NUMBERED.fullmatch(id):
+        return found[1]
+    return id.rpartition(":")[2].replace("_", " ").strip() or None
+
+
+def kgtk_triplet(triplet: Triplet) -> Triplet:
+    """A row of a file of KGTK with its literals as text.
+
+    >>> kgtk_triplet(("Q90", "P571", "^0508-01-01T00:00:00Z/9"))
+    ('Q90', 'P571', '0508')
+    >>> kgtk_triplet(("Q90", "P2044", "+28Q11573")), kgtk_triplet(("a", "b", "'Ö'@de"))
+    (('Q90', 'P2044', '28'), ('a', 'b', 'Ö'))
+    """
+    head, relation, tail = triplet
+    if time := _KGTK_TIME.fullmatch(tail):
+        precision = int(time[4] or _MONTHS + 1)
+        count = 1 if precision <= _YEARS else 2 if precision == _MONTHS else 3
+        return head, relation, "-".join(time.groups()[:count])
+    if quantity := _KGTK_QUANTITY.fullmatch(tail):
+        return head, relation, quantity[1]
+    return head, relation, plain_term(tail)
 
 
 def literal_language(term: str) -> str | None:
@@ -68,9 +126,13 @@ def literal_language(term: str) -> str | None:
     return literal[3] if literal else None
 
 
-def _plain_term(term: str) -> str:
-    """The name of an RDF term."""
+def plain_term(term: str) -> str:
+    """The name of an RDF term, or of one of ConceptNet or KGTK; others as they are."""
     term = term.strip()
+    if found := _CONCEPT.fullmatch(term):
+        return (found[1] or found[2]).replace("_", " ")
+    if found := _KGTK_TEXT.fullmatch(term):
+        return found[1]
     if literal := _LITERAL.fullmatch(term):
         text, type_ = literal[1], (literal[2] or "").strip("<>")
         text = _UNKNOWN.sub("", literal_name(text, type_))

@@ -6,7 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
@@ -35,6 +35,7 @@ from kgscout_jax.graph.read.layout import Layout, property_name
 from kgscout_jax.graph.read.markup import MARKUP, markup_elements
 from kgscout_jax.graph.read.node_tables import qualified, table_elements
 from kgscout_jax.graph.read.ntriples import matches_language, read_ntriples
+from kgscout_jax.graph.read.openke import is_openke, openke_triplets
 from kgscout_jax.graph.read.options import (
     MISSING,
     ReadOptions,
@@ -55,6 +56,9 @@ from kgscout_jax.graph.read.row_names import (
 from kgscout_jax.graph.read.streams import file_scope
 from kgscout_jax.graph.read.table_layouts import TableLayouts
 from kgscout_jax.graph.read.table_terms import (
+    BELIEFS,
+    belief_name,
+    kgtk_triplet,
     literal_language,
     names_identifier,
     plain_triplet,
@@ -133,6 +137,8 @@ class TripletFiles:
             UserError: (on iteration) the file is missing, empty or malformed.
         """
         suffix = file_format(path)
+        if is_openke(path):
+            return openke_triplets(path)
         if suffix == ".nt":
             options = self.notes, self.options.language, self.labels
             return read_ntriples(path, *options, self._blank_scope(path))
@@ -184,11 +190,17 @@ class TripletFiles:
             self.layout(path),
             properties=self.options.properties,
             missing=MISSING,
+            labels=self.labels,
         )
         naming, example = 0, None
         language = self.options.language
+        plain_row = kgtk_triplet if self.layout(path).is_kgtk else plain_triplet
         for row in rows:
-            triplet = plain_triplet(row)
+            triplet = plain_row(row)
+            if self.labels is not None and triplet[0].startswith(BELIEFS):
+                for id in (triplet[0], triplet[2]):
+                    if name := belief_name(id):
+                        self.labels(id, name, 1)
             tag = literal_language(row[2])
             if self.labels is not None and names_identifier(triplet):
                 rank = 0 if tag is None else label_rank(tag, language)
@@ -429,12 +441,38 @@ class TripletFiles:
     def _scope(self, path: Path) -> int:
         """The scope of a file's ids: its own, that of the table which names its rows,
         or that of tables of nodes and edges."""
-        own = not is_table(path)
-        if not own:
+        own = not is_table(path) and path not in self._parts_of_json
+        if is_table(path):
             layout = self.layout(path)
             own = layout.nodes is not None and (layout.edges or self._holds_facts(path))
         place = self._tables.main_table(path) or path
         return self._files.index(place) if own and place in self._files else SHARED
+
+    @cached_property
+    def _parts_of_json(self) -> frozenset[Path]:
+        """The files of JSON that hold nodes or edges alone, of one graph.
+
+        Those of records do where there is but one of them.
+        """
+        files = [p for p in self._files if file_format(p) in JSON_LINES]
+        if len(files) < 2:
+            return frozenset()
+        records = [p for p in files if self._fields(p) is not None]
+        kinds = {p: self._kinds_of_elements(p) for p in files if p not in records}
+        if {Edge} not in kinds.values():
+            return frozenset()
+        parts = [p for p, each in kinds.items() if len(each) == 1]
+        return frozenset(parts + (records if len(records) == 1 else []))
+
+    def _kinds_of_elements(self, path: Path) -> set[type]:
+        """Which of nodes and edges a file of JSON holds; it is read until both are
+        found."""
+        kinds = set[type]()
+        for element in self._elements(path):
+            kinds.add(type(element))
+            if len(kinds) == 2:
+                break
+        return kinds
 
     @property
     def _node_names(self) -> NodeNames:

@@ -27,7 +27,8 @@ _FIRST_ROWS = 20
 
 
 def sheet_files(path: Path) -> list[Path]:
-    """The sheets of a spreadsheet as CSV files, in its order; empty ones are left out.
+    """The sheets of a spreadsheet as CSV files, in its order; empty ones are left out,
+    and those of one column beside others.
 
     Raises:
         UserError: the file is missing or damaged, or no sheet has a table.
@@ -57,6 +58,8 @@ def _sheet_files(path: Path, _modified: int, _size: int) -> tuple[Path, ...]:
     except (CalamineError, OSError, ValueError) as error:
         raise UserError(f"{path}: no readable spreadsheet: {one_line(error)}") from None
     tables = [(name, rows) for name, cells in sheets if (rows := _table(cells))]
+    if any(len(rows[0]) > 1 for _, rows in tables):  # Others are notes to readers.
+        tables = [(name, rows) for name, rows in tables if len(rows[0]) > 1]
     if not tables:
         raise UserError(f"{path}: expected a sheet with a header and rows, found none")
     folder = Path(tempfile.mkdtemp(dir=_folder().name)) / path.name

@@ -77,3 +77,26 @@ def test_a_name_that_shares_its_first_word_with_another_is_absent(question, expe
     ])  # fmt: skip
     links = linker_of(graph).link(question)
     assert absent_names(question, links, graph) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which drugs target JAK2?", ("JAK2",)),
+        ("Which drugs target EGFR1?", ()),
+        ("Which genes are associated with lupus?", ("lupus",)),
+        ("Which genes are associated with asthma?", ()),
+        ("Which genes are found in the city?", ()),
+    ],
+)
+def test_codes_and_rare_nouns_that_nothing_has_are_absent(question, expected):
+    rows = [
+        ("EGFR1", "type", "gene"),
+        ("BRCA2", "type", "gene"),
+        ("EGFR1", "associated_with", "asthma"),
+        ("Gefitinib", "targets", "EGFR1"),
+        ("Gefitinib", "type", "drug"),
+    ]
+    graph = KnowledgeGraph.from_triplets(rows)
+    links = linker_of(graph).link(question)
+    assert absent_names(question, links, graph) == expected

@@ -211,10 +211,9 @@ def test_a_table_beside_edges_adds_its_facts(tmp_path):
 @pytest.mark.parametrize(
     "text",
     [
-        "Ann,works at,Acme,2019\nBo,works at,Acme,2020\n",  # no header
         "Ann,works at,Acme,HR\nBo,works at,Beta,IT\nCy,leads,Acme,IT\n",
         "a,b,c,d\no,x,y,z\no,x,y,w\no,u,v,w\n",  # nothing names the rows
-        "name,x,x,y\nAnn,1,2,3\n",
+        "name,x,y,x\nAnn,1,2,3\n",
         "Ann,Bo\nCy,Di\nEd,Flo\nGus,Ida\n",  # pairs
     ],
 )
@@ -503,3 +502,17 @@ def test_a_second_table_of_the_same_ids_is_about_the_same_entities(tmp_path):
         "M4 | opened | 2004",
     } <= found
     assert not any("details" in fact for fact in found)
+
+
+def test_rows_that_a_key_of_another_table_names_have_no_name(tmp_path):
+    games = "code,title,players\nFG-1,Tiny Trams,4\nFG-2,Archive,2\nFG-3,Comet,5\n"
+    awards = "game_code,award,year\nFG-1,Golden Geek,2020\nFG-2,As d'Or,2021\n"
+    found = facts(
+        write(tmp_path / "games.csv", games),
+        write(tmp_path / "awards.csv", awards + "FG-3,Golden Geek,2022\n"),
+    )
+    assert {
+        "_:awards:2 | game | Tiny Trams",
+        "_:awards:2 | award | Golden Geek",
+        "Tiny Trams | code | FG-1",
+    } <= found

@@ -90,6 +90,20 @@ def test_labels_of_dbpedia_are_names_and_no_facts(tmp_path):
     assert len(KnowledgeGraph.open(tmp_path / "g")) == 4
 
 
+def test_a_name_of_foaf_counts_where_there_is_no_label(tmp_path):
+    path = tmp_path / "kg.ttl"
+    path.write_text(
+        "@prefix f: <http://xmlns.com/foaf/0.1/> . @prefix : <http://x.org/> .\n"
+        "@prefix r: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        ':a f:name "Ann Lee" ; f:knows :b . :b f:name "Bo" ; r:label "Bo Ek" .\n',
+        encoding="utf-8",
+    )
+    graph = KnowledgeGraph.open(path)
+    assert [graph.triplet(i) for i in range(len(graph))] == [
+        ("Ann Lee", "knows", "Bo Ek")
+    ]
+
+
 def test_equal_labels_of_different_entities_stay_apart(tmp_path):
     text = "".join(
         f'<http://x/Q{i}> <http://x/r> "{note}" .\n'

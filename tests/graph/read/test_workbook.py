@@ -41,7 +41,9 @@ def workbook(path: Path, sheets: dict[str, list[list]]) -> Path:
 
 
 def test_sheets_are_tables_of_their_names(tmp_path):
-    book = workbook(tmp_path / "firm.xlsx", {"teams": TEAMS, "staff": STAFF, "x": []})
+    notes = [["Ask Ann before you change this."], ["Last change: May"]]
+    sheets = {"read me": notes, "teams": TEAMS, "staff": STAFF, "x": []}
+    book = workbook(tmp_path / "firm.xlsx", sheets)
     files = graph_files([book])
     assert [file.name for file in files] == ["teams.csv", "staff.csv"]
     assert graph_files([book]) == files

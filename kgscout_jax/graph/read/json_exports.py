@@ -1,0 +1,160 @@
+"""Objects of other programs' JSON in the form of Neo4j's export.
+
+{"_key": "7", "_id": "clubs/7", "name": "Ajax"}                      ArangoDB
+{"_id": "plays_for/9", "_key": "9", "_from": "persons/1", "_to": "clubs/7"}
+{"nodes": [{"id": "Ann", "type": "Person"}], "relationships": [...]}   LangChain
+{"source": {"id": "p1", "label": "Ann"}, "relation": "knows", "target": {...}}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kgscout_jax.graph.read.header import NAMES, RELATIONS, Roles, find_roles, plain
+from kgscout_jax.text.kinds import singular_form
+
+NESTED = ("properties", "attributes", "metadata", "data")
+"""Fields of nodes and edges whose fields are theirs."""
+_ARANGO = ("_key", "_id", "_rev", "_from", "_to", "_oldRev")
+_LISTS = ("relationships", "edges", "links", "relations")
+"""Lists beside the nodes of one of many documents."""
+_KINDS = ("labels", "type", "kind", "class")
+_IDS = ("id", "key", "uuid")
+
+
+def in_neo4j_form(value: Any) -> Iterator[Any]:
+    """The objects of a value of JSON as nodes and relationships of Neo4j.
+
+    A value of another form is returned as it is.
+
+    >>> [*in_neo4j_form({"_id": "clubs/7", "_key": "7"})]
+    [{'type': 'node', 'id': 'clubs/7', 'labels': ['club'], 'properties': {}}]
+    """
+    if not isinstance(value, dict):
+        yield value
+    elif is_arango(value):
+        yield _arango(value)
+    elif _is_document(value):
+        yield from _document(value)
+    elif (roles := _object_roles(value)) is not None:
+        yield _triplet(value, roles)
+    else:
+        yield value
+
+
+def is_arango(value: Any) -> bool:
+    """Whether a value is a document or an edge of ArangoDB."""
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("_id"), str)
+        and "_key" in value
+        and "/" in value["_id"]
+    )
+
+
+def _arango(value: Mapping[str, Any]) -> dict[str, Any]:
+    """A document is a node, whose collection is its kind or the relation of an edge."""
+    collection = value["_id"].partition("/")[0]
+    others = {name: each for name, each in value.items() if name not in _ARANGO}
+    if "_from" not in value or "_to" not in value:
+        kind = singular_form(collection)
+        return {
+            "type": "node",
+            "id": value["_id"],
+            "labels": [kind],
+            "properties": others,
+        }
+    relation = _relation_field(others)
+    label = collection if relation is None else others.pop(relation)
+    ends = {"start": {"id": value["_from"]}, "end": {"id": value["_to"]}}
+    return {"type": "relationship", "label": label, **ends, "properties": others}
+
+
+def _relation_field(fields: Mapping[str, Any]) -> str | None:
+    """The field that says the relation of an edge; None without one."""
+    named = {plain(name): name for name in fields if isinstance(fields[name], str)}
+    return next((named[name] for name in RELATIONS if name in named), None)
+
+
+def _is_document(value: Mapping[str, Any]) -> bool:
+    """Whether a value holds lists of nodes and of edges, as a text's graph does."""
+    lists = [value.get("nodes"), *(value.get(name) for name in _LISTS)]
+    return isinstance(lists[0], list) and any(
+        isinstance(each, list) for each in lists[1:]
+    )
+
+
+def _document(value: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The nodes and edges of one document; what it was taken from is no part of it."""
+    for node in value["nodes"]:
+        fields = node if isinstance(node, dict) else {"id": node}
+        yield {"type": "node", **_node(fields)}
+    for name in _LISTS:
+        for edge in value.get(name) or ():
+            roles = find_roles([*edge]) if isinstance(edge, dict) else None
+            yield edge if roles is None else _triplet(edge, roles)
+
+
+def _object_roles(value: Mapping[str, Any]) -> Roles | None:
+    """The fields of a triplet whose ends are objects; None for other values."""
+    if not any(isinstance(each, dict) for each in value.values()):
+        return None
+    names = [*value]
+    roles = find_roles(names)
+    if roles is None or value.get("type") in ("node", "relationship"):
+        return None
+    ends = [value[names[roles.head]], value[names[roles.tail]]]
+    return roles if any(isinstance(end, dict) for end in ends) else None
+
+
+def _triplet(value: Mapping[str, Any], roles: Roles) -> dict[str, Any]:
+    """A relationship of an object with fields for head, relation and tail."""
+    names = [*value]
+    head, relation, tail = (names[i] for i in (roles.head, roles.relation, roles.tail))
+    label = value[relation]
+    if isinstance(label, dict):
+        label = _name(label) or label.get("id")
+    used = (head, relation, tail, *_IDS)
+    others = {name: each for name, each in value.items() if name not in used}
+    return {
+        "type": "relationship",
+        "label": label,
+        "start": _end(value[head]),
+        "end": _end(value[tail]),
+        "properties": _flat(others),
+    }
+
+
+def _end(value: Any) -> dict[str, Any]:
+    return _node(value) if isinstance(value, dict) else {"id": value}
+
+
+def _node(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A node with its id, labels and properties; a value without an id has no kind."""
+    flat = _flat(fields)
+    ids = [flat[name] for name in _IDS if flat.get(name) is not None]
+    id = ids[0] if ids else _name(flat)
+    kind = next((flat[name] for name in _KINDS if flat.get(name)), None)
+    labels = kind if isinstance(kind, list) else [kind] if ids and kind else []
+    others = {n: v for n, v in flat.items() if n not in (*_IDS, *_KINDS)}
+    return {"id": id, "labels": labels, "properties": others}
+
+
+def _name(fields: Mapping[str, Any]) -> str | None:
+    """The name of an object; None without one."""
+    named = {plain(name): each for name, each in fields.items()}
+    found = (named[name] for name in NAMES if isinstance(named.get(name), str))
+    return next(found, None)
+
+
+def _flat(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an object, with those of its properties."""
+    out = {name: each for name, each in fields.items() if name not in NESTED}
+    for name in NESTED:
+        nested = fields.get(name)
+        if isinstance(nested, dict):
+            out = {**nested, **out}
+        elif nested is not None:
+            out[name] = nested
+    return out
