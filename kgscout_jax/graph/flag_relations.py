@@ -10,9 +10,9 @@ import numpy as np
 if TYPE_CHECKING:
     from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 
-TRUE = frozenset(("yes", "true", "y"))
-"""Names that mean yes, casefolded."""
-FALSE = frozenset(("no", "false", "n"))
+TRUE = frozenset("yes true y t checked x ja oui wahr vrai sí si sì".split())
+"""Names that mean yes, casefolded, as spreadsheets and databases write them."""
+FALSE = frozenset("no false n f unchecked nein non falsch faux".split())
 
 
 def are_flags(values: Sequence[str]) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from kgscout_jax.graph.flag_relations import are_flags
+from kgscout_jax.graph.flag_relations import TRUE, are_flags
 from kgscout_jax.inference.answer_kinds import asks_yes_no
 from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.inference.node_answers import NodeAnswers
@@ -81,3 +82,33 @@ def read_flag(
             evidence={int(flag[0]): tuple(own.tolist())},
         )
     return None
+
+
+def as_yes_no(
+    question: str,
+    answers: NodeAnswers | None,
+    found: Candidates,
+    name_of: Callable[[int], str],
+) -> NodeAnswers | None:
+    """Yes or no where the best answer to a question for it is a flag: "do you have to
+    pay a toll" by ``toll, False``; other answers as they are.
+
+    Args:
+        question: the question.
+        answers: to it.
+        found: its candidates.
+        name_of: the name of an entity.
+    """
+    if answers is None or answers.kind != "set" or not asks_yes_no(question):
+        return answers
+    names = [name_of(int(found.entities[i])).casefold() for i in answers.nodes[:1]]
+    if not names or not are_flags(names):
+        return answers
+    return dataclasses.replace(
+        answers,
+        nodes=answers.nodes[:1],
+        probabilities=answers.probabilities[:1],
+        kind="yes_no",
+        value="yes" if names[0] in TRUE else "no",
+        probability=float(answers.probabilities[0]),
+    )

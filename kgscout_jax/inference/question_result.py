@@ -20,7 +20,7 @@ from kgscout_jax.inference.answer_kinds import asks_yes_no, mentions
 from kgscout_jax.inference.candidate_order import order_of, other_order
 from kgscout_jax.inference.definitions import definition_word
 from kgscout_jax.inference.entity_set import EntitySet
-from kgscout_jax.inference.flag_answers import read_flag
+from kgscout_jax.inference.flag_answers import as_yes_no, read_flag
 from kgscout_jax.inference.inputs import Candidates, ProductRows
 from kgscout_jax.inference.kept_products import KeptProducts
 from kgscout_jax.inference.node_answers import (
@@ -555,6 +555,7 @@ def with_answers(
                 each.outcome,
                 must_pass=each.must_pass,
             )
+            answers = as_yes_no(each.text, answers, each.candidates, each.name_of)
             each = dataclasses.replace(each, answers=answers)
         if each.start.absent and each.answers is not None:
             each = dataclasses.replace(each, answers=each.answers.doubted(least))

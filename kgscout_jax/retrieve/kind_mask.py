@@ -373,10 +373,18 @@ def _by_name(
     return (nothing, values) if asked.number else (values, nothing)
 
 
+_CURRENCIES = frozenset(
+    "usd eur gbp chf jpy cny inr cad aud nzd nok sek dkk pln czk huf brl mxn zar krw "
+    "$ € £ ¥".split()
+)
+"""Currencies, as amounts are written with them."""
+
+
 def _measured(names: Sequence[str]) -> Bool[np.ndarray, "n"]:
-    """True at quantities with a unit: "2.5 L"."""
+    """True at quantities with a unit, and amounts of money: "2.5 L", "40 GBP"."""
     found = [quantity_of(name) if name[:1] in _FIRST else None for name in names]
-    return np.array([each is not None and each.unit in UNITS for each in found], bool)
+    known = UNITS.keys() | _CURRENCIES
+    return np.array([each is not None and each.unit in known for each in found], bool)
 
 
 def _other_measures(nouns: frozenset[str], around: LocalGraph) -> Bool[np.ndarray, "n"]:

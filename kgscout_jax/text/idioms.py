@@ -26,6 +26,8 @@ _PHRASES = [
         (r"\b(?:lost (?:his|her|their) li(?:fe|ves)|passed away)\b", "died"),
         (r"\bpass away\b", "die"),
         (r"\bhails? from\b", "come from"),
+        (r"\bcame out\b(?! of\b| on top\b)", "released"),
+        (r"\bcome out\b(?! of\b| on top\b)", "release"),
         (r"\btied the knot with\b", "married"),
         (r"\b(?:is|are) in charge of\b(?! \w+ing\b)", "leads"),
         (r"\bwas in charge of\b(?! \w+ing\b)", "led"),

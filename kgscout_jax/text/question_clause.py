@@ -54,6 +54,8 @@ class Clause(NamedTuple):
     """What the question word asks for: "which films"."""
     implied: bool = False
     """Whether it has no verb: "which courts are in Ohio" are those located there."""
+    timed: bool = False
+    """Whether it asks when its topic did something, or that was done to it."""
 
 
 def is_clause(words: Sequence[str]) -> bool:
@@ -178,5 +180,5 @@ def clause_of(words: tuple[str, ...]) -> Clause | None:
     simple = not (asking in WITHOUT_NOUN and noun) and not any(map(is_past, noun[:-1]))
     return Clause(
         verb[0], preposition, passive, topic_first, adverbial,
-        simple and not implied, (*noun,), implied,
+        simple and not implied, (*noun,), implied, asks_time and topic_first,
     )  # fmt: skip

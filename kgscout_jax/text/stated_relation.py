@@ -69,6 +69,38 @@ _BY = "by"
 """Marks the groups of those who made something."""
 _NOUN = 2
 """Words of a noun that is no clause, at most."""
+_DATES = frozenset("date day year month".split())
+_DEEDS = {
+    "birth": "born",
+    "death": "die",
+    "marriage": "marry",
+    "foundation": "found",
+    "publication": "publish",
+    "completion": "complete",
+    "arrival": "arrive",
+    "departure": "depart",
+    "graduation": "graduate",
+    "admission": "admit",
+    "construction": "construct",
+    "creation": "create",
+    "establishment": "establish",
+    "purchase": "purchase",
+    "acquisition": "acquire",
+    "invention": "invent",
+    "discovery": "discover",
+    "formation": "form",
+    "election": "elect",
+    "installation": "install",
+    "registration": "register",
+    "delivery": "deliver",
+    "introduction": "introduce",
+    "enrollment": "enroll",
+    "employment": "employ",
+    "approval": "approve",
+    "termination": "terminate",
+    "discharge": "discharge",
+}
+"""Nouns for what is done, and its verb."""
 _SHORT_VERBS = {"died": "die", "dies": "die", "dying": "die"}
 _FORMER_WORDS = FORMER | {"past", "once"}
 _PLACES = frozenset(
@@ -378,14 +410,31 @@ def _ends_by_names(
     said, nothing = stem(clause.verb), frozenset[int]()
     # "Which stops are on X", by ``is_on_line``
     within = (clause.preposition,) if clause.implied else ("",)
+    timed = clause.timed and not clause.preposition
     return [
         frozenset([HEAD])
         if _within(each)[:1] == within
+        else frozenset([TAIL])
+        if timed and _dated_deed(each) == said
         else _ends_of_clause(clause, each)
         if said in _verb_stems(each)
         else nothing
         for each in relations
     ]
+
+
+@lru_cache(maxsize=1 << 14)
+def _dated_deed(relation: str) -> str:
+    """The stem of the verb for what a relation dates; "" for other relations.
+
+    >>> _dated_deed("Hire Date") == stem("hired"), _dated_deed("date_of_birth")
+    (True, 'born')
+    """
+    words = [word for word in relation_words(relation) if word not in PREPOSITIONS]
+    deeds = [word for word in words if word not in _DATES]
+    if len(deeds) != 1 or len(words) == 1:
+        return ""
+    return stem(_DEEDS.get(deeds[0], deeds[0]))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -576,6 +625,8 @@ def _predicate(relation: str) -> tuple[str, ...]:
         and has_participle_ending(words[-2])
     ):
         words = words[-2:]  # "station affiliated with"
+    if len(words) == 2 and words[0].endswith("ing") and words[1] in PREPOSITIONS:
+        return (*words,)  # "reporting to"
     if not words or not _is_verb(words[0]):
         return ()
     if whole is None and words[1:] and words[1] not in PREPOSITIONS:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from kgscout_jax.graph.read.header import plain
 from kgscout_jax.text.relation_words import CODE_NOUNS
 
-OF_ID = re.compile(r"(.+?)[-_ ]?(?:id|Id|ID)")
+OF_ID = re.compile(r"(.+?)[-_. ]?(?:id|Id|ID)")
 """A column of ids, and whose they are."""
 OF_KEY = re.compile(
-    r"(.+?)[-_ ]?(?:id|Id|ID|No|Nr|Key|Code)|(.+?)[-_ ](?:no|nr|key|code)"
+    r"(.+?)[-_. ]?(?:id|Id|ID|No|Nr|Key|Code)|(.+?)[-_. ](?:no|nr|key|code)"
 )
 """The same of any key: ``PartNo``."""
 _DISTINCT = 0.9

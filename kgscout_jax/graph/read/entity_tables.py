@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kgscout_jax.graph.read.code_columns import code_columns
@@ -25,7 +26,7 @@ from kgscout_jax.graph.read.key_columns import (
     key_columns,
 )
 from kgscout_jax.graph.read.layout import Layout, property_name
-from kgscout_jax.graph.read.list_cells import list_separators
+from kgscout_jax.graph.read.list_cells import list_separators, split_cell
 from kgscout_jax.graph.read.node_columns import NodeColumns
 from kgscout_jax.graph.read.options import MISSING, NA
 from kgscout_jax.graph.read.query_results import result_columns
@@ -40,6 +41,7 @@ from kgscout_jax.text.kinds import (
 
 MOST_HEADER = 60
 """Characters of the longest name of a column."""
+_DOTTED = re.compile(r"[a-z]\w*(?:\.\w+)+", re.IGNORECASE)
 _FLOAT = re.compile(r"[+-]?\d+\.0")
 
 
@@ -65,12 +67,12 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
         nodes = NodeColumns(result.addresses[0], result.called, None, facts=True)
         header = [*result.names]
     else:
-        nodes = key_columns(header, columns)
+        nodes = _key_columns(header, columns)
         if nodes is None or (width < 4 and not _are_facts(header, columns, nodes)):
             return None
     return Layout(
         dialect,
-        header=tuple("" if is_index(name) else name for name in header),
+        header=tuple("" if is_index(name) else _undotted(name) for name in header),
         skip_first=True,
         width=width,
         nodes=nodes,
@@ -83,6 +85,32 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
             header[i] for i in code_columns(header, columns) if i != nodes.called
         ),
     )
+
+
+def _undotted(name: str) -> str:
+    """A column's name with underscores for the dots of R, which part no name spaces.
+
+    >>> _undotted("birth.date"), _undotted("Work Phone Ext."), _undotted("No. of rooms")
+    ('birth_date', 'Work Phone Ext.', 'No. of rooms')
+    """
+    return name.replace(".", "_") if _DOTTED.fullmatch(name) else name
+
+
+def _key_columns(
+    header: Sequence[str], columns: Sequence[Sequence[str]]
+) -> NodeColumns | None:
+    """``key_columns`` without the numbers of rows, as R and pandas write them first."""
+    if header[0] and not is_index(header[0]):
+        return key_columns(header, columns)
+    nodes = key_columns(header[1:], columns[1:])
+    if nodes is None:
+        return None
+    places = {
+        name: place + 1
+        for name in ("id", "name", "surname", "labels")
+        if (place := getattr(nodes, name)) is not None
+    }
+    return replace(nodes, **places)
 
 
 def joining_layout(
@@ -224,4 +252,4 @@ def _first_value(layout: Layout, row: Sequence[str], i: int) -> str:
     cell, separator = row[i], layout.lists.get(i)
     if i in layout.whole:
         return cell.removesuffix(".0")
-    return cell if separator is None else cell.split(separator)[0].strip()
+    return cell if separator is None else split_cell(cell, separator)[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -18,6 +19,8 @@ MOST_WORDS = 4
 """Words of the longest name in a list of names."""
 _REMARKS = frozenset("notes comments remarks details terms conditions".split())
 """Columns of texts that have commas of their own."""
+_QUOTED = re.compile(r'"[^"]*"')
+_GROUPED = re.compile(r"\d,\d")
 _SMALL = re.compile(r"\d{1,3}[a-z]*")
 _WORDS = re.compile(r"[^\W\d][\w-]*(?:,[^\W\d][\w-]*)*")
 """Single words, separated by commas alone."""
@@ -65,11 +68,14 @@ def list_separator(column: Sequence[str]) -> str | None:
     Bars and semicolons do wherever the parts are short. Commas do where the same parts
     stand in several places of lists, as genres and ingredients do and "Paris, France"
     does not, and between single words without spaces, where cells have one, two and
-    more of them.
+    more of them. Where no space stands behind any comma, names are listed, as Airtable
+    does, with those in quotes that have commas of their own.
 
     >>> list_separator(["Action|Drama", "Drama", "Comedy|Action"])
     '|'
     >>> list_separator(["Dutch, French", "French", "French, German", "German, Dutch"])
+    ','
+    >>> list_separator(["Ann Lee,Bo Ek", "Cy Du", '"Eve, the first",Bo Ek'])
     ','
     >>> list_separator(["Paris, France", "Lyon, France", "Rome, Italy"])
     >>> list_separator(["1", "7, 14", "14", "1, 4, 7"])
@@ -84,7 +90,7 @@ def list_separator(column: Sequence[str]) -> str | None:
         if several and all(0 < len(part) <= MOST_PART for part in parts):
             return separator
     cells = [cell.strip(" ,") for cell in cells]
-    lists = [[part.strip() for part in cell.split(",")] for cell in cells]
+    lists = [split_cell(cell, ",") for cell in cells]
     if sum(len(parts) > 1 for parts in lists) < 2:
         return None
     if is_numeric(cells) and not _are_numbered(lists):
@@ -92,6 +98,8 @@ def list_separator(column: Sequence[str]) -> str | None:
     if any(not part or len(part) > MOST_PART for parts in lists for part in parts):
         return None
     if all(map(_WORDS.fullmatch, cells)) and len({*map(len, lists)}) > 2:
+        return ","
+    if len({*map(len, lists)}) > 1 and all(map(_is_tight, cells)):
         return ","
     places: dict[str, set[int]] = {}
     counts: Counter[str] = Counter()
@@ -105,6 +113,24 @@ def list_separator(column: Sequence[str]) -> str | None:
     varied = len({*map(len, lists)}) > 2 and len(repeated) > 2
     is_list = (many or varied) and 2 * moving >= len(repeated)
     return "," if repeated and is_list else None
+
+
+def split_cell(cell: str, separator: str) -> list[str]:
+    """The values of a list in a cell; those in quotes may hold the separator.
+
+    >>> split_cell('"Ash, Then Rain",Switchback', ","), split_cell("a| b", "|")
+    (['Ash, Then Rain', 'Switchback'], ['a', 'b'])
+    """
+    parts = cell.split(separator)
+    if cell.count('"') > 1 and len(separator) == 1:
+        parts = next(csv.reader([cell], delimiter=separator, skipinitialspace=True))
+    return [part.strip() for part in parts]
+
+
+def _is_tight(cell: str) -> bool:
+    """Whether no space stands behind a comma of a cell, nor digits around it."""
+    outside = _QUOTED.sub("", cell)
+    return ", " not in outside and _GROUPED.search(outside) is None
 
 
 def _are_numbered(lists: Sequence[Sequence[str]]) -> bool:

@@ -16,6 +16,7 @@ from kgscout_jax.graph.read.layout import (
     property_name,
     wrong_width,
 )
+from kgscout_jax.graph.read.list_cells import split_cell
 from kgscout_jax.graph.read.options import MISSING, NA
 from kgscout_jax.graph.row_id import row_id
 
@@ -99,7 +100,7 @@ def _values(layout: Layout, i: int, cell: str) -> list[str]:
     if cell.startswith('["') and cell.endswith('"]'):  # as Neo4j writes lists
         parts = _array(cell)
     else:
-        parts = [cell] if separator is None else cell.split(separator)
+        parts = [cell] if separator is None else split_cell(cell, separator)
     parts = [day_cell(part.strip()) for part in parts]
     return [part for part in parts if part and part not in MISSING]
 

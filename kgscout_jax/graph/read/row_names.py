@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kgscout_jax.graph.read.code_columns import OF_ID, key_owner
+from kgscout_jax.graph.read.code_columns import key_owner
 from kgscout_jax.graph.read.header import NAMES, plain
 from kgscout_jax.graph.read.layout import Layout, property_name
 from kgscout_jax.graph.read.streams import table_name
@@ -155,8 +155,7 @@ def references(
         if (found := _by_key(name, keys)) is not None:
             out[name] = found
             continue
-        match = OF_ID.fullmatch(name)
-        relation = name if match is None else match[1]
+        relation = key_owner(name) or name
         scope = scopes.get(owner_of_ids(name) or row_noun(name))
         if plain(relation) in OWN and scope is None:
             scope = own

@@ -65,7 +65,7 @@ class TableLayouts:
         if nodes is None:
             return layout
         numbered = nodes.numbered and not self._is_referred_to(path)
-        if not numbered and not self._has_keys_of_another(path):
+        if not numbered and not self.have_keys_of_another(path):
             return layout
         return replace(layout, nodes=replace(nodes, id=None, name=None))
 
@@ -86,12 +86,14 @@ class TableLayouts:
             self._joining[path] = found
         return self._joining[path]
 
-    def _has_keys_of_another(self, path: Path) -> bool:
+    def have_keys_of_another(self, path: Path) -> bool:
         """Whether rows are called by the key of another table alone: ``game_code`` of
         awards, beside games with a ``code``."""
         layout = self.own_layout(path)
-        nodes, key = layout.nodes, id_column(layout)
-        if nodes is None or nodes.called != nodes.id or not key_owner(key):
+        if layout.nodes is None or layout.nodes.called != layout.nodes.id:
+            return False
+        key = id_column(layout)
+        if not key_owner(key):
             return False
         owner, *own = row_names(path, key)
         others = [p for p in self._files if p != path and is_table(p)]

@@ -292,6 +292,8 @@ class TripletFiles:
             columns = [property_name(layout.header[i]) for i in layout.extra]
             own_layout = self._tables.own_layout(path)
             ids_of_rows = [id_column(own_layout)] if own_layout.nodes else []
+            if self._tables.have_keys_of_another(path):
+                ids_of_rows = []
             # Rows without a name that have two values only join two entities.
             joins = layout.nodes is not None and layout.nodes.called is None
         others = [name for name in columns if name not in ids_of_rows]
