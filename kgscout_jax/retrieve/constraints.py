@@ -65,7 +65,7 @@ from kgscout_jax.text.kinds import TAIL, base_noun
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.text.media_files import asks_for_media, media_files
 from kgscout_jax.text.question_noun import OF, noun_of_topic, qualifies_plural
-from kgscout_jax.text.relation_words import last_word, relation_words
+from kgscout_jax.text.relation_words import is_sentence, last_word, relation_words
 from kgscout_jax.text.stated_relation import RANKS
 from kgscout_jax.text.value_question import ValueQuestion, value_question
 
@@ -321,7 +321,9 @@ def question_constraints(
     if compared is None and stated is None:
         # The place of birth is one step.
         whole = any(ends) and OF in noun_of_topic(words)
-        if not several and flags is None and not whole:
+        # The words of a sentence name no step.
+        told = 2 * sum(map(is_sentence, around.relations)) > len(around.relations)
+        if not several and flags is None and not whole and not told:
             shared = chain = chain_nodes(
                 question, topics, around, unnamed, possible, likely
             )
@@ -336,7 +338,7 @@ def question_constraints(
             start[around.starts] = True
             records = neighbours(start, around) & unnamed
             shared = stated = stated_nodes(ends, around, possible & ~unnamed, records)
-        if shared is None and not several and flags is None:
+        if shared is None and not several and flags is None and not told:
             explained = explained_nodes(question, topics, around, unnamed, likely)
             shared = explained
         called = None if kind is None else kind.called & ~unnamed

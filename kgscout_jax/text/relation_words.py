@@ -20,6 +20,8 @@ CLASS_RELATIONS = frozenset(
 _CLASS_PHRASES = CLASS_RELATIONS | frozenset(("is", "counts as", "classified as"))
 CLASS_NOUNS = frozenset("type types kind kinds class category categories".split())
 """What relations that say what their heads are end in, or begin with before "of"."""
+LEAST_SENTENCE = 6
+"""Words of the shortest relation that is a sentence."""
 CODE_NOUNS = frozenset(
     "code symbol key iso iso2 iso3 iata icao abbreviation abbr ticker slug "
     "acronym".split()
@@ -106,6 +108,17 @@ _ROLES = frozenset("occupation profession job position role title post".split())
 
 
 @cache
+def is_sentence(relation: str) -> bool:
+    """Whether a relation is a sentence about its two ends, as graphs have it that
+    language models make of texts: its words are no name of a relation.
+
+    >>> is_sentence("Ann Lee lives at the Old Mill"), is_sentence("was the capital of")
+    (True, False)
+    """
+    words = relation.split()
+    return len(words) >= LEAST_SENTENCE and any(word[:1].isupper() for word in words)
+
+
 def last_word(relation: str) -> str:
     """The last word of a relation; "" where it has none.
 

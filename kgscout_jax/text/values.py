@@ -81,6 +81,11 @@ def is_date(name: str) -> bool:
     return _date_parts(name) is not None
 
 
+def is_time(name: str) -> bool:
+    """Whether a name is a date or a time of the day, such as 8:45."""
+    return _CLOCK.fullmatch(name) is not None or is_date(name)
+
+
 def is_year(name: str) -> bool:
     """Whether a name is a number that can be a year of the common era."""
     return re.fullmatch(r"[12]\d{3}", name) is not None and int(name) <= 2100

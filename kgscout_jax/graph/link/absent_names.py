@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 
 LEAST_SMALL = 2
-"""Words without a capital from which on capitals tell something."""
+"""Words without a capital from which on capitals tell something; of one that is no
+stop word too."""
 SAMPLE = 1_000
 """The first names of a graph, which tell how it writes names."""
 SHARE = 0.05
@@ -65,7 +66,7 @@ def absent_names(
         return unlinked
     words = [*_WORD.finditer(question)]
     small = [word[0] for word in words if word[0].islower()]
-    if len(small) < LEAST_SMALL:
+    if len(small) < LEAST_SMALL and STOP_WORDS.issuperset(small):
         return ()  # capitals tell nothing
     if called := _absent_member(question, links, graph):
         return called

@@ -11,7 +11,7 @@ from kgscout_jax.text.relation_words import CODE_NOUNS
 OF_ID = re.compile(r"(.+?)[-_. ]?(?:id|Id|ID)")
 """A column of ids, and whose they are."""
 OF_KEY = re.compile(
-    r"(.+?)[-_. ]?(?:id|Id|ID|No|Nr|Key|Code)|(.+?)[-_. ](?:no|nr|key|code)"
+    r"(.+?)[-_. ]?(?:id|Id|ID|No|Nr|Num|Key|Code)|(.+?)[-_. ](?:no|nr|num|key|code)"
 )
 """The same of any key: ``PartNo``."""
 _DISTINCT = 0.9

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import takewhile
 from pathlib import Path
 
@@ -26,6 +28,8 @@ SEPARATIONS = {
 }
 _OTHERS = ("^", "~", "::", "\x1f", "\x01")
 """Other separators, which count where lines of a file have as many of them."""
+LEAST_ENCLOSED, SHARE_ENCLOSED = 3, 0.4
+"""Lines with a triplet from which on a text is one of triplets, and their share."""
 _SHARE = 0.95
 """Share of such lines; in others a separator may stand in quotes."""
 TABLES = {".tsv": "\t", ".txt": "\t", ".csv": ",", ".sif": "\t"}
@@ -44,12 +48,19 @@ class Dialect:
     several: bool = False
     """Whether further tails may follow the first (SIF of Cytoscape)."""
 
+    enclosed: bool = False
+    """Whether triplets stand in a text, as a language model writes them: lines of
+    another form are left out."""
+
     def cells(self, line: str) -> list[list[str]]:
         """The rows of a line without quotes: one, or one for each tail.
 
         >>> Dialect(" ", False, True).cells("a binds b c\\n")
         [['a', 'binds', 'b'], ['a', 'binds', 'c']]
         """
+        if self.enclosed:
+            found = _triplet_line(self.separator).fullmatch(line.strip())
+            return [] if found is None else [[*found.groups()]]
         row = line.rstrip("\n").split(self.separator)
         if not self.several:
             return [row]
@@ -66,6 +77,31 @@ class Dialect:
             return [row for row in reader if row]
         except csv.Error:
             return None
+
+
+@cache
+def _triplet_line(separator: str) -> re.Pattern[str]:
+    """A line with a triplet, perhaps in brackets and behind a number or a bullet."""
+    part = rf"\s*(.+?)\s*{re.escape(separator)}"
+    opening, closing = (r"[(\[<]", r"[)\]>]") if separator in "|,;" else ("", "")
+    start = r"(?:[-*•]|\d+[.)])?\s*"
+    return re.compile(rf"{start}{opening}{part}{part}\s*(.+?)\s*{closing}[.,;]?")
+
+
+def enclosed_rows(lines: Sequence[str]) -> tuple[Dialect, list[list[str]]] | None:
+    """The dialect of triplets in a text, and its rows; None for other tables.
+
+    >>> text = ["Here they are:", "(Ann | knows | Bo)", "(Bo | is | old)", "- (C | d | e)"]
+    >>> enclosed_rows(text)[1][1:]
+    [['Bo', 'is', 'old'], ['C', 'd', 'e']]
+    """
+    filled = [line for line in lines if line.strip()]
+    for separator in ("|", "->", "→", ",", ";"):
+        dialect = Dialect(separator, False, enclosed=True)
+        rows = dialect.rows(filled) or []
+        if len(rows) >= LEAST_ENCLOSED and len(rows) > SHARE_ENCLOSED * len(filled):
+            return dialect, rows
+    return None
 
 
 def dialects(suffix: str) -> list[Dialect]:
@@ -107,6 +143,8 @@ def sample_rows(path: Path) -> dict[Dialect, list[list[str]]]:
         UserError: the file cannot be read.
     """
     lines, whole = _first_lines(path)
+    if not header_line(path) and (found := enclosed_rows(lines)):
+        return dict([found])
     others = [
         Dialect(separator, len(separator) == 1)
         for separator in _OTHERS

@@ -6,8 +6,12 @@ from collections.abc import Iterable
 
 from kgscout_jax.graph.read.header import DIRECTIONS, plain
 
-_ALWAYS = frozenset(("fx", "fy", "vx", "vy", "viz", "graphics"))
-"""Names that mean nothing but drawing (D3, Gephi)."""
+_ALWAYS = frozenset(("fx", "fy", "vx", "vy", "viz", "graphics", "suid"))
+"""Names that mean nothing but drawing (D3, Gephi, Cytoscape)."""
+_OF_TEXTS = frozenset(
+    "source_id source_ids file_path chunk_id text_unit_ids human_readable_id".split()
+)
+"""What says from which text a language model has an entity (GraphRAG, LightRAG)."""
 _PLACES = frozenset(("x", "y", "z"))
 _BESIDE_PLACES = frozenset(
     (
@@ -19,6 +23,8 @@ _BESIDE_PLACES = frozenset(
 )
 _OF_EDGES = _ALWAYS.union(
     _BESIDE_PLACES,
+    _OF_TEXTS,
+    "combined_degree truncate shared_name shared_interaction".split(),
     "weight value thickness id uuid key source sources provenance confidence".split(),
     "pmid pmids license url created_at updated_at timestamp".split(),
 )
@@ -34,7 +40,11 @@ def drawing_names(names: Iterable[str]) -> frozenset[str]:
     """
     by_plain = {name: plain(name) for name in names}
     placed = {"x", "y"} <= set(by_plain.values())
-    drawn = _ALWAYS | _BESIDE_PLACES if placed else _ALWAYS
+    drawn = _ALWAYS | _OF_TEXTS
+    if placed:
+        drawn |= _BESIDE_PLACES
+    if not _OF_TEXTS.isdisjoint(by_plain.values()):
+        drawn |= {"created_at", "frequency", "degree"}
     return frozenset(name for name, known in by_plain.items() if known in drawn)
 
 

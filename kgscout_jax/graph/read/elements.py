@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import sqlite3
 import weakref
 from collections import Counter
@@ -11,9 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.described_edges import described_triplets
 from kgscout_jax.graph.read.drawing import drawing_names, is_of_edge_alone
 from kgscout_jax.graph.read.edge_rows import edge_row
-from kgscout_jax.graph.read.header import NAMES, RELATIONS, in_roles, plain
+from kgscout_jax.graph.read.header import (
+    DESCRIPTIONS,
+    NAMES,
+    RELATIONS,
+    in_roles,
+    plain,
+)
 from kgscout_jax.graph.read.options import ReadOptions, check_name, excerpt
 from kgscout_jax.types import Triplet, display_name, entity_key
 
@@ -22,8 +30,11 @@ Attributes = list[tuple[str, str]]
 
 TYPE = "type"
 """The relation of a node to its labels (Neo4j: Person, Movie)."""
-KINDS = (TYPE, "kind", "class", "category", "labels")
+KINDS = (TYPE, "kind", "class", "category", "labels", "entity_type", "node_type")
 """Attributes of a node that say what it is, where it has no labels."""
+_JOINT = "<SEP>"
+"""What stands between the descriptions of several texts (LightRAG)."""
+_PROPERTY = re.compile(r"P\d+")
 MISSING = "nodes_without_a_record"
 """The note that counts them."""
 
@@ -77,6 +88,8 @@ class Edge:
     """Attributes that say nothing, such as the number of the edge."""
     relation: str | None = None
     """The relation, where it is no attribute."""
+    described: bool = False
+    """Whether that is a text about both ends."""
 
 
 class NodeNames:
@@ -144,6 +157,12 @@ class NodeNames:
         """The name of a node; None if it is unknown."""
         return self._cached(f"{scope} {node}")
 
+    def of_property(self, scope: int, name: str) -> str:
+        """A relation's name; that of an id of Wikibase by the property itself."""
+        if _PROPERTY.fullmatch(name) is None:
+            return name
+        return self.get(scope, name) or name
+
     def kind(self, scope: int, node: str) -> str:
         """What a node is; "" where that is unknown."""
         row = self._base.execute(
@@ -193,7 +212,12 @@ def element_triplets(
         if isinstance(element, Node):
             used = element.name_attribute
             facts = [(TYPE, label) for label in element.labels]
-            facts += [pair for pair in element.attributes if pair[0] != used]
+            facts += [
+                (names.of_property(scope, name), value)
+                for name, text in element.attributes
+                for value in text.split(_JOINT)
+                if name != used
+            ]
             facts = [
                 (name, value) for name, value in facts if name.strip() and value.strip()
             ]
@@ -210,7 +234,7 @@ def element_triplets(
                 yield head, name, value
             continue
         if element.relation is not None:
-            relation, used = element.relation, None
+            relation, used = names.of_property(scope, element.relation), None
         else:
             relation, used = _relation(element, chosen, where)
         ends = []
@@ -227,11 +251,18 @@ def element_triplets(
         for name in triplet:
             check_name(name, where)
         empty = False
-        yield triplet
+        if element.described or (used is not None and plain(used) in DESCRIPTIONS):
+            yield from described_triplets(*triplet)
+        else:
+            yield triplet
         facts = []
-        for name, value in element.attributes:
-            if name == used or name in element.internal:
+        for key, text in element.attributes:
+            if key == used or key in element.internal:
                 continue
+            if used is not None and {plain(used), plain(key)} <= {*DESCRIPTIONS}:
+                continue  # keywords of the sentence that is the relation
+            name = names.of_property(scope, key)
+            value = text if name == key else names.get(scope, text) or text
             if not (name.strip() and value.strip()):
                 continue
             is_fact = chosen is None and not is_of_edge_alone(name, value)
@@ -266,7 +297,8 @@ def _relation(edge: Edge, chosen: str | None, where: str) -> tuple[str, str | No
     given = {name: value for name, value in edge.attributes if value.strip()}
     named = {plain(name): name for name in reversed(given) if name not in edge.internal}
     if chosen is None:
-        names = [named[name] for name in (*RELATIONS, *NAMES, "kind") if name in named]
+        wanted = (*RELATIONS, *NAMES, "kind", *DESCRIPTIONS)
+        names = [named[name] for name in wanted if name in named]
     else:
         names = [name for name in (chosen, named.get(plain(chosen))) if name in given]
     if not names or names[0] is None:

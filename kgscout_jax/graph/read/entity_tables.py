@@ -19,6 +19,7 @@ from kgscout_jax.graph.read.code_columns import code_columns
 from kgscout_jax.graph.read.dialect import Dialect
 from kgscout_jax.graph.read.header import NAMES, plain
 from kgscout_jax.graph.read.key_columns import (
+    FEW_ROWS,
     NUMBER,
     is_index,
     is_key_name,
@@ -70,21 +71,38 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
         nodes = _key_columns(header, columns)
         if nodes is None or (width < 4 and not _are_facts(header, columns, nodes)):
             return None
-    return Layout(
+    key = 0 if nodes.called is None else nodes.called
+    names = [
+        "" if is_index(name) or (i < key and _is_constant(columns[i])) else name
+        for i, name in enumerate(header)
+    ]
+    layout = Layout(
         dialect,
-        header=tuple("" if is_index(name) else _undotted(name) for name in header),
+        header=tuple(map(_undotted, names)),
         skip_first=True,
         width=width,
         nodes=nodes,
         edges=False,
         sample=list(rows[:4]),
-        lists=list_separators(header, columns),
-        whole=frozenset(i for i, column in enumerate(columns) if _is_whole(column)),
-        with_na=frozenset(i for i, column in enumerate(columns) if _has_na(column)),
         codes=tuple(
             header[i] for i in code_columns(header, columns) if i != nodes.called
         ),
     )
+    return with_cells(layout, columns)
+
+
+def with_cells(layout: Layout, columns: Sequence[Sequence[str]]) -> Layout:
+    """The layout of a table of facts, with what the cells of its columns hold."""
+    whole, flags, with_na = (
+        frozenset(i for i, column in enumerate(columns) if holds(i, column))
+        for holds in (
+            lambda _, column: _is_whole(column),
+            lambda i, column: _are_flags(layout.header[i], column),
+            lambda _, column: _has_na(column),
+        )
+    )
+    lists = list_separators(layout.header, columns)
+    return replace(layout, lists=lists, whole=whole, flags=flags, with_na=with_na)
 
 
 def _undotted(name: str) -> str:
@@ -96,17 +114,26 @@ def _undotted(name: str) -> str:
     return name.replace(".", "_") if _DOTTED.fullmatch(name) else name
 
 
+def _is_constant(column: Sequence[str]) -> bool:
+    """Whether all of several rows have one value."""
+    return len(column) >= FEW_ROWS and len({*column}) == 1
+
+
 def _key_columns(
     header: Sequence[str], columns: Sequence[Sequence[str]]
 ) -> NodeColumns | None:
-    """``key_columns`` without the numbers of rows, as R and pandas write them first."""
-    if header[0] and not is_index(header[0]):
-        return key_columns(header, columns)
-    nodes = key_columns(header[1:], columns[1:])
-    if nodes is None:
-        return None
+    """``key_columns`` without those before that tell no rows apart: their numbers, as
+    R and pandas write them, and what all have, as a firm in its own tables."""
+    skipped = [
+        not name or is_index(name) or _is_constant(column)
+        for name, column in zip(header, columns, strict=True)
+    ]
+    first = skipped.index(False) if False in skipped else 0
+    nodes = key_columns(header[first:], columns[first:])
+    if nodes is None or not first:
+        return nodes
     places = {
-        name: place + 1
+        name: place + first
         for name in ("id", "name", "surname", "labels")
         if (place := getattr(nodes, name)) is not None
     }
@@ -183,6 +210,16 @@ def _is_whole(column: Sequence[str]) -> bool:
     """
     cells = [cell for cell in column if cell not in MISSING | {NA, ""}]
     return 0 < len(cells) < len(column) and all(map(_FLOAT.fullmatch, cells))
+
+
+def _are_flags(name: str, column: Sequence[str]) -> bool:
+    """Whether a column of 0 and 1 says whether something is so.
+
+    >>> _are_flags("IsWon", ["0", "1"]), _are_flags("floors", ["0", "1"])
+    (True, False)
+    """
+    asks = plain(name).partition("_")[0] in ("is", "has", "can", "was")
+    return asks and {*column} - {""} in ({"0", "1"}, {"0"}, {"1"})
 
 
 def _has_na(column: Sequence[str]) -> bool:

@@ -14,7 +14,7 @@ from kgscout_jax.graph.read.dialect import (
     separation,
     usual_dialect,
 )
-from kgscout_jax.graph.read.entity_tables import columns_of, entity_layout
+from kgscout_jax.graph.read.entity_tables import columns_of, entity_layout, with_cells
 from kgscout_jax.graph.read.given_columns import given_layout
 from kgscout_jax.graph.read.header import (
     SURE_RELATIONS,
@@ -24,10 +24,9 @@ from kgscout_jax.graph.read.header import (
     plain,
     without_directions,
 )
-from kgscout_jax.graph.read.key_columns import is_numeric, is_property
+from kgscout_jax.graph.read.key_columns import PAIRS_OF_NAMES, is_numeric, is_property
 from kgscout_jax.graph.read.known_layouts import known_layout, name_columns
 from kgscout_jax.graph.read.layout import Layout
-from kgscout_jax.graph.read.list_cells import list_separators
 from kgscout_jax.graph.read.node_columns import (
     NodeColumns,
     id_space,
@@ -37,6 +36,7 @@ from kgscout_jax.graph.read.node_columns import (
     with_kinds,
 )
 from kgscout_jax.graph.read.options import ReadOptions, excerpt
+from kgscout_jax.text.values import is_time
 
 
 def table_layout(path: Path, options: ReadOptions) -> Layout:
@@ -52,6 +52,9 @@ def table_layout(path: Path, options: ReadOptions) -> Layout:
             header with head and tail and no relation.
     """
     usual, samples = usual_dialect(path), sample_rows(path)
+    for dialect, rows in samples.items():
+        if dialect.enclosed and not options.columns:
+            return Layout(dialect, sample=rows, doubt="it is a text with triplets")
     if options.columns:
         nodes = _list_of_nodes(samples, options.columns)
         return nodes or given_layout(path, options.columns, samples, usual)
@@ -127,7 +130,7 @@ def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None
         columns = columns_of(rows[1:], len(header))
         if nodes is not None:
             layout = replace(layout, nodes=with_kinds(nodes, header, columns))
-        return replace(layout, lists=list_separators(header, columns))
+        return with_cells(layout, columns)
     certain = nodes is not None or header[roles.head].startswith((":", "_", "~"))
     doubt = "several columns could be meant"
     if len(header) == 3:
@@ -150,6 +153,9 @@ def _names_others(
     id, name = nodes.id, nodes.name
     if id is None or name is None or is_marked(header[id]):
         return False
+    names = {*map(plain, header)}
+    if plain(header[name]) == "title" and any({*p} <= names for p in PAIRS_OF_NAMES):
+        return True
     return is_property(name, header, columns_of(rows[1:], len(header)), [id])
 
 
@@ -187,6 +193,9 @@ def _header_of_ends(
     ends = find_ends([plain(cell) for cell in header])
     if len(header) < 3 or ends is None:
         return None
+    cells = [row[i] for row in rows[1:] for i in ends[:2] if row[i:]]
+    if cells and all(map(is_time, cells)):
+        return None  # lessons from 8:30 to 9:15
     if (*ends[:2], len(header)) == (0, 2, 3):
         return Layout(
             dialect,

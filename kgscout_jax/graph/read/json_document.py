@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.json_array import JsonText
+from kgscout_jax.graph.read.json_exports import is_triplet
 
 NODES = "nodes"
 ELEMENTS = "elements"
@@ -30,6 +31,7 @@ def is_document(path: Path, handle: TextIO) -> bool:
     text = JsonText(path, handle)
     if text.first() != "{":
         return False
+    keys: list[str] = []
     try:
         for key in text.members():
             if key in (NODES, ELEMENTS):
@@ -37,6 +39,10 @@ def is_document(path: Path, handle: TextIO) -> bool:
             value = text.value()
             if key in _GRAPHS and isinstance(value, dict) and NODES in value:
                 return True
+            rows = value if key in LISTS and isinstance(value, list) else ()
+            if rows and all(map(is_triplet, rows)):
+                return "entities" in keys
+            keys.append(key)
     except UserError:
         pass  # The reader of lines says what is wrong.
     return False
@@ -67,7 +73,8 @@ def _rows(text: JsonText, others: list[str]) -> Iterator[tuple[int, str, Any]]:
             yield from _rows(text, others)
         elif key in LISTS and text.first() == "[":
             for line, value in text.array():
-                yield line, key, value
+                if not isinstance(value, str):  # a list of names says nothing of them
+                    yield line, key, value
         elif key in LISTS and text.first() == "{":
             for id in text.members():
                 line, value = text.line, text.value()

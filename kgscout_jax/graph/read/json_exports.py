@@ -1,9 +1,13 @@
 """Objects of other programs' JSON in the form of Neo4j's export.
 
-{"_key": "7", "_id": "clubs/7", "name": "Ajax"}                      ArangoDB
-{"_id": "plays_for/9", "_key": "9", "_from": "persons/1", "_to": "clubs/7"}
-{"nodes": [{"id": "Ann", "type": "Person"}], "relationships": [...]}   LangChain
-{"source": {"id": "p1", "label": "Ann"}, "relation": "knows", "target": {...}}
+    {"_key": "7", "_id": "clubs/7", "name": "Ajax"}                        ArangoDB
+    {"_id": "plays_for/9", "_key": "9", "_from": "persons/1", "_to": "clubs/7"}
+    {"nodes": [{"id": "Ann", "type": "Person"}], "relationships": [...]}   LangChain
+    {"source": {"id": "p1", "label": "Ann"}, "relation": "knows", "target": {...}}
+    {"sentence": "...", "triples": [{"head": "Ann", "type": "knows", "tail": "Bo"}]}
+    {"type": "Feature", "properties": {"name": "Old Mill"}, "geometry": {...}}  GeoJSON
+
+``json_databases`` has the forms of databases.
 """
 
 from __future__ import annotations
@@ -12,6 +16,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kgscout_jax.graph.read.header import NAMES, RELATIONS, Roles, find_roles, plain
+from kgscout_jax.graph.read.json_databases import (
+    graphson,
+    is_graphson,
+    is_neo4j_row,
+    is_wikibase,
+    neo4j_edge,
+    neo4j_node,
+    neo4j_row,
+    wikibase,
+)
 from kgscout_jax.text.kinds import singular_form
 
 NESTED = ("properties", "attributes", "metadata", "data")
@@ -19,6 +33,8 @@ NESTED = ("properties", "attributes", "metadata", "data")
 _ARANGO = ("_key", "_id", "_rev", "_from", "_to", "_oldRev")
 _LISTS = ("relationships", "edges", "links", "relations")
 """Lists beside the nodes of one of many documents."""
+_TRIPLETS = ("triples", "triplets", "relations", "relationships", "facts")
+"""Fields with the triplets of a sentence."""
 _KINDS = ("labels", "type", "kind", "class")
 _IDS = ("id", "key", "uuid")
 
@@ -35,8 +51,20 @@ def in_neo4j_form(value: Any) -> Iterator[Any]:
         yield value
     elif is_arango(value):
         yield _arango(value)
+    elif is_neo4j_row(value):
+        yield from neo4j_row(value)
+    elif is_graphson(value):
+        yield from graphson(value)
+    elif is_wikibase(value):
+        yield from wikibase(value)
     elif _is_document(value):
         yield from _document(value)
+    elif (name := _triplets_field(value)) is not None:
+        for each in value[name]:
+            roles = find_roles([*each]) if isinstance(each, dict) else None
+            yield each if roles is None else _triplet(each, roles)
+    elif value.get("type") == "Feature" and isinstance(value.get("properties"), dict):
+        yield _feature(value)
     elif (roles := _object_roles(value)) is not None:
         yield _triplet(value, roles)
     else:
@@ -58,17 +86,10 @@ def _arango(value: Mapping[str, Any]) -> dict[str, Any]:
     collection = value["_id"].partition("/")[0]
     others = {name: each for name, each in value.items() if name not in _ARANGO}
     if "_from" not in value or "_to" not in value:
-        kind = singular_form(collection)
-        return {
-            "type": "node",
-            "id": value["_id"],
-            "labels": [kind],
-            "properties": others,
-        }
+        return neo4j_node(value["_id"], [singular_form(collection)], others)
     relation = _relation_field(others)
     label = collection if relation is None else others.pop(relation)
-    ends = {"start": {"id": value["_from"]}, "end": {"id": value["_to"]}}
-    return {"type": "relationship", "label": label, **ends, "properties": others}
+    return neo4j_edge({"id": value["_from"]}, label, {"id": value["_to"]}, others)
 
 
 def _relation_field(fields: Mapping[str, Any]) -> str | None:
@@ -96,6 +117,34 @@ def _document(value: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield edge if roles is None else _triplet(edge, roles)
 
 
+def _triplets_field(value: Mapping[str, Any]) -> str | None:
+    """The field of a sentence with the triplets that it says; None for other values."""
+    for name in _TRIPLETS:
+        rows = value.get(name)
+        if isinstance(rows, list) and rows and all(map(is_triplet, rows)):
+            return name
+    return None
+
+
+def is_triplet(value: Any) -> bool:
+    """Whether a value is an array of three names, or an object of head, relation and
+    tail."""
+    if isinstance(value, list):
+        return len(value) == 3 and all(isinstance(each, str) for each in value)
+    return isinstance(value, dict) and find_roles([*value]) is not None
+
+
+def _feature(value: Mapping[str, Any]) -> dict[str, Any]:
+    """A record of a place of GeoJSON; of a point with its coordinates."""
+    fields = value["properties"].items()  # "@id" is OpenStreetMap's number of it
+    out = {name: v for name, v in fields if v is not None and name[:1] != "@"}
+    geometry = value.get("geometry") or {}
+    if geometry.get("type") == "Point":
+        longitude, latitude, *_ = geometry["coordinates"]
+        out |= {"latitude": latitude, "longitude": longitude}
+    return out
+
+
 def _object_roles(value: Mapping[str, Any]) -> Roles | None:
     """The fields of a triplet whose ends are objects; None for other values."""
     if not any(isinstance(each, dict) for each in value.values()):
@@ -117,13 +166,7 @@ def _triplet(value: Mapping[str, Any], roles: Roles) -> dict[str, Any]:
         label = _name(label) or label.get("id")
     used = (head, relation, tail, *_IDS)
     others = {name: each for name, each in value.items() if name not in used}
-    return {
-        "type": "relationship",
-        "label": label,
-        "start": _end(value[head]),
-        "end": _end(value[tail]),
-        "properties": _flat(others),
-    }
+    return neo4j_edge(_end(value[head]), label, _end(value[tail]), _flat(others))
 
 
 def _end(value: Any) -> dict[str, Any]:

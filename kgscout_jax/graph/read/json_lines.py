@@ -32,7 +32,7 @@ from kgscout_jax.graph.read.options import excerpt
 from kgscout_jax.graph.read.streams import open_text
 from kgscout_jax.types import replace_surrogates
 
-JSON_LINES = (".jsonl", ".ndjson", ".json", ".cyjs")
+JSON_LINES = (".jsonl", ".ndjson", ".json", ".cyjs", ".geojson")
 NAMELESS = CANONICAL[0]
 """The fields of an array of three names."""
 _IDS_OF_NEO4J = {"node": "id", "relationship": "start"}

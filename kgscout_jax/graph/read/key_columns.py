@@ -41,7 +41,7 @@ PAIRS_OF_NAMES = (
 """Columns that hold a name in two parts."""
 DESCRIPTIONS = ("description", "descr", "desc", "bezeichnung", "designation")
 """What the columns of short descriptions are called, which name the rows of a code."""
-_ID = re.compile(r"(^|_)(id|key|code|number|no|nr|uuid)$")
+_ID = re.compile(r"(^|_)(id|key|code|number|num|no|nr|uuid|guid|uri)$")
 _CODE = re.compile(r"(?=.*\d)\S+")
 
 
@@ -115,7 +115,9 @@ def _key_column(
         if ranks[i] < OF_NAME and whole:
             return _named_by(i, ids)
     if len(columns[0]) < FEW_ROWS:
-        return None
+        own = f"{_ID.sub('', plain_names[0])}_name"  # the one agency of a timetable
+        known = ids[:1] == [0] and own in plain_names
+        return _named_by(plain_names.index(own), ids) if known else None
     if not named and ids[:1] == [0]:
         named += [
             i

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kgscout_jax.graph.read.dialect import Dialect, separation
-from kgscout_jax.graph.read.header import plain
+from kgscout_jax.graph.read.header import DESCRIPTIONS, plain
 from kgscout_jax.graph.read.node_columns import NODE_IDS, NodeColumns
 from kgscout_jax.graph.read.options import excerpt
 
@@ -40,6 +40,8 @@ class Layout:
     """Columns of whole numbers that are written with ".0"."""
     with_na: frozenset[int] = frozenset()
     """Columns in which "NA" is a missing value."""
+    flags: frozenset[int] = frozenset()
+    """Columns of 0 and 1 that say whether something is so: ``IsWon``."""
     codes: tuple[str, ...] = ()
     """Columns of codes of the rows' entities, see ``code_columns``."""
     named: tuple[int | None, ...] = ()
@@ -72,6 +74,13 @@ class Layout:
             for i, name in enumerate(self.header)
             if i not in used and property_name(name) and ":IGNORE" not in name.upper()
         ]
+
+    @property
+    def is_described(self) -> bool:
+        """Whether the relation is a text about both ends."""
+        place = self.relation if self.edges and not self.constant else len(self.header)
+        names = self.header[place : place + 1]
+        return any(plain(name) in DESCRIPTIONS for name in names)
 
     @property
     def is_kgtk(self) -> bool:

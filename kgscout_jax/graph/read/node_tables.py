@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.cell_text import clean_cell, listed_values
 from kgscout_jax.graph.read.columns import blank
-from kgscout_jax.graph.read.day_cells import day_cell
 from kgscout_jax.graph.read.elements import Attributes, Edge, Node
 from kgscout_jax.graph.read.layout import (
     Layout,
@@ -19,6 +18,8 @@ from kgscout_jax.graph.read.layout import (
 from kgscout_jax.graph.read.list_cells import split_cell
 from kgscout_jax.graph.read.options import MISSING, NA
 from kgscout_jax.graph.row_id import row_id
+
+_FLAGS = {"0": "no", "1": "yes"}
 
 
 def table_elements(
@@ -73,6 +74,8 @@ def table_elements(
             kinds = [part.strip() for part in re.split("[:;]", labels) if part.strip()]
             kinds += [] if kind is None else [kind]
             called = (name.strip() and name) or id if nodes.facts else ""
+            if nodes.facts:
+                called = clean_cell(called) or called
             if nodes.space and nodes.name is None and nodes.id is not None:
                 called = cells[nodes.id]  # "Drama", not "Genre-ID:Drama"
             yield Node(number, id, values, kinds, facts, called)
@@ -87,6 +90,7 @@ def table_elements(
             qualified(layout.spaces[1], tail),
             values,
             relation=relation,
+            described=layout.is_described,
         )
 
 
@@ -97,25 +101,13 @@ def _values(layout: Layout, i: int, cell: str) -> list[str]:
     if i in layout.whole:
         cell = cell.removesuffix(".0")
     separator = ";" if layout.header[i].endswith("[]") else layout.lists.get(i)
-    if cell.startswith('["') and cell.endswith('"]'):  # as Neo4j writes lists
-        parts = _array(cell)
-    else:
+    parts = listed_values(cell)
+    if parts is None:
         parts = [cell] if separator is None else split_cell(cell, separator)
-    parts = [day_cell(part.strip()) for part in parts]
+    if i in layout.flags:
+        return [_FLAGS.get(cell.strip(), cell)] if cell.strip() else []
+    parts = [clean_cell(part) for part in parts]
     return [part for part in parts if part and part not in MISSING]
-
-
-def _array(cell: str) -> list[str]:
-    """The strings of a JSON array; the cell itself if it is none.
-
-    >>> _array('["Neo", "Thomas"]')
-    ['Neo', 'Thomas']
-    """
-    try:
-        parts = json.loads(cell)
-    except ValueError:
-        return [cell]
-    return parts if all(isinstance(part, str) for part in parts) else [cell]
 
 
 def qualified(space: str, id: str) -> str:

@@ -16,6 +16,9 @@ LABEL_IRIS = {
     "http://www.geonames.org/ontology#name": 1,
     "http://purl.org/dc/terms/title": 1,
     "http://purl.org/dc/elements/1.1/title": 1,
+    "http://purl.org/goodrelations/v1#name": 1,
+    "http://www.w3.org/ns/org#name": 1,
+    "http://rdfs.org/sioc/ns#name": 1,
 }
 """Predicates whose literals are names, and whether others are preferred."""
 _RANKS = 4

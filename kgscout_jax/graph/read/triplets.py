@@ -113,6 +113,7 @@ class TripletFiles:
         layout = self.layout(path)
         others = SHARED in self._node_names.scopes if self._tables.hold_nodes else False
         names = layout.nodes is None and layout.edges and not any(layout.spaces)
+        names = names and not layout.is_described
         return names and not others and not header_line(path)
 
     def rows(self, path: Path) -> Iterator[Triplet]:

@@ -516,3 +516,23 @@ def test_rows_that_a_key_of_another_table_names_have_no_name(tmp_path):
         "_:awards:2 | award | Golden Geek",
         "Tiny Trams | code | FG-1",
     } <= found
+
+
+def test_cells_are_read_without_the_marks_of_their_writers(tmp_path):
+    text = (
+        "DistinguishedName,Name,Manager,Genres,Owner,IsOpen,Rooms[a]\n"
+        "\"CN=Ann,OU=IT,DC=x\",Ann[1],,\"['War', 'Drama']\",–,1,12[2]\n"
+        '"CN=Bo,OU=IT,DC=x",Bo,"CN=Ann,OU=IT,DC=x",[\'Drama\'],?,0,7\n'
+        '"CN=Cy,OU=IT,DC=x",Cy,"CN=Ann,OU=IT,DC=x",[],Di,1,n.d.\n'
+    )
+    found = facts(write(tmp_path / "kg.csv", text))
+    assert {
+        "Bo | Manager | Ann",
+        "Ann | Genres | War",
+        "Bo | Genres | Drama",
+        "Cy | Owner | Di",
+        "Ann | IsOpen | yes",
+        "Bo | IsOpen | no",
+    } <= found
+    assert not any("[" in fact.split(" | ")[2] or "–" in fact for fact in found)
+    assert sum("| Owner |" in fact or "| Rooms" in fact for fact in found) == 3

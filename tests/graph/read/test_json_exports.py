@@ -80,6 +80,112 @@ from graph_facts import facts, write
             {"Ann | KNOWS | Bo", "Ann | label | PERSON"},
             id="property graph of LlamaIndex",
         ),
+        pytest.param(
+            {
+                "entities": ["Ann", "Bo"],
+                "edges": ["knows"],
+                "relations": [["Ann", "knows", "Bo"]],
+            },
+            {"Ann | knows | Bo"},
+            id="KGGen",
+        ),
+        pytest.param(
+            [
+                {"text": "Ann knows Bo.", "triples": [["Ann", "knows", "Bo"]]},
+                {
+                    "text": "Bo is a cook.",
+                    "triples": [{"head": "Bo", "type": "job", "tail": "cook"}],
+                },
+            ],
+            {"Ann | knows | Bo", "Bo | job | cook"},
+            id="sentences with their triplets",
+        ),
+        pytest.param(
+            [
+                {
+                    "n": {
+                        "identity": 1,
+                        "labels": ["Ward"],
+                        "properties": {"name": "W"},
+                    },
+                    "r": {
+                        "identity": 9,
+                        "start": 1,
+                        "end": 2,
+                        "type": "IN",
+                        "properties": {},
+                    },
+                    "m": {"identity": 2, "labels": [], "properties": {"name": "Unit"}},
+                }
+            ],
+            {"W | IN | Unit", "W | type | Ward"},
+            id="rows of a query of Neo4j",
+        ),
+        pytest.param(
+            [
+                {
+                    "id": {"@type": "g:Int64", "@value": 1},
+                    "label": "ship",
+                    "outE": {
+                        "ownedBy": [
+                            {"id": "e", "inV": {"@type": "g:Int64", "@value": 2}}
+                        ]
+                    },
+                    "properties": {
+                        "name": [{"id": "p", "value": "Petrel"}],
+                        "built": [
+                            {
+                                "id": "q",
+                                "value": {"@type": "g:Date", "@value": 86400000},
+                            }
+                        ],
+                    },
+                },
+                {
+                    "id": {"@type": "g:Int64", "@value": 2},
+                    "label": "firm",
+                    "inE": {
+                        "ownedBy": [
+                            {"id": "e", "outV": {"@type": "g:Int64", "@value": 1}}
+                        ]
+                    },
+                    "properties": {"name": [{"id": "r", "value": "Acme"}]},
+                },
+            ],
+            {
+                "Petrel | ownedBy | Acme",
+                "Petrel | type | ship",
+                "Acme | type | firm",
+                "Petrel | built | 1970-01-02",
+            },
+            id="GraphSON",
+        ),
+        pytest.param(
+            {
+                "type": "FeatureCollection",
+                "features": [
+                    {
+                        "type": "Feature",
+                        "properties": {"@id": "node/1", "name": "Old Mill", "beds": 4},
+                        "geometry": {"type": "Point", "coordinates": [7.5, 46.9]},
+                    },
+                    {
+                        "type": "Feature",
+                        "properties": {"name": "Raven Crag", "natural": "peak"},
+                        "geometry": {"type": "Polygon", "coordinates": []},
+                    },
+                ],
+            },
+            {
+                "Old Mill | beds | 4",
+                "Old Mill | latitude | 46.9",
+                "Old Mill | longitude | 7.5",
+                "Raven Crag | natural | peak",
+                "Old Mill | type | feature",
+                "Raven Crag | type | feature",
+            },
+            id="GeoJSON",
+        ),
     ],
 )
 def test_a_value_is_read_as_its_form_says(tmp_path, value, expected):
@@ -118,3 +224,62 @@ def test_nodes_and_edges_may_be_two_files(tmp_path):
     edges = '[{"source": "n1", "target": "n2", "type": "knows"}]'
     write(tmp_path / "edges.json", edges)
     assert facts(tmp_path) == {"Ann | knows | n2"}
+
+
+def test_entities_of_wikibase_have_the_names_of_their_properties(tmp_path):
+    def snak(kind, value):
+        return {"property": "P1", "datavalue": {"type": kind, "value": value}}
+
+    def entity(kind, id, name, claims):
+        labels = {"en": {"language": "en", "value": name}}
+        return {"type": kind, "id": id, "labels": labels, "claims": claims}
+
+    day = {"time": "+1844-02-01T00:00:00Z", "precision": 10}
+    to_town = snak("wikibase-entityid", {"id": "Q2"})
+    claims = [
+        {
+            "mainsnak": to_town,
+            "rank": "normal",
+            "qualifiers": {"P1": [snak("time", day)]},
+        },
+        {"mainsnak": snak("quantity", {"amount": "+48"}), "rank": "normal"},
+        {"mainsnak": snak("string", "no more"), "rank": "deprecated"},
+        {"mainsnak": {"snaktype": "somevalue", "property": "P1"}, "rank": "normal"},
+    ]
+    rows = [
+        entity("property", "P1", "located in", []),
+        entity("item", "Q1", "Skerry Light", {"P1": claims}),
+        entity("item", "Q2", "Tiree", {}),
+    ]
+    assert facts(write(tmp_path / "dump.json", json.dumps(rows))) == {
+        "Skerry Light | located in | Tiree",
+        "Skerry Light | located in | 48",
+        "_:dump:1 | source | Skerry Light",
+        "_:dump:1 | target | Tiree",
+        "_:dump:1 | located in | 1844-02",
+    }
+
+
+def test_a_text_about_an_edge_is_its_relation(tmp_path):
+    said = "Bo employs Ann since 2018.<SEP>Ann is the head and owner of the Bo."
+    keys = "".join(
+        f'<key id="{name}" for="edge" attr.name="{name}" attr.type="string"/>'
+        for name in ("description", "keywords", "source_id")
+    )
+    path = write(
+        tmp_path / "kg.graphml",
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+        f'{keys}<graph edgedefault="undirected"><node id="Ann"/><node id="Bo"/>'
+        f'<edge source="Ann" target="Bo"><data key="description">{said}</data>'.replace(
+            "<SEP>", "&lt;SEP&gt;"
+        )
+        + '<data key="keywords">work</data><data key="source_id">chunk-1</data></edge>'
+        "</graph></graphml>",
+    )
+    assert facts(path) == {
+        "Bo | employs | Ann",
+        "Bo | employs since 2018 | Ann",
+        "Ann | is head of | Bo",
+        "Ann | is owner of | Bo",
+        "Ann | is the head and owner of | Bo",
+    }

@@ -63,8 +63,21 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
             "relationships.csv",
             "id,source,target,description,weight\n"
             "1,ANN,OLD MILL,Ann lives at the Old Mill,2.0\n",
-            {"ANN | Ann lives at the Old Mill | OLD MILL"},
+            {"ANN | lives at | OLD MILL"},
             id="GraphRAG",
+        ),
+        pytest.param(
+            "answer.txt",
+            "Sure! Here are the triples:\n\n(Ann | knows | Bo)\n- (Bo | is a | cook)\n"
+            "(Bo | lives in | Old Mill).\n\nShall I go on?\n",
+            {"Ann | knows | Bo", "Bo | is a | cook", "Bo | lives in | Old Mill"},
+            id="an answer of a language model",
+        ),
+        pytest.param(
+            "triples.txt",
+            "1. Ann -> knows -> Bo\n2. Bo -> is a -> cook\n3. Cy -> knows -> Ann\n",
+            {"Ann | knows | Bo", "Bo | is a | cook", "Cy | knows | Ann"},
+            id="arrows",
         ),
         pytest.param(
             "samples.tsv",

@@ -1,0 +1,60 @@
+"""What the cells of tables of facts say, without the marks of those who wrote them."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from kgscout_jax.graph.read.day_cells import day_cell
+
+NOTHING = frozenset(("-", "--", "–", "—", "?", "...", "…", "n.d.", "n.a.", "n/d"))
+"""Marks for a value that is not there."""
+_FOOTNOTES = re.compile(r"(?:\s?\[(?:\d{1,3}|[a-z]|(?:note|nb) \d+)\])+$")
+_DIRECTORY = re.compile(
+    r"CN=((?:[^,;\\]|\\.)+),(?:CN|OU|DC|O)=(?:[^;|\\]|\\.)+", re.IGNORECASE
+)
+"""The address of an entry in a directory (LDAP)."""
+
+
+def clean_cell(cell: str) -> str:
+    """A cell without marks of footnotes, an address in a directory as its name, and a
+    day without its midnight; "" for a mark of nothing.
+
+    >>> clean_cell("Camp Nou[b]"), clean_cell("–"), clean_cell("CN=Ann Lee,OU=IT,DC=x")
+    ('Camp Nou', '', 'Ann Lee')
+    """
+    text = cell.strip()
+    if text in NOTHING:
+        return ""
+    if text.endswith("]"):
+        text = _FOOTNOTES.sub("", text) or text
+    if text[:3].upper() == "CN=" and (found := _DIRECTORY.fullmatch(text)):
+        return found[1].replace("\\", "")
+    return day_cell(text)
+
+
+def without_directories(text: str) -> str:
+    """A text with the names of entries instead of their addresses in a directory.
+
+    >>> without_directories("CN=Ann Lee,OU=IT,DC=x;CN=Bo,OU=IT,DC=x")
+    'Ann Lee;Bo'
+    """
+    return _DIRECTORY.sub(r"\1", text) if text[:3].upper() == "CN=" else text
+
+
+def listed_values(cell: str) -> list[str] | None:
+    """The values of a list as Python or JSON writes it; None for another cell.
+
+    >>> listed_values("['War', \\"Pilot's\\"]"), listed_values("[1]"), listed_values("a")
+    (['War', "Pilot's"], None, None)
+    >>> listed_values("[{'id': 28, 'name': 'Action'}]")
+    ['Action']
+    """
+    if not (cell.startswith(('["', "['", "[{")) and cell.endswith("]")):
+        return [] if cell == "[]" else None
+    try:
+        found = ast.literal_eval(cell)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    parts = [each.get("name") if isinstance(each, dict) else each for each in found]
+    return parts if all(isinstance(part, str) for part in parts) else None
