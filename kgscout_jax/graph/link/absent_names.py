@@ -131,10 +131,12 @@ def _absent_codes(
     """Names such as ``billing-portal`` and ``CLN-31`` of a graph that has others of
     their form."""
     spans = [(link.start, link.stop) for link in links]
+    sure = [(link.start, link.stop) for link in links if link.how != "fuzzy"]
     free = [
         match[0]
         for match in _CODE.finditer(question)
-        if not any(b < match.end() and match.start() < e for b, e in spans)
+        if not any(b < match.end() and match.start() < e for b, e in sure)
+        and not any(b <= match.start() and match.end() <= e for b, e in spans)
     ]
     marked = [
         match[0]

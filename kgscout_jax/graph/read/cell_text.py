@@ -45,8 +45,8 @@ def without_directories(text: str) -> str:
 def listed_values(cell: str) -> list[str] | None:
     """The values of a list as Python or JSON writes it; None for another cell.
 
-    >>> listed_values("['War', \\"Pilot's\\"]"), listed_values("[1]"), listed_values("a")
-    (['War', "Pilot's"], None, None)
+    >>> listed_values("['War', 'Drama']"), listed_values("[1]"), listed_values("a")
+    (['War', 'Drama'], None, None)
     >>> listed_values("[{'id': 28, 'name': 'Action'}]")
     ['Action']
     """
@@ -57,4 +57,5 @@ def listed_values(cell: str) -> list[str] | None:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
     parts = [each.get("name") if isinstance(each, dict) else each for each in found]
-    return parts if all(isinstance(part, str) for part in parts) else None
+    texts = [part for part in parts if isinstance(part, str)]
+    return texts if len(texts) == len(parts) else None

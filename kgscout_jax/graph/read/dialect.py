@@ -91,9 +91,9 @@ def _triplet_line(separator: str) -> re.Pattern[str]:
 def enclosed_rows(lines: Sequence[str]) -> tuple[Dialect, list[list[str]]] | None:
     """The dialect of triplets in a text, and its rows; None for other tables.
 
-    >>> text = ["Here they are:", "(Ann | knows | Bo)", "(Bo | is | old)", "- (C | d | e)"]
+    >>> text = ["Here they are:", "(Ann | is | old)", "- (a | b | c)", "(d | e | f)"]
     >>> enclosed_rows(text)[1][1:]
-    [['Bo', 'is', 'old'], ['C', 'd', 'e']]
+    [['a', 'b', 'c'], ['d', 'e', 'f']]
     """
     filled = [line for line in lines if line.strip()]
     for separator in ("|", "->", "→", ",", ";"):

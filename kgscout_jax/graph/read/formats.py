@@ -9,6 +9,7 @@ from kgscout_jax.graph.read import rdf
 from kgscout_jax.graph.read.dialect import TABLES
 from kgscout_jax.graph.read.json_lines import JSON_LINES
 from kgscout_jax.graph.read.markup import MARKUP
+from kgscout_jax.graph.read.obo import SUFFIX as OBO
 from kgscout_jax.graph.read.streams import COMPRESSED, inner_name
 
 COLUMNS = (*TABLES, ".parquet")
@@ -26,7 +27,7 @@ def file_format(path: Path) -> str:
     suffix = Path(inner_name(path)).suffix
     if suffix in TABLES or suffix == ".nt" or suffix in rdf.FORMATS:
         return suffix
-    if suffix in MARKUP or suffix in JSON_LINES:
+    if suffix in MARKUP or suffix in JSON_LINES or suffix == OBO:
         return suffix
     if suffix == ".parquet" and path.suffix.lower() not in COMPRESSED:
         return suffix

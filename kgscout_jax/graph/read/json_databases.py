@@ -196,8 +196,8 @@ def _texts(texts: Any) -> list[str]:
 
 def _snak(snak: Object) -> tuple[str, str]:
     """The id of the entity that is the value, or the value as text."""
-    data = snak.get("datavalue") or {}
-    value, kind = data.get("value"), data.get("type")
+    data = snak.get("datavalue") or {"value": "", "type": ""}
+    value, kind = data["value"], data["type"]
     if kind == "wikibase-entityid":
         return str(value["id"]), ""
     if kind == "time":

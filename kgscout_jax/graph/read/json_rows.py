@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, TextIO
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.header import NAMES, plain
 from kgscout_jax.graph.read.json_array import JsonText, array_values, starts_array
+from kgscout_jax.graph.read.json_bills import MARKS, bill_rows
 from kgscout_jax.graph.read.json_exports import in_neo4j_form
 from kgscout_jax.graph.read.query_results import plain_binding
 from kgscout_jax.graph.read.streams import bounded_lines, open_text
@@ -66,6 +67,9 @@ def _rows(path: Path) -> Iterator[JsonRow]:
             yield from _listed(JsonText(path, handle))
         elif form == "by name":
             yield from _by_name(JsonText(path, handle))
+        elif form == "bill":
+            for value in bill_rows(JsonText(path, handle).value()):
+                yield JsonRow(1, "", value)
         elif form == "record":
             yield from _composed("", 1, JsonText(path, handle).value())
         else:
@@ -73,9 +77,9 @@ def _rows(path: Path) -> Iterator[JsonRow]:
                 yield JsonRow(line, "", value)
 
 
-_Form = Literal["lines", "lists", "by name", "record"]
+_Form = Literal["lines", "lists", "by name", "record", "bill"]
 """What one object of a file is: one of many lines; one that holds lists of objects, or
-objects alone, each under its name; one record with a name."""
+objects alone, each under its name; one record with a name; a bill of materials."""
 
 
 def _form(path: Path, handle: TextIO) -> _Form:
@@ -86,6 +90,8 @@ def _form(path: Path, handle: TextIO) -> _Form:
     lists, objects, others, is_record = 0, 0, 0, False
     try:
         for key in text.members():
+            if key in MARKS:
+                return "bill"
             if text.first() == "[":
                 count = 0
                 for _, value in text.array():

@@ -35,6 +35,8 @@ from kgscout_jax.graph.read.layout import Layout, property_name
 from kgscout_jax.graph.read.markup import MARKUP, markup_elements
 from kgscout_jax.graph.read.node_tables import qualified, table_elements
 from kgscout_jax.graph.read.ntriples import matches_language, read_ntriples
+from kgscout_jax.graph.read.obo import SUFFIX as OBO
+from kgscout_jax.graph.read.obo import obo_elements
 from kgscout_jax.graph.read.openke import is_openke, openke_triplets
 from kgscout_jax.graph.read.options import (
     MISSING,
@@ -423,6 +425,8 @@ class TripletFiles:
         suffix = file_format(path)
         if suffix in MARKUP:
             return markup_elements(path, MARKUP[suffix])
+        if suffix == OBO:
+            return obo_elements(path)
         if suffix in JSON_LINES:
             fields = self._fields(path)
             if fields is not None:
@@ -488,7 +492,7 @@ class TripletFiles:
                 if suffix in COLUMNS:
                     if self.layout(path).nodes is None or self._tables.main_table(path):
                         continue
-                elif suffix not in MARKUP and suffix not in JSON_LINES:
+                elif suffix not in (*MARKUP, *JSON_LINES, OBO):
                     continue
                 scope = self._scope(path)
                 codes = self._codes(path)
