@@ -274,7 +274,8 @@ def question_constraints(
     v = len(unnamed)
     flags = flag_nodes(question, around, v)
     question = question if flags is None else flags.rest
-    kind = kind_mask(question, topics, around, unnamed)
+    flagged = flags is not None
+    kind = kind_mask(question, topics, around, unnamed, flagged=flagged)
     rows = numbered_nodes(around, v)
     rows[around.starts] = False
     unnamed = unnamed | (rows if kind is None else rows & ~kind.called)

@@ -44,7 +44,7 @@ from kgscout_jax.text.relation_words import (
 )
 from kgscout_jax.text.value_column import UNITS
 from kgscout_jax.text.value_words import measured_keys, word_key
-from kgscout_jax.text.values import is_year, quantity_of
+from kgscout_jax.text.values import is_date, is_year, quantity_of
 from kgscout_jax.text.words import WORD
 
 PENALTY = 10.0
@@ -68,10 +68,11 @@ _NO_PLACES = [KINDS.index("person"), KINDS.index("time")]
 _NUMBER = re.compile(r"[+-]?\d[\d,. ]*(?:[eE][+-]?\d{1,3})?")
 _FIRST = frozenset("+-0123456789")
 """What numbers and dates begin with."""
+_FLAGS = ("yes", "no", "true", "false")
 _DAY = r"\d{3,4}-\d\d(?:-\d\d)?"
 _YEAR = r"(?:1\d|2[01])\d\d"
 _DATED = re.compile(
-    rf"(?<![\d.,])(?<![A-Z]_)(?:{_DAY}(?!\d)|{_YEAR}(?![.,]?\d)|\d\d?[./]\d\d?[./]\d{{2,4}}\b"
+    rf"(?<![\d.,])(?<![A-Z]_)(?:{_DAY}(?!\d)|{_YEAR}(?![.,]?\d|-\d{{3}})|\d\d?[./]\d\d?[./]\d{{2,4}}\b"
     r"|\d?\d:\d\d\b)"
 )
 _TIME_WORDS = frozenset(
@@ -204,6 +205,8 @@ def kind_mask(
     topics: Sequence[str],
     around: LocalGraph,
     unnamed: Bool[np.ndarray, "v"],
+    *,
+    flagged: bool = False,
 ) -> KindMask | None:
     """What is of another kind; None where the question, or nothing here, tells it.
 
@@ -212,6 +215,7 @@ def kind_mask(
         topics: names that it mentions.
         around: its candidates.
         unnamed: True at nodes without a name.
+        flagged: whether the question asks for what flags say: yes and no may decide.
     """
     asked = asked_kind(question, topics) or kind_of_class(question, topics)
     if asked is None or not len(around.nodes):
@@ -264,6 +268,9 @@ def kind_mask(
         noun = base_noun(sort[1])
         same = np.array([base_noun(name) == noun for name in around.folded_names])
         penalties[there[same]], by_form[there[same]] = PENALTY, True
+    if not flagged:  # no planet is "no"
+        flags = there[np.isin(around.folded_names, _FLAGS)]
+        penalties[flags], by_form[flags] = PENALTY, True
     elsewhere = _other_places(asked.nouns, around, len(unnamed))
     penalties[elsewhere], by_form[elsewhere] = PENALTY, True
     some = penalties[there]
@@ -413,7 +420,7 @@ def _is_no_measure(nouns: frozenset[str], name: str) -> bool:
     has_digit = any(map(str.isdigit, name)) if is_number_of else is_amount(name)
     if not has_digit or has_other_unit(name, nouns):
         return True
-    is_day = _MOMENT.fullmatch(name.strip()) is not None
+    is_day = _MOMENT.fullmatch(name.strip()) is not None or is_date(name)
     return is_day and "age" not in nouns
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _MIDNIGHT = re.compile(
-    r"(\d{4}-\d\d-\d\d)[T ]00:00(:00(\.0+)?)?( ?(Z|UTC|[+-]00:?00))?"
+    r"(\d{4}[-/]\d\d[-/]\d\d)[T ]00:00(:00(\.0+)?)?( ?(Z|UTC|[+-]00(:?00)?))?"
 )
 
 
