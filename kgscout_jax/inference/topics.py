@@ -13,6 +13,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
 from kgscout_jax.graph.link.absent_names import absent_names
+from kgscout_jax.graph.link.elliptic_names import with_elliptic_names
 from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.stores.protocol import GraphOrStore
 from kgscout_jax.text.exceptions import exception_start, has_exception
@@ -98,6 +99,7 @@ def search_start(
     """
     if topics is None:
         links = tuple(link(question, graph))
+        links = with_elliptic_names(question, links, graph)
         ids = np.array([link.entity for link in links], np.int32)
         absent = absent_names(question, links, graph)
         start = SearchStart(ids, links, (), absent=absent)

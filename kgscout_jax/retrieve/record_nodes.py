@@ -14,7 +14,12 @@ import numpy as np
 from jaxtyping import Bool
 
 from kgscout_jax.graph.row_id import table_of_row
-from kgscout_jax.retrieve.kind_mask import is_value, kind_weights, named_weights
+from kgscout_jax.retrieve.kind_mask import (
+    is_value,
+    kind_of_class,
+    kind_weights,
+    named_weights,
+)
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.shared_nodes import neighbours
 from kgscout_jax.text.asked_kind import asked_kind
@@ -24,6 +29,11 @@ from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD, question_words
 
 _PERSON = KINDS.index("person")
+_DOERS = ("er", "or", "ee", "ist", "man")
+"""What nouns for those end with who do something."""
+_PLACES = frozenset("position place rank ranking placing finish standing".split())
+"""What relations to places in a ranking end with."""
+_FIRST = ("1", "1st", "first", "1.")
 _PARTS = frozenset(("role", "character"))
 """What people play."""
 
@@ -64,11 +74,19 @@ def record_nodes(
     records = unnamed.copy()
     is_topic = np.zeros_like(unnamed)
     is_topic[around.starts] = True
+    asked = asked_kind(question, topics) or kind_of_class(question, topics)
+    nouns = frozenset[str]() if asked is None else asked.nouns
+    mentions = 0
     for mention in around.mentions:
         topic = np.zeros_like(unnamed)
         topic[mention] = True
-        records &= neighbours(topic, around)
-    if not records.any():
+        beside = neighbours(topic, around)
+        called = {base_noun(name.casefold()) for name in around.names_of(mention)}
+        if not nouns.isdisjoint(called) and not (unnamed & beside).any():
+            continue  # "Which boat" names no boat.
+        records &= beside
+        mentions += 1
+    if not records.any() or not mentions:
         return None
     held = neighbours(records, around) & ~unnamed & ~is_topic
     # A series 9 is not named by "Boeing 787-9".
@@ -76,9 +94,9 @@ def record_nodes(
     for topic in topics:
         rest = rest.replace(topic.casefold(), " ; ")
     conditions = _named_in(rest, held, around)
-    kept = _with_conditions(records, conditions, around, named)
+    conditions |= _outcomes(question, topics, records, held, around)
+    kept = _with_conditions(records, conditions, around, named | _ranking(around))
     nodes = neighbours(kept, around) & possible & ~unnamed & ~is_topic & ~conditions
-    asked = asked_kind(question, topics)
     heads, tails = around.nodes.T
     of_records = np.unique(around.relation_index[kept[heads] & ~is_topic[tails]])
     leading = np.zeros_like(named)
@@ -97,7 +115,7 @@ def record_nodes(
     stated = np.zeros_like(unnamed)
     stated[around.nodes[said, 1]] = True
     stated &= nodes
-    if len(around.mentions) == 1 and kept.sum() == records.sum():
+    if mentions == 1 and kept.sum() == records.sum():
         # A team that plays at home and away stands in matches for two reasons.
         beside = is_topic[around.nodes].any(axis=1) & records[around.nodes].any(axis=1)
         ways = np.unique(around.relation_index[beside])
@@ -225,6 +243,46 @@ def _named_in(
         if nodes[node] and name not in FUNCTION_WORDS:
             out[node] = in_singular(name) in text
     return out
+
+
+def _outcomes(
+    question: str,
+    topics: Sequence[str],
+    records: Bool[np.ndarray, "v"],
+    held: Bool[np.ndarray, "v"],
+    around: LocalGraph,
+) -> Bool[np.ndarray, "v"]:
+    """The cells of records that say a verb of the question as a noun: those who "won"
+    have ``winner`` as their result, or the place 1."""
+    out = np.zeros_like(held)
+    said = [_plain_forms(word.text) for word in question_words(question, topics)]
+    for node, name in zip(around.used.tolist(), around.folded_names, strict=True):
+        if held[node] and name.isalpha() and name.endswith(_DOERS):
+            out[node] = any(not _plain_forms(name).isdisjoint(each) for each in said)
+    if any("win" in each for each in said):
+        to_place = _ranking(around)[around.relation_index]
+        to_place &= records[around.nodes[:, 0]]
+        first = [
+            node
+            for node, name in zip(
+                around.used.tolist(), around.folded_names, strict=True
+            )
+            if name in _FIRST
+        ]
+        ends = around.nodes[to_place, 1]
+        out[ends[np.isin(ends, first)]] = True
+    return out & held
+
+
+def _plain_forms(word: str) -> set[str]:
+    """The forms of a word without those of related ones."""
+    return {form for form in word_forms(word) if not form.startswith("~")}
+
+
+def _ranking(around: LocalGraph) -> Bool[np.ndarray, "r"]:
+    """The relations to places in a ranking."""
+    last = (relation_words(each)[-1:] for each in around.relations)
+    return np.array([bool(_PLACES.intersection(each)) for each in last], bool)
 
 
 def in_singular(text: str) -> str:

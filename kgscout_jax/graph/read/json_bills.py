@@ -1,7 +1,7 @@
 """Bills of materials of software (CycloneDX, SPDX) as nodes and edges of Neo4j's export.
 
-    {"bomFormat": "CycloneDX", "components": [...], "dependencies": [...]}
-    {"spdxVersion": "SPDX-2.3", "packages": [...], "relationships": [...]}
+{"bomFormat": "CycloneDX", "components": [...], "dependencies": [...]}
+{"spdxVersion": "SPDX-2.3", "packages": [...], "relationships": [...]}
 """
 
 from __future__ import annotations

@@ -159,6 +159,12 @@ def references(
         scope = scopes.get(owner_of_ids(name) or row_noun(name))
         if plain(relation) in OWN and scope is None:
             scope = own
+        if scope is None and (owner := owner_of_ids(name)):
+            # ``class_id`` of boats, beside ``boat_classes``
+            longer = {
+                each for noun, each in scopes.items() if noun.endswith(f"_{owner}")
+            }
+            scope = longer.pop() if len(longer) == 1 else None
         if scope is not None:
             out[name] = relation, scope
     return out
