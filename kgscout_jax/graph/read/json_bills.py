@@ -1,7 +1,9 @@
-"""Bills of materials of software (CycloneDX, SPDX) as nodes and edges of Neo4j's export.
+"""Bills of materials of software as nodes and edges in the form of Neo4j's export.
 
-{"bomFormat": "CycloneDX", "components": [...], "dependencies": [...]}
-{"spdxVersion": "SPDX-2.3", "packages": [...], "relationships": [...]}
+    {"bomFormat": "CycloneDX", "components": [...], "dependencies": [...]}
+    {"spdxVersion": "SPDX-2.3", "packages": [...], "relationships": [...]}
+
+A component is a node, and so is a vulnerability that affects one.
 """
 
 from __future__ import annotations
