@@ -13,7 +13,7 @@ from kgscout_jax.graph.link.linker import Link
 if TYPE_CHECKING:
     from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 
-_HEAD = re.compile(r"(.+[ _](in|of|for|at|on)[ _])\S.*")
+_HEAD = re.compile(r"(.+[ _](in|of|for|at|on)[ _])(\S.*)")
 """A name up to its preposition, and the rest."""
 _BEHIND = re.compile(r"\s+(in|of|for|at|on) (?:both )?(?:the )?")
 _JOINT = re.compile(r",? (?:and|or|as well as) |, ")
@@ -47,7 +47,7 @@ def _joined(question: str, link: Link, graph: KnowledgeGraph) -> list[Link]:
     behind = _BEHIND.match(question, link.stop)
     if behind is not None and behind[1] == head[2]:
         out, start = [], behind.end()
-    elif f" {head[2]} " in said:
+    elif f" {head[2]} " in said or said.casefold() == head[3].casefold():
         joint = _JOINT.match(question, link.stop)
         out, start = [link], joint.end() if joint else len(question)
     else:

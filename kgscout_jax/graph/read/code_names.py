@@ -56,6 +56,9 @@ def with_code_names(
     repeated = _repeated_ids(nodes)
     for node in chain(first, rest):
         if isinstance(node, Node):
+            if node.called == node.id and (name := named_address(node.id, ids)):
+                # A table of addresses says more of what others name.
+                node = replace(node, id="", called=name, labels=())
             # The id of an object in a record says that it is itself.
             called = "" if node.id else node.name
             pairs = [
@@ -122,12 +125,19 @@ def _resolved(
     An address that is the id of an entity is this entity, whatever else a column holds.
     """
     entities = _entities(value, found[name]) if name in found else []
-    if not entities and "://" in value:
-        named = {entity for find in ids if (entity := find(value)) is not None}
-        entities = [*named] if len(named) == 1 else []
+    if not entities and (entity := named_address(value, ids)) is not None:
+        entities = [entity]
     if not entities:
         return [(name, value)]
     return [(owner_of(name) or name, entity) for entity in entities]
+
+
+def named_address(value: str, ids: Sequence[Finder]) -> str | None:
+    """The entity with this address as its id, where one has it and another name."""
+    if "://" not in value:
+        return None
+    named = {find(value) for find in ids} - {None, value}
+    return named.pop() if len(named) == 1 else None
 
 
 def _entities(value: str, find: Finder) -> list[str]:

@@ -71,7 +71,7 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
         nodes = _key_columns(header, columns)
         if nodes is None or (width < 4 and not _are_facts(header, columns, nodes)):
             return None
-    key = 0 if nodes.called is None else nodes.called
+    key = min((i for i in (nodes.id, nodes.called) if i is not None), default=0)
     names = [
         "" if is_index(name) or (i < key and _is_constant(columns[i])) else name
         for i, name in enumerate(header)

@@ -1,8 +1,10 @@
 """Values of JSON that databases of graphs export, as nodes and edges of Neo4j's export.
 
-{"n": {"identity": 1, "labels": ["Ward"], ...}, "r": {"type": "IN", ...}}   Neo4j
-{"id": 1, "label": "ship", "outE": {"ownedBy": [{"inV": 2}]}}               GraphSON
-{"type": "item", "id": "Q1", "labels": {...}, "claims": {...}}              Wikibase
+    {"n": {"identity": 1, "labels": ["Ward"], ...}, "r": {"type": "IN", ...}}   Neo4j
+    {"id": 1, "label": "ship", "outE": {"ownedBy": [{"inV": 2}]}}               GraphSON
+    {"type": "item", "id": "Q1", "labels": {...}, "claims": {...}}              Wikibase
+
+Each becomes what ``apoc.export.json`` would write of it.
 """
 
 from __future__ import annotations
@@ -196,7 +198,7 @@ def _texts(texts: Any) -> list[str]:
 
 def _snak(snak: Object) -> tuple[str, str]:
     """The id of the entity that is the value, or the value as text."""
-    data = snak.get("datavalue") or {"value": "", "type": ""}
+    data: dict[str, Any] = snak.get("datavalue") or {"value": "", "type": ""}
     value, kind = data["value"], data["type"]
     if kind == "wikibase-entityid":
         return str(value["id"]), ""

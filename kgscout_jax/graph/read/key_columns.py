@@ -185,7 +185,9 @@ def _events(
     """
     numeric = [*map(is_numeric, columns)]
     several = len(header) > 3 and len(columns[0]) >= FEW_ROWS and all(header)
-    if not several or all(numeric) or not any(numeric):
+    # So do two columns of addresses, which join what these are of.
+    joins = sum(all("://" in cell for cell in column) for column in columns) > 1
+    if not several or all(numeric) or not (any(numeric) or joins):
         return None
     return NodeColumns(None, None, None, facts=True)
 

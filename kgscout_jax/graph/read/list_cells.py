@@ -15,7 +15,7 @@ from kgscout_jax.types import entity_key
 
 MOST_PART = 40
 """Characters of the longest part of a list in a cell."""
-SURE_SEPARATORS = ("|", ";")
+SURE_SEPARATORS = ("|", ";", "\n")
 MOST_WORDS = 4
 """Words of the longest name in a list of names."""
 _REMARKS = frozenset("notes comments remarks details terms conditions".split())
@@ -67,9 +67,9 @@ def _are_names(column: Sequence[str]) -> bool:
 def list_separator(column: Sequence[str]) -> str | None:
     """What separates several values in the cells of a column; None: nothing does.
 
-    Bars and semicolons do wherever the parts are short. Commas do where the same parts
-    stand in several places of lists, as genres and ingredients do and "Paris, France"
-    does not, and between single words without spaces, where cells have one, two and
+    Bars, semicolons and ends of lines do wherever the parts are short. Commas do where
+    the same parts stand in several places of lists, as genres and ingredients do and
+    "Paris, France" does not, and between single words without spaces, where cells have one, two and
     more of them. Where no space stands behind any comma, names are listed, as Airtable
     does, with those in quotes that have commas of their own.
 

@@ -36,8 +36,8 @@ _LITERALS = {
 _TARGETS = {"is_a": "is_a", "instance_of": "instance_of", "replaced_by": "replaced_by"}
 """Tags with a term -> relation."""
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)".*')
-_REMARK = re.compile(r"\s+!.*|\s*\{[^}]*\}\s*$")
-"""A comment, or qualifiers behind a value."""
+_REMARK = re.compile(r"\s*(?:\{[^}]*\}\s*)?(?:\s!.*)?$")
+"""Qualifiers and a comment behind a value."""
 
 _Tags = list[tuple[int, str, str]]
 """Line number, tag and value."""

@@ -4,6 +4,7 @@ import pytest
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.absent_names import absent_names
+from kgscout_jax.graph.link.elliptic_names import with_elliptic_names
 from kgscout_jax.graph.link.graph_index import linker_of
 
 GRAPH = KnowledgeGraph.from_triplets([
@@ -100,3 +101,19 @@ def test_codes_and_rare_nouns_that_nothing_has_are_absent(question, expected):
     graph = KnowledgeGraph.from_triplets(rows)
     links = linker_of(graph).link(question)
     assert absent_names(question, links, graph) == expected
+
+
+def test_names_that_share_their_beginning_are_all_found():
+    prizes = [
+        "Nobel Prize in Physics",
+        "Nobel Prize in Chemistry",
+        "Nobel Prize in Peace",
+    ]
+    graph = KnowledgeGraph.from_triplets([("Marie Curie", "won", p) for p in prizes])
+    question = "Who won Nobel Prizes in both Physics and Chemistry?"
+    links = with_elliptic_names(question, linker_of(graph).link(question), graph)
+    found = {link.name: question[link.start : link.stop] for link in links}
+    assert found == {
+        "Nobel Prize in Physics": "Physics",
+        "Nobel Prize in Chemistry": "Chemistry",
+    }

@@ -536,3 +536,56 @@ def test_cells_are_read_without_the_marks_of_their_writers(tmp_path):
     } <= found
     assert not any("[" in fact.split(" | ")[2] or "–" in fact for fact in found)
     assert sum("| Owner |" in fact or "| Rooms" in fact for fact in found) == 3
+
+
+def test_addresses_in_tables_are_the_entities_of_other_tables(tmp_path):
+    site = "http://x.org/"
+    jobs = "kind,uri,preferredLabel,altLabels\n" + "".join(
+        f'Job,{site}j{i},{name},"{others}"\n'
+        for i, (name, others) in enumerate(
+            [("baker", "bread maker\ncraft baker"), ("cook", ""), ("waiter", "a\nb")]
+        )
+    )
+    skills = f"kind,uri,preferredLabel\nSkill,{site}s0,bake\nSkill,{site}s1,serve\n"
+    skills += f"Skill,{site}s2,season\n"
+    needs = "jobUri,need,level,skillUri\n" + "".join(
+        f"{site}j{job},essential,high,{site}s{skill}\n"
+        for job, skill in ((0, 0), (1, 2), (2, 1), (1, 1))
+    )
+    broader = f"kind,uri,wider,widerUri\nJob,{site}j0,Job,{site}j1\n"
+    broader += f"Job,{site}j2,Job,{site}j1\nJob,{site}j1,Job,{site}j0\n"
+    found = facts(
+        write(tmp_path / "jobs.csv", jobs),
+        write(tmp_path / "skills.csv", skills),
+        write(tmp_path / "needs.csv", needs),
+        write(tmp_path / "broader.csv", broader),
+    )
+    assert {
+        "_:needs:2 | jobUri | baker",
+        "_:needs:2 | skillUri | bake",
+        "baker | widerUri | cook",
+        "baker | altLabels | craft baker",
+    } <= found
+
+
+def test_the_one_row_of_a_table_among_others_has_its_name(tmp_path):
+    write(
+        tmp_path / "agency.txt",
+        "agency_id,agency_name,agency_lang\nLT,Low Transit,en\n",
+    )
+    routes = "route_id,agency_id,route_name,route_type\n" + "".join(
+        f"R{i},LT,Line {i},3\n" for i in range(4)
+    )
+    write(tmp_path / "routes.txt", routes)
+    found = facts(tmp_path)
+    assert {"Line 1 | agency | Low Transit", "Low Transit | agency_lang | en"} <= found
+
+
+def test_boat_classes_are_what_class_id_leads_to(tmp_path):
+    write(
+        tmp_path / "boat_classes.csv", "id,name,crew\n1,Laser,1\n2,Squib,2\n3,Dart,2\n"
+    )
+    write(
+        tmp_path / "boats.csv", "id,name,class_id\n7,Puffin,1\n8,Petrel,2\n9,Tern,2\n"
+    )
+    assert "Petrel | class | Squib" in facts(tmp_path)

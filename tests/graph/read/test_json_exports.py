@@ -283,3 +283,92 @@ def test_a_text_about_an_edge_is_its_relation(tmp_path):
         "Ann | is owner of | Bo",
         "Ann | is the head and owner of | Bo",
     }
+
+
+def test_bills_of_materials_are_graphs_of_components(tmp_path):
+    cyclonedx = {
+        "bomFormat": "CycloneDX",
+        "components": [
+            {"type": "library", "bom-ref": "a@1", "name": "alpha", "version": "1"},
+            {
+                "type": "library",
+                "bom-ref": "b@2",
+                "name": "beta",
+                "licenses": [{"license": {"id": "MIT"}}],
+            },
+        ],
+        "dependencies": [{"ref": "a@1", "dependsOn": ["b@2"]}],
+        "vulnerabilities": [
+            {
+                "id": "CVE-1",
+                "ratings": [{"severity": "high"}],
+                "affects": [{"ref": "b@2"}],
+            }
+        ],
+    }
+    assert facts(write(tmp_path / "bom.json", json.dumps(cyclonedx))) == {
+        "alpha | type | library",
+        "beta | type | library",
+        "alpha | version | 1",
+        "beta | license | MIT",
+        "alpha | depends on | beta",
+        "CVE-1 | type | vulnerability",
+        "CVE-1 | severity | high",
+        "CVE-1 | affects | beta",
+    }
+    spdx = {
+        "spdxVersion": "SPDX-2.3",
+        "packages": [
+            {"SPDXID": "S-a", "name": "alpha", "supplier": "Organization: Acme"},
+            {"SPDXID": "S-b", "name": "beta", "licenseConcluded": "NOASSERTION"},
+        ],
+        "relationships": [
+            {
+                "spdxElementId": "S-a",
+                "relationshipType": "DEPENDS_ON",
+                "relatedSpdxElement": "S-b",
+            }
+        ],
+    }
+    assert facts(write(tmp_path / "spdx.json", json.dumps(spdx))) == {
+        "alpha | type | package",
+        "beta | type | package",
+        "alpha | supplier | Acme",
+        "alpha | depends on | beta",
+    }
+
+
+def test_an_ontology_in_obo_has_the_names_of_its_relations(tmp_path):
+    text = """format-version: 1.2
+
+[Term]
+id: D:1
+name: rust
+synonym: "red rust" EXACT []
+is_a: D:2 ! disease
+relationship: R:1 F:1 {source="x"} ! fungus
+
+[Term]
+id: D:2
+name: disease
+
+[Term]
+id: F:1
+name: fungus
+def: "It rusts." [A:1]
+
+[Term]
+id: D:3
+name: old rust
+is_obsolete: true
+
+[Typedef]
+id: R:1
+name: caused by
+"""
+    assert facts(write(tmp_path / "kg.obo", text)) == {
+        "rust | synonym | red rust",
+        "rust | is_a | disease",
+        "rust | caused by | fungus",
+        "fungus | definition | It rusts.",
+    }
