@@ -32,9 +32,10 @@ def file_format(path: Path) -> str:
     if suffix == ".parquet" and path.suffix.lower() not in COMPRESSED:
         return suffix
     raise UserError(
-        f"{path}: unknown triplet format; expected .tsv, .txt, .csv, .nt, .ttl, .nq, "
-        ".trig, .n3, .rdf, .owl, .jsonld, .graphml, .gexf, .json, .jsonl (each also "
-        f"with {', '.join(COMPRESSED)}), .parquet, .xlsx, .xls or .ods"
+        f"{path}: unknown triplet format; expected .tsv, .txt, .csv, .sif, .nt, .ttl, "
+        ".nq, .trig, .n3, .rdf, .owl, .jsonld, .obo, .graphml, .gexf, .json, .jsonl, "
+        f".geojson, .cyjs (each also with {', '.join(COMPRESSED)}), .parquet, .xlsx, "
+        ".xls or .ods"
     )
 
 

@@ -69,9 +69,9 @@ def list_separator(column: Sequence[str]) -> str | None:
 
     Bars, semicolons and ends of lines do wherever the parts are short. Commas do where
     the same parts stand in several places of lists, as genres and ingredients do and
-    "Paris, France" does not, and between single words without spaces, where cells have one, two and
-    more of them. Where no space stands behind any comma, names are listed, as Airtable
-    does, with those in quotes that have commas of their own.
+    "Paris, France" does not, and between single words without spaces, where cells have
+    one, two and more of them. Where no space stands behind any comma, names are listed,
+    as Airtable does, with those in quotes that have commas of their own.
 
     >>> list_separator(["Action|Drama", "Drama", "Comedy|Action"])
     '|'
