@@ -36,6 +36,9 @@ JSON_LINES = (".jsonl", ".ndjson", ".json", ".cyjs", ".geojson")
 NAMELESS = CANONICAL[0]
 """The fields of an array of three names."""
 _IDS_OF_NEO4J = {"node": "id", "relationship": "start"}
+_OF_HETIONET = ("kind", "identifier")
+"""Fields that are a node's id together, which edges have as a list."""
+_JOINT = "::"
 IDS = ("id", "key")
 """Fields with the id of a node, or of an edge, which says nothing."""
 
@@ -163,6 +166,8 @@ def _document_elements(path: Path, handle: TextIO) -> Iterator[Node | Edge]:
             # Nodes without ids are numbered by their place (D3).
             fields = _fields(row, where)
             ids = [fields[name] for name in IDS if name in fields]
+            if not ids and all(map(text_of, map(fields.get, _OF_HETIONET))):
+                ids = [_JOINT.join(str(fields[name]) for name in _OF_HETIONET)]
             yield _node({**row, "id": ids[0] if ids else count}, where, line)
             count += 1
         else:
@@ -205,6 +210,8 @@ def _edge(row: dict[str, Any], where: str, line: int) -> Edge | None:
     for name in (names[found[0]], names[found[1]]):
         value = fields.pop(name)
         end = text_of(value.get("id") if isinstance(value, dict) else value)
+        if isinstance(value, list) and value and all(map(text_of, value)):
+            end = _JOINT.join(str(text_of(part)) for part in value)
         if end is None or not end.strip():
             raise UserError(
                 f"{where}: {excerpt(name, 30)} is {excerpt(value)}, expected a node"

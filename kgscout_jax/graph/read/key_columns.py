@@ -122,7 +122,7 @@ def _key_column(
         named += [
             i
             for i, name in enumerate(plain_names)
-            if name.rpartition("_")[2] in DESCRIPTIONS and _is_key(columns[i])
+            if name.rpartition("_")[2] in DESCRIPTIONS and is_key(columns[i])
         ]
     # Beside ``product_id`` stands ``product``, and behind a number what it numbers.
     owners = {_ID.sub("", plain_names[i]) for i in ids}
@@ -130,9 +130,9 @@ def _key_column(
     if ids[:1] == [0] and is_numeric(columns[0]):  # ``unit_tag`` says more than 5003.
         own = f"{_ID.sub('', plain_names[0])}_"
         tags = [i for i, name in enumerate(plain_names) if name.startswith(own)]
-        named += [i for i in tags if i and _is_key(columns[i])]
+        named += [i for i in tags if i and is_key(columns[i])]
     if plain_names[0] in NODE_IDS and 0 in ids and is_numeric(columns[0]):
-        named += [1] if _is_key(columns[1]) else []
+        named += [1] if is_key(columns[1]) else []
     # A column of names says more than one of codes before it.
     first = (*named, 0) if _ID.search(plain_names[0]) else (0, *named)
     texts = [i for i in first if not is_numeric(columns[i])]
@@ -146,7 +146,7 @@ def _key_column(
     # Where words stand above numbers, the first row is surely a header.
     if not any(map(is_numeric, columns)):
         return None
-    keys = [i for i, name in enumerate(header) if name and _is_key(columns[i])]
+    keys = [i for i, name in enumerate(header) if name and is_key(columns[i])]
     keys.sort(key=lambda i: len({*columns[i]}) < len(columns[i]))
     return _named_by(keys[0], ids) if keys and len(header) > 4 else None
 
@@ -173,7 +173,7 @@ def is_property(
     if _is_distinct(cells):
         return False
     others = (i for i in range(len(columns)) if i not in (place, *ids))
-    return any(_is_key(columns[i]) for i in others)
+    return any(is_key(columns[i]) for i in others)
 
 
 def _events(
@@ -230,7 +230,7 @@ def _are_numbered(
         return False  # People call a voyage VN-310, not by its id.
     codes = all(_CODE.fullmatch(cell) for cell in columns[key])
     others = [i for i in range(len(columns)) if i != key]
-    if any(map(_is_key, (columns[i] for i in others))):
+    if any(map(is_key, (columns[i] for i in others))):
         return False
     ids = [i for i in others if _ID.search(plain(header[i])) and any(columns[i])]
     texts = [i for i in others if i not in ids and _is_repeated(columns[i])]
@@ -269,7 +269,12 @@ def _is_distinct(column: Sequence[str]) -> bool:
     return all(column) and len({*column}) >= DISTINCT * len(column)
 
 
-def _is_key(column: Sequence[str]) -> bool:
+def is_code(cell: str) -> bool:
+    """Whether a cell is a word with a digit: P-001."""
+    return _CODE.fullmatch(cell) is not None
+
+
+def is_key(column: Sequence[str]) -> bool:
     """Whether nearly each cell is another short text."""
     short = all(0 < len(cell) <= MOST_KEY for cell in column)
     distinct = len({*column}) >= DISTINCT_KEY * len(column)

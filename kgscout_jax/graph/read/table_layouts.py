@@ -13,10 +13,11 @@ from pathlib import Path
 
 from kgscout_jax.graph.read.code_columns import key_owner
 from kgscout_jax.graph.read.dialect import sample_rows, usual_dialect
-from kgscout_jax.graph.read.entity_tables import joining_layout
+from kgscout_jax.graph.read.entity_tables import columns_of, joining_layout
 from kgscout_jax.graph.read.find_layout import table_layout
 from kgscout_jax.graph.read.formats import file_format, is_table
 from kgscout_jax.graph.read.header import plain
+from kgscout_jax.graph.read.key_columns import is_code, is_key
 from kgscout_jax.graph.read.layout import Layout, property_name
 from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.graph.read.parquet_layout import parquet_layout
@@ -46,11 +47,12 @@ class TableLayouts:
         self._layouts: dict[Path, Layout] = {}
         self._joining: dict[Path, Layout | None] = {}
         self._mains: dict[Path, Path | None] = {}
+        self._renamed: dict[Path, int | None] = {}
 
     def add(self, path: Path) -> None:
         """Add a file to those of the graph."""
         self._files.append(path)
-        self._mains = {}
+        self._mains, self._renamed = {}, {}
 
     def layout(self, path: Path) -> Layout:
         """The layout of a table among the others.
@@ -58,7 +60,7 @@ class TableLayouts:
         Rows that only a number names have no name, unless another table refers to it,
         and no rows do that only the key of another table names.
         """
-        layout = self.own_layout(path)
+        layout = self._named_as_others_do(path, self.own_layout(path))
         nodes = layout.nodes
         if nodes is None and not layout.header and not self._options.columns:
             return self._joining_layout(path) or layout
@@ -68,6 +70,50 @@ class TableLayouts:
         if not numbered and not self.have_keys_of_another(path):
             return layout
         return replace(layout, nodes=replace(nodes, id=None, name=None))
+
+    def _named_as_others_do(self, path: Path, layout: Layout) -> Layout:
+        """The layout of a table whose rows a code names, with the column by which other
+        tables refer to them as their names: the ``Model`` of phones, not their SKU."""
+        if path not in self._renamed:
+            self._renamed[path] = self._find_name(path, layout)
+        name = self._renamed[path]
+        if name is None or layout.nodes is None:
+            return layout
+        nodes = replace(layout.nodes, id=layout.nodes.called, name=name)
+        return replace(layout, nodes=nodes)
+
+    def _find_name(self, path: Path, layout: Layout) -> int | None:
+        nodes, columns = layout.nodes, self._columns(path, layout)
+        if nodes is None or nodes.called is None or not columns or not nodes.facts:
+            return None
+        if nodes.surname is not None or not all(map(is_code, columns[nodes.called])):
+            return None
+        others = [p for p in self._files if p != path and is_table(p)]
+        referring = [
+            (plain(name), cells)
+            for other in others
+            for own in [self.own_layout(other)]
+            for i, (name, cells) in enumerate(
+                zip(own.header, self._columns(other, own), strict=False)
+            )
+            if own.nodes is None or own.nodes.called != i
+        ]
+        for i, (name, column) in enumerate(zip(layout.header, columns, strict=True)):
+            values = {*column} - {""}
+            if i == nodes.called or not is_key(column) or any(map(is_code, column)):
+                continue
+            for other, cells in referring:
+                said = {*cells} - {""}
+                if other == plain(name) and len(said) > 1 and said <= values:
+                    return i
+        return None
+
+    def _columns(self, path: Path, layout: Layout) -> list[list[str]]:
+        """The first cells of each column of a text table with a header; [] of others."""
+        if file_format(path) == ".parquet" or not layout.skip_first:
+            return []
+        rows = sample_rows(path).get(layout.dialect) or [[]]
+        return columns_of(rows[1:], layout.width)
 
     def _joining_layout(self, path: Path) -> Layout | None:
         """The layout of a table that joins rows of others; None for other tables."""

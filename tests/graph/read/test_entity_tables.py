@@ -589,3 +589,17 @@ def test_boat_classes_are_what_class_id_leads_to(tmp_path):
         tmp_path / "boats.csv", "id,name,class_id\n7,Puffin,1\n8,Petrel,2\n9,Tern,2\n"
     )
     assert "Petrel | class | Squib" in facts(tmp_path)
+
+
+def test_rows_of_a_code_have_the_name_by_which_other_tables_refer_to_them(tmp_path):
+    phones = "SKU,Model,Brand,Price\nP-1,Pixel 8,Google,799\nP-2,Moto G,Motorola,159\n"
+    sales = "Invoice,Customer,Model,Paid\nI-1,Ann,Moto G,159\nI-2,Bo,Pixel 8,790\n"
+    found = facts(
+        write(tmp_path / "phones.csv", phones + "P-3,Nokia 3,HMD,99\n"),
+        write(tmp_path / "sales.csv", sales + "I-3,Cy,Pixel 8,799\n"),
+    )
+    assert {
+        "Pixel 8 | Brand | Google",
+        "Pixel 8 | SKU | P-1",
+        "I-3 | Model | Pixel 8",
+    } <= found

@@ -82,6 +82,29 @@ from graph_facts import facts, write
         ),
         pytest.param(
             {
+                "nodes": [
+                    {"kind": "Drug", "identifier": "DB1", "name": "Aspirin"},
+                    {"kind": "Disease", "identifier": 7, "name": "Gout"},
+                ],
+                "edges": [
+                    {
+                        "source_id": ["Drug", "DB1"],
+                        "target_id": ["Disease", 7],
+                        "kind": "treats",
+                    }
+                ],
+            },
+            {
+                "Aspirin | treats | Gout",
+                "Aspirin | kind | Drug",
+                "Gout | kind | Disease",
+                "Aspirin | identifier | DB1",
+                "Gout | identifier | 7",
+            },
+            id="Hetionet",
+        ),
+        pytest.param(
+            {
                 "entities": ["Ann", "Bo"],
                 "edges": ["knows"],
                 "relations": [["Ann", "knows", "Bo"]],
