@@ -109,7 +109,7 @@ class TableLayouts:
         return None
 
     def _columns(self, path: Path, layout: Layout) -> list[list[str]]:
-        """The first cells of each column of a text table with a header; [] of others."""
+        """The first cells of each column of a text table; [] without a header."""
         if file_format(path) == ".parquet" or not layout.skip_first:
             return []
         rows = sample_rows(path).get(layout.dialect) or [[]]
