@@ -16,7 +16,7 @@ from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.graph.link.index import equal_ranges
 from kgscout_jax.graph.link.linker import Link
 from kgscout_jax.graph.link.question_tokens import tokenise_question
-from kgscout_jax.graph.link.stop_words import STOP_WORDS
+from kgscout_jax.graph.link.stop_words import GRAMMAR, STOP_WORDS
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.word_segmentation import word_costs
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 
 LEAST_SMALL = 2
-"""Words without a capital from which on capitals tell something; of one that is no
-stop word too."""
+"""Words without a capital from which on capitals tell something; one is enough that is
+no word of grammar."""
 SAMPLE = 1_000
 """The first names of a graph, which tell how it writes names."""
 SHARE = 0.05
@@ -66,7 +66,7 @@ def absent_names(
         return unlinked
     words = [*_WORD.finditer(question)]
     small = [word[0] for word in words if word[0].islower()]
-    if len(small) < LEAST_SMALL and STOP_WORDS.issuperset(small):
+    if len(small) < LEAST_SMALL and GRAMMAR.issuperset(small):
         return ()  # capitals tell nothing
     if called := _absent_member(question, links, graph):
         return called
@@ -94,9 +94,17 @@ def absent_names(
 
 def _other_names(question: str, links: Sequence[Link]) -> tuple[str, ...]:
     """The names that were linked to others of which they share only a part: no
-    Department of Music is the Department of Physics."""
+    Department of Music is the Department of Physics, and no King Lear King Duncan."""
     out = []
     for link in links:
+        said = question[link.start : link.stop]
+        words = [word for word in _WORD.findall(said) if _is_name(word)]
+        known = [word.casefold() for word in _WORD.findall(link.name)]
+        if link.how == "fuzzy" and len(words) > 1:
+            found = [get_close_matches(word.casefold(), known, 1) for word in words]
+            if any(found) and not all(found):
+                out.append(said)
+                continue
         rest = _OF_NAME.match(question, link.stop) if link.how == "fuzzy" else None
         if rest is None or f" {rest[1]} " not in link.name or rest[2].islower():
             continue

@@ -30,6 +30,8 @@ _OTHERS = ("^", "~", "::", "\x1f", "\x01")
 """Other separators, which count where lines of a file have as many of them."""
 LEAST_ENCLOSED, SHARE_ENCLOSED = 3, 0.4
 """Lines with a triplet from which on a text is one of triplets, and their share."""
+MOST_ENCLOSED = 2_000
+"""Characters of a line with a triplet in a text."""
 _SHARE = 0.95
 """Share of such lines; in others a separator may stand in quotes."""
 TABLES = {".tsv": "\t", ".txt": "\t", ".csv": ",", ".sif": "\t"}
@@ -59,7 +61,8 @@ class Dialect:
         [['a', 'binds', 'b'], ['a', 'binds', 'c']]
         """
         if self.enclosed:
-            found = _triplet_line(self.separator).fullmatch(line.strip())
+            text = line.strip() if len(line) < MOST_ENCLOSED else ""
+            found = _triplet_line(self.separator).fullmatch(text)
             return [] if found is None else [[*found.groups()]]
         row = line.rstrip("\n").split(self.separator)
         if not self.several:

@@ -166,7 +166,7 @@ def _triplet(value: Mapping[str, Any], roles: Roles) -> dict[str, Any]:
         label = _name(label) or label.get("id")
     used = (head, relation, tail, *_IDS)
     others = {name: each for name, each in value.items() if name not in used}
-    return neo4j_edge(_end(value[head]), label, _end(value[tail]), _flat(others))
+    return neo4j_edge(_end(value[head]), label, _end(value[tail]), flat_fields(others))
 
 
 def _end(value: Any) -> dict[str, Any]:
@@ -175,7 +175,7 @@ def _end(value: Any) -> dict[str, Any]:
 
 def _node(fields: Mapping[str, Any]) -> dict[str, Any]:
     """A node with its id, labels and properties; a value without an id has no kind."""
-    flat = _flat(fields)
+    flat = flat_fields(fields)
     ids = [flat[name] for name in _IDS if flat.get(name) is not None]
     id = ids[0] if ids else _name(flat)
     kind = next((flat[name] for name in _KINDS if flat.get(name)), None)
@@ -191,7 +191,7 @@ def _name(fields: Mapping[str, Any]) -> str | None:
     return next(found, None)
 
 
-def _flat(fields: Mapping[str, Any]) -> dict[str, Any]:
+def flat_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of an object, with those of its properties."""
     out = {name: each for name, each in fields.items() if name not in NESTED}
     for name in NESTED:

@@ -26,7 +26,7 @@ from kgscout_jax.graph.read.json_document import (
     document_rows,
     is_document,
 )
-from kgscout_jax.graph.read.json_exports import NESTED
+from kgscout_jax.graph.read.json_exports import NESTED, flat_fields
 from kgscout_jax.graph.read.json_rows import JsonRow, json_rows
 from kgscout_jax.graph.read.options import excerpt
 from kgscout_jax.graph.read.streams import open_text
@@ -185,18 +185,12 @@ def _document_elements(path: Path, handle: TextIO) -> Iterator[Node | Edge]:
 
 def _fields(row: dict[str, Any], where: str) -> dict[str, Any]:
     """The fields of a node or an edge, those of nested objects with it."""
-    fields = {name: value for name, value in row.items() if name not in NESTED}
-    for name in NESTED:
-        nested = row.get(name)
-        if isinstance(nested, dict):
-            fields = {**nested, **fields}
-        elif name == NESTED[0] and nested is not None:
-            raise UserError(
-                f"{where}: properties are {excerpt(nested)}, expected an object"
-            )
-        elif nested is not None:
-            fields[name] = nested
-    return fields
+    properties = row.get(NESTED[0])
+    if properties is not None and not isinstance(properties, dict):
+        raise UserError(
+            f"{where}: properties are {excerpt(properties)}, expected an object"
+        )
+    return flat_fields(row)
 
 
 def _edge(row: dict[str, Any], where: str, line: int) -> Edge | None:

@@ -117,3 +117,14 @@ def test_names_that_share_their_beginning_are_all_found():
         "Nobel Prize in Physics": "Physics",
         "Nobel Prize in Chemistry": "Chemistry",
     }
+
+
+def test_a_name_that_shares_a_word_with_another_is_absent():
+    rows = [("King Duncan", "role in", "Macbeth"), ("Ann Lee", "directed", "Macbeth")]
+    graph = KnowledgeGraph.from_triplets(rows)
+    for question, expected in (
+        ("Who directed King Lear?", ("Lear",)),
+        ("Who directed Macbeth?", ()),
+    ):
+        links = linker_of(graph).link(question)
+        assert absent_names(question, links, graph) == expected
