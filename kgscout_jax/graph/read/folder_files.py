@@ -9,6 +9,7 @@ from pathlib import Path
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.formats import file_format
 from kgscout_jax.graph.read.header_files import header_file, is_header_file
+from kgscout_jax.graph.read.sqlite_tables import DATABASES, database_files
 from kgscout_jax.graph.read.streams import inner_name
 from kgscout_jax.graph.read.workbook import WORKBOOKS, sheet_files
 
@@ -26,20 +27,17 @@ _ABOUT = re.compile(
 def graph_files(paths: Sequence[Path]) -> list[Path]:
     """Paths with each folder of triplet files replaced by its files, by name.
 
-    And each spreadsheet by its sheets; ``x-header.csv`` is the header of ``x.csv``. A
-    GRAPH folder stays, as do shards, questions and a folder without triplet files.
+    And each spreadsheet by its sheets, each database of SQLite by its tables;
+    ``x-header.csv`` is the header of ``x.csv``. A GRAPH folder stays, as do shards,
+    questions and a folder without triplet files.
     Hidden files, and those about the others such as ``README.md``, are left out.
 
     Raises:
         UserError: a folder of triplet files holds a file of another format, or a
-            spreadsheet cannot be read.
+            spreadsheet or a database cannot be read.
     """
     files = [file for path in paths for file in _files_in(path)]
-    tables = [
-        each
-        for file in files
-        for each in (sheet_files(file) if _is_workbook(file) else [file])
-    ]
+    tables = [each for file in files for each in _tables_of(file)]
     return [each for each in tables if not (each.is_file() and is_header_file(each))]
 
 
@@ -50,13 +48,16 @@ def source_files(paths: Sequence[Path]) -> list[Path]:
     return [*files, *dict.fromkeys(each for each in headers if each is not None)]
 
 
-def _is_workbook(file: Path) -> bool:
-    return file.suffix.lower() in WORKBOOKS
+def _tables_of(file: Path) -> list[Path]:
+    """The tables in a spreadsheet or a database; other files as they are."""
+    if file.suffix.lower() in WORKBOOKS:
+        return sheet_files(file)
+    return database_files(file) if file.suffix.lower() in DATABASES else [file]
 
 
 def _check_format(file: Path) -> None:
     """Raise UserError for a file of a format that is not read."""
-    if not _is_workbook(file):
+    if file.suffix.lower() not in WORKBOOKS | DATABASES:
         file_format(file)
 
 

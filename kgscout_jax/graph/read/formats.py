@@ -7,6 +7,7 @@ from pathlib import Path
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read import rdf
 from kgscout_jax.graph.read.dialect import TABLES
+from kgscout_jax.graph.read.gml import SUFFIX as GML
 from kgscout_jax.graph.read.json_lines import JSON_LINES
 from kgscout_jax.graph.read.markup import MARKUP
 from kgscout_jax.graph.read.obo import SUFFIX as OBO
@@ -27,15 +28,15 @@ def file_format(path: Path) -> str:
     suffix = Path(inner_name(path)).suffix
     if suffix in TABLES or suffix == ".nt" or suffix in rdf.FORMATS:
         return suffix
-    if suffix in MARKUP or suffix in JSON_LINES or suffix == OBO:
+    if suffix in MARKUP or suffix in JSON_LINES or suffix in (OBO, GML):
         return suffix
     if suffix == ".parquet" and path.suffix.lower() not in COMPRESSED:
         return suffix
     raise UserError(
         f"{path}: unknown triplet format; expected .tsv, .txt, .csv, .sif, .nt, .ttl, "
-        ".nq, .trig, .n3, .rdf, .owl, .jsonld, .obo, .graphml, .gexf, .json, .jsonl, "
-        f".geojson, .cyjs (each also with {', '.join(COMPRESSED)}), .parquet, .xlsx, "
-        ".xls or .ods"
+        ".nq, .trig, .n3, .rdf, .owl, .jsonld, .obo, .graphml, .gexf, .gml, .json, "
+        f".jsonl, .geojson, .cyjs (each also with {', '.join(COMPRESSED)}), .parquet, "
+        ".xlsx, .xls, .ods, .sqlite or .db"
     )
 
 

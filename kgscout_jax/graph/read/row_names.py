@@ -8,6 +8,7 @@ from pathlib import Path
 from kgscout_jax.graph.read.code_columns import key_owner
 from kgscout_jax.graph.read.header import NAMES, plain
 from kgscout_jax.graph.read.layout import Layout, property_name
+from kgscout_jax.graph.read.sqlite_tables import DATABASES
 from kgscout_jax.graph.read.streams import table_name
 from kgscout_jax.text.kinds import is_attribute, is_measure, singular_form
 
@@ -51,7 +52,8 @@ def row_kind(path: Path, id_name: str) -> str | None:
     """What each row of a table of facts is; None where nothing says it.
 
     A column ``employee_id`` does, or a file that is called by a noun in plural, or by
-    one for single things. The file says what ``dept_id`` is short for.
+    one for single things, or any table of a database. The file says what ``dept_id`` is
+    short for.
 
     Args:
         path: the file.
@@ -68,7 +70,7 @@ def row_kind(path: Path, id_name: str) -> str | None:
     if ids:
         return own if is_short_for(ids[0], own) else ids[0]
     stem = plain(table_name(path))
-    several = own != stem or own in _ROWS
+    several = own != stem or own in _ROWS or path.parent.suffix in DATABASES
     return own if stem.isalpha() and several and own not in _ANYTHING else None
 
 

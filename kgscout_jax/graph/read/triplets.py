@@ -24,6 +24,8 @@ from kgscout_jax.graph.read.elements import (
 )
 from kgscout_jax.graph.read.entity_tables import facts_remark
 from kgscout_jax.graph.read.formats import COLUMNS, file_format, is_table
+from kgscout_jax.graph.read.gml import SUFFIX as GML
+from kgscout_jax.graph.read.gml import gml_elements
 from kgscout_jax.graph.read.header_files import header_line
 from kgscout_jax.graph.read.json_lines import JSON_LINES, is_graph, json_elements
 from kgscout_jax.graph.read.json_records import (
@@ -427,6 +429,8 @@ class TripletFiles:
             return markup_elements(path, MARKUP[suffix])
         if suffix == OBO:
             return obo_elements(path)
+        if suffix == GML:
+            return gml_elements(path)
         if suffix in JSON_LINES:
             fields = self._fields(path)
             if fields is not None:
@@ -492,7 +496,7 @@ class TripletFiles:
                 if suffix in COLUMNS:
                     if self.layout(path).nodes is None or self._tables.main_table(path):
                         continue
-                elif suffix not in (*MARKUP, *JSON_LINES, OBO):
+                elif suffix not in (*MARKUP, *JSON_LINES, OBO, GML):
                     continue
                 scope = self._scope(path)
                 codes = self._codes(path)

@@ -11,7 +11,7 @@ import datetime
 import functools
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,12 +62,18 @@ def _sheet_files(path: Path, _modified: int, _size: int) -> tuple[Path, ...]:
         tables = [(name, rows) for name, rows in tables if len(rows[0]) > 1]
     if not tables:
         raise UserError(f"{path}: expected a sheet with a header and rows, found none")
-    folder = Path(tempfile.mkdtemp(dir=_folder().name)) / path.name
-    folder.mkdir()
+    folder = folder_of_tables(path)
     return tuple(
-        _written(folder / f"{_stem(path, name, len(tables))}.csv", rows)
+        written_table(folder / f"{_stem(path, name, len(tables))}.csv", rows)
         for name, rows in tables
     )
+
+
+def folder_of_tables(path: Path) -> Path:
+    """An empty folder of a file's name for its tables."""
+    folder = Path(tempfile.mkdtemp(dir=_folder().name)) / path.name
+    folder.mkdir()
+    return folder
 
 
 @functools.cache
@@ -83,7 +89,8 @@ def _stem(path: Path, name: str, count: int) -> str:
     return re.sub(r"[/\\:\x00]+", "_", name)
 
 
-def _written(path: Path, rows: Sequence[Sequence[str]]) -> Path:
+def written_table(path: Path, rows: Iterable[Sequence[Any]]) -> Path:
+    """Write a table as CSV."""
     with path.open("w", encoding="utf-8", newline="") as handle:
         csv.writer(handle).writerows(rows)
     return path

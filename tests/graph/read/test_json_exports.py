@@ -7,6 +7,8 @@ import json
 import pytest
 from graph_facts import facts, write
 
+from kgscout_jax.errors import UserError
+
 
 @pytest.mark.parametrize(
     ("value", "expected"),
@@ -395,3 +397,17 @@ name: caused by
         "rust | caused by | fungus",
         "fungus | definition | It rusts.",
     }
+
+
+def test_a_graph_in_gml_has_the_labels_of_its_nodes(tmp_path):
+    text = (
+        'graph [ directed 1 node [ id 0 label "Ann" born 1980 graphics [ x 1.0 ] ]\n'
+        'node [ id 1 label "A &#38; Co" ]\n'
+        'edge [ source 0 target 1 label "works at" weight 2 ] ]\n'
+    )
+    assert facts(write(tmp_path / "kg.gml", text)) == {
+        "Ann | works at | A & Co",
+        "Ann | born | 1980",
+    }
+    with pytest.raises(UserError, match=r"bad\.gml: no readable GML: "):
+        facts(write(tmp_path / "bad.gml", "graph [ node ["))
