@@ -77,8 +77,9 @@ def neo4j_row(value: Object) -> Iterator[dict[str, Any]]:
 def _parts(value: Any) -> Iterator[Any]:
     """A node or a relationship, or those of a list or a path."""
     if isinstance(value, list):
-        for each in value:
-            yield from _parts(each)
+        if value and isinstance(value[0], (dict, list)):  # no vector of numbers
+            for each in value:
+                yield from _parts(each)
     elif isinstance(value, dict) and isinstance(value.get("segments"), list):
         for each in value["segments"]:
             yield from each.values()
