@@ -22,6 +22,7 @@ from kgscout_jax.text.relation_words import (
     names_what_it_classes,
     split_words,
 )
+from kgscout_jax.text.subclasses import is_subclass_relation
 from kgscout_jax.text.words import question_words
 
 _BROAD_CLASSES = frozenset(
@@ -144,6 +145,8 @@ def called_nodes(
     has_class[heads[classes.slots]] = True
     same = np.array([names_same(noun, nouns) for noun in classes.nouns], bool)
     called[heads[classes.slots[same]]] = True
+    narrower = _narrower_classes(nouns, around, v)
+    called[heads[classes.slots[narrower[tails[classes.slots]]]]] = True
     # Any triplet may say it: who plays as "goalkeeper" is one.
     forms = {form for noun in nouns for form in _forms(noun)}
     is_noun[there] = [name in forms for name in names]
@@ -168,6 +171,24 @@ def called_nodes(
     partly = called & ~whole & whole.any()
     otherwise = has_class & ~called
     return CalledNodes(called, likely & ~has_class, otherwise, partly, called)
+
+
+def _narrower_classes(
+    nouns: frozenset[str], around: LocalGraph, v: int
+) -> Bool[np.ndarray, "v"]:
+    """The classes below those of a name: formations are rock units."""
+    out = np.zeros(v, bool)
+    below = np.array([is_subclass_relation(each) for each in around.relations], bool)
+    below = below[around.relation_index]
+    if not below.any():
+        return out
+    heads, tails = around.nodes[below].T
+    names = dict(zip(around.used.tolist(), around.names, strict=True))
+    wide = np.unique(tails).tolist()
+    out[wide] = [names_same(class_noun(names[i]), nouns) for i in wide]
+    while (found := out[tails] & ~out[heads]).any():
+        out[heads[found]] = True
+    return out
 
 
 def unasked_classes(

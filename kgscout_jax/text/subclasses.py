@@ -6,6 +6,7 @@ A relation such as ``subclass_of`` joins a class and a wider one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from kgscout_jax.text.kinds import HEAD, TAIL, base_noun
 from kgscout_jax.text.relation_words import leads_to_class, relation_words
@@ -20,6 +21,7 @@ _SURE = frozenset(("subtype", "subclass", "subcategory"))
 _KINDS = frozenset(("kind", "type", "sort", "form"))
 
 
+@lru_cache(maxsize=1 << 12)
 def is_subclass_relation(relation: str) -> bool:
     """Whether the tails of a relation are wider classes than its heads.
 

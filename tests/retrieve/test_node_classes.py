@@ -49,6 +49,19 @@ def test_a_node_of_another_class_is_no_answer_and_one_without_a_class_may_be():
     assert not penalties("What did the Po do?", RIVER, "Po")
 
 
+def test_members_of_a_narrower_class_are_of_the_wider_one_too():
+    rocks = [
+        ("Muav", "laidIn", "Cambrian"), ("Muav", "type", "Formation"),
+        ("Vishnu", "laidIn", "Cambrian"), ("Vishnu", "type", "BasementUnit"),
+        ("Darton", "laidIn", "Cambrian"), ("Darton", "type", "Geologist"),
+        ("Formation", "subClassOf", "Layer"), ("Layer", "subClassOf", "RockUnit"),
+        ("BasementUnit", "subClassOf", "RockUnit"),
+    ]  # fmt: skip
+    lost = penalties("Which units were laid in the Cambrian?", rocks, "Cambrian")
+    assert {"Darton", "Geologist"} <= lost.keys()
+    assert lost.keys().isdisjoint(("Muav", "Vishnu"))
+
+
 def test_who_asks_for_no_band_and_where_for_a_town():
     band = [
         ("The Tides", "contains", "Ada Byte"), ("The Foxes", "contains", "Ada Byte"),
