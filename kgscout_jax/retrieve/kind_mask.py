@@ -68,7 +68,7 @@ _NO_PLACES = [KINDS.index("person"), KINDS.index("time")]
 _NUMBER = re.compile(r"[+-]?\d[\d,. ]*(?:[eE][+-]?\d{1,3})?")
 _FIRST = frozenset("+-0123456789")
 """What numbers and dates begin with."""
-_FLAGS = ("yes", "no", "true", "false")
+_FLAGS = frozenset(("yes", "no", "true", "false"))
 _DAY = r"\d{3,4}-\d\d(?:-\d\d)?"
 _YEAR = r"(?:1\d|2[01])\d\d"
 _DATED = re.compile(
@@ -269,7 +269,7 @@ def kind_mask(
         same = np.array([base_noun(name) == noun for name in around.folded_names])
         penalties[there[same]], by_form[there[same]] = PENALTY, True
     if not flagged:  # no planet is "no"
-        flags = there[np.isin(around.folded_names, _FLAGS)]
+        flags = there[np.array([name in _FLAGS for name in around.folded_names], bool)]
         penalties[flags], by_form[flags] = PENALTY, True
     elsewhere = _other_places(asked.nouns, around, len(unnamed))
     penalties[elsewhere], by_form[elsewhere] = PENALTY, True
