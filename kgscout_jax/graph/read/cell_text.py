@@ -7,7 +7,7 @@ import re
 
 from kgscout_jax.graph.read.day_cells import day_cell
 
-NOTHING = frozenset(("-", "--", "–", "—", "?", "...", "…", "n.d.", "n.a.", "n/d"))
+NOTHING = frozenset(("-", "--", "–", "—", "?", "..", "...", "…", "n.d.", "n.a.", "n/d"))
 """Marks for a value that is not there."""
 _FOOTNOTES = re.compile(r"(?:\s?\[(?:\d{1,3}|[a-z]|(?:note|nb) \d+)\])+$")
 _DIRECTORY = re.compile(

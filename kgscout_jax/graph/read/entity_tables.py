@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from kgscout_jax.graph.read.code_columns import code_columns
@@ -32,6 +33,7 @@ from kgscout_jax.graph.read.node_columns import NodeColumns
 from kgscout_jax.graph.read.options import MISSING, NA
 from kgscout_jax.graph.read.query_results import result_columns
 from kgscout_jax.graph.read.row_names import id_column, owner_of_ids, row_kind, row_noun
+from kgscout_jax.graph.read.sheet_rows import filled, merged_columns, units_row
 from kgscout_jax.graph.row_id import row_id
 from kgscout_jax.text.kinds import (
     base_noun,
@@ -61,9 +63,16 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
     width = len(header)
     if width < 2 or not cells or any(len(row) != width for row in cells):
         return None
+    units = units_row(cells)
+    cells = cells[1:] if units else cells
+    merged = merged_columns(cells) if len(cells) >= FEW_ROWS else 0
+    for before, row in pairwise(cells) if merged else ():
+        row[:] = filled(row, before[:merged])
     columns = columns_of(cells, width)
     if not _is_header(header, columns):
         return None
+    for i, unit in enumerate(units):
+        header[i] += f" ({unit.strip()})" if unit.strip() else ""
     if result := result_columns(header, columns):
         nodes = NodeColumns(result.addresses[0], result.called, None, facts=True)
         header = [*result.names]
@@ -84,6 +93,8 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
         nodes=nodes,
         edges=False,
         sample=list(rows[:4]),
+        units=tuple(units),
+        merged=merged,
         codes=tuple(
             header[i] for i in code_columns(header, columns) if i != nodes.called
         ),

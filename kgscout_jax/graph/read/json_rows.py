@@ -19,6 +19,12 @@ from kgscout_jax.graph.read.header import NAMES, plain
 from kgscout_jax.graph.read.json_array import JsonText, array_values, starts_array
 from kgscout_jax.graph.read.json_bills import MARKS, bill_rows
 from kgscout_jax.graph.read.json_exports import in_neo4j_form
+from kgscout_jax.graph.read.json_wrappers import (
+    SPLIT,
+    are_numbered,
+    frame_records,
+    without_wrappers,
+)
 from kgscout_jax.graph.read.query_results import plain_binding
 from kgscout_jax.graph.read.streams import bounded_lines, open_text
 
@@ -49,8 +55,11 @@ def json_rows(path: Path) -> Iterator[JsonRow]:
         UserError: (on iteration) the file is missing, or is not valid JSON.
     """
     for row in _rows(path):
-        for value in in_neo4j_form(row.value):
-            yield row if value is row.value else row._replace(value=value)
+        plain_value = without_wrappers(row.value)
+        records = isinstance(plain_value, list) and isinstance(row.value, dict)
+        for each in plain_value if records else [plain_value]:
+            for value in in_neo4j_form(each):
+                yield row._replace(value=value)
 
 
 def _rows(path: Path) -> Iterator[JsonRow]:
@@ -67,6 +76,9 @@ def _rows(path: Path) -> Iterator[JsonRow]:
             yield from _listed(JsonText(path, handle))
         elif form == "by name":
             yield from _by_name(JsonText(path, handle))
+        elif form == "frame":
+            for value in frame_records(JsonText(path, handle).value()):
+                yield JsonRow(1, "", value)
         elif form == "bill":
             for value in bill_rows(JsonText(path, handle).value()):
                 yield JsonRow(1, "", value)
@@ -77,9 +89,10 @@ def _rows(path: Path) -> Iterator[JsonRow]:
                 yield JsonRow(line, "", value)
 
 
-_Form = Literal["lines", "lists", "by name", "record", "bill"]
+_Form = Literal["lines", "lists", "by name", "record", "bill", "frame"]
 """What one object of a file is: one of many lines; one that holds lists of objects, or
-objects alone, each under its name; one record with a name; a bill of materials."""
+objects alone, each under its name; one record with a name; a bill of materials; a data
+frame of pandas."""
 
 
 def _form(path: Path, handle: TextIO) -> _Form:
@@ -88,10 +101,12 @@ def _form(path: Path, handle: TextIO) -> _Form:
     if text.first() != "{":
         return "lines"
     lists, objects, others, is_record = 0, 0, 0, False
+    keys, numbered = set[str](), True
     try:
         for key in text.members():
             if key in MARKS:
                 return "bill"
+            keys.add(key)
             if text.first() == "[":
                 count = 0
                 for _, value in text.array():
@@ -103,6 +118,7 @@ def _form(path: Path, handle: TextIO) -> _Form:
                 continue
             value = text.value()
             if isinstance(value, dict):
+                numbered &= are_numbered(value)
                 enveloped = key.casefold() in ENVELOPES and (
                     _has_lists(value) or any(map(_has_lists, value.values()))
                 )
@@ -115,6 +131,8 @@ def _form(path: Path, handle: TextIO) -> _Form:
             return "lines"  # the first of several
     except UserError:
         return "lines"  # their reader says what is wrong
+    if keys in SPLIT or (objects > 1 and not others and numbered):
+        return "frame"
     if is_record:
         return "record"
     if lists:

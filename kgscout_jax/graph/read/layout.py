@@ -42,6 +42,10 @@ class Layout:
     """Columns in which "NA" is a missing value."""
     flags: frozenset[int] = frozenset()
     """Columns of 0 and 1 that say whether something is so: ``IsWon``."""
+    units: tuple[str, ...] = ()
+    """The row of units below the header; () without one."""
+    merged: int = 0
+    """Columns at the start whose blank cells have the value above."""
     codes: tuple[str, ...] = ()
     """Columns of codes of the rows' entities, see ``code_columns``."""
     named: tuple[int | None, ...] = ()

@@ -17,6 +17,7 @@ from kgscout_jax.graph.read.layout import (
 )
 from kgscout_jax.graph.read.list_cells import split_cell
 from kgscout_jax.graph.read.options import MISSING, NA
+from kgscout_jax.graph.read.sheet_rows import entity_rows
 from kgscout_jax.graph.row_id import row_id
 
 _FLAGS = {"0": "no", "1": "yes"}
@@ -45,7 +46,7 @@ def table_elements(
     nodes, extra = layout.nodes, layout.extra
     names = [property_name(cell) for cell in layout.header]
     skip = layout.skip_first
-    for number, cells in rows:
+    for number, cells in entity_rows(rows, layout) if facts else rows:
         where = f"{path}:{number}"
         if len(cells) != layout.width:
             raise UserError(f"{where}: {wrong_width(layout, number, len(cells))}")

@@ -603,3 +603,27 @@ def test_rows_of_a_code_have_the_name_by_which_other_tables_refer_to_them(tmp_pa
         "Pixel 8 | SKU | P-1",
         "I-3 | Model | Pixel 8",
     } <= found
+
+
+def test_units_sums_and_merged_cells_are_read_as_people_see_them(tmp_path):
+    plants = (
+        "Plant,River,Built,Head,Output\n,,year,m,GWh\nStorfoss,Rana,1963,412,540\n"
+        "Lillefoss,Rana,1938,18,..\nTotal,Brekka,1944,22,18\nSum,,,,558\n"
+    )
+    found = facts(write(tmp_path / "plants.csv", plants))
+    assert {"Storfoss | Head (m) | 412", "Total | River | Brekka"} <= found
+    assert not any(fact.startswith(("Sum", " ")) or ".." in fact for fact in found)
+    acts = (
+        "Day,Stage,Act,Minutes\nFriday,Lake,Tarn,60\n,,Copper,75\n,Barn,Moth,90\n"
+        "Saturday,Lake,Benga,60\n,,Tuiles,50\n"
+    )
+    found = facts(write(tmp_path / "acts.csv", acts))
+    assert {"_:acts:3 | Act | Copper", "_:acts:3 | Stage | Lake"} <= found
+    assert {"_:acts:4 | Day | Friday", "_:acts:6 | Day | Saturday"} <= found
+
+
+def test_blank_cells_of_a_column_that_repeats_are_no_merged_ones(tmp_path):
+    text = "Genre,Song,Year,Plays\nRock,Ada,1990,7\n,Bo,1991,9\nRock,Cy,1992,3\n"
+    found = facts(write(tmp_path / "songs.csv", text + ",Di,1993,4\n"))
+    assert "_:songs:2 | Genre | Rock" in found
+    assert not any(fact.startswith("_:songs:3 | Genre") for fact in found)

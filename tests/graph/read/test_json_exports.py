@@ -83,6 +83,53 @@ from kgscout_jax.errors import UserError
             id="property graph of LlamaIndex",
         ),
         pytest.param(
+            {"name": {"0": "Ann", "1": "Bo"}, "age": {"0": 41, "1": None}},
+            {"Ann | age | 41"},
+            id="columns of pandas",
+        ),
+        pytest.param(
+            {
+                "columns": ["name", "age"],
+                "index": [0, 1],
+                "data": [["Ann", 41], ["Bo", 39]],
+            },
+            {"Ann | age | 41", "Bo | age | 39"},
+            id="a split data frame of pandas",
+        ),
+        pytest.param(
+            [
+                {
+                    "_id": {"$oid": "64f1"},
+                    "name": "Rex",
+                    "born": {"$date": "2017-05-12T00:00:00Z"},
+                    "kg": {"$numberDecimal": "19.4"},
+                    "__v": 0,
+                }
+            ],
+            {"Rex | born | 2017-05-12", "Rex | kg | 19.4"},
+            id="MongoDB",
+        ),
+        pytest.param(
+            {
+                "data": {
+                    "games": {
+                        "totalCount": 2,
+                        "edges": [
+                            {"node": {"name": "Azul", "maker": {"name": "Next Move"}}},
+                            {"node": {"name": "Catan", "maker": {"name": "Kosmos"}}},
+                        ],
+                    }
+                }
+            },
+            {
+                "Azul | maker | Next Move",
+                "Catan | maker | Kosmos",
+                "Azul | type | game",
+                "Catan | type | game",
+            },
+            id="GraphQL",
+        ),
+        pytest.param(
             {
                 "nodes": [
                     {"kind": "Drug", "identifier": "DB1", "name": "Aspirin"},
