@@ -12,7 +12,9 @@ from collections.abc import Iterator
 
 from kgscout_jax.types import Triplet
 
-_PARTS = re.compile(r"<SEP>|\n+")
+JOINT = "<SEP>"
+"""What stands between the descriptions of several texts (LightRAG)."""
+_PARTS = re.compile(rf"{JOINT}|\n+")
 _END = re.compile(r"(?<=[a-z0-9)]{3}[.!?])\s+(?=[A-Z])")
 _LEAST_WORD = 3
 """Letters of a word that may stand for a name: Finn."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.described_edges import described_triplets
+from kgscout_jax.graph.read.described_edges import JOINT, described_triplets
 from kgscout_jax.graph.read.drawing import drawing_names, is_of_edge_alone
 from kgscout_jax.graph.read.edge_rows import edge_row
 from kgscout_jax.graph.read.header import (
@@ -32,8 +32,6 @@ TYPE = "type"
 """The relation of a node to its labels (Neo4j: Person, Movie)."""
 KINDS = (TYPE, "kind", "class", "category", "labels", "entity_type", "node_type")
 """Attributes of a node that say what it is, where it has no labels."""
-_JOINT = "<SEP>"
-"""What stands between the descriptions of several texts (LightRAG)."""
 _PROPERTY = re.compile(r"P\d+")
 MISSING = "nodes_without_a_record"
 """The note that counts them."""
@@ -215,7 +213,7 @@ def element_triplets(
             facts += [
                 (names.of_property(scope, name), value)
                 for name, text in element.attributes
-                for value in text.split(_JOINT)
+                for value in text.split(JOINT)
                 if name != used
             ]
             facts = [

@@ -240,6 +240,7 @@ class TripletFiles:
         if path not in self._files:
             self._tables.add(path)
             self._names = None
+            self.__dict__.pop("_parts_of_json", None)
         self._remark_ids(path, scope)
         missing: Counter[str] = Counter()
         elements = self._elements(path, missing)
