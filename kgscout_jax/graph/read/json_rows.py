@@ -55,11 +55,22 @@ def json_rows(path: Path) -> Iterator[JsonRow]:
         UserError: (on iteration) the file is missing, or is not valid JSON.
     """
     for row in _rows(path):
+        if _is_flat(row.value):
+            yield row
+            continue
         plain_value = without_wrappers(row.value)
         records = isinstance(plain_value, list) and isinstance(row.value, dict)
         for each in plain_value if records else [plain_value]:
             for value in in_neo4j_form(each):
                 yield row._replace(value=value)
+
+
+def _is_flat(value: Any) -> bool:
+    """Whether a value is an object of texts and numbers that no program has marked."""
+    return isinstance(value, dict) and not any(
+        isinstance(each, (dict, list)) or name[:1] == "_"
+        for name, each in value.items()
+    )
 
 
 def _rows(path: Path) -> Iterator[JsonRow]:
