@@ -44,7 +44,7 @@ from kgscout_jax.text.relation_words import (
 )
 from kgscout_jax.text.value_column import UNITS
 from kgscout_jax.text.value_words import measured_keys, word_key
-from kgscout_jax.text.values import is_date, is_year, quantity_of
+from kgscout_jax.text.values import CURRENCIES, is_date, is_year, quantity_of
 from kgscout_jax.text.words import WORD
 
 PENALTY = 10.0
@@ -381,9 +381,9 @@ def _by_name(
 
 
 _CURRENCIES = frozenset(
-    "usd eur gbp chf jpy cny inr cad aud nzd nok sek dkk pln czk huf brl mxn zar krw "
-    "$ € £ ¥".split()
-)
+    "usd eur gbp chf jpy cny inr cad aud nzd nok sek dkk pln czk huf brl mxn zar "
+    "krw".split()
+).union(CURRENCIES)
 """Currencies, as amounts are written with them."""
 
 

@@ -94,8 +94,9 @@ def record_nodes(
     for topic in topics:
         rest = rest.replace(topic.casefold(), " ; ")
     conditions = _named_in(rest, held, around)
-    conditions |= _outcomes(question, topics, records, held, around)
-    kept = _with_conditions(records, conditions, around, named | _ranking(around))
+    ranking = _ranking(around)
+    conditions |= _outcomes(question, topics, records, held, around, ranking)
+    kept = _with_conditions(records, conditions, around, named | ranking)
     nodes = neighbours(kept, around) & possible & ~unnamed & ~is_topic & ~conditions
     heads, tails = around.nodes.T
     of_records = np.unique(around.relation_index[kept[heads] & ~is_topic[tails]])
@@ -251,26 +252,21 @@ def _outcomes(
     records: Bool[np.ndarray, "v"],
     held: Bool[np.ndarray, "v"],
     around: LocalGraph,
+    ranking: Bool[np.ndarray, "r"],
 ) -> Bool[np.ndarray, "v"]:
     """The cells of records that say a verb of the question as a noun: those who "won"
     have ``winner`` as their result, or the place 1."""
-    out = np.zeros_like(held)
+    out, first = np.zeros((2, len(held)), bool)
     said = [_plain_forms(word.text) for word in question_words(question, topics)]
     for node, name in zip(around.used.tolist(), around.folded_names, strict=True):
+        first[node] = name in _FIRST
         if held[node] and name.isalpha() and name.endswith(_DOERS):
-            out[node] = any(not _plain_forms(name).isdisjoint(each) for each in said)
+            forms = _plain_forms(name)
+            out[node] = any(not forms.isdisjoint(each) for each in said)
     if any("win" in each for each in said):
-        to_place = _ranking(around)[around.relation_index]
-        to_place &= records[around.nodes[:, 0]]
-        first = [
-            node
-            for node, name in zip(
-                around.used.tolist(), around.folded_names, strict=True
-            )
-            if name in _FIRST
-        ]
-        ends = around.nodes[to_place, 1]
-        out[ends[np.isin(ends, first)]] = True
+        heads, tails = around.nodes.T
+        placed = tails[ranking[around.relation_index] & records[heads]]
+        out[placed[first[placed]]] = True
     return out & held
 
 

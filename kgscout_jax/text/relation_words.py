@@ -108,6 +108,7 @@ _ROLES = frozenset("occupation profession job position role title post".split())
 
 
 @cache
+@lru_cache(maxsize=1 << 12)
 def is_sentence(relation: str) -> bool:
     """Whether a relation is a sentence about its two ends, as graphs have it that
     language models make of texts: its words are no name of a relation.

@@ -84,7 +84,6 @@ _DEEDS = {
     "construction": "construct",
     "creation": "create",
     "establishment": "establish",
-    "purchase": "purchase",
     "acquisition": "acquire",
     "invention": "invent",
     "discovery": "discover",
@@ -98,7 +97,6 @@ _DEEDS = {
     "employment": "employ",
     "approval": "approve",
     "termination": "terminate",
-    "discharge": "discharge",
 }
 """Nouns for what is done, and its verb."""
 _SHORT_VERBS = {"died": "die", "dies": "die", "dying": "die"}

@@ -16,7 +16,7 @@ from kgscout_jax.graph.read.described_edges import JOINT, described_triplets
 from kgscout_jax.graph.read.drawing import drawing_names, is_of_edge_alone
 from kgscout_jax.graph.read.edge_rows import edge_row
 from kgscout_jax.graph.read.header import (
-    DESCRIPTIONS,
+    EDGE_DESCRIPTIONS,
     NAMES,
     RELATIONS,
     in_roles,
@@ -249,7 +249,7 @@ def element_triplets(
         for name in triplet:
             check_name(name, where)
         empty = False
-        if element.described or (used is not None and plain(used) in DESCRIPTIONS):
+        if element.described or (used is not None and plain(used) in EDGE_DESCRIPTIONS):
             yield from described_triplets(*triplet)
         else:
             yield triplet
@@ -257,7 +257,7 @@ def element_triplets(
         for key, text in element.attributes:
             if key == used or key in element.internal:
                 continue
-            if used is not None and {plain(used), plain(key)} <= {*DESCRIPTIONS}:
+            if used is not None and {plain(used), plain(key)} <= {*EDGE_DESCRIPTIONS}:
                 continue  # keywords of the sentence that is the relation
             name = names.of_property(scope, key)
             value = text if name == key else names.get(scope, text) or text
@@ -295,7 +295,7 @@ def _relation(edge: Edge, chosen: str | None, where: str) -> tuple[str, str | No
     given = {name: value for name, value in edge.attributes if value.strip()}
     named = {plain(name): name for name in reversed(given) if name not in edge.internal}
     if chosen is None:
-        wanted = (*RELATIONS, *NAMES, "kind", *DESCRIPTIONS)
+        wanted = (*RELATIONS, *NAMES, "kind", *EDGE_DESCRIPTIONS)
         names = [named[name] for name in wanted if name in named]
     else:
         names = [name for name in (chosen, named.get(plain(chosen))) if name in given]

@@ -110,7 +110,7 @@ TITLE, OF_NAME, NO_NAME = 1, 2, 3
 """``name_rank`` of titles and labels, of columns whose names end in one of the three,
 and of those that name nothing."""
 
-DESCRIPTIONS = (
+EDGE_DESCRIPTIONS = (
     *("description", "relationship_description", "relation_description"),
     *("fact", "statement", "keywords", "sentence", "text"),
 )
@@ -225,7 +225,7 @@ def described_relation(header: Sequence[str]) -> int | None:
     3
     """
     names = [*map(plain, header)]
-    found = (names.index(name) for name in DESCRIPTIONS if name in names)
+    found = (names.index(name) for name in EDGE_DESCRIPTIONS if name in names)
     return next(found, None)
 
 

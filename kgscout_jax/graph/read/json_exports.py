@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kgscout_jax.graph.read.header import NAMES, RELATIONS, Roles, find_roles, plain
@@ -49,7 +49,7 @@ def in_neo4j_form(value: Any) -> Iterator[Any]:
     """
     if not isinstance(value, dict):
         yield value
-    elif is_arango(value):
+    elif _is_arango(value):
         yield _arango(value)
     elif is_neo4j_row(value):
         yield from neo4j_row(value)
@@ -60,9 +60,7 @@ def in_neo4j_form(value: Any) -> Iterator[Any]:
     elif _is_document(value):
         yield from _document(value)
     elif (name := _triplets_field(value)) is not None:
-        for each in value[name]:
-            roles = find_roles([*each]) if isinstance(each, dict) else None
-            yield each if roles is None else _triplet(each, roles)
+        yield from _edges(value[name])
     elif value.get("type") == "Feature" and isinstance(value.get("properties"), dict):
         yield _feature(value)
     elif (roles := _object_roles(value)) is not None:
@@ -71,14 +69,10 @@ def in_neo4j_form(value: Any) -> Iterator[Any]:
         yield value
 
 
-def is_arango(value: Any) -> bool:
+def _is_arango(value: Mapping[str, Any]) -> bool:
     """Whether a value is a document or an edge of ArangoDB."""
-    return (
-        isinstance(value, dict)
-        and isinstance(value.get("_id"), str)
-        and "_key" in value
-        and "/" in value["_id"]
-    )
+    id = value.get("_id")
+    return isinstance(id, str) and "/" in id and "_key" in value
 
 
 def _arango(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,9 +106,15 @@ def _document(value: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         fields = node if isinstance(node, dict) else {"id": node}
         yield {"type": "node", **_node(fields)}
     for name in _LISTS:
-        for edge in value.get(name) or ():
-            roles = find_roles([*edge]) if isinstance(edge, dict) else None
-            yield edge if roles is None else _triplet(edge, roles)
+        yield from _edges(value.get(name) or ())
+
+
+def _edges(rows: Iterable[Any]) -> Iterator[Any]:
+    """Relationships of objects with fields for head, relation and tail; other values as
+    they are."""
+    for each in rows:
+        roles = find_roles([*each]) if isinstance(each, dict) else None
+        yield each if roles is None else _triplet(each, roles)
 
 
 def _triplets_field(value: Mapping[str, Any]) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kgscout_jax.graph.read.dialect import Dialect, separation
-from kgscout_jax.graph.read.header import DESCRIPTIONS, plain
+from kgscout_jax.graph.read.header import EDGE_DESCRIPTIONS, plain
 from kgscout_jax.graph.read.node_columns import NODE_IDS, NodeColumns
 from kgscout_jax.graph.read.options import excerpt
 
@@ -84,7 +84,7 @@ class Layout:
         """Whether the relation is a text about both ends."""
         place = self.relation if self.edges and not self.constant else len(self.header)
         names = self.header[place : place + 1]
-        return any(plain(name) in DESCRIPTIONS for name in names)
+        return any(plain(name) in EDGE_DESCRIPTIONS for name in names)
 
     @property
     def is_kgtk(self) -> bool:

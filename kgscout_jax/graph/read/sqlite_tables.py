@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.read.streams import one_line
-from kgscout_jax.graph.read.workbook import folder_of_tables, written_table
+from kgscout_jax.graph.read.workbook import folder_of_tables, tables_once, written_table
 
 DATABASES = frozenset((".db", ".sqlite", ".sqlite3"))
 """Suffixes."""
@@ -29,15 +28,10 @@ def database_files(path: Path) -> list[Path]:
     Raises:
         UserError: the file is missing or no database of SQLite, or has no rows.
     """
-    if not path.is_file():
-        raise UserError(f"{path}: no such file or folder")
-    state = path.stat()
-    return [*_database_files(path.resolve(), state.st_mtime_ns, state.st_size)]
+    return tables_once(path, _database_files)
 
 
-@functools.lru_cache(maxsize=64)
-def _database_files(path: Path, _modified: int, _size: int) -> tuple[Path, ...]:
-    """``database_files`` of a file as it was."""
+def _database_files(path: Path) -> tuple[Path, ...]:
     folder = folder_of_tables(path)
     files = []
     try:

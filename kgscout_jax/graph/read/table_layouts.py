@@ -47,12 +47,13 @@ class TableLayouts:
         self._layouts: dict[Path, Layout] = {}
         self._joining: dict[Path, Layout | None] = {}
         self._mains: dict[Path, Path | None] = {}
-        self._renamed: dict[Path, int | None] = {}
+        self._among: dict[Path, Layout] = {}
+        self._samples: dict[Path, list[list[str]]] = {}
 
     def add(self, path: Path) -> None:
         """Add a file to those of the graph."""
         self._files.append(path)
-        self._mains, self._renamed = {}, {}
+        self._mains, self._among = {}, {}
 
     def layout(self, path: Path) -> Layout:
         """The layout of a table among the others.
@@ -60,6 +61,11 @@ class TableLayouts:
         Rows that only a number names have no name, unless another table refers to it,
         and no rows do that only the key of another table names.
         """
+        if path not in self._among:
+            self._among[path] = self._layout_among_others(path)
+        return self._among[path]
+
+    def _layout_among_others(self, path: Path) -> Layout:
         layout = self._named_as_others_do(path, self.own_layout(path))
         nodes = layout.nodes
         if nodes is None and not layout.header and not self._options.columns:
@@ -74,9 +80,7 @@ class TableLayouts:
     def _named_as_others_do(self, path: Path, layout: Layout) -> Layout:
         """The layout of a table whose rows a code names, with the column by which other
         tables refer to them as their names: the ``Model`` of phones, not their SKU."""
-        if path not in self._renamed:
-            self._renamed[path] = self._find_name(path, layout)
-        name = self._renamed[path]
+        name = self._find_name(path, layout)
         if name is None or layout.nodes is None:
             return layout
         nodes = replace(layout.nodes, id=layout.nodes.called, name=name)
@@ -112,8 +116,10 @@ class TableLayouts:
         """The first cells of each column of a text table; [] without a header."""
         if file_format(path) == ".parquet" or not layout.skip_first:
             return []
-        rows = sample_rows(path).get(layout.dialect) or [[]]
-        return columns_of(rows[1:], layout.width)
+        if path not in self._samples:
+            rows = sample_rows(path).get(layout.dialect) or [[]]
+            self._samples[path] = columns_of(rows[1:], layout.width)
+        return self._samples[path]
 
     def _joining_layout(self, path: Path) -> Layout | None:
         """The layout of a table that joins rows of others; None for other tables."""

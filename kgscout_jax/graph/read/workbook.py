@@ -11,7 +11,7 @@ import datetime
 import functools
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +33,29 @@ def sheet_files(path: Path) -> list[Path]:
     Raises:
         UserError: the file is missing or damaged, or no sheet has a table.
     """
+    return tables_once(path, _sheet_files)
+
+
+def tables_once(path: Path, read: Callable[[Path], tuple[Path, ...]]) -> list[Path]:
+    """The tables that ``read`` writes of a file, once for each state of it.
+
+    Raises:
+        UserError: the file is missing, or ``read`` raises it.
+    """
     if not path.is_file():
         raise UserError(f"{path}: no such file or folder")
     state = path.stat()
-    return [*_sheet_files(path.resolve(), state.st_mtime_ns, state.st_size)]
+    return [*_tables(read, path.resolve(), state.st_mtime_ns, state.st_size)]
 
 
 @functools.lru_cache(maxsize=64)
-def _sheet_files(path: Path, _modified: int, _size: int) -> tuple[Path, ...]:
-    """``sheet_files`` of a file as it was."""
+def _tables(
+    read: Callable[[Path], tuple[Path, ...]], path: Path, _modified: int, _size: int
+) -> tuple[Path, ...]:
+    return read(path)
+
+
+def _sheet_files(path: Path) -> tuple[Path, ...]:
     try:
         from python_calamine import CalamineError, load_workbook
     except ImportError:
